@@ -15,11 +15,6 @@ std::string percent(double part) {
   return fmt::format("{:.3g} %", 100.0 * part);
 }
 
-bool measured(const ServingQuestion& question) {
-  const auto& times = question.measured;
-  return times.prefill || times.decode_step || times.output_tokens_per_s;
-}
-
 std::string rate_text(double tokens_per_s) {
   return format_number(
       number(tokens_per_s), Unit::tokens_per_second, scale_for(Unit::tokens_per_second, 1.0), 4);
@@ -31,7 +26,7 @@ bool reduced(const ServingQuestion& question) {
 }
 
 bool at_the_roof(const ServingQuestion& question) {
-  return !measured(question) && !reduced(question);
+  return !question.measured.any() && !reduced(question);
 }
 
 /// "1,234 output tokens/s, 12.3 ms for each token".
@@ -75,7 +70,7 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
 /// What the figures are: a roof, a part of it, or a measurement.
 std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   const ServingQuestion& question = view.question;
-  if (measured(question)) {
+  if (question.measured.any()) {
     return fmt::format(
         "By your measurements: {} of the most that any server could do at this batch.",
         percent(chosen.point.output_tokens_per_s / chosen.point.ceiling_output_tokens_per_s));
@@ -178,7 +173,7 @@ void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer
 }  // namespace
 
 const char* basis_of_times(const ServingQuestion& question) {
-  if (measured(question)) return "measured";
+  if (question.measured.any()) return "measured";
   return reduced(question) ? "efficiencies" : "roof";
 }
 

@@ -59,6 +59,10 @@ void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result);
 /// the points of roofline.gpu.latency. Cycles = time x clock counted in the same samples.
 void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result);
 
+/// `multiprocessors` over those that the datasheet's peak counts: a slice of a GPU has fewer. 1
+/// where either is not known.
+double share_of_sheet(const GpuIdentity& gpu, int multiprocessors);
+
 /// A rate held against the dense peak of tensor products (fp32 and, without tensor units for it,
 /// fp64: of the CUDA cores) or, `on_cuda_cores`, of fused multiply-adds outside the tensor units. A
 /// given --peak takes the place of the bf16 tensor peak. Absent when neither knows: a peak is never

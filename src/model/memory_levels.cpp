@@ -235,13 +235,13 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
   for (const CurveSample& point : curve) logs.push_back(std::log(*median(point.values)));
   const std::vector<Plateau> plateaus = find_plateaus(logs);
   std::vector<Level> levels;
-  for (const Plateau& plateau : plateaus) {
-    const auto points = curve.subspan(plateau.first, plateau.last - plateau.first + 1);
-    const Bytes smallest = points.front().working_set;
-    const Bytes largest = points.back().working_set;
+  for (const auto& [first, last, height] : plateaus) {
+    const Bytes smallest = curve[first].working_set;
+    const Bytes largest = curve[last].working_set;
     const Bytes middle(std::sqrt(smallest.value() * largest.value()));
     const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
                                              : cache_that_holds(middle, caches, workers);
+    const auto points = curve.subspan(first, last - first + 1);
     levels.push_back({label, smallest, largest, plateau_value(points)});
   }
   resolve_labels(levels, plateaus);
@@ -258,7 +258,7 @@ std::vector<Plateau> find_plateaus(std::span<const double> logs) {
     if (length < least_points) continue;
     plateaus.push_back({start[end], end - 1, *median(logs.subspan(start[end], length))});
   }
-  std::reverse(plateaus.begin(), plateaus.end());
+  std::ranges::reverse(plateaus);
   return merge_similar(logs, std::move(plateaus));
 }
 

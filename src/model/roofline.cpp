@@ -24,21 +24,23 @@ bool usable(double time) {
   return std::isfinite(time) && time > 0.0;
 }
 
-const std::vector<double>* cpu_series(const Point& point) {
-  const auto found = point.samples.find(fields::cpu_s);
-  return found == point.samples.end() || found->second.empty() ? nullptr : &found->second;
-}
+/// Of one repetition.
+struct WallAndCpu {
+  double wall;
+  double cpu;  // thread-CPU time of all workers
+};
 
-/// Thread-CPU time over wall time of `workers`, per usable repetition.
-std::vector<double> cpu_shares(const Point& point, int workers) {
-  std::vector<double> shares;
-  const std::vector<double>* cpu = cpu_series(point);
-  if (cpu == nullptr) return shares;
+/// Of the usable repetitions; absent without a series of CPU times.
+std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
+  const auto cpu = point.samples.find(fields::cpu_s);
+  if (cpu == point.samples.end() || cpu->second.empty()) return std::nullopt;
   const std::vector<double>& wall = series(point, fields::wall_s);
-  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
-    if (usable(wall[i]) && usable((*cpu)[i])) shares.push_back((*cpu)[i] / (workers * wall[i]));
+  std::vector<WallAndCpu> times;
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->second.size()); ++i) {
+    const WallAndCpu one{wall[i], cpu->second[i]};
+    if (usable(one.wall) && usable(one.cpu)) times.push_back(one);
   }
-  return shares;
+  return times;
 }
 
 std::string describe_kernel(const ComputeCeiling& ceiling) {
@@ -99,8 +101,7 @@ PlacedGemm describe(const Point& point) {
 }
 
 void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
-  const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
-  if (least / bound <= impossible_above) return;
+  if (gemm.rate.low() / bound <= impossible_above) return;
   result.warnings.push_back(fmt::format(
       "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
       "ceiling or the bandwidth was measured too low (contention, frequency)",
@@ -190,7 +191,11 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
     if (cpu.empty()) return std::nullopt;
     for (double& time : cpu) time /= ceiling.workers;
     ceiling.cpu_rate = as<FlopPerSecond>(rate_estimate(flops, cpu));
-    ceiling.cpu_share = median(cpu_shares(point, ceiling.workers));
+    std::vector<double> shares;
+    for (const auto& [wall_s, cpu_s] : *wall_and_cpu(point)) {
+      shares.push_back(cpu_s / (ceiling.workers * wall_s));
+    }
+    ceiling.cpu_share = median(shares);
   }
   const double share = ceiling.cpu_share.value_or(1.0);
   ceiling.contended = share < contended_below;
@@ -266,15 +271,13 @@ std::vector<double> usable_times(const Point& point, const std::string& name) {
 
 Repetitions undisturbed(const Point& point, int workers) {
   constexpr std::size_t enough = 6;
-  const std::vector<double>& wall = series(point, fields::wall_s);
-  const std::vector<double>* cpu = cpu_series(point);
-  if (cpu == nullptr) return {usable_times(point, fields::wall_s), false};
+  const auto times = wall_and_cpu(point);
+  if (!times) return {usable_times(point, fields::wall_s), false};
   std::vector<double> calm;
   std::vector<double> cpu_per_worker;
-  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
-    if (!usable(wall[i]) || !usable((*cpu)[i])) continue;
-    cpu_per_worker.push_back((*cpu)[i] / workers);
-    if (cpu_per_worker.back() >= contended_below * wall[i]) calm.push_back(wall[i]);
+  for (const auto& [wall, cpu] : *times) {
+    cpu_per_worker.push_back(cpu / workers);
+    if (cpu_per_worker.back() >= contended_below * wall) calm.push_back(wall);
   }
   if (calm.size() == cpu_per_worker.size() || calm.size() >= enough) return {calm, false};
   return {cpu_per_worker, true};

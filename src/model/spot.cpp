@@ -40,7 +40,7 @@ SpotPlan with_checkpoints(const Preemption& preemption, Seconds mean_time, Secon
 }
 
 double chance(const Preemption& preemption, const CountTime& at, Seconds latest) {
-  const Seconds work = at.time.interval ? at.time.interval->high : at.time.value;
+  const Seconds work = at.time.high();
   const auto plan = plan_spot(preemption, at.ranks, work);
   return plan ? probability_in_time(preemption, at.ranks, *plan, work, latest) : 0.0;
 }
@@ -103,9 +103,8 @@ double inverted(const Transform& transform, double t) {
 }  // namespace
 
 Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
-  if (!(preemption.per_hour > 0.0) || !std::isfinite(preemption.per_hour) || ranks < 1) {
-    throw UserError("reclaims need a rate above zero per rank and hour and at least one rank");
-  }
+  require(preemption.per_hour > 0.0 && std::isfinite(preemption.per_hour) && ranks >= 1,
+          "reclaims need a rate above zero per rank and hour and at least one rank");
   return Seconds(seconds_per_hour / (preemption.per_hour * ranks));
 }
 
@@ -126,15 +125,13 @@ Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time) {
 }
 
 std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work) {
-  if (!(preemption.checkpoint.value() > 0.0) || !(preemption.restart.value() >= 0.0) ||
-      !(preemption.notice.value() >= 0.0)) {
-    throw UserError(
-        "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
-        "--checkpoint-s, --restart-s or --notice-s");
-  }
+  const auto& [per_hour, checkpoint, restart, notice] = preemption;
+  require(checkpoint > Seconds() && restart >= Seconds() && notice >= Seconds(),
+          "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
+          "--checkpoint-s, --restart-s or --notice-s");
   const Seconds mean_time = mean_time_between_reclaims(preemption, ranks);
-  const SpotPlan plan = preemption.notice >= preemption.checkpoint
-                            ? planned(work, 1, work * std::exp(preemption.restart / mean_time))
+  const SpotPlan plan = notice >= checkpoint
+                            ? planned(work, 1, work * std::exp(restart / mean_time))
                             : with_checkpoints(preemption, mean_time, work);
   if (!(plan.expected < work * hopeless)) return std::nullopt;
   return plan;
@@ -144,16 +141,11 @@ SpotChoice choose_spot_count(const Prices& prices,
                              const Preemption& preemption,
                              const std::vector<CountTime>& times,
                              const std::optional<Deadline>& deadline) {
-  if (deadline && !(deadline->latest.value() > 0.0)) {
-    throw UserError("the deadline must be above 0");
-  }
-  if (deadline && !(deadline->probability > 0.0 && deadline->probability < 1.0)) {
-    throw UserError(
-        "the probability of meeting the deadline must lie between 0 and 1, as "
-        "--deadline-probability 0.95");
-  }
+  require(!deadline || deadline->latest > Seconds(), "the deadline must be above 0");
+  require(!deadline || (deadline->probability > 0.0 && deadline->probability < 1.0),
+          "the probability of meeting the deadline must lie between 0 and 1, as "
+          "--deadline-probability 0.95");
   SpotChoice choice;
-  choice.counts.reserve(times.size());
   for (const CountTime& at : times) {
     SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), {}, {}};
     if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);

@@ -183,6 +183,8 @@ struct MeasuredTimes {
   std::optional<Seconds> prefill;             // of one prompt alone
   std::optional<Seconds> decode_step;         // at the batch asked
   std::optional<double> output_tokens_per_s;  // of the whole group
+
+  bool any() const { return prefill || decode_step || output_tokens_per_s; }
 };
 
 /// A batch in steady state: `batch` requests at work at any time, prompts in turn with the decode

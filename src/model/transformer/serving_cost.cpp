@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -42,17 +43,8 @@ std::vector<double> batches_of(const ServingQuestion& question, const ServingMem
     for (double batch = 1.0; batch < largest; batch *= 4.0) batches.push_back(batch);
     batches.push_back(std::max(largest, 1.0));
   }
-  std::sort(batches.begin(), batches.end());
-  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
-  return batches;
-}
-
-void check_limits(const LatencyLimits& limits) {
-  for (const auto& limit : {limits.first_token, limits.per_token}) {
-    if (limit && !(limit->value() > 0.0)) {
-      throw UserError("a limit on a latency is a time above zero");
-    }
-  }
+  const std::set<double> increasing(batches.begin(), batches.end());
+  return {increasing.begin(), increasing.end()};
 }
 
 std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
@@ -120,7 +112,7 @@ Seconds least_time(const OperatingPoint& point, const Request& request) {
 }
 
 void divide_measured_rate(OperatingPoint& point, const Request& request, double rate) {
-  if (!(rate > 0.0)) throw UserError("the measured tokens per second are not above zero");
+  require(rate > 0.0, "the measured tokens per second are not above zero");
   const Seconds modelled = point.prefill_per_request + point.decode_per_request;
   const double longer = Seconds(request.output / rate) / modelled;
   point.prefill_per_request = point.prefill_per_request * longer;
@@ -134,9 +126,8 @@ void check_request(const Request& request) {
                     request.prompt,
                     request.output));
   }
-  if (request.prompt > most_count || request.output > most_count) {
-    throw UserError("a request has at most 1e12 tokens");
-  }
+  require(std::max(request.prompt, request.output) <= most_count,
+          "a request has at most 1e12 tokens");
   if (!(request.cached >= 0.0) || !(request.cached < 1.0)) {
     throw UserError(fmt::format(
         "the part of a prompt found in the cache is {:g}; give 0 or more and less than 1",
@@ -202,7 +193,7 @@ TokenCost token_cost(const OperatingPoint& point,
                      const Request& request,
                      DollarsPerSecond rate,
                      const LoadShape& load) {
-  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give an amount per hour");
+  require(rate.value() >= 0.0, "a price is negative; give an amount per hour");
   const DollarsPerSecond paid = rate * load_multiplier(load);
   const Dollars input = paid * point.prefill_per_request;
   const Dollars output = paid * point.decode_per_request;
@@ -211,32 +202,29 @@ TokenCost token_cost(const OperatingPoint& point,
 
 Dollars api_cost(const Request& request, const ApiPrice& price) {
   const Dollars cached = price.cached_input.value_or(price.input);
-  if (price.input.value() < 0.0 || price.output.value() < 0.0 || cached.value() < 0.0) {
-    throw UserError("a price is negative; give an amount per million tokens");
-  }
+  require(!(price.input < Dollars() || price.output < Dollars() || cached < Dollars()),
+          "a price is negative; give an amount per million tokens");
   const double found = request.prompt * request.cached;
   return (price.input * (request.prompt - found) + cached * found + price.output * request.output) /
          million;
 }
 
 double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request) {
-  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give an amount per hour");
-  if (!(requests_per_s > 0.0)) throw UserError("a server that answers nothing has no break-even");
-  if (!(api_request.value() > 0.0)) {
-    throw UserError("an API that costs nothing has no break-even; give its price above zero");
-  }
+  require(rate.value() >= 0.0, "a price is negative; give an amount per hour");
+  require(requests_per_s > 0.0, "a server that answers nothing has no break-even");
+  require(api_request.value() > 0.0,
+          "an API that costs nothing has no break-even; give its price above zero");
   return rate.value() / (requests_per_s * api_request.value());
 }
 
 ServingAnswer serve(const ServingQuestion& question) {
-  check_limits(question.limits);
+  for (const auto& limit : {question.limits.first_token, question.limits.per_token}) {
+    require(!limit || limit->value() > 0.0, "a limit on a latency is a time above zero");
+  }
   check_request(question.request);
   check_group(question.server.group);
-  const MeasuredTimes& measured = question.measured;
-  const bool any = measured.prefill || measured.decode_step || measured.output_tokens_per_s;
-  if (any && question.batches.size() != 1) {
-    throw UserError("measured times hold for one batch: give that batch alone, as --batch 32");
-  }
+  require(!question.measured.any() || question.batches.size() == 1,
+          "measured times hold for one batch: give that batch alone, as --batch 32");
   ServingAnswer answer;
   answer.memory = memory_of(question);
   answer.read_per_token = Bytes(active_weights(question.server.model) *

@@ -36,7 +36,7 @@ std::int64_t sequence_of(const TrainingRun& run) {
 void check(const TrainingRun& run) {
   require_positive(static_cast<double>(run.gpus), "the number of GPUs");
   require_positive(run.tokens_per_second, "tokens per second");
-  if (run.peaks.empty()) throw UserError("no peak to hold the run against; give --peak");
+  require(!run.peaks.empty(), "no peak to hold the run against; give --peak");
   for (const Denominator& peak : run.peaks) require_positive(peak.rate.value(), "a peak");
   if (run.price) require_positive(run.price->value(), "the price");
   if (run.tokens) require_positive(*run.tokens, "the number of tokens to train on");
