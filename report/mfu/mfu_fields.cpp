@@ -239,26 +239,25 @@ void cost(Fields& json, const inference::TokenCost& one) {
 }
 
 void batch(Fields& json, const inference::ServingQuestion& question, const ServedBatch& one) {
-  const auto& point = one.point;
-  json("batch", point.batch, "Requests at work at any time.");
-  json("fits", point.fits, "Into memory at full length; null where the memory is unknown.");
+  json("batch", one.batch, "Requests at work at any time.");
+  json("fits", one.fits, "Into memory at full length; null where the memory is unknown.");
   json("excluded", one.excluded, "Why the batch is not to be taken; null: it may be.", or_null);
-  json("prompts_per_pass", point.group, "Prompts that are read in one pass.");
-  json.object("prompt_pass", point.prefill, phase);
-  json.object("step", point.step, phase);
-  json("prompt_per_request_s", point.prefill_per_request, "The group's time that a prompt takes.");
+  json("prompts_per_pass", one.group, "Prompts that are read in one pass.");
+  json.object("prompt_pass", one.prefill, phase);
+  json.object("step", one.step, phase);
+  json("prompt_per_request_s", one.prefill_per_request, "The group's time that a prompt takes.");
   json.sentence("The group's time that the decode steps of a request take, shared by the batch.");
-  json("steps_per_request_s", point.decode_per_request);
-  json("requests_per_s", point.requests_per_s);
-  json("output_tokens_per_s", point.output_tokens_per_s);
-  json("input_tokens_per_s", point.input_tokens_per_s, "Those found in the cache included.");
+  json("steps_per_request_s", one.decode_per_request);
+  json("requests_per_s", one.requests_per_s);
+  json("output_tokens_per_s", one.output_tokens_per_s);
+  json("input_tokens_per_s", one.input_tokens_per_s, "Those found in the cache included.");
   json.sentence("That no server exceeds at this batch: all FLOPs overlap with all bytes.");
-  json("ceiling_output_tokens_per_s", point.ceiling_output_tokens_per_s);
+  json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s);
   json.sentence("output_tokens_per_s over it.");
-  json("part_of_ceiling", point.output_tokens_per_s / point.ceiling_output_tokens_per_s);
-  json("time_to_first_token_s", point.time_to_first_token, "Of one pass, without a queue.");
+  json("part_of_ceiling", one.output_tokens_per_s / one.ceiling_output_tokens_per_s);
+  json("time_to_first_token_s", one.time_to_first_token, "Of one pass, without a queue.");
   json("time_per_output_token_s",
-       point.time_per_output_token,
+       one.time_per_output_token,
        "As a client sees it, with the prompts of others in between; null for one token of output.");
   json.object("cost_at_full_load", one.cost, cost);
   json("break_even_utilisation",
@@ -387,7 +386,7 @@ void serving_document(Fields& json, const ServingView& view, const Document& who
   json("ridge_batch", answer.ridge_batch);
   json.array("batches", answer.batches, served, "By increasing batch.");
   json("chosen_batch",
-       answer.chosen ? std::optional(answer.batches[*answer.chosen].point.batch) : std::nullopt,
+       answer.chosen ? std::optional(answer.batches[*answer.chosen].batch) : std::nullopt,
        "The cheapest per token of those that are not excluded; null: none.");
   json.object("load", view, load);
   put_notes(json, whole);

@@ -5,7 +5,6 @@
 #include "src/model/transformer/transformer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,20 +12,16 @@ namespace scaleworth::report {
 namespace {
 /// "300 billion", "1.4 trillion", "609524".
 std::string large_count(double count) {
-  constexpr double trillion = 1e12;
-  constexpr double billion = 1e9;
-  constexpr double million = 1e6;
-  if (count >= trillion) return fmt::format("{:.4g} trillion", count / trillion);
-  if (count >= billion) return fmt::format("{:.4g} billion", count / billion);
-  if (count >= million) return fmt::format("{:.4g} million", count / million);
+  if (count >= 1e12) return fmt::format("{:.4g} trillion", count / 1e12);
+  if (count >= 1e9) return fmt::format("{:.4g} billion", count / 1e9);
+  if (count >= 1e6) return fmt::format("{:.4g} million", count / 1e6);
   return fmt::format("{:.6g}", count);
 }
 
 /// "1.22 million USD", "4.063 USD", with the label of the currency.
 std::string large_money(Dollars money, const std::string& currency) {
-  constexpr double million = 1e6;
   const double amount = money.value();
-  if (amount >= million) return fmt::format("{:.4g} million {}", amount / million, currency);
+  if (amount >= 1e6) return fmt::format("{:.4g} million {}", amount / 1e6, currency);
   if (amount < 1.0) return fmt::format("{:.4g} {}", amount, currency);
   return fmt::format("{:.{}f} {}", amount, amount < 1000.0 ? 3 : 0, currency);
 }

@@ -3,7 +3,9 @@
 #include "report/mfu/mfu_report.h"
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,7 +59,7 @@ using inference::Phase;
 using inference::ServedBatch;
 
 Column dollars(const std::string& id, const std::string& header) {
-  return measure(id, header, Unit::dollars).with_decimals(4);
+  return measure(id, header, Unit::dollars).with_decimals(4).if_present();
 }
 
 struct PhasePart {
@@ -91,9 +93,9 @@ Table phases_table(const ServingView& view) {
   std::vector<PhasePart> parts;
   double group = 0.0;
   for (const ServedBatch& one : view.answer.batches) {
-    if (one.point.group != group) add_phase(parts, one.point.batch, "prompts", one.point.prefill);
-    group = one.point.group;
-    add_phase(parts, one.point.batch, "step", one.point.step);
+    if (one.group != group) add_phase(parts, one.batch, "prompts", one.prefill);
+    group = one.group;
+    add_phase(parts, one.batch, "step", one.step);
   }
   const std::vector<ColumnOf<PhasePart>> columns{
       {parameter("batch", "batch", Unit::count), &PhasePart::batch},
@@ -112,32 +114,28 @@ Table phases_table(const ServingView& view) {
 
 Table batches_table(const ServingView& view) {
   using Batch = ServedBatch;
-  std::vector<ColumnOf<Batch>> columns{
-      {parameter("batch", "batch", Unit::count), [](const Batch& one) { return one.point.batch; }},
-      {measure("step_s", "step", Unit::seconds),
-       [](const Batch& one) { return one.point.step.time; }},
+  using inference::TokenCost;
+  const std::vector<ColumnOf<Batch>> columns{
+      {parameter("batch", "batch", Unit::count), &Batch::batch},
+      {measure("step_s", "step", Unit::seconds), path(&Batch::step, &Phase::time)},
       {measure("time_per_output_token_s", "per token", Unit::seconds),
-       [](const Batch& one) { return one.point.time_per_output_token; }},
-      {measure("time_to_first_token_s", "first token", Unit::seconds),
-       [](const Batch& one) { return one.point.time_to_first_token; }},
+       &Batch::time_per_output_token},
+      {measure("time_to_first_token_s", "first token", Unit::seconds), &Batch::time_to_first_token},
       {measure("output_tokens_per_s", "output", Unit::tokens_per_second).with_digits(4),
-       [](const Batch& one) { return one.point.output_tokens_per_s; }},
+       &Batch::output_tokens_per_s},
       {measure("ceiling_output_tokens_per_s", "at most", Unit::tokens_per_second).with_digits(4),
-       [](const Batch& one) { return one.point.ceiling_output_tokens_per_s; }},
-      {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(),
-       [](const Batch& one) { return one.point.group; }},
+       &Batch::ceiling_output_tokens_per_s},
+      {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
-       [](const Batch& one) { return inference::phase_bound_name(one.point.step.bound); }}};
+       [](const Batch& one) { return inference::phase_bound_name(one.step.bound); }},
+      {dollars("per_million_input_tokens_usd", "10^6 input"),
+       path(&Batch::cost, &TokenCost::per_million_input)},
+      {dollars("per_million_output_tokens_usd", "10^6 output"),
+       path(&Batch::cost, &TokenCost::per_million_output)},
+      {measure("break_even_utilisation", "break-even", Unit::percent).if_present(),
+       &Batch::break_even}};
   std::vector<std::string> notes;
-  if (view.question.rate) {
-    columns.push_back({dollars("per_million_input_tokens_usd", "10^6 input"),
-                       [](const Batch& one) { return one.cost->per_million_input; }});
-    columns.push_back({dollars("per_million_output_tokens_usd", "10^6 output"),
-                       [](const Batch& one) { return one.cost->per_million_output; }});
-  }
   if (view.question.rate && view.question.api) {
-    columns.push_back(
-        {measure("break_even_utilisation", "break-even", Unit::percent), &Batch::break_even});
     notes.emplace_back(
         "break-even: the utilisation above which the API is more expensive; above 100 %, none.");
   }
@@ -183,20 +181,17 @@ Table memory_table(const ServingView& view) {
 
 constexpr int height = 300;
 
-struct Series {
-  std::string name;
-  double (*value)(const inference::ServedBatch&);
-};
+/// A name and its value of each batch.
+using Series = std::pair<std::string, std::function<double(const ServedBatch&)>>;
 
 /// One line per series against the batch; the value's axis is left to `chart`.
 Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
   std::vector<Json> rows;
   std::vector<std::string> names;
-  for (const Series& one : lines) {
-    names.push_back(one.name);
-    for (const auto& served : view.answer.batches) {
-      rows.push_back(
-          {{"batch", served.point.batch}, {"value", one.value(served)}, {"series", one.name}});
+  for (const auto& [name, value] : lines) {
+    names.push_back(name);
+    for (const ServedBatch& one : view.answer.batches) {
+      rows.push_back({{"batch", one.batch}, {"value", value(one)}, {"series", name}});
     }
   }
   return chart_spec(height,
@@ -210,7 +205,7 @@ Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
                        tooltip("value", "value", ".4g")}}});
 }
 
-double cost_of(const inference::ServedBatch& one) {
+double cost_of(const ServedBatch& one) {
   return one.cost->per_million_output.value();
 }
 
@@ -232,12 +227,9 @@ std::vector<Chart> serving_charts(const ServingView& view) {
              "Output tokens per second against the batch",
              "Where the line bends, a larger batch mostly makes each request slower. At most: what "
              "no server exceeds at the batch."};
-  rate.spec = lines_spec(
-      view,
-      {{"prompts and steps in turn",
-        [](const inference::ServedBatch& one) { return one.point.output_tokens_per_s; }},
-       {"at most",
-        [](const inference::ServedBatch& one) { return one.point.ceiling_output_tokens_per_s; }}});
+  rate.spec = lines_spec(view,
+                         {{"prompts and steps in turn", &ServedBatch::output_tokens_per_s},
+                          {"at most", &ServedBatch::ceiling_output_tokens_per_s}});
   rate.spec["encoding"]["y"] = linear_channel("value", "output tokens/s");
   Chart cost{"cost",
              "batches",

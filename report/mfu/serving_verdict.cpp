@@ -61,8 +61,7 @@ std::string no_batch(const ServingView& view) {
 }
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
-  std::string text =
-      fmt::format("At batch {:g}: {}", chosen.point.batch, batch_figures(chosen.point));
+  std::string text = fmt::format("At batch {:g}: {}", chosen.batch, batch_figures(chosen));
   if (chosen.cost) return text + "; " + costs(view, *chosen.cost) + ", at full load.";
   return text + ".";
 }
@@ -73,7 +72,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   if (question.measured.any()) {
     return fmt::format(
         "By your measurements: {} of the most that any server could do at this batch.",
-        percent(chosen.point.output_tokens_per_s / chosen.point.ceiling_output_tokens_per_s));
+        percent(chosen.output_tokens_per_s / chosen.ceiling_output_tokens_per_s));
   }
   if (reduced(question)) {
     return fmt::format("By {} of the peak and {} of the bandwidth, as you say.",
@@ -84,7 +83,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
       "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
       "they would give at most {} tokens/s. Published maxima of TensorRT-LLM for 8B and 70B models "
       "on H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
-      rate_text(chosen.point.ceiling_output_tokens_per_s),
+      rate_text(chosen.ceiling_output_tokens_per_s),
       100.0 * published_part_of_ceiling.low,
       100.0 * published_part_of_ceiling.high);
 }
@@ -102,8 +101,7 @@ std::string load_line(const ServingView& view) {
   return text + ".";
 }
 
-/// Where the figures are a roof, the break-even of real servers, by the published parts of such
-/// ceilings.
+/// Where the figures are a roof.
 std::string real_break_even_text(const ServingView& view, const ServedBatch& chosen) {
   const auto range = real_break_even(view.question, chosen);
   if (!range) return "";
@@ -164,7 +162,7 @@ void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer
   for (const ServedBatch& one : answer.batches) {
     if (one.excluded.empty()) continue;
     std::string& list = batches[one.excluded];
-    list += fmt::format("{}{:g}", list.empty() ? "" : ", ", one.point.batch);
+    list += fmt::format("{}{:g}", list.empty() ? "" : ", ", one.batch);
   }
   for (const auto& [reason, list] : batches) {
     lines.push_back(fmt::format("Excluded, {}: batch {}.", reason, list));
@@ -180,9 +178,8 @@ const char* basis_of_times(const ServingQuestion& question) {
 std::optional<Interval<double>> real_break_even(const ServingQuestion& question,
                                                 const ServedBatch& batch) {
   if (!batch.break_even || !at_the_roof(question)) return std::nullopt;
-  const auto& point = batch.point;
   const double at_ceiling =
-      *batch.break_even * point.output_tokens_per_s / point.ceiling_output_tokens_per_s;
+      *batch.break_even * batch.output_tokens_per_s / batch.ceiling_output_tokens_per_s;
   return Interval<double>{at_ceiling / published_part_of_ceiling.high,
                           at_ceiling / published_part_of_ceiling.low};
 }

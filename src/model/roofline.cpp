@@ -18,6 +18,7 @@ namespace {
 /// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
 constexpr double contended_below = 0.98;
 constexpr double impossible_share = 1.05;
+constexpr double impossible_above = 1.05;
 constexpr double bound_above = 0.80;  // of the roof; below it a kernel meets neither side
 
 bool usable(double time) {
@@ -85,8 +86,6 @@ void warn_if_beyond_ladder(const std::string& name,
                   100.0 * (highest / roof.peak.value)));
 }
 
-constexpr double impossible_above = 1.05;
-
 PlacedGemm describe(const Point& point) {
   PlacedGemm gemm;
   gemm.family = text_parameter(point, fields::family);
@@ -118,23 +117,8 @@ void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineRes
 /// thread that sleeps for lack of work is no different from one that was held up.
 Repetitions gemm_times(const Point& point, int workers) {
   Repetitions repetitions = undisturbed(point, workers);
-  if (repetitions.contended && workers > 1) {
-    repetitions.times_s = usable_times(point, fields::wall_s);
-  }
-  return repetitions;
-}
-
-/// The highest rate of any kernel of that precision and worker count: the wall rate, or the rate
-/// per thread-CPU-second where contended. Absent when none was measured.
-std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
-                                          const PlacedGemm& gemm) {
-  std::optional<FlopPerSecond> best;
-  for (const ComputeCeiling& ceiling : ceilings) {
-    if (ceiling.precision != gemm.precision || ceiling.workers != gemm.workers) continue;
-    const FlopPerSecond rate = ceiling.ceiling().value;
-    best = best ? std::max(*best, rate) : rate;
-  }
-  return best;
+  if (!repetitions.contended || workers == 1) return repetitions;
+  return {usable_times(point, fields::wall_s), true};
 }
 
 /// Under the best FMA ceiling of the same precision and worker count, and the fastest streaming
@@ -149,8 +133,8 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const Repetitions repetitions = gemm_times(point, gemm.workers);
     if (repetitions.times_s.empty()) continue;
     starved += repetitions.contended ? 1 : 0;
-    const auto ceiling = best_ceiling(result.ceilings, gemm);
-    if (!ceiling) {
+    const ComputeCeiling* best = fastest_ceiling(result.ceilings, gemm.precision, gemm.workers);
+    if (best == nullptr) {
       unplaced.insert(fmt::format(
           "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
           gemm.precision,
@@ -161,7 +145,7 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const Bytes operands(amount(point, fields::bytes));
     gemm.intensity = Flops(flops) / operands;
     gemm.rate = as<FlopPerSecond>(rate_estimate(flops, repetitions.times_s));
-    const FlopPerSecond bound = place_under(*ceiling, result.memory, operands, gemm);
+    const FlopPerSecond bound = place_under(best->ceiling().value, result.memory, operands, gemm);
     warn_if_impossible(gemm, bound, result);
     result.gemms.push_back(std::move(gemm));
   }
@@ -211,6 +195,17 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                    share));
   }
   return ceiling;
+}
+
+const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
+                                      const std::string& precision,
+                                      int workers) {
+  const ComputeCeiling* best = nullptr;
+  for (const ComputeCeiling& ceiling : ceilings) {
+    if (ceiling.precision != precision || ceiling.workers != workers) continue;
+    if (best == nullptr || ceiling.ceiling().value > best->ceiling().value) best = &ceiling;
+  }
+  return best;
 }
 
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {

@@ -67,6 +67,11 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
 std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                               std::vector<std::string>& warnings);
 
+/// Null when none was measured.
+const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
+                                      const std::string& precision,
+                                      int workers);
+
 /// Fills `soft_roofs`, one per precision and worker count, from the points of an intensity probe;
 /// rungs of one intensity are pooled. A ladder that cannot be fitted, or whose peak lies beyond its
 /// rungs, is named in `warnings`.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <ranges>
 
 namespace scaleworth::model {
 namespace {
@@ -154,20 +155,16 @@ SpotChoice choose_spot_count(const Prices& prices,
   }
   // The count of least `measure` among those that pass; the first where equal.
   const auto least = [&](auto measure, auto passes) {
-    const SpotCount* best = nullptr;
-    for (const SpotCount& at : choice.counts) {
-      if (passes(at) && (!best || measure(at) < measure(*best))) best = &at;
-    }
-    return best ? std::optional(best->ranks) : std::nullopt;
+    auto passing = choice.counts | std::views::filter(passes);
+    const auto best = std::ranges::min_element(passing, {}, measure);
+    return best == passing.end() ? std::nullopt : std::optional((*best).ranks);
   };
   const auto cost = [](const SpotCount& at) { return at.cost->value(); };
-  const auto time = [](const SpotCount& at) { return at.plan->expected.value(); };
-  const auto risk = [](const SpotCount& at) { return -*at.in_time; };
   const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };
   choice.cheapest = least(cost, finishes);
-  choice.fastest = least(time, finishes);
+  choice.fastest = least([](const SpotCount& at) { return at.plan->expected.value(); }, finishes);
   if (!deadline) return choice;
-  choice.surest = least(risk, finishes);
+  choice.surest = least([](const SpotCount& at) { return -*at.in_time; }, finishes);
   choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
     return finishes(at) && *at.in_time >= deadline->probability;
   });

@@ -60,14 +60,13 @@ std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) 
 }
 
 ServedBatch served(const ServingQuestion& question, double batch) {
-  ServedBatch one;
-  one.point = operate(question.server, question.request, batch, question.measured);
-  one.excluded = exclusion(one.point, question.limits);
+  ServedBatch one{operate(question.server, question.request, batch, question.measured), {}, {}, ""};
+  one.excluded = exclusion(one, question.limits);
   if (!question.rate) return one;
-  one.cost = token_cost(one.point, question.request, *question.rate);
+  one.cost = token_cost(one, question.request, *question.rate);
   if (question.api) {
     one.break_even = break_even_utilisation(
-        *question.rate, one.point.requests_per_s, api_cost(question.request, *question.api));
+        *question.rate, one.requests_per_s, api_cost(question.request, *question.api));
   }
   return one;
 }
@@ -77,13 +76,13 @@ void choose(ServingAnswer& answer, const ServingQuestion& question) {
     const ServedBatch& one = answer.batches[i];
     if (!one.excluded.empty()) continue;
     if (!answer.chosen ||
-        one.point.output_tokens_per_s > answer.batches[*answer.chosen].point.output_tokens_per_s) {
+        one.output_tokens_per_s > answer.batches[*answer.chosen].output_tokens_per_s) {
       answer.chosen = i;
     }
   }
   if (answer.chosen && question.rate) {
-    answer.loaded_cost = token_cost(
-        answer.batches[*answer.chosen].point, question.request, *question.rate, question.load);
+    answer.loaded_cost =
+        token_cost(answer.batches[*answer.chosen], question.request, *question.rate, question.load);
   }
 }
 constexpr double most_count = 1e12;

@@ -54,29 +54,25 @@ std::vector<ConventionRow> all_conventions(const TrainingRun& run, const Trainin
 }
 
 Campaign campaign_of(const TrainingRun& run, double tokens) {
-  Campaign campaign;
-  campaign.tokens = tokens;
-  campaign.time = Seconds(tokens / run.tokens_per_second);
+  const Seconds time(tokens / run.tokens_per_second);
   const double gpus = static_cast<double>(run.gpus);
-  campaign.gpu_hours = campaign.time.value() * gpus / seconds_per_hour;
-  if (run.price) campaign.cost = *run.price * campaign.time * gpus;
+  Campaign campaign{tokens, time, time.value() * gpus / seconds_per_hour, {}};
+  if (run.price) campaign.cost = *run.price * time * gpus;
   return campaign;
-}
-
-std::string above_peak(const TrainingRun& run, const TrainingUse& use) {
-  const double causal = model_flops(Convention::causal, run.model, use.sequence);
-  const double mfu = causal * use.tokens_per_second_per_gpu / run.peaks.front().rate.value();
-  return fmt::format(
-      "more than the peak cannot be: check that the tokens per second are of all {} GPUs, that the "
-      "peak is of this GPU and number format, and the convention (causal attention alone: {:.1f} "
-      "%)",
-      run.gpus,
-      100.0 * mfu);
 }
 
 void add_remarks(const TrainingRun& run, TrainingUse& use) {
   const Utilisation& first = use.against.front();
-  if (std::max(first.mfu, first.hfu) > 1.0) use.remarks.push_back(above_peak(run, use));
+  if (std::max(first.mfu, first.hfu) > 1.0) {
+    const double causal = model_flops(Convention::causal, run.model, use.sequence);
+    const double mfu = causal * use.tokens_per_second_per_gpu / first.peak.rate.value();
+    use.remarks.push_back(fmt::format(
+        "more than the peak cannot be: check that the tokens per second are of all {} GPUs, that "
+        "the peak is of this GPU and number format, and the convention (causal attention alone: "
+        "{:.1f} %)",
+        run.gpus,
+        100.0 * mfu));
+  }
   if (use.sequence > run.model.sequence) {
     use.remarks.push_back(fmt::format("{} was trained with {} tokens a sequence, not {}",
                                       run.model.id,

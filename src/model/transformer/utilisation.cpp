@@ -2,6 +2,7 @@
 #include "src/model/transformer/utilisation.h"
 
 #include "src/core/error.h"
+#include "src/model/roofline.h"
 
 #include <algorithm>
 #include <array>
@@ -12,15 +13,6 @@
 
 namespace scaleworth::model {
 namespace {
-const ComputeCeiling* fastest(const std::vector<ComputeCeiling>& ceilings, int workers) {
-  const ComputeCeiling* best = nullptr;
-  for (const ComputeCeiling& ceiling : ceilings) {
-    if (ceiling.precision != "fp32" || ceiling.workers != workers) continue;
-    if (best == nullptr || ceiling.ceiling().value > best->ceiling().value) best = &ceiling;
-  }
-  return best;
-}
-
 const char* clock_of(const ComputeCeiling& ceiling) {
   return ceiling.contended ? "per thread-CPU-second (host contended)" : "wall clock";
 }
@@ -124,7 +116,7 @@ double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond pe
 }
 
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
-  if (const ComputeCeiling* together = fastest(ceilings, ranks)) {
+  if (const ComputeCeiling* together = fastest_ceiling(ceilings, "fp32", ranks)) {
     return Denominator{together->ceiling().value,
                        fmt::format("{} fp32 FMA, {} {} at once, {}",
                                    together->isa,
@@ -132,7 +124,7 @@ std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceil
                                    ranks == 1 ? "worker" : "workers",
                                    clock_of(*together))};
   }
-  if (const ComputeCeiling* single = fastest(ceilings, 1)) {
+  if (const ComputeCeiling* single = fastest_ceiling(ceilings, "fp32", 1)) {
     return Denominator{
         single->ceiling().value * static_cast<double>(ranks),
         fmt::format("{} x one worker, {} fp32 FMA, {}", ranks, single->isa, clock_of(*single))};
