@@ -29,8 +29,6 @@ double keys_met(const TransformerModel& model, std::int64_t sequence, AttentionS
 /// Multiplication and addition count as two. Softmax is left out.
 double attention_flops(const TransformerModel& model, std::int64_t sequence, AttentionSpan span);
 
-// Operations that training a transformer on one token takes, counted from its architecture.
-
 /// One token's forward pass, in FLOPs (a multiplication and an addition are two), apart by what a
 /// recomputation may repeat.
 struct ForwardFlops {
