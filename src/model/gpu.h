@@ -17,8 +17,6 @@ namespace scaleworth::model {
 /// naming the field when a point lacks one, as all functions below that read points.
 std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options);
 
-// Points of one GPU: conditions, selection, rates, clock.
-
 /// The clock is the median of the cycles counted on the GPU, else of the driver's readings. Power
 /// is energy / window for windows of 2 s and more (shorter ones hold too few updates of the
 /// counter: arXiv 2312.02741), else the median reading.
@@ -84,8 +82,6 @@ std::string product_text(const GpuGemm& gemm);
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
                                  std::vector<std::string>& warnings);
-
-// The loss waterfall: from the datasheet's peak to the measured rate, each step with its evidence.
 
 /// Why the clock stands where it does. A reason counts when it was given in at least half of the
 /// readings; without one, a power within 5 % of the limit does.
@@ -172,8 +168,6 @@ std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
 /// Fills `ridge_batches`: for each format with a measured ceiling the user's own products one by
 /// one and together, batches of products left out; without any, weights of 8192 x 8192.
 void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result);
-
-// Wave quantisation: tiles of a product that fill the multiprocessors only in part.
 
 struct Tile {
   std::int64_t m = 128;

@@ -69,31 +69,21 @@ std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const
     const auto& [size, rates] = samples.front();
     return {{shared ? shared_label : "L1", size, size, median_estimate(rates)}};
   }
-  std::vector<Level> kept;
   if (shared) {
     // Whatever part of it is used, shared memory is one level.
-    for (const Level& level : find_levels(samples, {}, 1)) {
-      if (kept.empty() || level.value.value > kept.front().value.value) kept = {level};
-    }
-    if (!kept.empty()) kept.front().label = shared_label;
-    return kept;
+    const std::vector<Level> parts = find_levels(samples, {}, 1);
+    if (parts.empty()) return {};
+    Level whole =
+        *std::ranges::max_element(parts, {}, [](const Level& at) { return at.value.value; });
+    whole.label = shared_label;
+    return {whole};
   }
   const auto caches =
       gpu.shared_per_multiprocessor ? caches_of(gpu, true) : std::vector<CacheCapacity>{};
   // One multiprocessor's part of L2 or memory, reread by all, is what the device's curve shows too.
-  for (const Level& level : find_levels(samples, caches, gpu.multiprocessors.value_or(1))) {
-    if (level.label == "L1" || level.label == "level 1") kept.push_back(level);
-  }
-  return kept;
-}
-
-/// Median of the clock over the points whose size lies on the level.
-std::optional<double> clock_on(const std::map<double, double>& clocks, Bytes from, Bytes to) {
-  std::vector<double> values;
-  for (const auto& [size, clock] : clocks) {
-    if (size >= from.value() && size <= to.value()) values.push_back(clock);
-  }
-  return median(values);
+  std::vector<Level> levels = find_levels(samples, caches, gpu.multiprocessors.value_or(1));
+  std::erase_if(levels, [](const Level& at) { return at.label != "L1" && at.label != "level 1"; });
+  return levels;
 }
 
 constexpr double measurement_slack = 1.005;
@@ -104,17 +94,14 @@ const DatasheetPeak* find_peak(const std::map<std::string, DatasheetPeak>& peaks
   return found == peaks.end() ? nullptr : &found->second;
 }
 
-/// Formats that differ in their scales or exponent and share one peak.
-std::string family_of(const std::string& precision) {
-  return precision.starts_with("fp8") || precision == "mxfp8" ? "fp8_e4m3" : precision;
-}
-
 const DatasheetPeak* sheet_peak(const GpuDatasheet& sheet,
                                 const std::string& precision,
                                 bool cuda_cores) {
   if (cuda_cores) return find_peak(sheet.cuda_cores, precision);
   if (const DatasheetPeak* exact = find_peak(sheet.tensor, precision)) return exact;
-  if (const DatasheetPeak* related = find_peak(sheet.tensor, family_of(precision))) return related;
+  // Formats that differ in their scales or exponent share one peak.
+  const bool eight_bits = precision.starts_with("fp8") || precision == "mxfp8";
+  if (eight_bits) return find_peak(sheet.tensor, "fp8_e4m3");
   if (precision != "fp32" && precision != "fp64") return nullptr;
   return find_peak(sheet.cuda_cores, precision);
 }
@@ -218,7 +205,11 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
   }
   analyse_latency(lines, caches_of(result.identity, true), result.roofline);
   for (LatencyLevel& level : result.roofline.latency_levels) {
-    if (const auto clock = clock_on(clocks, level.smallest, level.largest)) {
+    std::vector<double> on_level;
+    for (const auto& [size, clock] : clocks) {
+      if (Bytes(size) >= level.smallest && Bytes(size) <= level.largest) on_level.push_back(clock);
+    }
+    if (const auto clock = median(on_level)) {
       level.cycles = transform(level.latency, [&](Seconds time) { return time.value() * *clock; });
     }
   }

@@ -15,9 +15,6 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Levels of the memory hierarchy: plateaus of bandwidth or latency over the working set, named
-// after the machine's own caches.
-
 /// A data cache as the machine describes it.
 struct CacheCapacity {
   std::string label;             // "L1", "L2", "L3"
@@ -72,8 +69,6 @@ const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
 /// A ladder that cannot be fitted, or whose peak lies beyond its rungs, is named in `warnings`.
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
 
-// The repetitions of a point that say what the machine can do, as opposed to what was left of it.
-
 /// Times of one operation.
 struct Repetitions {
   std::vector<double> times_s;
@@ -118,8 +113,6 @@ Estimate<double> rate_estimate(double amount, std::span<const double> times);
 /// amount / time, one by one.
 std::vector<double> rates(double amount, std::span<const double> times);
 
-// Bandwidth and latency over the working set: points as measured, and the levels they reveal.
-
 /// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
 /// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes.
 void analyse_memory(const ProbeRecord& probe,
@@ -149,8 +142,6 @@ FlopPerSecond place_under(FlopPerSecond ceiling,
                           std::span<const MemoryPoint> memory,
                           Bytes footprint,
                           PlacedGemm& gemm);
-
-// Change-point detection: the flat stretches of a curve, without assuming how many or where.
 
 /// Points first..last (inclusive) lie at one height.
 struct Plateau {

@@ -13,14 +13,9 @@ namespace {
 constexpr double most_gpus = 1e9;
 constexpr double default_largest = 1024.0;  // where the memory is unknown
 
-std::optional<int> gpus_that_hold(const Server& server, Bytes needed) {
-  if (!server.group.memory) return std::nullopt;
-  const double each = (*server.group.memory * server.group.memory_part).value();
-  return static_cast<int>(std::min(std::ceil(needed.value() / each), most_gpus));
-}
-
 ServingMemory memory_of(const ServingQuestion& question) {
   const Server& server = question.server;
+  const ServingGroup& group = server.group;
   const double full = question.request.prompt + question.request.output;
   ServingMemory memory;
   memory.weights = weight_bytes(server);
@@ -28,9 +23,11 @@ ServingMemory memory_of(const ServingQuestion& question) {
   memory.cache_per_request = cache_bytes(server, full);
   memory.full_length_batch = batch_in_memory(server, full);
   memory.mean_length_batch = batch_in_memory(server, mean_context(question.request));
-  memory.least_gpus = gpus_that_hold(server, memory.weights + memory.cache_per_request);
-  if (server.group.memory) {
-    memory.available = *server.group.memory * (server.group.memory_part * server.group.gpus);
+  if (group.memory) {
+    memory.available = *group.memory * (group.memory_part * group.gpus);
+    const Bytes needed = memory.weights + memory.cache_per_request;
+    const double gpus = std::ceil(needed / (*group.memory * group.memory_part));
+    memory.least_gpus = static_cast<int>(std::min(gpus, most_gpus));
   }
   return memory;
 }

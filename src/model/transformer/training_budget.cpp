@@ -93,22 +93,20 @@ void judge_size(double product, double parameters, TrainingPlan& plan) {
   }
 }
 
-Flops affordable_flops(Dollars budget, const TrainingMeans& means) {
-  require(budget.value() > 0.0 && means.gpu_price.value() > 0.0 && means.peak.value() > 0.0,
-          "a budget in money needs a budget, a price and a peak above zero");
-  if (!(means.mfu > 0.0) || !(means.mfu <= 1.0)) {
-    throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", means.mfu));
-  }
-  return budget / means.gpu_price * means.peak * means.mfu;
-}
-
 Flops budget_of(const TrainingQuestion& question) {
   require(question.flops.has_value() != question.dollars.has_value(),
           "a training budget is either money or FLOPs: give one of them");
   if (question.flops) return *question.flops;
   require(question.means.has_value(),
           "a budget in money needs a price per GPU-hour, a peak and an MFU");
-  return affordable_flops(*question.dollars, *question.means);
+  const Dollars budget = *question.dollars;
+  const TrainingMeans& means = *question.means;
+  require(budget.value() > 0.0 && means.gpu_price.value() > 0.0 && means.peak.value() > 0.0,
+          "a budget in money needs a budget, a price and a peak above zero");
+  if (!(means.mfu > 0.0) || !(means.mfu <= 1.0)) {
+    throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", means.mfu));
+  }
+  return budget / means.gpu_price * means.peak * means.mfu;
 }
 
 void add_means(TrainingPlan& plan, const TrainingMeans& means) {
