@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
-#include "report/render.h"
 
 #include <algorithm>
 
@@ -26,7 +25,7 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 Table pairs_table(const BudgetView& view) {
   using Pair = model::OptimalPair;
   std::vector<std::string> notes;
-  for (const Pair& pair : view.plan.pairs) {
+  for (const Pair& pair : view.answer.pairs) {
     notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
   }
   notes.emplace_back(
@@ -42,7 +41,7 @@ Table pairs_table(const BudgetView& view) {
        [](const Pair& pair) { return pair.tokens / pair.parameters; }},
       {measure("loss", "loss (nats per token)").with_digits(4), &Pair::loss}};
   return make_table(
-      "pairs", "The best pair by each law", view.plan.pairs, columns, std::move(notes));
+      "pairs", "The best pair by each law", view.answer.pairs, columns, std::move(notes));
 }
 
 /// Beyond this the laws are extrapolated further than they were ever held against data.
@@ -75,7 +74,7 @@ std::string from_to(const Interval<double>& range) {
 
 std::string money_line(const BudgetView& view) {
   const auto& means = view.question.means;
-  const auto& plan = view.plan;
+  const auto& plan = view.answer;
   if (!means || !plan.gpu_hours) return "";
   std::string text = fmt::format("{} GPU-hours of {} at {:.3g} % MFU of {} ({})",
                                  people(*plan.gpu_hours),
@@ -99,7 +98,7 @@ std::string range_line(const model::TrainingPlan& plan) {
 }
 
 std::string own_size_line(const BudgetView& view) {
-  const auto& plan = view.plan;
+  const auto& plan = view.answer;
   if (!plan.own_tokens) return "";
   std::string text = fmt::format("{}, {} parameters in each token: {} tokens, {} per parameter.",
                                  view.names.model,
@@ -117,7 +116,7 @@ std::string own_size_line(const BudgetView& view) {
 }
 
 Verdict judge_budget(const BudgetView& view) {
-  const auto& plan = view.plan;
+  const auto& plan = view.answer;
   Verdict verdict;
   verdict.answer = plan.extrapolation > far_beyond ? Answer::unknown : Answer::yes;
   verdict.headline = fmt::format(
@@ -152,11 +151,7 @@ Document compose_budget(const BudgetView& view) {
 }  // namespace
 
 std::string render_budget(const BudgetView& view) {
-  return render_document(
-      {[&](const RenderOptions&) { return compose_budget(view); },
-       [&](const RenderOptions&) { return budget_json(view, compose_budget(view)); },
-       [] { return std::vector<Chart>{}; },
-       {"law"}},
-      view.options);
+  const auto no_charts = [](const BudgetView&) { return std::vector<Chart>{}; };
+  return render_view<BudgetView>(view, compose_budget, no_charts, {"law"});
 }
 }  // namespace scaleworth::report

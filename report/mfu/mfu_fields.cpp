@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
-#include "report/render.h"
 #include "src/core/files/fields.h"
 #include "src/model/transformer/transformer.h"
 
@@ -43,17 +42,17 @@ void transformer(Fields& json, const TransformerModel& model) {
 }
 
 void training_run(Fields& json, const MfuView& view) {
-  const model::TrainingRun& run = view.run;
+  const model::TrainingRun& run = view.question;
   json("gpu", view.names.gpu, or_null);
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("number_format", view.names.number_format, "Of the products, whose peak counts.");
   json("gpus", run.gpus);
-  json("sequence", view.use.sequence, "Tokens of one sequence.");
+  json("sequence", view.answer.sequence, "Tokens of one sequence.");
   json("tokens_per_s", run.tokens_per_second, "Trained tokens, of all GPUs.");
   json.sentence("How FLOPs are counted; `conventions` has them all.");
   json("convention", model::words_of(run.convention).name);
   json("recomputation",
-       model::recomputation_name(view.use.recomputation),
+       model::recomputation_name(view.answer.recomputation),
        "What the backward pass computes again.",
        one_of("none|selective|full"));
   json("price_usd_per_gpu_hour", per_hour(run.price));
@@ -84,11 +83,11 @@ void campaign(Fields& json, const model::Campaign& one) {
 }
 
 void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
-  const model::TrainingUse& use = view.use;
+  const model::TrainingUse& use = view.answer;
   put_versions(json, view.options);
   put_currency(json, view.options);
   put_verdict(json, whole.verdict, {.meaning = "no: above the peak, which cannot be."});
-  json.object("model", view.run.model, transformer);
+  json.object("model", view.question.model, transformer);
   json.object("run", view, training_run);
   json.sentence("By the chosen convention; three times the sum are the model FLOPs.");
   json.object("forward_flop_per_token", [&](Fields& forward) {
@@ -108,9 +107,9 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
       "recomputation.");
   json.array("conventions", use.conventions, convention);
   json("conventions_differ", use.conventions_differ, "By more than 1 %.");
-  json("gpu_hours_per_million_tokens", use.gpu_hours_per_million_tokens);
+  json("gpu_hours_per_million_tokens", use.million.gpu_hours);
   json.sentence("Of trained tokens; null without a price.");
-  json("cost_per_million_tokens_usd", use.per_million_tokens);
+  json("cost_per_million_tokens_usd", use.million.cost);
   json.object(
       "training", use.campaign, campaign, "Of the tokens to train on; null where none were given.");
   put_notes(json, whole);
@@ -140,7 +139,7 @@ void pair(Fields& json, const model::OptimalPair& one) {
 
 void put_means(Fields& json, const BudgetView& view, const model::TrainingMeans& one) {
   const bool priced = one.gpu_price.value() > 0.0;
-  const auto& days = view.plan.days;
+  const auto& days = view.answer.days;
   json("gpu", view.names.gpu, or_null);
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("peak_flop_per_s", one.peak, "Dense, of one GPU.");
@@ -149,8 +148,8 @@ void put_means(Fields& json, const BudgetView& view, const model::TrainingMeans&
   json("mfu", one.mfu, "To count on, as the user says.");
   json("price_usd_per_gpu_hour", per_hour(priced ? std::optional(one.gpu_price) : std::nullopt));
   json("gpus", one.gpus, "That share the work; null where none were given.");
-  json("gpu_hours", view.plan.gpu_hours.value_or(0.0));
-  json("cost_usd", view.plan.cost, "null without a price.");
+  json("gpu_hours", view.answer.gpu_hours.value_or(0.0));
+  json("cost_usd", view.answer.cost, "null without a price.");
   json.sentence("On `gpus`; null without them.");
   json("time_s", days ? std::optional(*days * 86400.0) : std::nullopt);
 }
@@ -163,7 +162,7 @@ void fixed_size(Fields& json, const model::FixedSize& one) {
 }
 
 void budget_document(Fields& json, const BudgetView& view, const Document& whole) {
-  const auto& plan = view.plan;
+  const auto& plan = view.answer;
   put_versions(json, view.options);
   put_currency(json, view.options);
   json("budget_usd", view.question.dollars, "As asked; null where the budget was given in FLOPs.");
@@ -240,26 +239,25 @@ void cost(Fields& json, const inference::TokenCost& one) {
 }
 
 void batch(Fields& json, const inference::ServingQuestion& question, const ServedBatch& one) {
-  const auto& point = one.point;
-  json("batch", point.batch, "Requests at work at any time.");
-  json("fits", point.fits, "Into memory at full length; null where the memory is unknown.");
+  json("batch", one.batch, "Requests at work at any time.");
+  json("fits", one.fits, "Into memory at full length; null where the memory is unknown.");
   json("excluded", one.excluded, "Why the batch is not to be taken; null: it may be.", or_null);
-  json("prompts_per_pass", point.group, "Prompts that are read in one pass.");
-  json.object("prompt_pass", point.prefill, phase);
-  json.object("step", point.step, phase);
-  json("prompt_per_request_s", point.prefill_per_request, "The group's time that a prompt takes.");
+  json("prompts_per_pass", one.group, "Prompts that are read in one pass.");
+  json.object("prompt_pass", one.prefill, phase);
+  json.object("step", one.step, phase);
+  json("prompt_per_request_s", one.prefill_per_request, "The group's time that a prompt takes.");
   json.sentence("The group's time that the decode steps of a request take, shared by the batch.");
-  json("steps_per_request_s", point.decode_per_request);
-  json("requests_per_s", point.requests_per_s);
-  json("output_tokens_per_s", point.output_tokens_per_s);
-  json("input_tokens_per_s", point.input_tokens_per_s, "Those found in the cache included.");
+  json("steps_per_request_s", one.decode_per_request);
+  json("requests_per_s", one.requests_per_s);
+  json("output_tokens_per_s", one.output_tokens_per_s);
+  json("input_tokens_per_s", one.input_tokens_per_s, "Those found in the cache included.");
   json.sentence("That no server exceeds at this batch: all FLOPs overlap with all bytes.");
-  json("ceiling_output_tokens_per_s", point.ceiling_output_tokens_per_s);
+  json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s);
   json.sentence("output_tokens_per_s over it.");
-  json("part_of_ceiling", point.output_tokens_per_s / point.ceiling_output_tokens_per_s);
-  json("time_to_first_token_s", point.time_to_first_token, "Of one pass, without a queue.");
+  json("part_of_ceiling", one.output_tokens_per_s / one.ceiling_output_tokens_per_s);
+  json("time_to_first_token_s", one.time_to_first_token, "Of one pass, without a queue.");
   json("time_per_output_token_s",
-       point.time_per_output_token,
+       one.time_per_output_token,
        "As a client sees it, with the prompts of others in between; null for one token of output.");
   json.object("cost_at_full_load", one.cost, cost);
   json("break_even_utilisation",
@@ -388,7 +386,7 @@ void serving_document(Fields& json, const ServingView& view, const Document& who
   json("ridge_batch", answer.ridge_batch);
   json.array("batches", answer.batches, served, "By increasing batch.");
   json("chosen_batch",
-       answer.chosen ? std::optional(answer.batches[*answer.chosen].point.batch) : std::nullopt,
+       answer.chosen ? std::optional(answer.batches[*answer.chosen].batch) : std::nullopt,
        "The cheapest per token of those that are not excluded; null: none.");
   json.object("load", view, load);
   put_notes(json, whole);
@@ -396,7 +394,7 @@ void serving_document(Fields& json, const ServingView& view, const Document& who
 }
 }  // namespace
 
-std::string mfu_json(const MfuView& view, const Document& whole) {
+std::string json_of_view(const MfuView& view, const Document& whole) {
   return json_of(mfu_head, [&](Fields& json) { mfu_document(json, view, whole); });
 }
 
@@ -404,7 +402,7 @@ std::string mfu_schema() {
   return schema_of(mfu_head, [](Fields& json) { mfu_document(json, {{}, {}, {}, {}}, {}); });
 }
 
-std::string budget_json(const BudgetView& view, const Document& whole) {
+std::string json_of_view(const BudgetView& view, const Document& whole) {
   return json_of(budget_head, [&](Fields& json) { budget_document(json, view, whole); });
 }
 
@@ -412,7 +410,7 @@ std::string budget_schema() {
   return schema_of(budget_head, [](Fields& json) { budget_document(json, {{}, {}, {}, {}}, {}); });
 }
 
-std::string serving_json(const ServingView& view, const Document& whole) {
+std::string json_of_view(const ServingView& view, const Document& whole) {
   return json_of(serving_head, [&](Fields& json) { serving_document(json, view, whole); });
 }
 

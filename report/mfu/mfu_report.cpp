@@ -2,11 +2,9 @@
 #include "report/mfu/mfu_report.h"
 
 #include "report/charts/chart_grammar.h"
-#include "report/render.h"
 #include "src/model/transformer/transformer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,31 +12,28 @@ namespace scaleworth::report {
 namespace {
 /// "300 billion", "1.4 trillion", "609524".
 std::string large_count(double count) {
-  constexpr double trillion = 1e12;
-  constexpr double billion = 1e9;
-  constexpr double million = 1e6;
-  if (count >= trillion) return fmt::format("{:.4g} trillion", count / trillion);
-  if (count >= billion) return fmt::format("{:.4g} billion", count / billion);
-  if (count >= million) return fmt::format("{:.4g} million", count / million);
+  if (count >= 1e12) return fmt::format("{:.4g} trillion", count / 1e12);
+  if (count >= 1e9) return fmt::format("{:.4g} billion", count / 1e9);
+  if (count >= 1e6) return fmt::format("{:.4g} million", count / 1e6);
   return fmt::format("{:.6g}", count);
 }
 
 /// "1.22 million USD", "4.063 USD", with the label of the currency.
 std::string large_money(Dollars money, const std::string& currency) {
-  constexpr double million = 1e6;
   const double amount = money.value();
-  if (amount >= million) return fmt::format("{:.4g} million {}", amount / million, currency);
+  if (amount >= 1e6) return fmt::format("{:.4g} million {}", amount / 1e6, currency);
   if (amount < 1.0) return fmt::format("{:.4g} {}", amount, currency);
   return fmt::format("{:.{}f} {}", amount, amount < 1000.0 ? 3 : 0, currency);
 }
 
 /// "2.5 USD per GPU and hour".
 std::string rate_text(const MfuView& view) {
-  return fmt::format("{:g} {} per GPU and hour", *per_hour(view.run.price), view.options.currency);
+  return fmt::format(
+      "{:g} {} per GPU and hour", *per_hour(view.question.price), view.options.currency);
 }
 
 std::string subtitle(const MfuView& view) {
-  const TransformerModel& model = view.run.model;
+  const TransformerModel& model = view.question.model;
   std::string text =
       fmt::format("{}: {} parameters", model.name, large_count(model::parameter_count(model)));
   if (model.experts > 1) {
@@ -48,8 +43,8 @@ std::string subtitle(const MfuView& view) {
   text += fmt::format(", {} layers, {} attention, sequence {}; {} x {}, {}",
                       model.layers,
                       model::attention_kind(model),
-                      view.use.sequence,
-                      view.run.gpus,
+                      view.answer.sequence,
+                      view.question.gpus,
                       view.names.gpu,
                       view.names.number_format);
   return text;
@@ -58,10 +53,10 @@ std::string subtitle(const MfuView& view) {
 std::vector<NextCommand> next_commands(const MfuView& view) {
   std::vector<NextCommand> next;
   const std::string mfu = "scaleworth mfu ...";
-  if (!view.run.price || !view.run.tokens) {
+  if (!view.question.price || !view.question.tokens) {
     next.push_back({mfu + " --price USD_PER_GPU_HOUR --tokens N", "days and cost of a training"});
   }
-  if (view.use.against.size() < 2) {
+  if (view.answer.against.size() < 2) {
     next.push_back(
         {mfu + " --measured-peak RUN", "against what the products of `scaleworth roofline` reach"});
   }
@@ -71,7 +66,7 @@ std::vector<NextCommand> next_commands(const MfuView& view) {
 }
 
 std::vector<std::string> sources(const MfuView& view) {
-  const TransformerModel& model = view.run.model;
+  const TransformerModel& model = view.question.model;
   std::vector<std::string> lines{fmt::format("{}: {}; {}.", model.name, model.source, model.date)};
   if (!view.names.gpu_source.empty()) {
     lines.push_back(fmt::format("{}: {}.", view.names.gpu, view.names.gpu_source));
@@ -86,7 +81,7 @@ Table peaks_table(const MfuView& view) {
   return make_table<Use>(
       "utilisation",
       "Each GPU against its peak",
-      view.use.against,
+      view.answer.against,
       {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
        {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
         [](const Use& one) { return one.peak.rate; }},
@@ -94,8 +89,8 @@ Table peaks_table(const MfuView& view) {
        {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
       {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
                    "HFU: with what is computed again ({}).",
-                   model::words_of(view.run.convention).name,
-                   model::recomputation_name(view.use.recomputation))});
+                   model::words_of(view.question.convention).name,
+                   model::recomputation_name(view.answer.recomputation))});
 }
 
 Table conventions_table(const MfuView& view) {
@@ -106,7 +101,7 @@ Table conventions_table(const MfuView& view) {
   return make_table<Counted>(
       "conventions",
       "The same run by each convention",
-      view.use.conventions,
+      view.answer.conventions,
       {{parameter("convention", "convention"), text_of(&model::ConventionWords::name)},
        {measure("counts", "FLOPs of a trained token"), text_of(&model::ConventionWords::counts)},
        {measure("attention", "attention"), text_of(&model::ConventionWords::attention)},
@@ -116,14 +111,14 @@ Table conventions_table(const MfuView& view) {
       {fmt::format("Chosen: {} (--convention). N: all parameters, of experts those that a token "
                    "takes; 6nd: the published number. L layers, h hidden, s sequence, H heads of "
                    "Q, V vocabulary. narayanan counts full recomputation, so that it reads an HFU.",
-                   model::words_of(view.run.convention).name)});
+                   model::words_of(view.question.convention).name)});
 }
 
 /// The chosen convention's FLOPs of a token, part by part; the parts sum to the hardware FLOPs.
 Table flop_parts_table(const MfuView& view) {
   using Part = std::pair<const char*, double>;
-  const model::ForwardFlops& forward = view.use.forward;
-  const double model = view.use.model_flops.value();
+  const model::ForwardFlops& forward = view.answer.forward;
+  const double model = view.answer.model_flops.value();
   return make_table<Part>(
       "flops",
       "FLOPs of a trained token, part by part",
@@ -131,7 +126,7 @@ Table flop_parts_table(const MfuView& view) {
        {"attention, forward", forward.attention},
        {"head, forward", forward.head},
        {"backward, twice the forward", 2.0 * forward.total()},
-       {"computed again", view.use.hardware_flops.value() - model}},
+       {"computed again", view.answer.hardware_flops.value() - model}},
       {{parameter("part", "part"), &Part::first},
        {measure("flop", "per token", Unit::flop).with_digits(4), &Part::second},
        {measure("of_model", "of the model FLOPs", Unit::percent).with_decimals(2),
@@ -140,14 +135,10 @@ Table flop_parts_table(const MfuView& view) {
 
 Table training_cost_table(const MfuView& view) {
   using model::Campaign;
-  constexpr double million = 1e6;
-  std::vector<Campaign> campaigns{{million,
-                                   Seconds(million / view.run.tokens_per_second),
-                                   view.use.gpu_hours_per_million_tokens,
-                                   view.use.per_million_tokens}};
-  if (view.use.campaign) campaigns.push_back(*view.use.campaign);
+  std::vector<Campaign> campaigns{view.answer.million};
+  if (view.answer.campaign) campaigns.push_back(*view.answer.campaign);
   std::vector<std::string> notes;
-  if (view.run.price) {
+  if (view.question.price) {
     notes.push_back(fmt::format("At {}, without restarts or idle time.", rate_text(view)));
   }
   const std::vector<ColumnOf<Campaign>> columns{
@@ -166,41 +157,42 @@ std::string of_peak(const model::Utilisation& one) {
 }
 
 std::string headline(const MfuView& view) {
-  const model::Utilisation& first = view.use.against.front();
-  return fmt::format("MFU {:.1f} %: {:.4g} of {} on {} {}{}.",
-                     100.0 * first.mfu,
-                     view.use.model_rate.value() / tera,
-                     of_peak(first),
-                     view.run.gpus == 1 ? "one" : fmt::format("each of {}", view.run.gpus),
-                     view.names.gpu,
-                     first.mfu > 1.0 ? ", which cannot be" : "");
+  const model::Utilisation& first = view.answer.against.front();
+  return fmt::format(
+      "MFU {:.1f} %: {:.4g} of {} on {} {}{}.",
+      100.0 * first.mfu,
+      view.answer.model_rate.value() / tera,
+      of_peak(first),
+      view.question.gpus == 1 ? "one" : fmt::format("each of {}", view.question.gpus),
+      view.names.gpu,
+      first.mfu > 1.0 ? ", which cannot be" : "");
 }
 
 std::string throughput_line(const MfuView& view) {
-  const model::ConventionWords& words = model::words_of(view.run.convention);
+  const model::ConventionWords& words = model::words_of(view.question.convention);
   return fmt::format(
       "{} on each GPU, {} a token by the convention {} ({}).",
-      format_quantity(number(view.use.tokens_per_second_per_gpu), Unit::tokens_per_second, 4),
-      format_quantity(number(view.use.model_flops), Unit::flop, 4),
+      format_quantity(number(view.answer.tokens_per_second_per_gpu), Unit::tokens_per_second, 4),
+      format_quantity(number(view.answer.model_flops), Unit::flop, 4),
       words.name,
       words.convention == model::Convention::six_nd ? std::string("without attention")
                                                     : std::string(words.attention) + " attention");
 }
 
 std::string hardware_line(const MfuView& view) {
-  if (view.use.recomputation == model::Recomputation::none) {
+  if (view.answer.recomputation == model::Recomputation::none) {
     return "HFU is the same, for nothing is computed again (else --recompute selective or full).";
   }
   return fmt::format("HFU {:.1f} %: {:.4g} TFLOP/s with {} recomputation.",
-                     100.0 * view.use.against.front().hfu,
-                     view.use.hardware_rate.value() / tera,
-                     model::recomputation_name(view.use.recomputation));
+                     100.0 * view.answer.against.front().hfu,
+                     view.answer.hardware_rate.value() / tera,
+                     model::recomputation_name(view.answer.recomputation));
 }
 
 std::string conventions_line(const MfuView& view) {
-  if (!view.use.conventions_differ) return "All conventions agree within 1 %.";
+  if (!view.answer.conventions_differ) return "All conventions agree within 1 %.";
   const auto [low, high] = std::ranges::minmax(
-      view.use.conventions, {}, [](const auto& row) { return row.utilisation; });
+      view.answer.conventions, {}, [](const auto& row) { return row.utilisation; });
   return fmt::format(
       "Other conventions read this run as {:.1f} % ({}) to {:.1f} % ({}{}).",
       100.0 * low.utilisation,
@@ -211,7 +203,7 @@ std::string conventions_line(const MfuView& view) {
 }
 
 std::string campaign_line(const MfuView& view) {
-  const auto& campaign = view.use.campaign;
+  const auto& campaign = view.answer.campaign;
   if (!campaign) return "";
   return fmt::format(
       "{} tokens take {:.4g} days and {} GPU-hours{}.",
@@ -222,31 +214,31 @@ std::string campaign_line(const MfuView& view) {
 }
 
 std::string million_line(const MfuView& view) {
-  if (!view.use.per_million_tokens) return "";
+  if (!view.answer.million.cost) return "";
   return fmt::format("A million trained tokens cost {} at {}.",
-                     large_money(*view.use.per_million_tokens, view.options.currency),
+                     large_money(*view.answer.million.cost, view.options.currency),
                      rate_text(view));
 }
 
 Verdict judge_mfu(const MfuView& view) {
   Verdict verdict;
   verdict.headline = headline(view);
-  const model::Utilisation& first = view.use.against.front();
+  const model::Utilisation& first = view.answer.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
   verdict.lines = {throughput_line(view), hardware_line(view)};
-  for (std::size_t at = 1; at < view.use.against.size(); ++at) {
-    const model::Utilisation& other = view.use.against[at];
+  for (std::size_t at = 1; at < view.answer.against.size(); ++at) {
+    const model::Utilisation& other = view.answer.against[at];
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }
-  verdict.lines.push_back(conventions_line(view));
-  verdict.lines.push_back(campaign_line(view));
-  verdict.lines.push_back(million_line(view));
+  verdict.lines.insert(verdict.lines.end(),
+                       {conventions_line(view), campaign_line(view), million_line(view)});
   std::erase(verdict.lines, "");
   return verdict;
 }
 
 Document compose_mfu(const MfuView& view) {
   const bool all = view.options.details;
+  const bool with_conventions = all || view.answer.conventions_differ;
   Document document;
   document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
   document.subtitle = subtitle(view);
@@ -258,10 +250,10 @@ Document compose_mfu(const MfuView& view) {
         "Conventions",
         {},
         {},
-        {view.use.conventions_differ || all ? conventions_table(view) : Table{}}},
+        {with_conventions ? conventions_table(view) : Table{}}},
        {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
        {"training", "Training", {}, {}, {training_cost_table(view)}},
-       {"remarks", "Remarks", {}, view.use.remarks, {}},
+       {"remarks", "Remarks", {}, view.answer.remarks, {}},
        {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}});
   document.next = next_commands(view);
   return document;
@@ -274,32 +266,25 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
               "The same run, read by each convention",
               "A bar is the utilisation that the convention prints, against the first peak."};
   std::vector<Json> rows;
-  for (const model::ConventionRow& row : view.use.conventions) {
+  for (const model::ConventionRow& row : view.answer.conventions) {
     rows.push_back({{"convention", model::words_of(row.convention).name},
                     {"percent", 100.0 * row.utilisation}});
   }
-  chart.spec = chart_spec(height);
-  chart.spec["data"] = inline_data(std::move(rows));
-  chart.spec["mark"] = {{"type", "bar"}, {"color", css("series-1")}};
-  chart.spec["encoding"] = {
-      {"y",
-       {{"field", "convention"}, {"type", "nominal"}, {"sort", nullptr}, {"title", "convention"}}},
-      {"x", linear_channel("percent", "utilisation (%)")},
-      {"tooltip",
-       {tooltip("convention", "convention"), tooltip("percent", "utilisation (%)", ".2f")}}};
+  const Json y{
+      {"field", "convention"}, {"type", "nominal"}, {"sort", nullptr}, {"title", "convention"}};
+  chart.spec = chart_spec(
+      height,
+      std::move(rows),
+      {{"type", "bar"}, {"color", css("series-1")}},
+      {{"y", y},
+       {"x", linear_channel("percent", "utilisation (%)")},
+       {"tooltip",
+        {tooltip("convention", "convention"), tooltip("percent", "utilisation (%)", ".2f")}}});
   return {chart};
 }
 }  // namespace
 
 std::string render_mfu(const MfuView& view) {
-  const auto with = [&](const RenderOptions& options) {
-    return MfuView{view.run, view.use, view.names, options};
-  };
-  return render_document(
-      {[&](const RenderOptions& as) { return compose_mfu(with(as)); },
-       [&](const RenderOptions& as) { return mfu_json(with(as), compose_mfu(with(as))); },
-       [&] { return mfu_charts(view); },
-       {"peak", "convention", "part", "tokens"}},
-      view.options);
+  return render_view(view, compose_mfu, mfu_charts, {"peak", "convention", "part", "tokens"});
 }
 }  // namespace scaleworth::report

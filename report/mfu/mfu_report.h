@@ -3,11 +3,13 @@
 #pragma once
 
 #include "report/document.h"
+#include "report/render.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/training_budget.h"
 #include "src/model/transformer/utilisation.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::report {
@@ -27,38 +29,48 @@ struct MfuNames {
 // In each of the report's formats: what a training run makes of its GPUs, what a training budget is
 // best spent on, and what serving a model costs. CSV, HTML and JSON hold everything.
 
-struct MfuView {
-  const model::TrainingRun& run;
-  const model::TrainingUse& use;  // what follows from `run`
+/// What was asked and what follows from it.
+template <class Question, class Answer>
+struct AnswerView {
+  const Question& question;
+  const Answer& answer;
   const MfuNames& names;
   const RenderOptions& options;
 };
-std::string render_mfu(const MfuView& view);
-/// Numbers in base units, null for what is absent; the words are those of the whole report.
-std::string mfu_json(const MfuView& view, const Document& whole);
-std::string mfu_schema();
-
+using MfuView = AnswerView<model::TrainingRun, model::TrainingUse>;
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
-struct BudgetView {
-  const model::TrainingQuestion& question;
-  const model::TrainingPlan& plan;
-  const MfuNames& names;
-  const RenderOptions& options;
-};
-std::string render_budget(const BudgetView& view);
-std::string budget_json(const BudgetView& view, const Document& whole);
-std::string budget_schema();
+using BudgetView = AnswerView<model::TrainingQuestion, model::TrainingPlan>;
+using ServingView = AnswerView<inference::ServingQuestion, inference::ServingAnswer>;
 
-struct ServingView {
-  const inference::ServingQuestion& question;
-  const inference::ServingAnswer& answer;
-  const MfuNames& names;
-  const RenderOptions& options;
-};
+std::string render_mfu(const MfuView& view);
+std::string render_budget(const BudgetView& view);
 std::string render_serving(const ServingView& view);
-std::string serving_json(const ServingView& view, const Document& whole);
-std::string serving_schema();
 Verdict judge_serving(const ServingView& view);
+
+/// Numbers in base units, null for what is absent; the words are those of the whole report.
+std::string json_of_view(const MfuView& view, const Document& whole);
+std::string json_of_view(const BudgetView& view, const Document& whole);
+std::string json_of_view(const ServingView& view, const Document& whole);
+std::string mfu_schema();
+std::string budget_schema();
+std::string serving_schema();
+
+/// By the document and charts of the view; `parameters` are the CSV's.
+template <class View>
+std::string render_view(const View& view,
+                        Document (*compose)(const View&),
+                        std::vector<Chart> (*charts)(const View&),
+                        CsvNames parameters) {
+  const auto with = [&](const RenderOptions& options) {
+    return View{view.question, view.answer, view.names, options};
+  };
+  return render_document(
+      {[&](const RenderOptions& as) { return compose(with(as)); },
+       [&](const RenderOptions& as) { return json_of_view(with(as), compose(with(as))); },
+       [&] { return charts(view); },
+       std::move(parameters)},
+      view.options);
+}
 
 /// Published maxima over the ceilings of this model: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in
 /// fp8 and fp4 on H100, H200 and B200, ten lengths each (tests/unit/model/inference).

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
 #include "report/mfu/mfu_report.h"
-#include "report/render.h"
 
 #include <algorithm>
+#include <functional>
+#include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,7 +59,7 @@ using inference::Phase;
 using inference::ServedBatch;
 
 Column dollars(const std::string& id, const std::string& header) {
-  return measure(id, header, Unit::dollars).with_decimals(4);
+  return measure(id, header, Unit::dollars).with_decimals(4).if_present();
 }
 
 struct PhasePart {
@@ -91,9 +93,9 @@ Table phases_table(const ServingView& view) {
   std::vector<PhasePart> parts;
   double group = 0.0;
   for (const ServedBatch& one : view.answer.batches) {
-    if (one.point.group != group) add_phase(parts, one.point.batch, "prompts", one.point.prefill);
-    group = one.point.group;
-    add_phase(parts, one.point.batch, "step", one.point.step);
+    if (one.group != group) add_phase(parts, one.batch, "prompts", one.prefill);
+    group = one.group;
+    add_phase(parts, one.batch, "step", one.step);
   }
   const std::vector<ColumnOf<PhasePart>> columns{
       {parameter("batch", "batch", Unit::count), &PhasePart::batch},
@@ -112,32 +114,28 @@ Table phases_table(const ServingView& view) {
 
 Table batches_table(const ServingView& view) {
   using Batch = ServedBatch;
-  std::vector<ColumnOf<Batch>> columns{
-      {parameter("batch", "batch", Unit::count), [](const Batch& one) { return one.point.batch; }},
-      {measure("step_s", "step", Unit::seconds),
-       [](const Batch& one) { return one.point.step.time; }},
+  using inference::TokenCost;
+  const std::vector<ColumnOf<Batch>> columns{
+      {parameter("batch", "batch", Unit::count), &Batch::batch},
+      {measure("step_s", "step", Unit::seconds), path(&Batch::step, &Phase::time)},
       {measure("time_per_output_token_s", "per token", Unit::seconds),
-       [](const Batch& one) { return one.point.time_per_output_token; }},
-      {measure("time_to_first_token_s", "first token", Unit::seconds),
-       [](const Batch& one) { return one.point.time_to_first_token; }},
+       &Batch::time_per_output_token},
+      {measure("time_to_first_token_s", "first token", Unit::seconds), &Batch::time_to_first_token},
       {measure("output_tokens_per_s", "output", Unit::tokens_per_second).with_digits(4),
-       [](const Batch& one) { return one.point.output_tokens_per_s; }},
+       &Batch::output_tokens_per_s},
       {measure("ceiling_output_tokens_per_s", "at most", Unit::tokens_per_second).with_digits(4),
-       [](const Batch& one) { return one.point.ceiling_output_tokens_per_s; }},
-      {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(),
-       [](const Batch& one) { return one.point.group; }},
+       &Batch::ceiling_output_tokens_per_s},
+      {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
-       [](const Batch& one) { return inference::phase_bound_name(one.point.step.bound); }}};
+       [](const Batch& one) { return inference::phase_bound_name(one.step.bound); }},
+      {dollars("per_million_input_tokens_usd", "10^6 input"),
+       path(&Batch::cost, &TokenCost::per_million_input)},
+      {dollars("per_million_output_tokens_usd", "10^6 output"),
+       path(&Batch::cost, &TokenCost::per_million_output)},
+      {measure("break_even_utilisation", "break-even", Unit::percent).if_present(),
+       &Batch::break_even}};
   std::vector<std::string> notes;
-  if (view.question.rate) {
-    columns.push_back({dollars("per_million_input_tokens_usd", "10^6 input"),
-                       [](const Batch& one) { return one.cost->per_million_input; }});
-    columns.push_back({dollars("per_million_output_tokens_usd", "10^6 output"),
-                       [](const Batch& one) { return one.cost->per_million_output; }});
-  }
   if (view.question.rate && view.question.api) {
-    columns.push_back(
-        {measure("break_even_utilisation", "break-even", Unit::percent), &Batch::break_even});
     notes.emplace_back(
         "break-even: the utilisation above which the API is more expensive; above 100 %, none.");
   }
@@ -183,46 +181,39 @@ Table memory_table(const ServingView& view) {
 
 constexpr int height = 300;
 
-struct Series {
-  std::string name;
-  double (*value)(const inference::ServedBatch&);
-};
+/// A name and its value of each batch.
+using Series = std::pair<std::string, std::function<double(const ServedBatch&)>>;
 
 /// One line per series against the batch; the value's axis is left to `chart`.
 Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
   std::vector<Json> rows;
   std::vector<std::string> names;
-  for (const Series& one : lines) {
-    names.push_back(one.name);
-    for (const auto& served : view.answer.batches) {
-      rows.push_back(
-          {{"batch", served.point.batch}, {"value", one.value(served)}, {"series", one.name}});
+  for (const auto& [name, value] : lines) {
+    names.push_back(name);
+    for (const ServedBatch& one : view.answer.batches) {
+      rows.push_back({{"batch", one.batch}, {"value", value(one)}, {"series", name}});
     }
   }
-  Json spec = chart_spec(height);
-  spec["data"] = inline_data(std::move(rows));
-  spec["mark"] = {{"type", "line"}, {"point", true}};
-  spec["encoding"] = {
-      {"x", doubling_channel("batch", "batch")},
-      {"color", colour_channel("series", "", names, series_colours)},
-      {"tooltip",
-       {tooltip("series", "which"), tooltip("batch", "batch"), tooltip("value", "value", ".4g")}}};
-  return spec;
+  return chart_spec(height,
+                    std::move(rows),
+                    {{"type", "line"}, {"point", true}},
+                    {{"x", doubling_channel("batch", "batch")},
+                     {"color", colour_channel("series", "", names, series_colours)},
+                     {"tooltip",
+                      {tooltip("series", "which"),
+                       tooltip("batch", "batch"),
+                       tooltip("value", "value", ".4g")}}});
 }
 
-double cost_of(const inference::ServedBatch& one) {
+double cost_of(const ServedBatch& one) {
   return one.cost->per_million_output.value();
 }
 
 /// Decades around the costs, for a batch of one costs a hundred times that of the largest.
 Json cost_spec(const ServingView& view) {
   Json spec = lines_spec(view, {{"at full load", cost_of}});
-  double low = cost_of(view.answer.batches.front());
-  double high = low;
-  for (const auto& one : view.answer.batches) {
-    low = std::min(low, cost_of(one));
-    high = std::max(high, cost_of(one));
-  }
+  const auto [low, high] =
+      std::ranges::minmax(view.answer.batches | std::views::transform(cost_of));
   constexpr double room = 1.2;
   const std::string title = view.options.currency + " per million output tokens";
   spec["encoding"]["y"] = low > 0.0 ? log_channel("value", title, low / room, high * room)
@@ -236,12 +227,9 @@ std::vector<Chart> serving_charts(const ServingView& view) {
              "Output tokens per second against the batch",
              "Where the line bends, a larger batch mostly makes each request slower. At most: what "
              "no server exceeds at the batch."};
-  rate.spec = lines_spec(
-      view,
-      {{"prompts and steps in turn",
-        [](const inference::ServedBatch& one) { return one.point.output_tokens_per_s; }},
-       {"at most",
-        [](const inference::ServedBatch& one) { return one.point.ceiling_output_tokens_per_s; }}});
+  rate.spec = lines_spec(view,
+                         {{"prompts and steps in turn", &ServedBatch::output_tokens_per_s},
+                          {"at most", &ServedBatch::ceiling_output_tokens_per_s}});
   rate.spec["encoding"]["y"] = linear_channel("value", "output tokens/s");
   Chart cost{"cost",
              "batches",
@@ -273,14 +261,6 @@ Document compose_serving(const ServingView& view) {
 }  // namespace
 
 std::string render_serving(const ServingView& view) {
-  const auto with = [&](const RenderOptions& options) {
-    return ServingView{view.question, view.answer, view.names, options};
-  };
-  return render_document(
-      {[&](const RenderOptions& as) { return compose_serving(with(as)); },
-       [&](const RenderOptions& as) { return serving_json(with(as), compose_serving(with(as))); },
-       [&] { return serving_charts(view); },
-       {"batch", "phase", "part"}},
-      view.options);
+  return render_view(view, compose_serving, serving_charts, {"batch", "phase", "part"});
 }
 }  // namespace scaleworth::report

@@ -15,11 +15,6 @@ std::string percent(double part) {
   return fmt::format("{:.3g} %", 100.0 * part);
 }
 
-bool measured(const ServingQuestion& question) {
-  const auto& times = question.measured;
-  return times.prefill || times.decode_step || times.output_tokens_per_s;
-}
-
 std::string rate_text(double tokens_per_s) {
   return format_number(
       number(tokens_per_s), Unit::tokens_per_second, scale_for(Unit::tokens_per_second, 1.0), 4);
@@ -31,7 +26,7 @@ bool reduced(const ServingQuestion& question) {
 }
 
 bool at_the_roof(const ServingQuestion& question) {
-  return !measured(question) && !reduced(question);
+  return !question.measured.any() && !reduced(question);
 }
 
 /// "1,234 output tokens/s, 12.3 ms for each token".
@@ -66,8 +61,7 @@ std::string no_batch(const ServingView& view) {
 }
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
-  std::string text =
-      fmt::format("At batch {:g}: {}", chosen.point.batch, batch_figures(chosen.point));
+  std::string text = fmt::format("At batch {:g}: {}", chosen.batch, batch_figures(chosen));
   if (chosen.cost) return text + "; " + costs(view, *chosen.cost) + ", at full load.";
   return text + ".";
 }
@@ -75,10 +69,10 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
 /// What the figures are: a roof, a part of it, or a measurement.
 std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   const ServingQuestion& question = view.question;
-  if (measured(question)) {
+  if (question.measured.any()) {
     return fmt::format(
         "By your measurements: {} of the most that any server could do at this batch.",
-        percent(chosen.point.output_tokens_per_s / chosen.point.ceiling_output_tokens_per_s));
+        percent(chosen.output_tokens_per_s / chosen.ceiling_output_tokens_per_s));
   }
   if (reduced(question)) {
     return fmt::format("By {} of the peak and {} of the bandwidth, as you say.",
@@ -89,7 +83,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
       "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
       "they would give at most {} tokens/s. Published maxima of TensorRT-LLM for 8B and 70B models "
       "on H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
-      rate_text(chosen.point.ceiling_output_tokens_per_s),
+      rate_text(chosen.ceiling_output_tokens_per_s),
       100.0 * published_part_of_ceiling.low,
       100.0 * published_part_of_ceiling.high);
 }
@@ -107,8 +101,7 @@ std::string load_line(const ServingView& view) {
   return text + ".";
 }
 
-/// Where the figures are a roof, the break-even of real servers, by the published parts of such
-/// ceilings.
+/// Where the figures are a roof.
 std::string real_break_even_text(const ServingView& view, const ServedBatch& chosen) {
   const auto range = real_break_even(view.question, chosen);
   if (!range) return "";
@@ -169,7 +162,7 @@ void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer
   for (const ServedBatch& one : answer.batches) {
     if (one.excluded.empty()) continue;
     std::string& list = batches[one.excluded];
-    list += fmt::format("{}{:g}", list.empty() ? "" : ", ", one.point.batch);
+    list += fmt::format("{}{:g}", list.empty() ? "" : ", ", one.batch);
   }
   for (const auto& [reason, list] : batches) {
     lines.push_back(fmt::format("Excluded, {}: batch {}.", reason, list));
@@ -178,16 +171,15 @@ void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer
 }  // namespace
 
 const char* basis_of_times(const ServingQuestion& question) {
-  if (measured(question)) return "measured";
+  if (question.measured.any()) return "measured";
   return reduced(question) ? "efficiencies" : "roof";
 }
 
 std::optional<Interval<double>> real_break_even(const ServingQuestion& question,
                                                 const ServedBatch& batch) {
   if (!batch.break_even || !at_the_roof(question)) return std::nullopt;
-  const auto& point = batch.point;
   const double at_ceiling =
-      *batch.break_even * point.output_tokens_per_s / point.ceiling_output_tokens_per_s;
+      *batch.break_even * batch.output_tokens_per_s / batch.ceiling_output_tokens_per_s;
   return Interval<double>{at_ceiling / published_part_of_ceiling.high,
                           at_ceiling / published_part_of_ceiling.low};
 }

@@ -13,6 +13,11 @@ struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws UserError with the message unless the condition holds.
+inline void require(bool holds, const char* message) {
+  if (!holds) throw UserError(message);
+}
+
 /// Nothing on this machine can be measured: exit code 3.
 struct NothingMeasurable : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -40,8 +40,7 @@ struct AgainstPeak {
   std::optional<Estimate<double>> fraction_at_clock;
 };
 
-// What a roofline analysis holds: ceilings, memory levels, soft roofs, placed kernels; of the host
-// or of one GPU.
+// A roofline analysis of the host or of one GPU.
 
 /// The rate of one FMA kernel. Where the host was contended (`cpu_share` < 0.98) the wall rate is
 /// no ceiling; the rate per thread-CPU-second still is. A GPU has no thread-CPU time.
@@ -128,10 +127,8 @@ struct PlacedGemm {
   FlopPerByte intensity;  // FLOPs / compulsory bytes (each matrix moved once)
   Estimate<FlopPerSecond> rate;
   FlopPerSecond roof;  // min(measured compute ceiling, `bandwidth` x intensity)
-  // Fastest measured real rate over a working set that is as large as the operands; absent
-  // when the memory probe has none.
-  std::optional<BytesPerSecond> bandwidth;
-  double fraction = 0.0;  // rate / roof
+  std::optional<BytesPerSecond> bandwidth;  // measured, over a working set as large as the operands
+  double fraction = 0.0;                    // rate / roof
   Bound bound = Bound::neither;
   std::string name;                    // that the user gave, on a GPU
   std::optional<double> of_datasheet;  // of a GPU
@@ -147,8 +144,6 @@ struct RooflineResult {
   std::vector<PlacedGemm> gemms;
   std::vector<std::string> warnings;  // contended points, unfitted roofs, impossible rates
 };
-
-// What follows from the probes of GPUs: one result per GPU, and how they compare.
 
 /// The GPU as the environment of the run describes it; what the driver did not report is absent.
 struct GpuIdentity {
@@ -196,8 +191,8 @@ struct GpuGemm {
   std::optional<Estimate<double>> flop_per_joule;
 };
 
-/// One step from the datasheet's to the measured rate. Both figures or none: a cause that could not
-/// be separated from the other steps has none, and takes no part in the sums.
+/// One step from the datasheet's to the measured rate. Without figures: a cause that could not be
+/// separated from the other steps.
 struct WaterfallStep {
   std::string name;
   std::optional<double> factor;         // rate after / rate before; above 1: a gain
@@ -357,8 +352,7 @@ struct AlgorithmLine {
   std::string protocol;
   std::vector<CollectivePoint> points;  // by size, the way forced
   CommunicationFit fit;                 // one alpha-beta line; without segments when not fitted
-  /// Mean |predicted / measured - 1| of NCCL's own prediction at the same points; absent without
-  /// any.
+  /// Mean |predicted / measured - 1| of NCCL's own prediction at the same points.
   std::optional<double> library_error;
 };
 
@@ -394,10 +388,9 @@ struct AlgorithmResult {
   std::vector<AlgorithmLine> lines;
   std::vector<AlgorithmRegime> regimes;  // of the system curve, the minimum over the lines
   /// Mean |minimum over the lines / measured - 1| where NCCL chose by itself, at sizes at which no
-  /// way was forced; absent without lines or such sizes.
+  /// way was forced.
   std::optional<double> held_out_error;
-  /// The same of NCCL's own prediction, at the same sizes.
-  std::optional<double> library_error;
+  std::optional<double> library_error;  // of NCCL's own prediction, at the same sizes
 };
 
 // ---- Scaling
@@ -485,15 +478,14 @@ struct ScalingResult {
   std::string mode;  // "strong", "weak"
   std::vector<ScalingRow> rows;
   std::vector<ScalingLaw> laws;  // that of the decision, and the prediction from measured parts
-  /// On the counts without a rank slowed on purpose: speed-up, cost, cause and the count to take.
-  /// Null where there is none.
+  /// On the counts without a rank slowed on purpose; null where there is none.
   std::shared_ptr<const decide::Decision> decision;
   std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
   bool quality_held = false;  // losses agree across counts (strong scaling only)
   std::string quality_note;
 };
 
-/// Prices and peaks come from the user; nothing is guessed.
+/// From the user; nothing is guessed.
 struct AnalysisOptions {
   std::optional<DollarsPerSecond> price_per_rank;  // --price, USD per rank-hour
   DollarsPerSecond fixed_price{0.0};               // --fixed, USD per hour of wall clock
@@ -514,10 +506,7 @@ struct Analysis {
   std::vector<ScalingResult> scaling;
 };
 
-// From a run to everything that follows from it.
-
-/// Pure: the same run and options give the same analysis. A run that ended early is analysed as far
-/// as it goes; what is missing is absent.
+/// A run that ended early is analysed as far as it goes; what is missing is absent.
 /// Throws UserError naming the field when a point of the run is malformed or a price is negative.
 Analysis analyse(const Run& run, const AnalysisOptions& options);
 }  // namespace scaleworth::model

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -47,12 +48,9 @@ void append_usable(std::vector<double>& times, const Point& point) {
 }
 
 CollectivePoint point_of(double bytes, const std::vector<double>& times, double factor) {
-  CollectivePoint point;
-  point.message = Bytes(bytes);
-  point.time = as<Seconds>(median_estimate(times));
-  point.algorithm_bandwidth = point.message / point.time.value;
-  point.bus_bandwidth = point.algorithm_bandwidth * factor;
-  return point;
+  const auto time = as<Seconds>(median_estimate(times));
+  const BytesPerSecond bandwidth = Bytes(bytes) / time.value;
+  return {Bytes(bytes), time, bandwidth, bandwidth * factor};
 }
 
 std::vector<TimedSize> times_of(const std::vector<CollectivePoint>& points) {
@@ -110,8 +108,7 @@ double relative_error(Seconds predicted, const CollectivePoint& point) {
 
 std::optional<double> mean(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
-  double sum = 0.0;
-  for (const double value : values) sum += value;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   return sum / static_cast<double>(values.size());
 }
 
@@ -283,13 +280,10 @@ CommunicationFit fit_way(const std::vector<CollectivePoint>& points) {
 
 std::optional<std::size_t> fastest_line(std::span<const AlgorithmLine> lines, Bytes message) {
   std::optional<std::size_t> best;
-  Seconds least;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!fitted(lines[i]) || message.value() > largest(lines[i])) continue;
-    const Seconds time = evaluate(lines[i].fit, message);
-    if (best && time >= least) continue;
+    if (best && evaluate(lines[i].fit, message) >= evaluate(lines[*best].fit, message)) continue;
     best = i;
-    least = time;
   }
   return best;
 }

@@ -25,12 +25,10 @@ namespace scaleworth::model {
 /// carries that share of the message (ring-like); reduction inside a switch can exceed it.
 double bus_factor(const std::string& collective, int ranks);
 
-/// One result per (collective, mode, rank count) of comm.collectives, with its points by size (the
-/// median over repetitions of the slowest rank's time, with its order-statistic interval), the fits
-/// of `fit_communication` and the chosen one. Repeated sizes are pooled. Settings with fewer than
-/// two ranks do not communicate and are left out, as are points without usable times. Empty when
-/// the probe is missing. Throws UserError, as `analyse_algorithms` does, when a point lacks a field
-/// or names a collective without a definition of bus bandwidth.
+/// One result per (collective, mode, rank count) of comm.collectives. A time is the median over
+/// repetitions of the slowest rank's, with its order-statistic interval; repeated sizes are pooled.
+/// Settings with fewer than two ranks do not communicate and are left out. Throws UserError, as
+/// `analyse_algorithms` does, when a point lacks a field or `bus_factor` does not know it.
 std::vector<CollectiveResult> analyse_collectives(const Run& run);
 
 /// Time of one operation at one message size.
@@ -63,7 +61,7 @@ std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> poi
                                                   const std::string& form);
 
 /// Index of the fit with the least held-out error; one that is better by less than 0.1 percentage
-/// point does not replace an earlier, simpler one. 0 when none has such an error.
+/// point does not replace an earlier, simpler one.
 std::size_t choose_fit(std::span<const CommunicationFit> fits);
 
 /// Fitted time at `message`: alpha + beta n + c sqrt(n) of its segment, between two segments of the
@@ -85,11 +83,10 @@ Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 /// Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
 Estimate<Seconds> predict_all_reduce(CommunicationFit fit, int measured, int ranks, Bytes message);
 
-// NCCL's collectives of a run: a line per algorithm and protocol, the minimum over the lines, and
-// how well it and the library's own prediction meet the measured times.
+// NCCL's collectives of a run: a line per algorithm and protocol, and the minimum over the lines.
 
 /// One result per (topology, collective, mode, rank count, in place, registered) of comm.nccl, in
-/// that order. Points of one size are pooled. Empty when the probe is missing.
+/// that order. Points of one size are pooled.
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run);
 
 /// The alpha-beta fit of `points`; without segments below 3 points.
@@ -99,7 +96,7 @@ CommunicationFit fit_way(const std::vector<CollectivePoint>& points);
 /// size within their range; below it a line holds by its alpha). Absent when none was.
 std::optional<std::size_t> fastest_line(std::span<const AlgorithmLine> lines, Bytes message);
 
-/// Least over the lines at `message`; absent as above.
+/// The time of that line.
 std::optional<Seconds> system_time(std::span<const AlgorithmLine> lines, Bytes message);
 
 /// The regimes from the smallest to the largest measured size. A boundary is where two lines cross:

@@ -5,7 +5,6 @@
 #include "src/model/collectives.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -91,12 +90,8 @@ std::vector<std::size_t> segment_starts(std::span<const TimedSize> points) {
   const double sigma = std::max(least_noise, curve_noise(logs));
   const double price = 1.5 * std::log(static_cast<double>(n));
   // cost[s][end]: least cost of the first `end` points in s + 1 segments; start: of the last one.
-  std::array<std::vector<double>, most_segments> cost;
-  std::array<std::vector<std::size_t>, most_segments> start;
-  for (std::size_t s = 0; s < most_segments; ++s) {
-    cost[s].assign(n + 1, unreachable);
-    start[s].assign(n + 1, 0);
-  }
+  std::vector cost(most_segments, std::vector(n + 1, unreachable));
+  std::vector start(most_segments, std::vector<std::size_t>(n + 1, 0));
   for (std::size_t end = least_points; end <= n; ++end) {
     for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
       const double alone = line_cost(points.subspan(begin, end - begin), sigma);
@@ -108,14 +103,13 @@ std::vector<std::size_t> segment_starts(std::span<const TimedSize> points) {
       }
     }
   }
-  std::size_t segments = 0;
-  for (std::size_t s = 1; s < most_segments; ++s)
-    if (cost[s][n] < cost[segments][n]) segments = s;
+  const auto last =
+      std::ranges::min_element(cost, {}, [=](const auto& ends) { return ends[n]; }) - cost.begin();
   std::vector<std::size_t> starts;
-  for (std::size_t end = n, s = segments + 1; s-- > 0; end = starts.back()) {
+  for (std::size_t end = n, s = static_cast<std::size_t>(last) + 1; s-- > 0; end = starts.back()) {
     starts.push_back(start[s][end]);
   }
-  std::reverse(starts.begin(), starts.end());
+  std::ranges::reverse(starts);
   return starts;
 }
 
@@ -180,19 +174,19 @@ std::optional<double> held_out_error(std::span<const TimedSize> points, const st
   return sum / static_cast<double>(left_out.size());
 }
 
-double time_at(const CommunicationSegment& segment, double alpha, double beta, double bytes) {
-  return alpha + beta * bytes + segment.sqrt_coefficient * std::sqrt(bytes);
+double time_at(const CommunicationSegment& segment,
+               Seconds alpha,
+               SecondsPerByte beta,
+               double bytes) {
+  return alpha.value() + beta.value() * bytes + segment.sqrt_coefficient * std::sqrt(bytes);
 }
 
 /// Relative distance from the fitted time to the one end (`high` or low) of both coefficients.
 double coefficient_spread(const CommunicationSegment& segment, double bytes, bool high) {
-  const auto end = [high](const auto& estimate) {
-    if (!estimate.interval) return estimate.value.value();
-    return (high ? estimate.interval->high : estimate.interval->low).value();
-  };
-  const double centre =
-      time_at(segment, segment.alpha.value.value(), segment.beta.value.value(), bytes);
-  return std::abs(time_at(segment, end(segment.alpha), end(segment.beta), bytes) / centre - 1.0);
+  const auto& [smallest, largest, alpha, beta, sqrt_coefficient] = segment;
+  const double at_end = high ? time_at(segment, alpha.high(), beta.high(), bytes)
+                             : time_at(segment, alpha.low(), beta.low(), bytes);
+  return std::abs(at_end / time_at(segment, alpha.value, beta.value, bytes) - 1.0);
 }
 
 /// Between two segments the one nearer by ratio of sizes.
@@ -237,8 +231,7 @@ std::size_t choose_fit(std::span<const CommunicationFit> fits) {
 
 Seconds evaluate(const CommunicationFit& fit, Bytes message) {
   const CommunicationSegment& segment = segment_at(fit, message);
-  return Seconds(
-      time_at(segment, segment.alpha.value.value(), segment.beta.value.value(), message.value()));
+  return Seconds(time_at(segment, segment.alpha.value, segment.beta.value, message.value()));
 }
 
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {

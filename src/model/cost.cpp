@@ -11,10 +11,6 @@ namespace {
 constexpr double hours_per_year = 8760.0;
 constexpr double hours_per_month = hours_per_year / 12.0;
 
-void require(bool holds, const char* message) {
-  if (!holds) throw UserError(message);
-}
-
 void require_usage_effectiveness(double value) {
   require(value >= 1.0 && std::isfinite(value),
           "the power usage effectiveness is 1 or more, as --pue 1.3");
@@ -108,17 +104,16 @@ Prices prices_at(const Prices& prices, const CountTime& at) {
 }
 
 Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
-  if (ranks < 1) throw UserError("a cost needs at least one rank");
-  if (prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0 || prices.per_job.value() < 0.0) {
-    throw UserError("a price is negative; give --price and --fixed as USD per hour, 0 or more");
-  }
+  require(ranks >= 1, "a cost needs at least one rank");
+  require(!(prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0 ||
+            prices.per_job.value() < 0.0),
+          "a price is negative; give --price and --fixed as USD per hour, 0 or more");
   return (prices.per_rank * static_cast<double>(ranks) + prices.fixed) * time + prices.per_job;
 }
 
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second) {
-  if (!(tokens_per_second > 0.0)) throw UserError("a cost per token needs a rate above zero");
-  const Prices running{prices.per_rank, prices.fixed};
-  return job_cost(running, ranks, Seconds(1e6 / tokens_per_second));
+  require(tokens_per_second > 0.0, "a cost per token needs a rate above zero");
+  return job_cost({prices.per_rank, prices.fixed}, ranks, Seconds(1e6 / tokens_per_second));
 }
 
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times) {
@@ -129,11 +124,11 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   const Costed& cheapest =
       *std::ranges::min_element(costed, {}, [](const Costed& at) { return at.cost.value; });
   const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
-  CostChoice choice;
-  choice.cheapest = cheapest.ranks;
-  choice.fastest = fastest.ranks;
-  choice.price_of_speed = fastest.cost.value - cheapest.cost.value;
-  choice.price_cancels = prices.fixed.value() == 0.0;
+  CostChoice choice{cheapest.ranks,
+                    {},
+                    fastest.ranks,
+                    fastest.cost.value - cheapest.cost.value,
+                    prices.fixed.value() == 0.0};
   for (const Costed& candidate : costed) {
     if (on_plateau(candidate.cost, cheapest.cost)) choice.plateau.push_back(candidate.ranks);
   }

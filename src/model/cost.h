@@ -12,12 +12,11 @@
 #include <vector>
 
 namespace scaleworth::model {
-/// The bill of a job: `per_rank` for every rank, `fixed` for every hour of wall clock (storage, the
-/// people who wait) whatever the count, `per_job` once (data that leaves), whatever the time.
+/// The bill of a job.
 struct Prices {
   DollarsPerSecond per_rank;
-  DollarsPerSecond fixed;
-  Dollars per_job = Dollars(0.0);
+  DollarsPerSecond fixed;          // of the wall clock, whatever the count
+  Dollars per_job = Dollars(0.0);  // once, whatever the time
 };
 
 /// C(K) = (K p + f) T + e, for at least one rank.
@@ -37,21 +36,17 @@ struct CountTime {
 /// `prices` as `at` pays them.
 Prices prices_at(const Prices& prices, const CountTime& at);
 
-/// K* among `times`: least cost, the smaller count where equal. The plateau holds every count whose
-/// cost is within 1 % of K*'s, or whose cost interval overlaps it. `price_of_speed` is for the work
-/// of `times` > 0. With f = 0 the argmin does not depend on p: C is proportional to it.
-/// Absent for no times.
+/// K* among `times` > 0: least cost, the smaller count where equal. With f = 0 it does not depend
+/// on p, to which C is proportional. `price_of_speed` is for the work of `times`.
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times);
 
-// The lines of a job's bill: what is paid per rank, per hour of wall clock and once, and what
-// waiting is worth.
+// The lines of a job's bill.
 
 struct BillTerms {
   DollarsPerSecond per_rank;
   DollarsPerSecond fixed = DollarsPerSecond(0.0);
   DollarsPerSecond storage = DollarsPerSecond(0.0);
-  /// What an hour of waiting is worth to whoever waits. It acts exactly like `fixed` on every count
-  /// and every choice, but is on no bill.
+  /// What waiting is worth to whoever waits: like `fixed`, but on no bill.
   DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
   Dollars egress = Dollars(0.0);  // once per run
 };
@@ -69,7 +64,6 @@ struct BillLines {
   Dollars total() const { return ranks + fixed + storage + egress + waiting; }
 };
 
-/// The lines add up to `job_cost`.
 BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time);
 
 /// Storage while a job runs, from a price per month of 730 h (8760 h / 12).
@@ -100,8 +94,7 @@ struct OwnedTerms {
 /// is paid meanwhile. The utilisation lies in (0, 1].
 DollarsPerSecond owned_price(const OwnedTerms& terms);
 
-/// The utilisation from which owning is cheaper than `rented` per used hour: the price at
-/// utilisation 1 over it. Above 1: never.
+/// The utilisation from which owning is cheaper than `rented` per used hour. Above 1: never.
 double break_even_utilisation(const OwnedTerms& terms, DollarsPerSecond rented);
 
 // Energy and carbon of a job, from meters or from the rated power of its ranks.
@@ -139,11 +132,9 @@ std::optional<JobEnergy> rated_energy(const PowerTerms& terms,
 /// Of what meters say, in J.
 JobEnergy metered_energy(const PowerTerms& terms, double joules);
 
-// Jobs on machines that may be taken away: how often to save, how long it then takes, what it
-// costs.
+// Jobs on machines that may be taken away.
 
-/// Reclaims as a Poisson process of independent machines; any one of them ends the whole job's
-/// segment.
+/// Reclaims as a Poisson process of independent machines; any one ends the whole job's segment.
 struct Preemption {
   double per_hour = 0.0;    // reclaims of one rank per hour
   Seconds checkpoint{120};  // writing the state
@@ -169,10 +160,9 @@ struct SpotPlan {
   double overhead = 0.0;  // expected / work - 1
 };
 
-/// The number of segments that takes least expected time for `work` seconds at `ranks`. With a
-/// notice of at least the checkpoint's time nothing is lost at a reclaim, and no other checkpoint
-/// is written: E = T e^(R/M). Absent when the expectation exceeds a thousand times the work: such a
-/// job does not finish.
+/// The number of segments that takes least expected time. With a notice of at least the
+/// checkpoint's time nothing is lost at a reclaim, and no other checkpoint is written: E = T
+/// e^(R/M). Absent beyond a thousand times the work: such a job does not finish.
 std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work);
 
 /// One count under reclaims.

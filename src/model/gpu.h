@@ -2,7 +2,6 @@
 /// From a run to what each of its GPUs can do, and how they compare; header of all gpu_*.cpp.
 #pragma once
 
-#include "src/core/catalogue.h"
 #include "src/core/estimate.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
@@ -14,17 +13,13 @@
 #include <vector>
 
 namespace scaleworth::model {
-/// One result per GPU that a roofline.gpu.* probe has points of, by ordinal; what was not measured
-/// is absent in it. Empty for a run without GPU points.
-/// Throws UserError naming the field when a point lacks a parameter, an amount or a series; so do
-/// all functions below that read points.
+/// One result per GPU that a roofline.gpu.* probe has points of, by ordinal. Throws UserError
+/// naming the field when a point lacks one, as all functions below that read points.
 std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options);
-
-// Points of one GPU: conditions, selection, rates, clock.
 
 /// The clock is the median of the cycles counted on the GPU, else of the driver's readings. Power
 /// is energy / window for windows of 2 s and more (shorter ones hold too few updates of the
-/// counter: arXiv 2312.02741), else the median reading. Whatever has no readings is absent.
+/// counter: arXiv 2312.02741), else the median reading.
 GpuConditions conditions_of(const Point& point);
 
 /// The probe's points with that `gpu`; none when the run has no such probe.
@@ -33,15 +28,14 @@ ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal);
 /// amount / median time with its interval; absent without usable times or without the amount.
 std::optional<Estimate<double>> rate_of(const Point& point, const char* amount);
 
-/// Median of the clock counted during the samples.
+/// Median, during the samples.
 std::optional<double> counted_clock(const Point& point);
 
 // Values of `isa` of a GPU's ceilings.
 inline constexpr const char* cuda_cores = "cuda cores";
 inline constexpr const char* tensor_cores = "tensor cores";
 
-/// Fills the ceilings from the points of roofline.gpu.compute, each against its peak where one is
-/// known. Rates that the clock forbids are named in `warnings`.
+/// Fills the ceilings from roofline.gpu.compute. Rates that the clock forbids are in `warnings`.
 void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result);
 
 /// Names in `warnings`, with the likely cause: transfers more than 2 % above their link's raw rate,
@@ -49,30 +43,32 @@ void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result);
 /// products whose whole interval lies more than 5 % above their roof.
 void warn_of_impossible_rates(GpuResult& result);
 
-/// Fills `memory_levels`, and `memory` by those of the device, from the points of
-/// roofline.gpu.memory, the pilots left out. Of the variants of one kernel at one size the one with
-/// the highest median counts. Levels of the device are named by L2; those of single multiprocessors
-/// by L1 and kept while they are L1; shared memory is a level of its own.
+/// Fills `memory_levels`, and `memory` by those of the device, from roofline.gpu.memory. Of the
+/// variants of a kernel at one size the one with the highest median counts. Levels of the device
+/// are named by L2; those of single multiprocessors by L1 and kept while they are L1.
 void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result);
 
-/// Fills `latency`, `latency_levels` and `translation_latency` (strides of a page and more) from
-/// the points of roofline.gpu.latency. Cycles = time x clock counted in the same samples.
+/// Fills the latencies from roofline.gpu.latency. Cycles = time x clock counted in the same
+/// samples.
 void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result);
+
+/// `multiprocessors` over those that the datasheet's peak counts: a slice of a GPU has fewer. 1
+/// where either is not known.
+double share_of_sheet(const GpuIdentity& gpu, int multiprocessors);
 
 /// A rate held against the dense peak of tensor products (fp32 and, without tensor units for it,
 /// fp64: of the CUDA cores) or, `on_cuda_cores`, of fused multiply-adds outside the tensor units. A
-/// given --peak takes the place of the bf16 tensor peak. Absent when neither knows: a peak is never
-/// guessed. eta_spec = rate / peak; with f the measured clock and c = peak / (multiprocessors x
-/// clock) of the datasheet, eta_clk = rate / (multiprocessors x c x f). The latter is absent
-/// without `clock_hz`, or when the clock that the peak is computed at is not known.
+/// given --peak takes the place of the bf16 tensor peak. eta_spec = rate / peak; with f the
+/// measured clock and c = peak / (multiprocessors x clock) of the datasheet, eta_clk = rate /
+/// (multiprocessors x c x f). Absent where no peak or clock is known: none is guessed.
 std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
                                         const std::string& precision,
                                         bool on_cuda_cores,
                                         const Estimate<FlopPerSecond>& rate,
                                         std::optional<double> clock_hz);
 
-/// Why `against` cannot be: the whole interval of the rate lies above what the multiprocessors do
-/// per clock at the highest clock (x 1.005). Empty when it can.
+/// Why `against` cannot be: the whole interval lies above what the multiprocessors do at the
+/// highest clock (x 1.005). Empty when it can.
 std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
 
 /// "bf16", "fp8_e4m3 fast": fp8 by the way it accumulates.
@@ -81,26 +77,21 @@ std::string format_text(const std::string& precision, bool fast_accumulation);
 /// "bf16 8192 x 8192 x 8192", with the batch where it is not 1.
 std::string product_text(const GpuGemm& gemm);
 
-/// The points with samples of roofline.gpu.gemm, of contention or of all GPUs together; those that
-/// the clock forbids are left out and named in `warnings`. Energy per FLOP needs products without
-/// gaps and a window of 2 s.
+/// The points with samples of a probe of products; those that the clock forbids are left out and
+/// named in `warnings`. Energy per FLOP needs products without gaps and a window of 2 s.
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
                                  std::vector<std::string>& warnings);
 
-// The loss waterfall: from the datasheet's peak to the measured rate, each step with its evidence.
-
-/// Why the clock stands where it does: the name of its waterfall step ("power cap", "heat",
-/// "settled clock") and a phrase with the readings. A reason counts when it was given in at least
-/// half of the readings; without one, a power within 5 % of the limit does.
+/// Why the clock stands where it does. A reason counts when it was given in at least half of the
+/// readings; without one, a power within 5 % of the limit does.
 struct ClockCause {
-  std::string step = "settled clock";
-  std::string evidence;
+  std::string step = "settled clock";  // "power cap", "heat", ...
+  std::string evidence;                // a phrase with the readings
 };
 ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu);
 
-/// The figures of one product. One that is absent makes no step of its own: what it would have
-/// explained goes to the step "unexplained".
+/// The figures of one product; what an absent one would have explained is "unexplained".
 struct WaterfallEvidence {
   FlopPerSecond spec;
   std::string basis;  // of `spec`
@@ -122,7 +113,7 @@ struct WaterfallEvidence {
   std::string launch_evidence;
 };
 
-/// Steps in this order, as far as there is evidence and anything is lost or gained:
+/// Steps in this order, where anything is lost or gained:
 ///   slice of the GPU        multiprocessors here / on the datasheet (only where they differ)
 ///   clock basis             maximum clock / datasheet's clock
 ///   `clock.step`            settled clock / maximum clock
@@ -132,13 +123,11 @@ struct WaterfallEvidence {
 ///                           without figures where the efficiency is not known
 ///   launch gaps             1 - share of the time
 ///   unexplained             what remains
-/// Without the maximum clock the two clock steps are one ("clock"). The factors multiply, and the
-/// changes add, from `spec` to `measured`.
-/// Throws UserError unless `spec` and `measured` are positive.
+/// Without the maximum clock the two clock steps are one ("clock"). Throws UserError unless `spec`
+/// and `measured` are positive.
 LossWaterfall loss_waterfall(const WaterfallEvidence& evidence);
 
-/// For a `product` with a peak. `best` is the best shape of its format; of `gpu` are the clocks,
-/// what registers reach and how long a launch takes in a queue.
+/// For a `product` with a peak. `best` is the best shape of its format.
 WaterfallEvidence evidence_for(const GpuGemm& product,
                                const std::optional<GpuGemm>& best,
                                const GpuResult& gpu);
@@ -156,16 +145,14 @@ std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuRe
 
 /// The highest measured rate of a format: of its products, bursts left out; for fp32 and fp64 also
 /// of the CUDA cores on registers. Where the user's own products alone were measured the tensor
-/// cores on registers count too, else no product could be short of its roof. Absent when there is
-/// none.
+/// cores on registers count too, else no product could be short of its roof.
 std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
                                               std::span<const ComputeCeiling> ceilings,
                                               const std::string& precision);
 
-/// Fills the roofline's `gemms` with one entry per format, family, name and shape of the steady and
-/// duty-cycled passes (steady before duty-cycled). The bandwidth is that of the device's streams
-/// over as many bytes as the operands, at least twice L2: products use sets of operands in turn
-/// that L2 does not hold.
+/// Fills the roofline's `gemms`, one per format, family, name and shape of the steady, else the
+/// duty-cycled pass. The bandwidth is that of the device's streams over as many bytes as the
+/// operands, at least twice L2: products use sets of operands in turn that L2 does not hold.
 void place_products(std::span<const GpuGemm> products, GpuResult& result);
 
 /// Tokens m at which the products of `weights`, whose own m do not count, together have the
@@ -178,12 +165,9 @@ std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
                                    double output_bytes,
                                    FlopPerByte ridge);
 
-/// Fills `ridge_batches`: for each format with a measured ceiling and a memory read rate, the
-/// user's own products one by one and together, batches of products left out; without any, weights
-/// of 8192 x 8192.
+/// Fills `ridge_batches`: for each format with a measured ceiling the user's own products one by
+/// one and together, batches of products left out; without any, weights of 8192 x 8192.
 void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result);
-
-// Wave quantisation: tiles of a product that fill the multiprocessors only in part.
 
 struct Tile {
   std::int64_t m = 128;
@@ -191,32 +175,26 @@ struct Tile {
   bool known = false;  // false: the usual size, assumed
 };
 
-/// From the library's words on an algorithm ("..., tile 128x256, ..."); else 128 x 256, assumed.
+/// From the library's words on an algorithm: "..., tile 128x256, ...".
 Tile tile_of(const std::string& algorithm);
 
 /// (tiles / multiprocessors) / ceil(tiles / multiprocessors), in (0, 1], with
-/// tiles = ceil(m / tile m) ceil(n / tile n) batch: what can be reached when every multiprocessor
-/// works on one tile at a time and all tiles take equally long. Kernels that split the last wave
-/// can do better.
-/// Throws UserError for a side, tile or multiprocessor count that is not positive.
+/// tiles = ceil(m / tile m) ceil(n / tile n) batch. Assumes one tile at a time on a multiprocessor
+/// and tiles that take equally long. Throws UserError for a figure that is not positive.
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
-/// What a product keeps of its rate when a collective holds some multiprocessors: one entry per
-/// product of roofline.gpu.contention, most multiprocessors first; rates relative to
+/// One entry per product of roofline.gpu.contention, most multiprocessors first; rates relative to
 /// the first. Empty for fewer than two counts.
 std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 
-/// Of the level "memory"; absent when not measured.
+/// Of the level "memory".
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
 
-/// Price / rate of the steady bf16 products, else of the fastest steady ones, and of the memory's
-/// reads. Absent when neither was measured.
+/// Price / rate of the steady bf16 products, else of the fastest steady ones, and of memory reads.
 std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu);
 
 /// Fills mfu_measured and its basis in rows whose steps multiplied in a format that a GPU's
-/// products were measured in: against the steady rate of the slowest such GPU times the ranks,
-/// because the slowest sets the pace. The basis names the share that this rate is of the
-/// datasheet's.
+/// products were measured in: against the steady rate of the slowest such GPU times the ranks.
 void add_gpu_utilisation(const Run& run,
                          const std::vector<GpuResult>& gpus,
                          std::vector<ScalingResult>& scaling);
@@ -225,8 +203,7 @@ void add_gpu_utilisation(const Run& run,
 /// whole interval of its rate over the median of the others of its model lies more than 5 % below 1
 /// (without intervals, when the value does). Its cause is the difference to the others that
 /// accounts for the lower clock - power limit, slow-down reason, temperature - if the clock
-/// explains at least 80 % of the loss; a slow GPU at the others' clock is unexplained. Absent for
-/// fewer than two GPUs. `gpus` give limits.
+/// explains at least 80 % of the loss. Absent for fewer than two GPUs.
 std::optional<GpusTogether> compare_gpus(const Run& run, const std::vector<GpuResult>& gpus);
 
 /// A link between two ends and its raw rate in one direction.
@@ -236,27 +213,26 @@ struct RawLink {
 };
 
 /// Host to GPU: the GPU's PCIe link. GPU to GPU: by the run's section "gpu links", its NVLinks at
-/// the recorded speed (else half of what the datasheet counts for both directions), or PCIe.
-/// Absent within one GPU, without peer access, and where the facts are missing.
+/// the recorded speed (else half of what the datasheet counts for both directions), or PCIe. Absent
+/// within one GPU and without peer access.
 std::optional<RawLink> link_between(const Run& run,
                                     const std::string& source,
                                     const std::string& target,
                                     const GpuIdentity& gpu);
 
 /// What the GPU's PCIe link lacks: GPU and slot can do more (facts pcie_generation, pcie_width)
-/// than the highest that any point of `probe` saw while bytes moved. Absent when it lacks nothing,
-/// and without readings.
+/// than the highest that any point of `probe` saw while bytes moved.
 std::optional<std::string> lowered_pcie_link(const Run& run, const ProbeRecord& probe, int ordinal);
 
 /// One entry per (source, target, engine, directions, alone or together) of roofline.gpu.transfer,
-/// by engine and ends. T(n) = alpha + n beta by relative error from three sizes on
-/// (n: bytes of one direction; alpha, beta >= 0); rates count all directions.
+/// by engine and ends. T(n) = alpha + n beta by relative error from three sizes on; n are the bytes
+/// of one direction, rates count all.
 std::vector<GpuTransfer> transfers_of(const Run& run,
                                       const ProbeRecord& probe,
                                       const GpuIdentity& gpu);
 
-/// Raw rate of a PCIe link in one direction. Absent for an unknown generation.
-/// Source: PCI Express base specifications: 8, 16, 32 GT/s with 128b/130b coding (generations 3 to
-/// 5), 64 GT/s with 242 of 256 bytes of a flit (6); 5 GT/s and 2.5 GT/s with 8b/10b (2 and 1).
+/// Raw rate of a PCIe link in one direction. Source: PCI Express base specifications: 8, 16, 32
+/// GT/s with 128b/130b coding (generations 3 to 5), 64 GT/s with 242 of 256 bytes of a flit (6); 5
+/// GT/s and 2.5 GT/s with 8b/10b (2 and 1).
 std::optional<BytesPerSecond> pcie_rate(int generation, int width);
 }  // namespace scaleworth::model

@@ -69,31 +69,21 @@ std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const
     const auto& [size, rates] = samples.front();
     return {{shared ? shared_label : "L1", size, size, median_estimate(rates)}};
   }
-  std::vector<Level> kept;
   if (shared) {
     // Whatever part of it is used, shared memory is one level.
-    for (const Level& level : find_levels(samples, {}, 1)) {
-      if (kept.empty() || level.value.value > kept.front().value.value) kept = {level};
-    }
-    if (!kept.empty()) kept.front().label = shared_label;
-    return kept;
+    const std::vector<Level> parts = find_levels(samples, {}, 1);
+    if (parts.empty()) return {};
+    Level whole =
+        *std::ranges::max_element(parts, {}, [](const Level& at) { return at.value.value; });
+    whole.label = shared_label;
+    return {whole};
   }
-  std::vector<CacheCapacity> caches;
-  if (gpu.shared_per_multiprocessor) caches = caches_of(gpu, true);
+  const auto caches =
+      gpu.shared_per_multiprocessor ? caches_of(gpu, true) : std::vector<CacheCapacity>{};
   // One multiprocessor's part of L2 or memory, reread by all, is what the device's curve shows too.
-  for (const Level& level : find_levels(samples, caches, gpu.multiprocessors.value_or(1))) {
-    if (level.label == "L1" || level.label == "level 1") kept.push_back(level);
-  }
-  return kept;
-}
-
-/// Median of the clock over the points whose size lies on the level.
-std::optional<double> clock_on(const std::map<double, double>& clocks, Bytes from, Bytes to) {
-  std::vector<double> values;
-  for (const auto& [size, clock] : clocks) {
-    if (size >= from.value() && size <= to.value()) values.push_back(clock);
-  }
-  return median(values);
+  std::vector<Level> levels = find_levels(samples, caches, gpu.multiprocessors.value_or(1));
+  std::erase_if(levels, [](const Level& at) { return at.label != "L1" && at.label != "level 1"; });
+  return levels;
 }
 
 constexpr double measurement_slack = 1.005;
@@ -104,27 +94,24 @@ const DatasheetPeak* find_peak(const std::map<std::string, DatasheetPeak>& peaks
   return found == peaks.end() ? nullptr : &found->second;
 }
 
-/// Formats that differ in their scales or exponent and share one peak.
-std::string family_of(const std::string& precision) {
-  return precision.starts_with("fp8") || precision == "mxfp8" ? "fp8_e4m3" : precision;
-}
-
 const DatasheetPeak* sheet_peak(const GpuDatasheet& sheet,
                                 const std::string& precision,
                                 bool cuda_cores) {
   if (cuda_cores) return find_peak(sheet.cuda_cores, precision);
   if (const DatasheetPeak* exact = find_peak(sheet.tensor, precision)) return exact;
-  if (const DatasheetPeak* related = find_peak(sheet.tensor, family_of(precision))) return related;
+  // Formats that differ in their scales or exponent share one peak.
+  const bool eight_bits = precision.starts_with("fp8") || precision == "mxfp8";
+  if (eight_bits) return find_peak(sheet.tensor, "fp8_e4m3");
   if (precision != "fp32" && precision != "fp64") return nullptr;
   return find_peak(sheet.cuda_cores, precision);
 }
 
-/// Multiprocessors here over those that the peak counts: a slice of a GPU has fewer.
-double share_of_sheet(const GpuIdentity& gpu) {
-  if (!gpu.datasheet || !gpu.multiprocessors || gpu.datasheet->multiprocessors <= 0) return 1.0;
-  return static_cast<double>(*gpu.multiprocessors) / gpu.datasheet->multiprocessors;
-}
 }  // namespace
+
+double share_of_sheet(const GpuIdentity& gpu, int multiprocessors) {
+  if (!gpu.datasheet || multiprocessors <= 0 || gpu.datasheet->multiprocessors <= 0) return 1.0;
+  return static_cast<double>(multiprocessors) / gpu.datasheet->multiprocessors;
+}
 
 void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result) {
   const GpuIdentity& gpu = result.identity;
@@ -166,8 +153,7 @@ void warn_of_impossible_rates(GpuResult& result) {
                     100.0 * level.of_datasheet->value));
   }
   for (const PlacedGemm& gemm : result.roofline.gemms) {
-    const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
-    if (least / gemm.roof <= above_roof) continue;
+    if (gemm.rate.low() / gemm.roof <= above_roof) continue;
     result.warnings.push_back(fmt::format(
         "{} {} x {} x {} reaches {:.0f} % of its roof: suspect; L2 served its operands, or the "
         "memory's rate was measured too low",
@@ -219,7 +205,11 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
   }
   analyse_latency(lines, caches_of(result.identity, true), result.roofline);
   for (LatencyLevel& level : result.roofline.latency_levels) {
-    if (const auto clock = clock_on(clocks, level.smallest, level.largest)) {
+    std::vector<double> on_level;
+    for (const auto& [size, clock] : clocks) {
+      if (Bytes(size) >= level.smallest && Bytes(size) <= level.largest) on_level.push_back(clock);
+    }
+    if (const auto clock = median(on_level)) {
       level.cycles = transform(level.latency, [&](Seconds time) { return time.value() * *clock; });
     }
   }
@@ -245,7 +235,8 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
   against.fraction = transform(rate, [&](FlopPerSecond value) { return value / against.peak; });
   if (clock_hz && against.clock_hz) {
     against.clock_ratio = *clock_hz / *against.clock_hz;
-    const double reachable = *against.clock_ratio * share_of_sheet(gpu);
+    const double reachable =
+        *against.clock_ratio * share_of_sheet(gpu, gpu.multiprocessors.value_or(0));
     against.fraction_at_clock =
         transform(against.fraction, [=](double fraction) { return fraction / reachable; });
   }
@@ -254,16 +245,15 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
 
 std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against) {
   if (!against.clock_hz || !gpu.maximum_clock_hz) return "";
-  const double least =
-      against.fraction.interval ? against.fraction.interval->low : against.fraction.value;
   // A datasheet may count with a clock that this GPU is not allowed to reach.
   const double clock = std::max(*gpu.maximum_clock_hz, *against.clock_hz);
-  const double most = clock / *against.clock_hz * share_of_sheet(gpu) * measurement_slack;
-  if (least <= most) return "";
+  const double share = share_of_sheet(gpu, gpu.multiprocessors.value_or(0));
+  const double most = clock / *against.clock_hz * share * measurement_slack;
+  if (against.fraction.low() <= most) return "";
   return fmt::format(
       "{:.0f} % of what its multiprocessors can do at {:.0f} MHz: suspect; an event of the GPU's "
       "clock went wrong, the product was cut short, or the datasheet entry is not this GPU's",
-      100.0 * least / most * measurement_slack,
+      100.0 * against.fraction.low() / most * measurement_slack,
       clock * 1e-6);
 }
 }  // namespace scaleworth::model

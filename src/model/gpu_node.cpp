@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -107,7 +108,7 @@ void judge(std::vector<GpuPace>& paces) {
     // The middle one (of an even number the lower), with its interval.
     const GpuPace& middle = *others[(others.size() - 1) / 2];
     const Estimate<double> share = ratio(pace.together, middle.together);
-    pace.slow = (share.interval ? share.interval->high : share.value) < 1.0 - normal_spread;
+    pace.slow = share.high() < 1.0 - normal_spread;
     pace.of_others = share;
   }
   for (std::size_t i = 0; i < paces.size(); ++i) {
@@ -121,11 +122,7 @@ std::optional<GpuPace> pace_of(const std::vector<GpuGemm>& products,
   std::optional<GpuPace> pace;
   for (const GpuGemm& gemm : products) {
     if (gemm.pass != "together") continue;
-    pace = GpuPace{};
-    pace->ordinal = gpu.ordinal;
-    pace->together = gemm.rate;
-    pace->conditions = gemm.conditions;
-    pace->power_limit_w = gpu.power_limit_w;
+    pace = {gpu.ordinal, gemm.rate, {}, {}, {}, gemm.conditions, gpu.power_limit_w, false, ""};
     precision = gemm.precision;
   }
   for (const GpuGemm& gemm : products) {
@@ -143,36 +140,31 @@ std::optional<int> ordinal_of(const std::string& end) {
   return static_cast<std::size_t>(length) == end.size() ? std::optional(ordinal) : std::nullopt;
 }
 
+std::optional<RawLink> pcie_link(const GpuIdentity& gpu) {
+  if (!gpu.pcie_bandwidth) return std::nullopt;
+  return RawLink{*gpu.pcie_bandwidth, "PCIe"};
+}
+
 /// "peer access, 18 NVLinks through switches": 18; 0 for other paths.
 int nvlinks_of(const std::string& path) {
   const auto word = path.find(" NVLink");
   if (word == std::string::npos) return 0;
-  const auto before = path.find_last_not_of("0123456789", word - 1);
-  int links = 0;
-  return std::sscanf(path.c_str() + (before == std::string::npos ? 0 : before + 1), "%d", &links) ==
-                 1
-             ? links
-             : 0;
+  return std::atoi(path.c_str() + path.find_last_not_of("0123456789", word - 1) + 1);
 }
 
 std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIdentity& gpu) {
   const std::string name = fmt::format("gpu_{}_gpu_{}", std::min(from, to), std::max(from, to));
   const std::string path = text_fact(run, "gpu links", name);
   const int links = nvlinks_of(path);
-  if (links > 0) {
-    const auto each = number_fact(run, fmt::format("gpu {}", from), "nvlink_bytes_per_s");
-    if (each) {
-      return RawLink{BytesPerSecond(links * *each),
-                     fmt::format("{} NVLink{}", links, links == 1 ? "" : "s")};
-    }
-    if (gpu.datasheet && gpu.datasheet->nvlink) {
-      return RawLink{*gpu.datasheet->nvlink / 2.0, "NVLink of the datasheet"};
-    }
-    return std::nullopt;
+  if (links == 0) {
+    return path.find("over PCIe") == std::string::npos ? std::nullopt : pcie_link(gpu);
   }
-  const bool over_pcie = path.find("over PCIe") != std::string::npos;
-  if (!over_pcie || !gpu.pcie_bandwidth) return std::nullopt;
-  return RawLink{*gpu.pcie_bandwidth, "PCIe"};
+  if (const auto each = number_fact(run, fmt::format("gpu {}", from), "nvlink_bytes_per_s")) {
+    return RawLink{BytesPerSecond(links * *each),
+                   fmt::format("{} NVLink{}", links, links == 1 ? "" : "s")};
+  }
+  if (!gpu.datasheet || !gpu.datasheet->nvlink) return std::nullopt;
+  return RawLink{*gpu.datasheet->nvlink / 2.0, "NVLink of the datasheet"};
 }
 
 /// The highest value of a series over all points.
@@ -249,9 +241,8 @@ void add_gpu_utilisation(const Run& run,
       const SlowestProduct slowest = slowest_steady(gpus, count.precision);
       if (slowest.product == nullptr || count.precision == "fp32") continue;
       for (ScalingResult& result : scaling) {
-        if (result.mode != mode.mode) continue;
         for (ScalingRow& row : result.rows) {
-          if (row.ranks != count.ranks) continue;
+          if (result.mode != mode.mode || row.ranks != count.ranks) continue;
           const FlopPerSecond peak = slowest.product->rate.value * static_cast<double>(count.ranks);
           row.mfu_measured =
               model_flops_utilisation(Flops(count.model_flops), row.step.value, peak);
@@ -293,9 +284,8 @@ std::optional<RawLink> link_between(const Run& run,
                                     const GpuIdentity& gpu) {
   const auto from = ordinal_of(source);
   const auto to = ordinal_of(target);
-  if (from && to) return *from == *to ? std::nullopt : peer_link(run, *from, *to, gpu);
-  if (!gpu.pcie_bandwidth) return std::nullopt;
-  return RawLink{*gpu.pcie_bandwidth, "PCIe"};
+  if (!from || !to) return pcie_link(gpu);
+  return *from == *to ? std::nullopt : peer_link(run, *from, *to, gpu);
 }
 
 std::optional<std::string> lowered_pcie_link(const Run& run,

@@ -108,21 +108,11 @@ std::string power_text(const GpuConditions& conditions, const GpuIdentity& gpu) 
   if (!conditions.power_w) return "";
   std::string text = fmt::format("{:.0f} W", *conditions.power_w);
   if (gpu.power_limit_w) text += fmt::format(" of a limit of {:.0f} W", *gpu.power_limit_w);
-  if (gpu.power_limit_w && gpu.default_power_limit_w &&
-      *gpu.power_limit_w < *gpu.default_power_limit_w) {
+  // An absent limit is less than any other.
+  if (gpu.power_limit_w && gpu.power_limit_w < gpu.default_power_limit_w) {
     text += fmt::format(" (lowered from {:.0f} W)", *gpu.default_power_limit_w);
   }
   return text;
-}
-
-std::string joined(const std::string& a, const std::string& b) {
-  return a.empty() || b.empty() ? a + b : a + ", " + b;
-}
-
-double multiprocessor_share(const GpuIdentity& gpu, const GpuGemm& product) {
-  const int used = product.multiprocessors;
-  if (used <= 0 || !gpu.datasheet || gpu.datasheet->multiprocessors <= 0) return 1.0;
-  return static_cast<double>(used) / gpu.datasheet->multiprocessors;
 }
 
 std::optional<double> waves_of(const GpuGemm& product) {
@@ -166,17 +156,6 @@ void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
                   100.0 * at_clock);
 }
 
-std::optional<double> registers_of(const GpuGemm& product,
-                                   std::span<const ComputeCeiling> ceilings) {
-  for (const ComputeCeiling& ceiling : ceilings) {
-    const bool same = ceiling.isa == tensor_cores && ceiling.precision == product.precision;
-    if (same && ceiling.against && ceiling.against->fraction_at_clock) {
-      return ceiling.against->fraction_at_clock->value;
-    }
-  }
-  return std::nullopt;
-}
-
 /// In s, ms, us or ns, whichever gives at least one digit before the point.
 std::string time_text(Seconds time) {
   if (time.value() >= 1.0) return fmt::format("{:.3g} s", time.value());
@@ -185,31 +164,16 @@ std::string time_text(Seconds time) {
   return fmt::format("{:.3g} ns", time.value() * 1e9);
 }
 
-void add_launches(const GpuGemm& product,
-                  std::span<const GpuLaunch> launches,
-                  WaterfallEvidence& evidence) {
-  const Seconds each = product.flops / product.rate.value;
-  for (const GpuLaunch& launch : launches) {
-    if (launch.kind != queued_launch || launch.time.value >= each) continue;
-    evidence.launch_share = launch.time.value / each;
-    evidence.launch_evidence = fmt::format("an empty kernel takes {} in a queue, the product {}",
-                                           time_text(launch.time.value),
-                                           time_text(each));
-  }
-}
 }  // namespace
 
 LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
-  if (!(known.spec.value() > 0.0) || !(known.measured.value() > 0.0)) {
-    throw UserError("a loss waterfall needs a peak and a rate above zero; give --peak in FLOP/s");
-  }
+  require(known.spec.value() > 0.0 && known.measured.value() > 0.0,
+          "a loss waterfall needs a peak and a rate above zero; give --peak in FLOP/s");
   Falls falls{{known.spec, known.basis, {}, known.measured}, known.spec};
-  if (known.multiprocessor_share != 1.0) {
-    falls.step("slice of the GPU",
-               known.multiprocessor_share,
-               fmt::format("{:.0f} % of the datasheet's multiprocessors",
-                           100.0 * known.multiprocessor_share));
-  }
+  const double slice = known.multiprocessor_share;
+  falls.step("slice of the GPU",
+             slice,
+             fmt::format("{:.0f} % of the datasheet's multiprocessors", 100.0 * slice));
   add_clock_steps(known, falls);
   add_kernel_steps(known, falls);
   if (known.launch_share && *known.launch_share < 1.0) {
@@ -228,8 +192,9 @@ ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) 
   for (const KnownReason& known : known_reasons) {
     for (const auto& [reason, share] : conditions.slowdown_reasons) {
       if (reason != known.reason || share < often) continue;
-      return {known.step,
-              joined(fmt::format("{} in {:.0f} % of the readings", reason, 100.0 * share), power)};
+      const std::string often_given =
+          fmt::format("{} in {:.0f} % of the readings", reason, 100.0 * share);
+      return {known.step, power.empty() ? often_given : often_given + ", " + power};
     }
   }
   if (conditions.power_w && gpu.power_limit_w &&
@@ -246,15 +211,26 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
   evidence.spec = product.against->peak;
   evidence.basis = product.against->basis;
   evidence.measured = product.rate.value;
-  evidence.multiprocessor_share = multiprocessor_share(gpu.identity, product);
+  evidence.multiprocessor_share = share_of_sheet(gpu.identity, product.multiprocessors);
   evidence.spec_clock_hz = product.against->clock_hz;
   evidence.maximum_clock_hz = gpu.identity.maximum_clock_hz;
   evidence.settled_clock_hz = product.conditions.clock_hz;
   evidence.clock = clock_cause(product.conditions, gpu.identity);
   add_waves(product, best, evidence);
   if (best) add_best_kernel(*best, evidence);
-  evidence.registers = registers_of(product, gpu.roofline.ceilings);
-  add_launches(product, gpu.launches, evidence);
+  for (const ComputeCeiling& ceiling : gpu.roofline.ceilings) {
+    const bool same = ceiling.isa == tensor_cores && ceiling.precision == product.precision;
+    if (evidence.registers || !same || !ceiling.against) continue;
+    if (const auto& share = ceiling.against->fraction_at_clock) evidence.registers = share->value;
+  }
+  const Seconds each = product.flops / product.rate.value;
+  for (const auto& [kind, time] : gpu.launches) {
+    if (kind != queued_launch || time.value >= each) continue;
+    evidence.launch_share = time.value / each;
+    evidence.launch_evidence = fmt::format("an empty kernel takes {} in a queue, the product {}",
+                                           time_text(time.value),
+                                           time_text(each));
+  }
   return evidence;
 }
 }  // namespace scaleworth::model

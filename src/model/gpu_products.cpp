@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -103,83 +104,46 @@ std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
   return gemm;
 }
 
-using FormatKey = std::pair<std::string, bool>;  // precision, fast accumulation
-
-bool is_reference(const GpuGemm& gemm) {
-  return gemm.shape == GemmShape{8192, 8192, 8192, 1};
+template <class Rank>
+void keep_greatest(std::optional<GpuGemm>& kept, const GpuGemm& gemm, const Rank& rank) {
+  if (!kept || rank(gemm) > rank(*kept)) kept = gemm;
 }
 
 /// The reference cube, else the largest product.
-bool stands_before(const GpuGemm& a, const GpuGemm& b) {
-  if (is_reference(a) != is_reference(b)) return is_reference(a);
-  return a.flops > b.flops;
+std::pair<bool, Flops> by_work(const GpuGemm& gemm) {
+  return {gemm.shape == GemmShape{8192, 8192, 8192, 1}, gemm.flops};
 }
 
-void keep_first(std::optional<GpuGemm>& kept, const GpuGemm& gemm) {
-  if (!kept || stands_before(gemm, *kept)) kept = gemm;
+FlopPerSecond by_rate(const GpuGemm& gemm) {
+  return gemm.rate.value;
 }
 
-void keep_fastest(std::optional<GpuGemm>& kept, const GpuGemm& gemm) {
-  if (!kept || gemm.rate.value > kept->rate.value) kept = gemm;
-}
-
-/// The library's first proposal and the fastest one, of one shape.
-struct Search {
-  GemmShape shape;
-  Flops flops;
-  std::optional<GpuGemm> first;
-  std::optional<GpuGemm> best;
-};
-
-/// Per shape, from the fine pass where it timed the first proposal, else from the coarse pass.
-std::vector<Search> searches_in(std::span<const GpuGemm> products, const char* pass) {
-  std::vector<Search> searches;
-  for (const GpuGemm& gemm : products) {
-    if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
-    auto found = std::ranges::find(searches, gemm.shape, &Search::shape);
-    if (found == searches.end()) {
-      searches.push_back({gemm.shape, gemm.flops, std::nullopt, std::nullopt});
-      found = std::prev(searches.end());
-    }
-    if (gemm.heuristic_rank == 0) keep_fastest(found->first, gemm);
-    keep_fastest(found->best, gemm);
-  }
-  std::erase_if(searches, [](const Search& search) { return !search.first; });
-  return searches;
-}
-
-const Search* search_of(const std::vector<Search>& searches, const std::optional<GpuGemm>& steady) {
-  const Search* chosen = nullptr;
-  for (const Search& search : searches) {
-    if (steady && search.shape == steady->shape) return &search;
-    if (chosen == nullptr || search.flops > chosen->flops) chosen = &search;
-  }
-  return chosen;
-}
-
+/// From the fine pass where it timed the library's first proposal, else from the coarse pass.
 void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
+  const auto by_shape = [&](const GpuGemm& gemm) {
+    return std::pair(format.steady && gemm.shape == format.steady->shape, gemm.flops);
+  };
   for (const char* pass : {pass_fine, pass_coarse}) {
-    const std::vector<Search> searches = searches_in(products, pass);
-    const Search* search = search_of(searches, format.steady);
-    if (search == nullptr) continue;
-    format.tuned_shape = search->shape;
-    format.tuning_headroom = ratio(search->best->rate, search->first->rate);
-    if (search->best->heuristic_rank == 0) format.tuning_headroom = Estimate<double>{1.0, {}, 0};
+    std::vector<GpuGemm> timed;
+    std::optional<GpuGemm> chosen;
+    for (const GpuGemm& gemm : products) {
+      if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
+      timed.push_back(gemm);
+      if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
+    }
+    if (!chosen) continue;
+    std::optional<GpuGemm> first;
+    std::optional<GpuGemm> best;
+    for (const GpuGemm& gemm : timed) {
+      if (gemm.shape != chosen->shape) continue;
+      if (gemm.heuristic_rank == 0) keep_greatest(first, gemm, by_rate);
+      keep_greatest(best, gemm, by_rate);
+    }
+    format.tuned_shape = chosen->shape;
+    format.tuning_headroom =
+        best->heuristic_rank == 0 ? Estimate<double>{1.0, {}, 0} : ratio(best->rate, first->rate);
     return;
   }
-}
-
-GpuFormat format_of(const FormatKey& key, std::span<const GpuGemm> products) {
-  GpuFormat format;
-  format.precision = key.first;
-  format.fast_accumulation = key.second;
-  for (const GpuGemm& gemm : products) {
-    if (gemm.pass == pass_steady) keep_first(format.steady, gemm);
-    if (gemm.pass == pass_burst) keep_first(format.burst, gemm);
-    if (gemm.pass == pass_duty_cycled) keep_fastest(format.best_shape, gemm);
-  }
-  add_headroom(products, format);
-  return format;
 }
 
 FlopPerSecond rank_of(const GpuFormat& format) {
@@ -203,22 +167,6 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
     }
   }
   return distinct;
-}
-
-PlacedGemm placed(const GpuGemm& gemm) {
-  PlacedGemm result;
-  result.family = gemm.family;
-  result.precision = format_text(gemm.precision, gemm.fast_accumulation);
-  result.library = gemm.library;
-  result.m = gemm.shape.m;
-  result.n = gemm.shape.n;
-  result.k = gemm.shape.k;
-  result.batch = gemm.shape.batch;
-  result.intensity = gemm.flops / gemm.bytes;
-  result.rate = gemm.rate;
-  result.name = gemm.name;
-  if (gemm.against) result.of_datasheet = gemm.against->fraction.value;
-  return result;
 }
 
 void add_own_ridges(const std::string& precision,
@@ -280,14 +228,21 @@ std::vector<GpuGemm> products_of(const ProbeRecord& probe,
 }
 
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu) {
-  std::map<FormatKey, std::vector<GpuGemm>> by_format;
+  std::map<std::pair<std::string, bool>, std::vector<GpuGemm>> by_format;
   for (const GpuGemm& gemm : products) {
     if (gemm.family == family_own) continue;
     by_format[{gemm.precision, gemm.fast_accumulation}].push_back(gemm);
   }
   std::vector<GpuFormat> formats;
   for (const auto& [key, group] : by_format) {
-    GpuFormat format = format_of(key, group);
+    GpuFormat format;
+    std::tie(format.precision, format.fast_accumulation) = key;
+    for (const GpuGemm& gemm : group) {
+      if (gemm.pass == pass_steady) keep_greatest(format.steady, gemm, by_work);
+      if (gemm.pass == pass_burst) keep_greatest(format.burst, gemm, by_work);
+      if (gemm.pass == pass_duty_cycled) keep_greatest(format.best_shape, gemm, by_rate);
+    }
+    add_headroom(group, format);
     if (format.steady && format.steady->against) {
       format.waterfall = loss_waterfall(evidence_for(*format.steady, format.best_shape, gpu));
     }
@@ -322,7 +277,16 @@ void place_products(std::span<const GpuGemm> products, GpuResult& result) {
   for (const GpuGemm& gemm : reported_products(products)) {
     const auto ceiling = measured_ceiling(products, result.roofline.ceilings, gemm.precision);
     if (!ceiling || !(gemm.bytes.value() > 0.0)) continue;
-    PlacedGemm product = placed(gemm);
+    PlacedGemm product;
+    product.family = gemm.family;
+    product.precision = format_text(gemm.precision, gemm.fast_accumulation);
+    product.library = gemm.library;
+    std::tie(product.m, product.n, product.k, product.batch) =
+        std::tie(gemm.shape.m, gemm.shape.n, gemm.shape.k, gemm.shape.batch);
+    product.intensity = gemm.flops / gemm.bytes;
+    product.rate = gemm.rate;
+    product.name = gemm.name;
+    if (gemm.against) product.of_datasheet = gemm.against->fraction.value;
     place_under(*ceiling, result.roofline.memory, std::max(gemm.bytes, beyond_l2), product);
     result.roofline.gemms.push_back(std::move(product));
   }
@@ -383,10 +347,9 @@ Tile tile_of(const std::string& algorithm) {
 }
 
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors) {
-  if (shape.m <= 0 || shape.n <= 0 || shape.batch <= 0 || tile.m <= 0 || tile.n <= 0 ||
-      multiprocessors <= 0) {
-    throw UserError("waves of tiles need positive sides, tiles and multiprocessors");
-  }
+  require(shape.m > 0 && shape.n > 0 && shape.batch > 0 && tile.m > 0 && tile.n > 0 &&
+              multiprocessors > 0,
+          "waves of tiles need positive sides, tiles and multiprocessors");
   const double tiles = static_cast<double>(parts(shape.m, tile.m)) *
                        static_cast<double>(parts(shape.n, tile.n)) *
                        static_cast<double>(shape.batch);

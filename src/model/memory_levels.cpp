@@ -58,18 +58,16 @@ std::string cache_that_holds(Bytes working_set,
   return "memory";
 }
 
-/// Of plateaus with one name only the widest keeps it.
+/// Of plateaus with one name only the widest, of equals the last, keeps it.
 void resolve_labels(std::vector<Level>& levels, std::span<const Plateau> plateaus) {
   const auto width = [&](std::size_t i) { return plateaus[i].last - plateaus[i].first; };
-  std::vector<bool> keeps(levels.size(), true);
+  std::map<std::string, std::size_t> keeper;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    for (std::size_t j = 0; j < levels.size(); ++j) {
-      if (i == j || levels[i].label != levels[j].label) continue;
-      if (width(j) > width(i) || (width(j) == width(i) && j > i)) keeps[i] = false;
-    }
+    std::size_t& kept = keeper.try_emplace(levels[i].label, i).first->second;
+    if (width(i) >= width(kept)) kept = i;
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    if (!keeps[i]) levels[i].label = "level " + std::to_string(i + 1);
+    if (keeper.at(levels[i].label) != i) levels[i].label = "level " + std::to_string(i + 1);
   }
 }
 
@@ -116,10 +114,9 @@ std::vector<std::size_t> best_starts(std::span<const double> logs, double sigma)
     start[end] = end - 1;
     for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
       const double total = cost[begin] + stretch_cost(logs.subspan(begin, end - begin), sigma);
-      if (total < cost[end]) {
-        cost[end] = total;
-        start[end] = begin;
-      }
+      if (!(total < cost[end])) continue;
+      cost[end] = total;
+      start[end] = begin;
     }
   }
   return start;
@@ -235,13 +232,13 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
   for (const CurveSample& point : curve) logs.push_back(std::log(*median(point.values)));
   const std::vector<Plateau> plateaus = find_plateaus(logs);
   std::vector<Level> levels;
-  for (const Plateau& plateau : plateaus) {
-    const auto points = curve.subspan(plateau.first, plateau.last - plateau.first + 1);
-    const Bytes smallest = points.front().working_set;
-    const Bytes largest = points.back().working_set;
+  for (const auto& [first, last, height] : plateaus) {
+    const Bytes smallest = curve[first].working_set;
+    const Bytes largest = curve[last].working_set;
     const Bytes middle(std::sqrt(smallest.value() * largest.value()));
     const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
                                              : cache_that_holds(middle, caches, workers);
+    const auto points = curve.subspan(first, last - first + 1);
     levels.push_back({label, smallest, largest, plateau_value(points)});
   }
   resolve_labels(levels, plateaus);
@@ -258,7 +255,7 @@ std::vector<Plateau> find_plateaus(std::span<const double> logs) {
     if (length < least_points) continue;
     plateaus.push_back({start[end], end - 1, *median(logs.subspan(start[end], length))});
   }
-  std::reverse(plateaus.begin(), plateaus.end());
+  std::ranges::reverse(plateaus);
   return merge_similar(logs, std::move(plateaus));
 }
 

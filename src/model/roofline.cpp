@@ -18,27 +18,30 @@ namespace {
 /// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
 constexpr double contended_below = 0.98;
 constexpr double impossible_share = 1.05;
+constexpr double impossible_above = 1.05;
 constexpr double bound_above = 0.80;  // of the roof; below it a kernel meets neither side
 
 bool usable(double time) {
   return std::isfinite(time) && time > 0.0;
 }
 
-const std::vector<double>* cpu_series(const Point& point) {
-  const auto found = point.samples.find(fields::cpu_s);
-  return found == point.samples.end() || found->second.empty() ? nullptr : &found->second;
-}
+/// Of one repetition.
+struct WallAndCpu {
+  double wall;
+  double cpu;  // thread-CPU time of all workers
+};
 
-/// Thread-CPU time over wall time of `workers`, per usable repetition.
-std::vector<double> cpu_shares(const Point& point, int workers) {
-  std::vector<double> shares;
-  const std::vector<double>* cpu = cpu_series(point);
-  if (cpu == nullptr) return shares;
+/// Of the usable repetitions; absent without a series of CPU times.
+std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
+  const auto cpu = point.samples.find(fields::cpu_s);
+  if (cpu == point.samples.end() || cpu->second.empty()) return std::nullopt;
   const std::vector<double>& wall = series(point, fields::wall_s);
-  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
-    if (usable(wall[i]) && usable((*cpu)[i])) shares.push_back((*cpu)[i] / (workers * wall[i]));
+  std::vector<WallAndCpu> times;
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->second.size()); ++i) {
+    const WallAndCpu one{wall[i], cpu->second[i]};
+    if (usable(one.wall) && usable(one.cpu)) times.push_back(one);
   }
-  return shares;
+  return times;
 }
 
 std::string describe_kernel(const ComputeCeiling& ceiling) {
@@ -83,8 +86,6 @@ void warn_if_beyond_ladder(const std::string& name,
                   100.0 * (highest / roof.peak.value)));
 }
 
-constexpr double impossible_above = 1.05;
-
 PlacedGemm describe(const Point& point) {
   PlacedGemm gemm;
   gemm.family = text_parameter(point, fields::family);
@@ -99,8 +100,7 @@ PlacedGemm describe(const Point& point) {
 }
 
 void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
-  const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
-  if (least / bound <= impossible_above) return;
+  if (gemm.rate.low() / bound <= impossible_above) return;
   result.warnings.push_back(fmt::format(
       "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
       "ceiling or the bandwidth was measured too low (contention, frequency)",
@@ -117,23 +117,8 @@ void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineRes
 /// thread that sleeps for lack of work is no different from one that was held up.
 Repetitions gemm_times(const Point& point, int workers) {
   Repetitions repetitions = undisturbed(point, workers);
-  if (repetitions.contended && workers > 1) {
-    repetitions.times_s = usable_times(point, fields::wall_s);
-  }
-  return repetitions;
-}
-
-/// The highest rate of any kernel of that precision and worker count: the wall rate, or the rate
-/// per thread-CPU-second where contended. Absent when none was measured.
-std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
-                                          const PlacedGemm& gemm) {
-  std::optional<FlopPerSecond> best;
-  for (const ComputeCeiling& ceiling : ceilings) {
-    if (ceiling.precision != gemm.precision || ceiling.workers != gemm.workers) continue;
-    const FlopPerSecond rate = ceiling.ceiling().value;
-    best = best ? std::max(*best, rate) : rate;
-  }
-  return best;
+  if (!repetitions.contended || workers == 1) return repetitions;
+  return {usable_times(point, fields::wall_s), true};
 }
 
 /// Under the best FMA ceiling of the same precision and worker count, and the fastest streaming
@@ -148,8 +133,8 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const Repetitions repetitions = gemm_times(point, gemm.workers);
     if (repetitions.times_s.empty()) continue;
     starved += repetitions.contended ? 1 : 0;
-    const auto ceiling = best_ceiling(result.ceilings, gemm);
-    if (!ceiling) {
+    const ComputeCeiling* best = fastest_ceiling(result.ceilings, gemm.precision, gemm.workers);
+    if (best == nullptr) {
       unplaced.insert(fmt::format(
           "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
           gemm.precision,
@@ -160,7 +145,7 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const Bytes operands(amount(point, fields::bytes));
     gemm.intensity = Flops(flops) / operands;
     gemm.rate = as<FlopPerSecond>(rate_estimate(flops, repetitions.times_s));
-    const FlopPerSecond bound = place_under(*ceiling, result.memory, operands, gemm);
+    const FlopPerSecond bound = place_under(best->ceiling().value, result.memory, operands, gemm);
     warn_if_impossible(gemm, bound, result);
     result.gemms.push_back(std::move(gemm));
   }
@@ -190,7 +175,11 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
     if (cpu.empty()) return std::nullopt;
     for (double& time : cpu) time /= ceiling.workers;
     ceiling.cpu_rate = as<FlopPerSecond>(rate_estimate(flops, cpu));
-    ceiling.cpu_share = median(cpu_shares(point, ceiling.workers));
+    std::vector<double> shares;
+    for (const auto& [wall_s, cpu_s] : *wall_and_cpu(point)) {
+      shares.push_back(cpu_s / (ceiling.workers * wall_s));
+    }
+    ceiling.cpu_share = median(shares);
   }
   const double share = ceiling.cpu_share.value_or(1.0);
   ceiling.contended = share < contended_below;
@@ -206,6 +195,17 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                    share));
   }
   return ceiling;
+}
+
+const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
+                                      const std::string& precision,
+                                      int workers) {
+  const ComputeCeiling* best = nullptr;
+  for (const ComputeCeiling& ceiling : ceilings) {
+    if (ceiling.precision != precision || ceiling.workers != workers) continue;
+    if (best == nullptr || ceiling.ceiling().value > best->ceiling().value) best = &ceiling;
+  }
+  return best;
 }
 
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
@@ -266,15 +266,13 @@ std::vector<double> usable_times(const Point& point, const std::string& name) {
 
 Repetitions undisturbed(const Point& point, int workers) {
   constexpr std::size_t enough = 6;
-  const std::vector<double>& wall = series(point, fields::wall_s);
-  const std::vector<double>* cpu = cpu_series(point);
-  if (cpu == nullptr) return {usable_times(point, fields::wall_s), false};
+  const auto times = wall_and_cpu(point);
+  if (!times) return {usable_times(point, fields::wall_s), false};
   std::vector<double> calm;
   std::vector<double> cpu_per_worker;
-  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
-    if (!usable(wall[i]) || !usable((*cpu)[i])) continue;
-    cpu_per_worker.push_back((*cpu)[i] / workers);
-    if (cpu_per_worker.back() >= contended_below * wall[i]) calm.push_back(wall[i]);
+  for (const auto& [wall, cpu] : *times) {
+    cpu_per_worker.push_back(cpu / workers);
+    if (cpu_per_worker.back() >= contended_below * wall) calm.push_back(wall);
   }
   if (calm.size() == cpu_per_worker.size() || calm.size() >= enough) return {calm, false};
   return {cpu_per_worker, true};

@@ -15,9 +15,6 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Levels of the memory hierarchy: plateaus of bandwidth or latency over the working set, named
-// after the machine's own caches.
-
 /// A data cache as the machine describes it.
 struct CacheCapacity {
   std::string label;             // "L1", "L2", "L3"
@@ -42,37 +39,35 @@ struct Level {
 /// Plateaus of `curve` (ascending working sets; `caches` smallest first), smallest first. The value
 /// is the median of the points' medians; its 95 % interval is a two-stage bootstrap over points and
 /// their samples. A level is named after the smallest cache whose share for one worker (workers
-/// spread evenly over the instances) holds the geometric middle of the plateau, "memory" beyond the
-/// last; "level n" (counted from 1) when no caches are known or when a wider plateau already has
-/// the name. The largest working set is "memory" by itself when it is on no plateau and holds more
-/// than twice the last cache.
+/// spread evenly over the instances) holds the geometric middle of the plateau; "level n" (from 1)
+/// when no caches are known or a wider plateau has the name. The largest working set is "memory" by
+/// itself when it is on no plateau and holds more than twice the last cache.
 std::vector<Level> find_levels(std::span<const CurveSample> curve,
                                std::span<const CacheCapacity> caches,
                                int workers);
 
-/// The data and unified caches that the run's environment names in section "cpu":
-/// "l1_data_cache_bytes", "l2_cache_bytes", ... (of one instance) and "l2_cache_count" (instances).
-/// Smallest first; empty when it names none.
+/// The data and unified caches of the environment's section "cpu", smallest first: facts
+/// "l1_data_cache_bytes", "l2_cache_bytes", ... (of one instance), "l2_cache_count" (instances).
 std::vector<CacheCapacity> cache_capacities(const Run& run);
 
-/// Everything that follows from the roofline.* probes of `run`; each may be missing, or end early.
-/// Absent when none of them has a point. Throws UserError naming the field when a point lacks a
-/// parameter, an amount or a series; so do the functions for one probe below.
+/// What follows from the roofline.* probes; absent when none has a point. Throws UserError naming
+/// the field when a point lacks one, as do the functions for one probe below.
 std::optional<RooflineResult> analyse_roofline(const Run& run,
                                                const std::vector<CacheCapacity>& caches);
 
-/// The ceiling of a point of roofline.compute; absent without samples. Without `cpu_s` (GPUs) the
-/// CPU figures are absent. A contended ceiling (median thread-CPU share < 0.98), and one whose
-/// workers report more CPU time than wall time, is named in `warnings`.
+/// The ceiling of a point of roofline.compute; absent without samples. A contended one (median
+/// thread-CPU share < 0.98), and one with more CPU time than wall time, is named in `warnings`.
 std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                               std::vector<std::string>& warnings);
 
-/// Fills `soft_roofs`, one per precision and worker count, from the points of an intensity probe;
-/// rungs of one intensity are pooled. A ladder that cannot be fitted, or whose peak lies beyond its
-/// rungs, is named in `warnings`.
-void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
+/// Null when none was measured.
+const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
+                                      const std::string& precision,
+                                      int workers);
 
-// The repetitions of a point that say what the machine can do, as opposed to what was left of it.
+/// Fills `soft_roofs`, one per precision and worker count, from the points of an intensity probe.
+/// A ladder that cannot be fitted, or whose peak lies beyond its rungs, is named in `warnings`.
+void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
 
 /// Times of one operation.
 struct Repetitions {
@@ -118,15 +113,13 @@ Estimate<double> rate_estimate(double amount, std::span<const double> times);
 /// amount / time, one by one.
 std::vector<double> rates(double amount, std::span<const double> times);
 
-// Bandwidth and latency over the working set: points as measured, and the levels they reveal.
-
 /// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
 /// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes.
 void analyse_memory(const ProbeRecord& probe,
                     std::span<const CacheCapacity> caches,
                     RooflineResult& result);
 
-/// Fills `latency` and `latency_levels` from roofline.latency; `wall_s` is the time of one load.
+/// From roofline.latency, whose `wall_s` is the time of one load.
 void analyse_latency(const ProbeRecord& probe,
                      std::span<const CacheCapacity> caches,
                      RooflineResult& result);
@@ -137,22 +130,18 @@ struct BandwidthAt {
   BytesPerSecond bound;   // at the next smaller size: what it cannot exceed if rates fall with size
 };
 
-/// Beyond the measured sizes the nearest one counts. Absent when nothing was measured with that
-/// worker count.
+/// Beyond the measured sizes the nearest one counts.
 std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
                                         int workers,
                                         Bytes footprint);
 
 /// Fills bandwidth, roof, fraction and bound of `gemm`, whose rate and intensity are known:
-/// roof = min(ceiling, bandwidth_at(footprint) x intensity), without a bandwidth the ceiling alone.
-/// Below 80 % of its roof a kernel is bound by neither side. Returns the roof by the bandwidth's
+/// roof = min(ceiling, bandwidth_at(footprint) x intensity). Returns the roof by the bandwidth's
 /// `bound`.
 FlopPerSecond place_under(FlopPerSecond ceiling,
                           std::span<const MemoryPoint> memory,
                           Bytes footprint,
                           PlacedGemm& gemm);
-
-// Change-point detection: the flat stretches of a curve, without assuming how many or where.
 
 /// Points first..last (inclusive) lie at one height.
 struct Plateau {

@@ -127,7 +127,7 @@ std::vector<double> residuals_of(const RoofShape& shape, const Rungs& rungs) {
 
 RoofShape best_of_starts(const Rungs& rungs, double corner) {
   const auto& [log_intensities, log_rates] = rungs;
-  const double peak = *std::max_element(log_rates.begin(), log_rates.end());
+  const double peak = std::ranges::max(log_rates);
   double bandwidth = -std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < log_rates.size(); ++i) {
     bandwidth = std::max(bandwidth, log_rates[i] - log_intensities[i]);
@@ -166,39 +166,19 @@ RoofShape solve(const Rungs& rungs, double& corner) {
   return shape;
 }
 
-struct Ladder {
-  std::vector<double> log_intensities;
-  std::vector<double> log_rates;
-  std::vector<MedianResampler> resamplers;
-  std::size_t samples = 0;
-
-  Rungs measured() const { return {log_intensities, log_rates}; }
-};
-
-Ladder logarithms(std::span<const RoofSample> rungs) {
-  Ladder ladder;
-  for (const RoofSample& rung : rungs) {
-    ladder.resamplers.emplace_back(rung.rates);
-    ladder.log_intensities.push_back(std::log(rung.intensity.value()));
-    ladder.log_rates.push_back(std::log(ladder.resamplers.back().median()));
-    ladder.samples += rung.rates.size();
-  }
-  return ladder;
-}
-
 /// Refits with every rung's logarithm from `redrawn(rung, random)`.
 template <class Redrawn>
-std::vector<RoofShape> resample(const Ladder& ladder,
+std::vector<RoofShape> resample(std::span<const double> log_intensities,
                                 const RoofShape& shape,
                                 double corner,
                                 Redrawn redrawn) {
   constexpr int resamples = 200;
   std::mt19937_64 random(1);
   std::vector<RoofShape> draws;
-  std::vector<double> log_rates(ladder.log_rates.size());
+  std::vector<double> log_rates(log_intensities.size());
   for (int i = 0; i < resamples; ++i) {
     for (std::size_t j = 0; j < log_rates.size(); ++j) log_rates[j] = redrawn(j, random);
-    draws.push_back(refine(shape, {ladder.log_intensities, log_rates}, corner));
+    draws.push_back(refine(shape, {log_intensities, log_rates}, corner));
   }
   return draws;
 }
@@ -228,13 +208,12 @@ struct Fitted {
 };
 
 /// Why P or B would be an extrapolation; empty when the ladder reaches both sides of the ridge.
-std::string missing_side(const Ladder& ladder, const RoofShape& shape) {
+std::string missing_side(std::span<const double> log_intensities, const RoofShape& shape) {
   const double clear = std::log(1.5);
   const double ridge = shape.log_peak - shape.log_bandwidth;
-  const auto [least, most] =
-      std::minmax_element(ladder.log_intensities.begin(), ladder.log_intensities.end());
-  if (*least > ridge - clear) return "no rung is limited by memory";
-  if (*most < ridge + clear) return "no rung is limited by compute";
+  const auto [least, most] = std::ranges::minmax(log_intensities);
+  if (least > ridge - clear) return "no rung is limited by memory";
+  if (most < ridge + clear) return "no rung is limited by compute";
   return "";
 }
 
@@ -246,14 +225,6 @@ std::string describe_sharpness(const Estimate<double>& sharpness) {
       "from a perfect one",
       sharpness.interval->low);
 }
-
-std::vector<IntensityPoint> points_of(std::span<const RoofSample> rungs) {
-  std::vector<IntensityPoint> points;
-  for (const RoofSample& rung : rungs) {
-    points.push_back({rung.intensity, as<FlopPerSecond>(median_estimate(rung.rates))});
-  }
-  return points;
-}
 }  // namespace
 
 Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> rungs) {
@@ -261,12 +232,25 @@ Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> rungs) {
   if (rungs.size() < least_rungs) {
     return Skipped{fmt::format("{} rungs, needs {}", rungs.size(), least_rungs)};
   }
-  const Ladder ladder = logarithms(rungs);
+  SoftRoof roof;
+  std::vector<double> log_intensities;
+  std::vector<double> log_rates;
+  std::vector<MedianResampler> resamplers;
+  std::size_t samples = 0;
+  for (const auto& [intensity, rates] : rungs) {
+    roof.points.push_back({intensity, as<FlopPerSecond>(median_estimate(rates))});
+    resamplers.emplace_back(rates);
+    log_intensities.push_back(std::log(intensity.value()));
+    log_rates.push_back(std::log(resamplers.back().median()));
+    samples += rates.size();
+  }
+  const Rungs measured{log_intensities, log_rates};
   double corner = 0.0;
-  const RoofShape shape = solve(ladder.measured(), corner);
-  if (std::string reason = missing_side(ladder, shape); !reason.empty()) return Skipped{reason};
+  const RoofShape shape = solve(measured, corner);
+  std::string reason = missing_side(log_intensities, shape);
+  if (!reason.empty()) return Skipped{std::move(reason)};
 
-  std::vector<double> residuals = residuals_of(shape, ladder.measured());
+  std::vector<double> residuals = residuals_of(shape, measured);
   std::vector<double> sizes;
   for (double& residual : residuals) {
     sizes.push_back(std::abs(std::expm1(residual)));
@@ -274,15 +258,13 @@ Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> rungs) {
     residual *= std::sqrt(n / (n - 3.0));  // widened for the three fitted parameters
   }
   std::uniform_int_distribution<std::size_t> pick(0, residuals.size() - 1);
-  Fitted fitted{shape, {}, {}, ladder.samples};
-  fitted.noise = resample(ladder, shape, corner, [&](std::size_t i, auto& random) {
-    return std::log(ladder.resamplers[i].draw(random));
+  Fitted fitted{shape, {}, {}, samples};
+  fitted.noise = resample(log_intensities, shape, corner, [&](std::size_t i, auto& random) {
+    return std::log(resamplers[i].draw(random));
   });
-  fitted.misfit = resample(ladder, shape, corner, [&](std::size_t i, auto& random) {
-    return log_rate(shape, ladder.log_intensities[i]) + residuals[pick(random)];
+  fitted.misfit = resample(log_intensities, shape, corner, [&](std::size_t i, auto& random) {
+    return log_rate(shape, log_intensities[i]) + residuals[pick(random)];
   });
-  SoftRoof roof;
-  roof.points = points_of(rungs);
   roof.peak = fitted.estimate<FlopPerSecond>([](const RoofShape& at) { return at.log_peak; });
   roof.bandwidth =
       fitted.estimate<BytesPerSecond>([](const RoofShape& at) { return at.log_bandwidth; });

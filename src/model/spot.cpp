@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <ranges>
 
 namespace scaleworth::model {
 namespace {
@@ -40,7 +41,7 @@ SpotPlan with_checkpoints(const Preemption& preemption, Seconds mean_time, Secon
 }
 
 double chance(const Preemption& preemption, const CountTime& at, Seconds latest) {
-  const Seconds work = at.time.interval ? at.time.interval->high : at.time.value;
+  const Seconds work = at.time.high();
   const auto plan = plan_spot(preemption, at.ranks, work);
   return plan ? probability_in_time(preemption, at.ranks, *plan, work, latest) : 0.0;
 }
@@ -103,9 +104,8 @@ double inverted(const Transform& transform, double t) {
 }  // namespace
 
 Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
-  if (!(preemption.per_hour > 0.0) || !std::isfinite(preemption.per_hour) || ranks < 1) {
-    throw UserError("reclaims need a rate above zero per rank and hour and at least one rank");
-  }
+  require(preemption.per_hour > 0.0 && std::isfinite(preemption.per_hour) && ranks >= 1,
+          "reclaims need a rate above zero per rank and hour and at least one rank");
   return Seconds(seconds_per_hour / (preemption.per_hour * ranks));
 }
 
@@ -126,15 +126,13 @@ Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time) {
 }
 
 std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work) {
-  if (!(preemption.checkpoint.value() > 0.0) || !(preemption.restart.value() >= 0.0) ||
-      !(preemption.notice.value() >= 0.0)) {
-    throw UserError(
-        "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
-        "--checkpoint-s, --restart-s or --notice-s");
-  }
+  const auto& [per_hour, checkpoint, restart, notice] = preemption;
+  require(checkpoint > Seconds() && restart >= Seconds() && notice >= Seconds(),
+          "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
+          "--checkpoint-s, --restart-s or --notice-s");
   const Seconds mean_time = mean_time_between_reclaims(preemption, ranks);
-  const SpotPlan plan = preemption.notice >= preemption.checkpoint
-                            ? planned(work, 1, work * std::exp(preemption.restart / mean_time))
+  const SpotPlan plan = notice >= checkpoint
+                            ? planned(work, 1, work * std::exp(restart / mean_time))
                             : with_checkpoints(preemption, mean_time, work);
   if (!(plan.expected < work * hopeless)) return std::nullopt;
   return plan;
@@ -144,16 +142,11 @@ SpotChoice choose_spot_count(const Prices& prices,
                              const Preemption& preemption,
                              const std::vector<CountTime>& times,
                              const std::optional<Deadline>& deadline) {
-  if (deadline && !(deadline->latest.value() > 0.0)) {
-    throw UserError("the deadline must be above 0");
-  }
-  if (deadline && !(deadline->probability > 0.0 && deadline->probability < 1.0)) {
-    throw UserError(
-        "the probability of meeting the deadline must lie between 0 and 1, as "
-        "--deadline-probability 0.95");
-  }
+  require(!deadline || deadline->latest > Seconds(), "the deadline must be above 0");
+  require(!deadline || (deadline->probability > 0.0 && deadline->probability < 1.0),
+          "the probability of meeting the deadline must lie between 0 and 1, as "
+          "--deadline-probability 0.95");
   SpotChoice choice;
-  choice.counts.reserve(times.size());
   for (const CountTime& at : times) {
     SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), {}, {}};
     if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);
@@ -162,20 +155,16 @@ SpotChoice choose_spot_count(const Prices& prices,
   }
   // The count of least `measure` among those that pass; the first where equal.
   const auto least = [&](auto measure, auto passes) {
-    const SpotCount* best = nullptr;
-    for (const SpotCount& at : choice.counts) {
-      if (passes(at) && (!best || measure(at) < measure(*best))) best = &at;
-    }
-    return best ? std::optional(best->ranks) : std::nullopt;
+    auto passing = choice.counts | std::views::filter(passes);
+    const auto best = std::ranges::min_element(passing, {}, measure);
+    return best == passing.end() ? std::nullopt : std::optional((*best).ranks);
   };
   const auto cost = [](const SpotCount& at) { return at.cost->value(); };
-  const auto time = [](const SpotCount& at) { return at.plan->expected.value(); };
-  const auto risk = [](const SpotCount& at) { return -*at.in_time; };
   const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };
   choice.cheapest = least(cost, finishes);
-  choice.fastest = least(time, finishes);
+  choice.fastest = least([](const SpotCount& at) { return at.plan->expected.value(); }, finishes);
   if (!deadline) return choice;
-  choice.surest = least(risk, finishes);
+  choice.surest = least([](const SpotCount& at) { return -*at.in_time; }, finishes);
   choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
     return finishes(at) && *at.in_time >= deadline->probability;
   });

@@ -73,7 +73,7 @@ ServedModel served_model(const TransformerModel& model) {
 }
 
 double expected_experts(const ServedModel& model, double tokens) {
-  if (!(tokens >= 1.0)) throw UserError("a step needs at least one token");
+  require(tokens >= 1.0, "a step needs at least one token");
   if (model.expert_layers == 0) return 0.0;
   const auto all = static_cast<double>(model.experts);
   const double missed = 1.0 - static_cast<double>(model.active_experts) / all;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One model on one group of GPUs, batch by batch: what fits, how fast it is, what it costs, and
-/// whether an API is cheaper. All functions throw UserError, naming the figure, for one that is not
-/// in the range given here.
+/// whether an API is cheaper. All functions throw UserError for a figure out of the range given.
 #pragma once
 
 #include "src/core/catalogue.h"
@@ -47,14 +46,13 @@ struct ServedModel {
 /// key_value_rank + rope_size) in a decode step. Source: arXiv 2405.04434, section 2.1.
 ServedModel served_model(const TransformerModel& model);
 
-/// Routed experts of one layer that `tokens` tokens take together, when each takes `active_experts`
-/// of `experts` evenly and independently: experts (1 - (1 - active / experts)^tokens). A lower
-/// bound is active_experts, an upper min(experts, tokens active_experts); real routers are uneven
-/// and read fewer. 0 without routed experts; `tokens` >= 1.
+/// Routed experts of one layer that `tokens` >= 1 tokens take together, when each takes
+/// `active_experts` of `experts` evenly and independently: experts (1 - (1 - active /
+/// experts)^tokens). Real routers are uneven and read fewer.
 double expected_experts(const ServedModel& model, double tokens);
 
-/// Weights read to take `tokens` tokens one step further: shared ones and head once, and
-/// `expected_experts` in each layer that has them. The input embeddings are looked up, not read.
+/// Weights read to take `tokens` tokens one step further, experts by `expected_experts`. The input
+/// embeddings are looked up, not read.
 double weights_read(const ServedModel& model, double tokens);
 
 /// Multiplied weights of one token: shared, its experts and the head.
@@ -80,9 +78,9 @@ struct GroupLink {
   BytesPerSecond bus_bandwidth;
 };
 
-/// Weights, cache and FLOPs divide evenly among `gpus`; rates and memory are of one of them, from a
-/// datasheet or measured. An efficiency is the part of the rate that the server reaches; 1 is the
-/// roof, which no real server reaches. Without a link communication takes no time.
+/// Weights, cache and FLOPs divide evenly among `gpus`; rates and memory are of one of them. An
+/// efficiency is the part of the rate that the server reaches. Without a link communication takes
+/// no time.
 struct ServingGroup {
   int gpus = 1;
   FlopPerSecond peak;
@@ -100,10 +98,9 @@ void check_group(const ServingGroup& group);
 /// Ridge of the group: peak / bandwidth, efficiencies included.
 FlopPerByte ridge(const ServingGroup& group);
 
-// The least time that a decode step or a prompt takes on a group of GPUs, and the batch it holds.
-// Roof of a phase = max(FLOPs / peak, bytes / bandwidth) + communication, sums over the whole
-// phase: compute and memory overlap perfectly, activations stay on the chip, every byte is read
-// once. Source of the method: Williams et al., CACM 52(4), 2009.
+// The least time of a decode step or a prompt: max(FLOPs / peak, bytes / bandwidth) +
+// communication, sums over the whole phase: compute and memory overlap perfectly, activations stay
+// on the chip, every byte is read once. Source: Williams et al., CACM 52(4), 2009.
 
 /// What a server is asked: a model in number formats on a group.
 struct Server {
@@ -145,8 +142,8 @@ Phase decode_step(const Server& server, double batch, double context);
 /// `tokens` and `prompts` >= 1.
 Phase prefill(const Server& server, double tokens, double cached = 0.0, double prompts = 1.0);
 
-/// The fewest prompts that make their pass bound by compute, but no more than `most`: beyond them a
-/// group only delays its first tokens.
+/// The fewest prompts, up to `most`, that make their pass bound by compute: more only delay its
+/// first tokens.
 double prompts_at_ridge(const Server& server, double tokens, double cached, double most);
 
 /// Bytes of cached keys and values of a sequence of `context` tokens; windows keep no more than
@@ -156,13 +153,12 @@ Bytes cache_bytes(const Server& server, double context);
 /// Bytes of all weights, of all experts.
 Bytes weight_bytes(const Server& server);
 
-/// The batch at which a decode step takes as long to compute as to read, all weights of the batch
-/// read. `context` 0 leaves the cache out: the classic ridge. Absent where reading the cache of one
-/// more sequence takes longer than computing with it: no batch is compute-bound.
+/// The batch at which a decode step takes as long to compute as to read; `context` 0 leaves the
+/// cache out. Absent where reading the cache of one more sequence takes longer than computing with
+/// it: no batch is compute-bound.
 std::optional<double> ridge_batch(const Server& server, double context);
 
-/// Sequences of `context` tokens whose cache fits beside the weights; absent when the memory is
-/// unknown, 0 when not even one fits.
+/// Sequences of `context` tokens whose cache fits beside the weights; absent for unknown memory.
 std::optional<std::int64_t> batch_in_memory(const Server& server, double context);
 
 // Requests served at a batch: their times, tokens per second, and the ceiling above them.
@@ -178,11 +174,13 @@ struct Request {
 /// Tokens in the cache of one request on average over its decode steps: prompt + output / 2.
 double mean_context(const Request& request);
 
-/// Times measured on a server in place of the modelled ones; what is absent is modelled.
+/// In place of the modelled ones.
 struct MeasuredTimes {
   std::optional<Seconds> prefill;             // of one prompt alone
   std::optional<Seconds> decode_step;         // at the batch asked
   std::optional<double> output_tokens_per_s;  // of the whole group
+
+  bool any() const { return prefill || decode_step || output_tokens_per_s; }
 };
 
 /// A batch in steady state: `batch` requests at work at any time, prompts in turn with the decode
@@ -217,8 +215,8 @@ OperatingPoint operate(const Server& server,
 
 // What served tokens cost: at full load, at the load there is, and against an API's price.
 
-/// An API's price of one million tokens, which its buyer states; `cached_input` of those that it
-/// finds in its cache (absent: as `input`).
+/// An API's price of one million tokens; `cached_input` of those that it finds in its cache
+/// (absent: as `input`).
 struct ApiPrice {
   Dollars input;
   Dollars output;
@@ -235,15 +233,15 @@ struct LoadShape {
 /// What every cost at full load is multiplied with: burst / duty. Duty in (0, 1], burst >= 1.
 double load_multiplier(const LoadShape& load);
 
-/// Cost of tokens with the group's time divided by what it was spent on: a prompt's pass is the
-/// input's, decode steps are the output's. prompt x input + output x output = a request's cost.
+/// With the group's time divided by what it was spent on: a prompt's pass is the input's, decode
+/// steps are the output's.
 struct TokenCost {
   Dollars per_million_input;
   Dollars per_million_output;
   Dollars per_request;
 };
 
-/// `rate` >= 0 is what the whole group costs, fixed parts included. The load's multiplier is in it.
+/// `rate` >= 0 is what the whole group costs, fixed parts included.
 TokenCost token_cost(const OperatingPoint& point,
                      const Request& request,
                      DollarsPerSecond rate,
@@ -275,8 +273,7 @@ struct ServingQuestion {
   MeasuredTimes measured;  // of one batch: then `batches` has one
 };
 
-struct ServedBatch {
-  OperatingPoint point;
+struct ServedBatch : OperatingPoint {
   std::optional<TokenCost> cost;     // at full load; absent without a price
   std::optional<double> break_even;  // utilisation; absent without prices of both
   std::string excluded;              // why it is not to be taken; empty: it may be

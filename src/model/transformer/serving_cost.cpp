@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,14 +13,9 @@ namespace {
 constexpr double most_gpus = 1e9;
 constexpr double default_largest = 1024.0;  // where the memory is unknown
 
-std::optional<int> gpus_that_hold(const Server& server, Bytes needed) {
-  if (!server.group.memory) return std::nullopt;
-  const double each = (*server.group.memory * server.group.memory_part).value();
-  return static_cast<int>(std::min(std::ceil(needed.value() / each), most_gpus));
-}
-
 ServingMemory memory_of(const ServingQuestion& question) {
   const Server& server = question.server;
+  const ServingGroup& group = server.group;
   const double full = question.request.prompt + question.request.output;
   ServingMemory memory;
   memory.weights = weight_bytes(server);
@@ -27,9 +23,11 @@ ServingMemory memory_of(const ServingQuestion& question) {
   memory.cache_per_request = cache_bytes(server, full);
   memory.full_length_batch = batch_in_memory(server, full);
   memory.mean_length_batch = batch_in_memory(server, mean_context(question.request));
-  memory.least_gpus = gpus_that_hold(server, memory.weights + memory.cache_per_request);
-  if (server.group.memory) {
-    memory.available = *server.group.memory * (server.group.memory_part * server.group.gpus);
+  if (group.memory) {
+    memory.available = *group.memory * (group.memory_part * group.gpus);
+    const Bytes needed = memory.weights + memory.cache_per_request;
+    const double gpus = std::ceil(needed / (*group.memory * group.memory_part));
+    memory.least_gpus = static_cast<int>(std::min(gpus, most_gpus));
   }
   return memory;
 }
@@ -42,17 +40,8 @@ std::vector<double> batches_of(const ServingQuestion& question, const ServingMem
     for (double batch = 1.0; batch < largest; batch *= 4.0) batches.push_back(batch);
     batches.push_back(std::max(largest, 1.0));
   }
-  std::sort(batches.begin(), batches.end());
-  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
-  return batches;
-}
-
-void check_limits(const LatencyLimits& limits) {
-  for (const auto& limit : {limits.first_token, limits.per_token}) {
-    if (limit && !(limit->value() > 0.0)) {
-      throw UserError("a limit on a latency is a time above zero");
-    }
-  }
+  const std::set<double> increasing(batches.begin(), batches.end());
+  return {increasing.begin(), increasing.end()};
 }
 
 std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
@@ -68,14 +57,13 @@ std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) 
 }
 
 ServedBatch served(const ServingQuestion& question, double batch) {
-  ServedBatch one;
-  one.point = operate(question.server, question.request, batch, question.measured);
-  one.excluded = exclusion(one.point, question.limits);
+  ServedBatch one{operate(question.server, question.request, batch, question.measured), {}, {}, ""};
+  one.excluded = exclusion(one, question.limits);
   if (!question.rate) return one;
-  one.cost = token_cost(one.point, question.request, *question.rate);
+  one.cost = token_cost(one, question.request, *question.rate);
   if (question.api) {
     one.break_even = break_even_utilisation(
-        *question.rate, one.point.requests_per_s, api_cost(question.request, *question.api));
+        *question.rate, one.requests_per_s, api_cost(question.request, *question.api));
   }
   return one;
 }
@@ -85,13 +73,13 @@ void choose(ServingAnswer& answer, const ServingQuestion& question) {
     const ServedBatch& one = answer.batches[i];
     if (!one.excluded.empty()) continue;
     if (!answer.chosen ||
-        one.point.output_tokens_per_s > answer.batches[*answer.chosen].point.output_tokens_per_s) {
+        one.output_tokens_per_s > answer.batches[*answer.chosen].output_tokens_per_s) {
       answer.chosen = i;
     }
   }
   if (answer.chosen && question.rate) {
-    answer.loaded_cost = token_cost(
-        answer.batches[*answer.chosen].point, question.request, *question.rate, question.load);
+    answer.loaded_cost =
+        token_cost(answer.batches[*answer.chosen], question.request, *question.rate, question.load);
   }
 }
 constexpr double most_count = 1e12;
@@ -120,7 +108,7 @@ Seconds least_time(const OperatingPoint& point, const Request& request) {
 }
 
 void divide_measured_rate(OperatingPoint& point, const Request& request, double rate) {
-  if (!(rate > 0.0)) throw UserError("the measured tokens per second are not above zero");
+  require(rate > 0.0, "the measured tokens per second are not above zero");
   const Seconds modelled = point.prefill_per_request + point.decode_per_request;
   const double longer = Seconds(request.output / rate) / modelled;
   point.prefill_per_request = point.prefill_per_request * longer;
@@ -134,9 +122,8 @@ void check_request(const Request& request) {
                     request.prompt,
                     request.output));
   }
-  if (request.prompt > most_count || request.output > most_count) {
-    throw UserError("a request has at most 1e12 tokens");
-  }
+  require(std::max(request.prompt, request.output) <= most_count,
+          "a request has at most 1e12 tokens");
   if (!(request.cached >= 0.0) || !(request.cached < 1.0)) {
     throw UserError(fmt::format(
         "the part of a prompt found in the cache is {:g}; give 0 or more and less than 1",
@@ -202,7 +189,7 @@ TokenCost token_cost(const OperatingPoint& point,
                      const Request& request,
                      DollarsPerSecond rate,
                      const LoadShape& load) {
-  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give an amount per hour");
+  require(rate.value() >= 0.0, "a price is negative; give an amount per hour");
   const DollarsPerSecond paid = rate * load_multiplier(load);
   const Dollars input = paid * point.prefill_per_request;
   const Dollars output = paid * point.decode_per_request;
@@ -211,32 +198,29 @@ TokenCost token_cost(const OperatingPoint& point,
 
 Dollars api_cost(const Request& request, const ApiPrice& price) {
   const Dollars cached = price.cached_input.value_or(price.input);
-  if (price.input.value() < 0.0 || price.output.value() < 0.0 || cached.value() < 0.0) {
-    throw UserError("a price is negative; give an amount per million tokens");
-  }
+  require(!(price.input < Dollars() || price.output < Dollars() || cached < Dollars()),
+          "a price is negative; give an amount per million tokens");
   const double found = request.prompt * request.cached;
   return (price.input * (request.prompt - found) + cached * found + price.output * request.output) /
          million;
 }
 
 double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request) {
-  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give an amount per hour");
-  if (!(requests_per_s > 0.0)) throw UserError("a server that answers nothing has no break-even");
-  if (!(api_request.value() > 0.0)) {
-    throw UserError("an API that costs nothing has no break-even; give its price above zero");
-  }
+  require(rate.value() >= 0.0, "a price is negative; give an amount per hour");
+  require(requests_per_s > 0.0, "a server that answers nothing has no break-even");
+  require(api_request.value() > 0.0,
+          "an API that costs nothing has no break-even; give its price above zero");
   return rate.value() / (requests_per_s * api_request.value());
 }
 
 ServingAnswer serve(const ServingQuestion& question) {
-  check_limits(question.limits);
+  for (const auto& limit : {question.limits.first_token, question.limits.per_token}) {
+    require(!limit || limit->value() > 0.0, "a limit on a latency is a time above zero");
+  }
   check_request(question.request);
   check_group(question.server.group);
-  const MeasuredTimes& measured = question.measured;
-  const bool any = measured.prefill || measured.decode_step || measured.output_tokens_per_s;
-  if (any && question.batches.size() != 1) {
-    throw UserError("measured times hold for one batch: give that batch alone, as --batch 32");
-  }
+  require(!question.measured.any() || question.batches.size() == 1,
+          "measured times hold for one batch: give that batch alone, as --batch 32");
   ServingAnswer answer;
   answer.memory = memory_of(question);
   answer.read_per_token = Bytes(active_weights(question.server.model) *

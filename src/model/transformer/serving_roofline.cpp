@@ -88,22 +88,18 @@ const char* phase_bound_name(PhaseBound bound) {
 }
 
 void check_group(const ServingGroup& group) {
-  if (group.gpus < 1) throw UserError("a server needs at least one GPU");
-  if (!(group.peak.value() > 0.0) || !(group.bandwidth.value() > 0.0)) {
-    throw UserError("a server needs a peak and a memory bandwidth above zero");
+  require(group.gpus >= 1, "a server needs at least one GPU");
+  require(group.peak.value() > 0.0 && group.bandwidth.value() > 0.0,
+          "a server needs a peak and a memory bandwidth above zero");
+  require(!group.memory || group.memory->value() > 0.0, "the memory of a GPU is above zero");
+  for (const double part :
+       {group.compute_efficiency, group.bandwidth_efficiency, group.memory_part}) {
+    require(part > 0.0 && part <= 1.0,
+            "an efficiency or a part of memory is a number above 0 and at most 1");
   }
-  if (group.memory && !(group.memory->value() > 0.0)) {
-    throw UserError("the memory of a GPU is above zero");
-  }
-  const auto part = [](double value) { return value > 0.0 && value <= 1.0; };
-  if (!part(group.compute_efficiency) || !part(group.bandwidth_efficiency) ||
-      !part(group.memory_part)) {
-    throw UserError("an efficiency or a part of memory is a number above 0 and at most 1");
-  }
-  if (group.link &&
-      (!(group.link->latency.value() >= 0.0) || !(group.link->bus_bandwidth.value() > 0.0))) {
-    throw UserError("a link needs a latency of 0 or more and a bus bandwidth above zero");
-  }
+  const auto& link = group.link;
+  require(!link || (link->latency.value() >= 0.0 && link->bus_bandwidth.value() > 0.0),
+          "a link needs a latency of 0 or more and a bus bandwidth above zero");
 }
 
 FlopPerByte ridge(const ServingGroup& group) {

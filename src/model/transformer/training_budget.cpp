@@ -46,9 +46,7 @@ constexpr std::array loss_laws{
             0.3658}};
 
 double loss(const LossLaw& law, double parameters, double tokens) {
-  if (!(parameters > 0.0) || !(tokens > 0.0)) {
-    throw UserError("a loss needs parameters and tokens above zero");
-  }
+  require(parameters > 0.0 && tokens > 0.0, "a loss needs parameters and tokens above zero");
   return law.irreducible + law.a / std::pow(parameters, law.alpha) +
          law.b / std::pow(tokens, law.beta);
 }
@@ -86,7 +84,7 @@ double needed_product(const LossLaw& law, double reducible) {
 
 /// Of a model of `parameters` trained with the whole budget.
 void judge_size(double product, double parameters, TrainingPlan& plan) {
-  if (!(parameters > 0.0)) throw UserError("a model needs parameters above zero");
+  require(parameters > 0.0, "a model needs parameters above zero");
   plan.own_tokens = product / parameters;
   for (const LossLaw& law : loss_laws) {
     const double reached = loss(law, parameters, *plan.own_tokens);
@@ -95,36 +93,30 @@ void judge_size(double product, double parameters, TrainingPlan& plan) {
   }
 }
 
-Flops affordable_flops(Dollars budget, const TrainingMeans& means) {
-  if (!(budget.value() > 0.0) || !(means.gpu_price.value() > 0.0) || !(means.peak.value() > 0.0)) {
-    throw UserError("a budget in money needs a budget, a price and a peak above zero");
-  }
+Flops budget_of(const TrainingQuestion& question) {
+  require(question.flops.has_value() != question.dollars.has_value(),
+          "a training budget is either money or FLOPs: give one of them");
+  if (question.flops) return *question.flops;
+  require(question.means.has_value(),
+          "a budget in money needs a price per GPU-hour, a peak and an MFU");
+  const Dollars budget = *question.dollars;
+  const TrainingMeans& means = *question.means;
+  require(budget.value() > 0.0 && means.gpu_price.value() > 0.0 && means.peak.value() > 0.0,
+          "a budget in money needs a budget, a price and a peak above zero");
   if (!(means.mfu > 0.0) || !(means.mfu <= 1.0)) {
     throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", means.mfu));
   }
   return budget / means.gpu_price * means.peak * means.mfu;
 }
 
-Flops budget_of(const TrainingQuestion& question) {
-  if (question.flops.has_value() == question.dollars.has_value()) {
-    throw UserError("a training budget is either money or FLOPs: give one of them");
-  }
-  if (question.flops) return *question.flops;
-  if (!question.means) {
-    throw UserError("a budget in money needs a price per GPU-hour, a peak and an MFU");
-  }
-  return affordable_flops(*question.dollars, *question.means);
-}
-
 void add_means(TrainingPlan& plan, const TrainingMeans& means) {
-  if (!(means.peak.value() > 0.0) || !(means.mfu > 0.0) || !(means.mfu <= 1.0)) {
-    throw UserError("training needs a peak above zero and an MFU above 0 and at most 1");
-  }
+  require(means.peak.value() > 0.0 && means.mfu > 0.0 && means.mfu <= 1.0,
+          "training needs a peak above zero and an MFU above 0 and at most 1");
   const Seconds one_gpu = plan.budget / (means.peak * means.mfu);
   plan.gpu_hours = one_gpu.value() / seconds_per_hour;
   if (means.gpu_price.value() > 0.0) plan.cost = one_gpu * means.gpu_price;
   if (means.gpus) {
-    if (*means.gpus < 1) throw UserError("training needs at least one GPU");
+    require(*means.gpus >= 1, "training needs at least one GPU");
     plan.days = *plan.gpu_hours / hours_per_day / *means.gpus;
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Compute-optimal size and tokens.
+/// What a training budget buys: how large a model and how many tokens published laws call best,
+/// their spread, and what one given size would make of it.
 #pragma once
 
 #include "src/core/estimate.h"
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace scaleworth::model {
-// What a training budget buys: how large a model and how many tokens published laws call best,
-// their spread, and what one given size would make of it.
-
 /// Tokens per parameter of the rule of thumb that approaches 1 and 2 of arXiv 2203.15556 agree
 /// on (their 70B model: 1.4e12 tokens).
 inline constexpr double tokens_per_parameter = 20.0;

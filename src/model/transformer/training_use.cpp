@@ -36,7 +36,7 @@ std::int64_t sequence_of(const TrainingRun& run) {
 void check(const TrainingRun& run) {
   require_positive(static_cast<double>(run.gpus), "the number of GPUs");
   require_positive(run.tokens_per_second, "tokens per second");
-  if (run.peaks.empty()) throw UserError("no peak to hold the run against; give --peak");
+  require(!run.peaks.empty(), "no peak to hold the run against; give --peak");
   for (const Denominator& peak : run.peaks) require_positive(peak.rate.value(), "a peak");
   if (run.price) require_positive(run.price->value(), "the price");
   if (run.tokens) require_positive(*run.tokens, "the number of tokens to train on");
@@ -54,29 +54,25 @@ std::vector<ConventionRow> all_conventions(const TrainingRun& run, const Trainin
 }
 
 Campaign campaign_of(const TrainingRun& run, double tokens) {
-  Campaign campaign;
-  campaign.tokens = tokens;
-  campaign.time = Seconds(tokens / run.tokens_per_second);
+  const Seconds time(tokens / run.tokens_per_second);
   const double gpus = static_cast<double>(run.gpus);
-  campaign.gpu_hours = campaign.time.value() * gpus / seconds_per_hour;
-  if (run.price) campaign.cost = *run.price * campaign.time * gpus;
+  Campaign campaign{tokens, time, time.value() * gpus / seconds_per_hour, {}};
+  if (run.price) campaign.cost = *run.price * time * gpus;
   return campaign;
-}
-
-std::string above_peak(const TrainingRun& run, const TrainingUse& use) {
-  const double causal = model_flops(Convention::causal, run.model, use.sequence);
-  const double mfu = causal * use.tokens_per_second_per_gpu / run.peaks.front().rate.value();
-  return fmt::format(
-      "more than the peak cannot be: check that the tokens per second are of all {} GPUs, that the "
-      "peak is of this GPU and number format, and the convention (causal attention alone: {:.1f} "
-      "%)",
-      run.gpus,
-      100.0 * mfu);
 }
 
 void add_remarks(const TrainingRun& run, TrainingUse& use) {
   const Utilisation& first = use.against.front();
-  if (std::max(first.mfu, first.hfu) > 1.0) use.remarks.push_back(above_peak(run, use));
+  if (std::max(first.mfu, first.hfu) > 1.0) {
+    const double causal = model_flops(Convention::causal, run.model, use.sequence);
+    const double mfu = causal * use.tokens_per_second_per_gpu / first.peak.rate.value();
+    use.remarks.push_back(fmt::format(
+        "more than the peak cannot be: check that the tokens per second are of all {} GPUs, that "
+        "the peak is of this GPU and number format, and the convention (causal attention alone: "
+        "{:.1f} %)",
+        run.gpus,
+        100.0 * mfu));
+  }
   if (use.sequence > run.model.sequence) {
     use.remarks.push_back(fmt::format("{} was trained with {} tokens a sequence, not {}",
                                       run.model.id,
@@ -124,9 +120,7 @@ TrainingUse use_of_training(const TrainingRun& run) {
   use.conventions_differ = std::ranges::any_of(use.conventions, [](const ConventionRow& row) {
     return std::abs(row.ratio - 1.0) > noticeable;
   });
-  const Campaign million = campaign_of(run, 1e6);
-  use.gpu_hours_per_million_tokens = million.gpu_hours;
-  use.per_million_tokens = million.cost;
+  use.million = campaign_of(run, 1e6);
   if (run.tokens) use.campaign = campaign_of(run, *run.tokens);
   add_remarks(run, use);
   return use;

@@ -9,8 +9,6 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Attention of a transformer apart from its weights.
-
 /// "multi-head", "grouped-query", "multi-query" or "latent".
 const char* attention_kind(const TransformerModel& model);
 
@@ -29,10 +27,7 @@ double keys_met(const TransformerModel& model, std::int64_t sequence, AttentionS
 /// Multiplication and addition count as two. Softmax is left out.
 double attention_flops(const TransformerModel& model, std::int64_t sequence, AttentionSpan span);
 
-// Operations that training a transformer on one token takes, counted from its architecture.
-
-/// One token's forward pass, in FLOPs (a multiplication and an addition are two), apart by what a
-/// recomputation may repeat.
+/// One token's forward pass, in FLOPs (a multiplication and an addition are two).
 struct ForwardFlops {
   double layers = 0.0;     // products with the weights of all layers
   double attention = 0.0;  // scores and their product with the values
@@ -51,10 +46,7 @@ ForwardFlops forward_flops(const TransformerModel& model,
 /// with the values (Korthikanti et al., arXiv 2205.05198), or all layers.
 enum class Recomputation { none, selective, full };
 
-/// "none", "selective" or "full".
 const char* recomputation_name(Recomputation recomputation);
-
-// How many weights a transformer has, by what they do.
 
 /// Weights of all layers together, without biases. Held as double: exact up to 2^53.
 ///   attention     layers ((2 heads + 2 kv_heads) head_size hidden); latent: queries and key-values
@@ -79,14 +71,12 @@ Weights weights(const TransformerModel& model);
 double parameter_count(const TransformerModel& model);
 /// All but the experts that one token does not take.
 double active_parameter_count(const TransformerModel& model);
-/// The weights that one token meets in matrix products, forward: attention, the blocks and experts
-/// that it takes, the router, and the head (also where that is the input embedding's array).
-/// The projections of relative positions are not among them: they are computed once for all tokens.
+/// The weights that one token meets in matrix products, forward, the head also where that is the
+/// input embedding's array; not the projections of relative positions, computed once for all
+/// tokens.
 double product_weight_count(const TransformerModel& model);
 /// The head's part of those.
 double head_weight_count(const TransformerModel& model);
-
-// The matrix products of a transformer model: their shapes follow from the model and the tokens.
 
 /// m x k times k x n, `batch` of them at once (experts), `count` times in one forward pass. The
 /// second factor is the weight.

@@ -2,25 +2,18 @@
 #include "src/model/transformer/utilisation.h"
 
 #include "src/core/error.h"
+#include "src/model/roofline.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::model {
 namespace {
-const ComputeCeiling* fastest(const std::vector<ComputeCeiling>& ceilings, int workers) {
-  const ComputeCeiling* best = nullptr;
-  for (const ComputeCeiling& ceiling : ceilings) {
-    if (ceiling.precision != "fp32" || ceiling.workers != workers) continue;
-    if (best == nullptr || ceiling.ceiling().value > best->ceiling().value) best = &ceiling;
-  }
-  return best;
-}
-
 const char* clock_of(const ComputeCeiling& ceiling) {
   return ceiling.contended ? "per thread-CPU-second (host contended)" : "wall clock";
 }
@@ -77,19 +70,13 @@ const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& form
   return nullptr;
 }
 
-std::string usual_format(const GpuDatasheet* gpu) {
-  return gpu == nullptr || gpu->tensor.contains("bf16") ? "bf16" : "fp16";
-}
-
 Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
   const DatasheetPeak* peak = sheet_peak(gpu, format);
   if (peak == nullptr) {
-    std::vector<std::string> known;
-    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
     throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
                                 gpu.name,
                                 format,
-                                fmt::join(known, ", ")));
+                                fmt::join(gpu.tensor | std::views::keys, ", ")));
   }
   return {peak->rate, datasheet_basis(format, *peak)};
 }
@@ -102,40 +89,33 @@ double tera(FlopPerSecond rate) {
   return rate.value() * 1e-12;
 }
 
-/// The format whose dense peak `rate` is; empty: none.
-std::string format_of(const GpuDatasheet& gpu, FlopPerSecond rate) {
-  for (const auto& [name, peak] : gpu.tensor) {
-    if (name != "int8" && same(rate, peak.rate)) return name;
-  }
-  return "";
-}
-
 std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
                                          const std::string& format,
                                          FlopPerSecond dense,
                                          FlopPerSecond given) {
   if (!same(given, 2.0 * dense)) return std::nullopt;
-  const std::string other = format_of(gpu, given);
+  const auto dense_for = std::ranges::find_if(gpu.tensor, [&](const auto& known) {
+    return known.first != "int8" && same(given, known.second.rate);
+  });
   return fmt::format(
       "--peak {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
       "Training "
       "multiplies densely: the peak is {:.4g}, and the utilisation against it is twice as high",
       tera(given),
       format,
-      other.empty() ? "" : fmt::format(" (and for dense {})", other),
+      dense_for == gpu.tensor.end() ? "" : fmt::format(" (and for dense {})", dense_for->first),
       tera(dense));
 }
 }  // namespace
 
 double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond peak) {
-  if (!(step.value() > 0.0) || !(peak.value() > 0.0)) {
-    throw UserError("an MFU needs a step time and a peak above zero; give --peak in FLOP/s");
-  }
+  require(step.value() > 0.0 && peak.value() > 0.0,
+          "an MFU needs a step time and a peak above zero; give --peak in FLOP/s");
   return model_flops / step / peak;
 }
 
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
-  if (const ComputeCeiling* together = fastest(ceilings, ranks)) {
+  if (const ComputeCeiling* together = fastest_ceiling(ceilings, "fp32", ranks)) {
     return Denominator{together->ceiling().value,
                        fmt::format("{} fp32 FMA, {} {} at once, {}",
                                    together->isa,
@@ -143,7 +123,7 @@ std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceil
                                    ranks == 1 ? "worker" : "workers",
                                    clock_of(*together))};
   }
-  if (const ComputeCeiling* single = fastest(ceilings, 1)) {
+  if (const ComputeCeiling* single = fastest_ceiling(ceilings, "fp32", 1)) {
     return Denominator{
         single->ceiling().value * static_cast<double>(ranks),
         fmt::format("{} x one worker, {} fp32 FMA, {}", ranks, single->isa, clock_of(*single))};
@@ -230,15 +210,15 @@ std::string datasheet_basis(const std::string& number_format, const DatasheetPea
 }
 
 PeakChoice choose_peaks(const PeakRequest& request) {
-  PeakChoice choice;
-  choice.number_format =
-      request.number_format.empty() ? usual_format(request.gpu) : request.number_format;
-  const std::string& format = choice.number_format;
+  const bool has_bf16 = request.gpu == nullptr || request.gpu->tensor.contains("bf16");
+  PeakChoice choice{request.number_format, {}, {}};
+  std::string& format = choice.number_format;
+  if (format.empty()) format = has_bf16 ? "bf16" : "fp16";
   if (request.given) choice.peaks.push_back({*request.given, "--peak"});
   if (request.gpu != nullptr) {
     const Denominator dense = datasheet_peak(*request.gpu, format);
     choice.peaks.push_back(dense);
-    if (few_bits(format) && request.gpu->tensor.contains("bf16")) {
+    if (few_bits(format) && has_bf16) {
       choice.peaks.push_back(datasheet_peak(*request.gpu, "bf16"));
       choice.remarks.push_back(
           fmt::format("runs in {} have no agreed peak: some divide by that of bf16", format));
@@ -248,10 +228,8 @@ PeakChoice choose_peaks(const PeakRequest& request) {
       if (remark) choice.remarks.push_back(*remark);
     }
   }
-  if (choice.peaks.empty()) {
-    throw UserError(
-        "no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
-  }
+  require(!choice.peaks.empty(),
+          "no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
   return choice;
 }
 

@@ -28,14 +28,11 @@ struct Denominator {
   std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "--peak"; "avx2 fp32 FMA, ..."
 };
 
-/// The FMA ceiling of `ranks` single-threaded ranks, fp32, fastest instruction set: the rate of
-/// `ranks` workers measured at once where that was measured, else `ranks` times one worker's.
-/// The rate per thread-CPU-second takes the place of the wall rate where the host was contended:
-/// a busy host is not a slow one. Absent when no fp32 ceiling fits.
+/// The fp32 FMA ceiling of `ranks` single-threaded ranks, fastest instruction set: that of `ranks`
+/// workers at once where measured, else `ranks` times one worker's.
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks);
 
-// Ways in which papers and frameworks count the operations of training: an MFU means nothing
-// without the one that it was computed by.
+// Ways in which papers and frameworks count the operations of training.
 
 /// Per trained token, with s the sequence, L layers, h hidden, V vocabulary, H heads of size Q:
 ///   full         products of the architecture, every token meets all s (latent attention, experts
@@ -100,8 +97,7 @@ double hardware_flops(Convention convention,
 /// recomputation.
 double quoted_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
 
-// What a utilisation is taken of: a dense peak with its number format and clock, and what else
-// people divide by.
+// What a utilisation is taken of.
 
 /// "datasheet bf16, dense, at 1410 MHz".
 std::string datasheet_basis(const std::string& number_format, const DatasheetPeak& peak);
@@ -120,8 +116,7 @@ struct PeakChoice {
 
 /// The given peak first, then the datasheet's dense one of the number format, for 8 and 4 bits also
 /// that of bf16 (such runs have no agreed denominator). Remarks say when a given peak is the one
-/// with 2:4 sparsity, which is twice the dense one. Throws UserError when nothing is known: no GPU
-/// and no given peak, or a number format that the datasheet has no peak of.
+/// with 2:4 sparsity, which is twice the dense one. Throws UserError when no peak is known.
 PeakChoice choose_peaks(const PeakRequest& request);
 
 /// The slowest steady product of a number format over all GPUs, which sets the pace.
@@ -179,10 +174,9 @@ struct TrainingUse {
   FlopPerSecond hardware_rate;
   std::vector<Utilisation> against;  // as `peaks`
   std::vector<ConventionRow> conventions;
-  bool conventions_differ = false;  // by more than 1 %
-  double gpu_hours_per_million_tokens = 0.0;
-  std::optional<Dollars> per_million_tokens;
-  std::optional<Campaign> campaign;
+  bool conventions_differ = false;   // by more than 1 %
+  Campaign million;                  // tokens
+  std::optional<Campaign> campaign;  // the tokens to train on
   std::vector<std::string> remarks;
 };
 

@@ -308,8 +308,8 @@ TEST_CASE("batches go up to what memory holds, which is the cheapest", "[inferen
   CHECK(answer.memory.full_length_batch == 416);
   CHECK(answer.memory.mean_length_batch == 462);
   REQUIRE(answer.batches.size() == 6);
-  CHECK(answer.batches[4].point.batch == 256.0);
-  CHECK(answer.batches[5].point.batch == 416.0);
+  CHECK(answer.batches[4].batch == 256.0);
+  CHECK(answer.batches[5].batch == 416.0);
   CHECK(answer.chosen == 5);
   CHECK(answer.batches[5].cost->per_request < answer.batches[0].cost->per_request);
   CHECK(answer.memory.least_gpus == 1);
@@ -361,5 +361,5 @@ TEST_CASE("a measured rate belongs to one batch", "[inference]") {
   asked.measured.output_tokens_per_s = 1000.0;
   CHECK_THROWS_AS(serve(asked), UserError);
   asked.batches = {32};
-  CHECK_THAT(serve(asked).batches[0].point.output_tokens_per_s, WithinRel(1000.0, 1e-12));
+  CHECK_THAT(serve(asked).batches[0].output_tokens_per_s, WithinRel(1000.0, 1e-12));
 }
