@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -39,6 +40,18 @@ class NameTable {
   std::deque<std::string> names_;  // addresses of its elements stay
   std::unordered_map<std::string_view, NameId> ids_;
 };
+
+/// Asks `find(name)` once for each of `names`, which must not grow, when it is first wanted.
+template <class Find>
+auto remembered(const NameTable& names, Find find) {
+  using Answer = std::invoke_result_t<Find&, std::string_view>;
+  return [&names, find, answers = std::vector<std::optional<Answer>>(names.size())](
+             NameId id) mutable -> const Answer& {
+    std::optional<Answer>& answer = answers.at(static_cast<std::size_t>(id));
+    if (!answer) answer.emplace(find(names.at(id)));
+    return *answer;
+  };
+}
 
 using std::chrono::nanoseconds;
 

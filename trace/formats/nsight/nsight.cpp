@@ -114,13 +114,9 @@ std::ptrdiff_t kernels(const Recording& recording) {
       recording.device_events, DeviceOperation::kernel, &DeviceEvent::operation);
 }
 
-/// Names of one recording as numbers of another, each looked up once.
+/// Names of one recording as numbers of another.
 auto name_translation(const NameTable& from, NameTable& to) {
-  return [&from, &to, known = std::vector<NameId>(from.size(), NameId::none)](NameId name) mutable {
-    NameId& there = known[static_cast<std::size_t>(name)];
-    if (there == NameId::none && name != NameId::none) there = to.intern(from.at(name));
-    return there;
-  };
+  return remembered(from, [&](std::string_view name) { return to.intern(name); });
 }
 
 /// Devices without kernels give their copies to the one with the most: a process touches other

@@ -343,19 +343,16 @@ void link_nccl_calls(Recording& recording,
   const Launches launches = launches_inside(recording, windows);
   if (launches.empty()) return;
 
-  std::vector<signed char> communicates(recording.names.size(), -1);  // by name; -1: not asked yet
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> linked;        // window, device event
+  auto communicates = remembered(recording.names, [&](auto name) {
+    return rules.kernel(name).work_class == attribution::WorkClass::communication;
+  });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> linked;  // window, device event
   std::vector<std::uint32_t> kernels(windows.size());
   for (std::uint32_t i = 0; i < recording.device_events.size(); ++i) {
     const DeviceEvent& event = recording.device_events[i];
     if (event.operation != DeviceOperation::kernel || event.correlation == 0) continue;
     const std::uint32_t window = window_of(launches, event.correlation);
-    if (window == no_index) continue;
-    signed char& known = communicates[static_cast<std::size_t>(event.name)];
-    if (known < 0)
-      known = rules.kernel(recording.names.at(event.name)).work_class ==
-              attribution::WorkClass::communication;
-    if (known == 0) continue;
+    if (window == no_index || !communicates(event.name)) continue;
     linked.emplace_back(window, i);
     ++kernels[window];
   }

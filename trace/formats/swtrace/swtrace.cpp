@@ -2,6 +2,7 @@
 #include "trace/formats/swtrace/swtrace.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "trace/capture_settings.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/bytes.h"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <unordered_map>
@@ -47,12 +47,7 @@ template <class Integer>
 std::optional<Integer> integer(const std::map<std::string, std::string>& facts,
                                const std::string& key) {
   const auto found = facts.find(key);
-  if (found == facts.end()) return std::nullopt;
-  const std::string& text = found->second;
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return found == facts.end() ? std::nullopt : parse_number<Integer>(found->second);
 }
 
 nanoseconds time_of(const MarkRow& row) {
@@ -67,16 +62,15 @@ void find_step_marks(Recording& recording) {
     std::vector<StepMark> marks;
   };
   std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
-  std::map<NameId, std::optional<StepName>> known;
+  auto step_name = remembered(recording.names, parse_step_name);
   for (const HostEvent& event : recording.host_events) {
     if (event.activity != HostActivity::annotation) continue;
-    const auto [entry, added] = known.try_emplace(event.name);
-    if (added) entry->second = parse_step_name(recording.names.at(event.name));
-    if (!entry->second) continue;
-    Kind& kind = found[{entry->second->kind, event.thread}];
-    kind.preference = entry->second->preference;
+    const std::optional<StepName>& step = step_name(event.name);
+    if (!step) continue;
+    Kind& kind = found[{step->kind, event.thread}];
+    kind.preference = step->preference;
     const auto order = static_cast<std::int32_t>(kind.marks.size());
-    kind.marks.push_back({entry->second->number.value_or(order), event.start, event.end});
+    kind.marks.push_back({step->number.value_or(order), event.start, event.end});
   }
   const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
     return std::pair(a.second.preference, b.second.marks.size()) <
