@@ -634,7 +634,8 @@ std::optional<std::int64_t> element_bytes(std::string_view type) {
 std::vector<Recording> read_kineto(ByteSource& source,
                                    const KeepOperation& keep,
                                    const WalkOptions* options) {
-  Recording recording;
+  std::vector<Recording> recordings(1);
+  Recording& recording = recordings.front();
   recording.origin.file = source.name();
   recording.origin.tool = "Kineto";
   KinetoReader reader(recording, keep);
@@ -646,8 +647,6 @@ std::vector<Recording> read_kineto(ByteSource& source,
         "{} holds no events of the PyTorch profiler{}: record with activities CPU and CUDA.",
         source.name(),
         source.damage().empty() ? "" : " (" + source.damage() + ")"));
-  std::vector<Recording> recordings;
-  recordings.push_back(std::move(recording));
   return recordings;
 }
 }  // namespace scaleworth::trace
