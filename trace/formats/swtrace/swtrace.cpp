@@ -108,8 +108,9 @@ class Assembler {
     add_host_work(batch);
   }
 
-  /// When all is in: events sorted. `file` is for the origin. To be called once.
-  Recording finish(const std::string& file) {
+  /// When all is in: events sorted, and what NCCL reported of the ranks of the process's devices,
+  /// by communicator. `file` is for the origin. To be called once.
+  std::pair<Recording, std::map<std::uint64_t, DeviceRanks>> finish(const std::string& file) {
     join_waits();
     place_payloads();
     add_ranges();
@@ -119,15 +120,12 @@ class Assembler {
         *number = static_cast<std::uint32_t>(name(*number));
       row.thread = thread(row.thread);
     }
-    device_ranks_ = join_collectives(recording_, std::move(collectives_), networks_, channels_);
+    auto device_ranks = join_collectives(recording_, std::move(collectives_), networks_, channels_);
     add_facts(file);
     sort_events(recording_);
     find_step_marks(recording_);
-    return std::move(recording_);
+    return {std::move(recording_), std::move(device_ranks)};
   }
-
-  /// What NCCL reported of the ranks of the process's devices, by communicator; after `finish`.
-  const std::map<std::uint64_t, DeviceRanks>& device_ranks() const { return device_ranks_; }
 
  private:
   void add_texts(const Batch& batch) {
@@ -322,7 +320,6 @@ class Assembler {
   std::vector<CollectiveRow> collectives_;
   std::vector<NetworkRow> networks_;
   std::vector<ChannelRow> channels_;
-  std::map<std::uint64_t, DeviceRanks> device_ranks_;
 };
 }  // namespace
 }  // namespace scaleworth::trace::recording
@@ -352,7 +349,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
         source.name(),
         frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage()));
   }
-  Recording recording = assembler.finish(source.name());
+  auto [recording, device_ranks] = assembler.finish(source.name());
   if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;
   if (malformed > 0) recording.losses["malformed_frames"] += malformed;
   if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
@@ -363,7 +360,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
         "the process did not end its recording (killed, _exit, or still running): up to about its "
         "last second is missing");
   }
-  return split_by_device(std::move(recording), assembler.device_ranks());
+  return split_by_device(std::move(recording), device_ranks);
 }
 
 RecordingSummary summarise_recording(ByteSource& source) {
