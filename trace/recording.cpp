@@ -8,14 +8,6 @@
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
-NameId NameTable::intern(std::string_view name) {
-  const auto found = ids_.find(name);
-  if (found != ids_.end()) return found->second;
-  const auto id = static_cast<NameId>(names_.size());
-  ids_.emplace(names_.emplace_back(name), id);
-  return id;
-}
-
 void sort_events(Recording& recording) {
   const auto device_order = [](const DeviceEvent& a, const DeviceEvent& b) {
     return std::tuple(a.start, b.end, a.stream, a.device) <

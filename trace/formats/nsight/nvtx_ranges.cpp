@@ -165,14 +165,9 @@ std::size_t width_of(std::int64_t type) {
 }
 
 std::int64_t load(const unsigned char* from, std::size_t width) {
-  std::int32_t narrow = 0;
   std::int64_t wide = 0;
-  if (width == sizeof narrow) {
-    std::memcpy(&narrow, from, sizeof narrow);
-    return narrow;
-  }
-  std::memcpy(&wide, from, sizeof wide);
-  return wide;
+  std::memcpy(&wide, from, width);
+  return width == 4 ? static_cast<std::int32_t>(wide) : wide;
 }
 
 /// The binary payloads of NCCL's NVTX ranges, by the schemas that the file holds.
