@@ -15,6 +15,7 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::trace {
@@ -56,6 +57,13 @@ auto remembered(const NameTable& names, Find find) {
     if (!answer) answer.emplace(find(names.at(id)));
     return *answer;
   };
+}
+
+/// Appends `one`; returns its index.
+template <class T>
+std::uint32_t append(std::vector<T>& all, std::type_identity_t<T> one) {
+  all.push_back(std::move(one));
+  return static_cast<std::uint32_t>(all.size() - 1);
 }
 
 using std::chrono::nanoseconds;

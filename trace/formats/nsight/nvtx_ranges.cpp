@@ -111,28 +111,23 @@ Communication describe(Recording& recording,
   return communication;
 }
 
-/// Correlations of launches inside windows, with the window's index; by correlation.
-using Launches = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
-
-Launches launches_inside(const Recording& recording, const std::vector<Window>& windows) {
-  Launches launches;
+/// Windows in which work was launched, by the launch's correlation.
+std::unordered_map<std::uint64_t, std::uint32_t> launches_inside(
+    const Recording& recording, const std::vector<Window>& windows) {
+  std::unordered_map<std::uint64_t, std::uint32_t> launches;
   for (const HostEvent& event : recording.host_events) {
     if (event.correlation == 0 || !is_call(event)) continue;
     const auto after =
         std::ranges::upper_bound(windows, std::pair(event.thread, event.start), {}, &Window::begin);
     if (after == windows.begin()) continue;
     const Window& window = *(after - 1);
-    if (window.thread == event.thread && event.start <= window.time.end && !window.calls.empty())
-      launches.emplace_back(event.correlation,
-                            static_cast<std::uint32_t>(after - 1 - windows.begin()));
+    if (window.thread != event.thread || event.start > window.time.end || window.calls.empty())
+      continue;
+    const auto index = static_cast<std::uint32_t>(after - 1 - windows.begin());
+    std::uint32_t& first = launches.try_emplace(event.correlation, index).first->second;
+    first = std::min(first, index);
   }
-  std::ranges::sort(launches);
   return launches;
-}
-
-std::uint32_t window_of(const Launches& launches, std::uint64_t correlation) {
-  const auto found = std::ranges::lower_bound(launches, std::pair(correlation, std::uint32_t{0}));
-  return found != launches.end() && found->first == correlation ? found->second : no_index;
 }
 
 static_assert(std::endian::native == std::endian::little, "payloads are little endian");
@@ -335,7 +330,7 @@ void link_nccl_calls(Recording& recording,
            std::tie(b.thread, b.time.start, a.time.end);
   });
   const std::vector<Window> windows = launch_windows(calls);
-  const Launches launches = launches_inside(recording, windows);
+  const auto launches = launches_inside(recording, windows);
   if (launches.empty()) return;
 
   auto communicates = remembered(recording.names, [&](auto name) {
@@ -346,18 +341,17 @@ void link_nccl_calls(Recording& recording,
   for (std::uint32_t i = 0; i < recording.device_events.size(); ++i) {
     const DeviceEvent& event = recording.device_events[i];
     if (event.operation != DeviceOperation::kernel || event.correlation == 0) continue;
-    const std::uint32_t window = window_of(launches, event.correlation);
-    if (window == no_index || !communicates(event.name)) continue;
-    linked.emplace_back(window, i);
-    ++kernels[window];
+    const auto launch = launches.find(event.correlation);
+    if (launch == launches.end() || !communicates(event.name)) continue;
+    linked.emplace_back(launch->second, i);
+    ++kernels[launch->second];
   }
   std::vector<std::uint32_t> described(windows.size(), no_index);
   for (const auto& [window, event] : linked) {
-    if (described[window] == no_index) {
-      described[window] = static_cast<std::uint32_t>(recording.communications.size());
-      recording.communications.push_back(
-          describe(recording, windows[window].calls, devices, kernels[window] == 1));
-    }
+    if (described[window] == no_index)
+      described[window] =
+          append(recording.communications,
+                 describe(recording, windows[window].calls, devices, kernels[window] == 1));
     recording.device_events[event].communication = described[window];
   }
 }

@@ -142,8 +142,7 @@ void read_synchronizations(Contents& contents) {
     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     event.name = host.names.intern(synchronization_name(synchronization.kind));
     event.activity = HostActivity::synchronization;
-    event.synchronization = static_cast<std::uint32_t>(host.synchronizations.size());
-    host.synchronizations.push_back(synchronization);
+    event.synchronization = append(host.synchronizations, synchronization);
     host.host_events.push_back(event);
   }
 }
@@ -246,19 +245,19 @@ void read_device_tables(Contents& contents) {
                }
                event.graph_node = graph_node(row, first_own + 3);
              });
-  read_table(
-      contents,
-      "CUPTI_ACTIVITY_KIND_MEMCPY",
-      {"graphNodeId", "copyKind", "bytes"},
-      [](const Rows& row, Side& side, DeviceEvent& event) {
-        Recording& recording = side.recording;
-        const std::string direction(copy_direction(row.integer(first_own + 1).value_or(0)));
-        event.operation = DeviceOperation::copy;
-        event.graph_node = graph_node(row, first_own);
-        event.name = recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
-        event.copy = static_cast<std::uint32_t>(recording.copies.size());
-        recording.copies.push_back({row.integer(first_own + 2), recording.names.intern(direction)});
-      });
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_MEMCPY",
+             {"graphNodeId", "copyKind", "bytes"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               Recording& recording = side.recording;
+               const std::string direction(copy_direction(row.integer(first_own + 1).value_or(0)));
+               event.operation = DeviceOperation::copy;
+               event.graph_node = graph_node(row, first_own);
+               event.name =
+                   recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
+               event.copy = append(recording.copies,
+                                   {row.integer(first_own + 2), recording.names.intern(direction)});
+             });
   read_table(contents,
              "CUPTI_ACTIVITY_KIND_MEMSET",
              {"graphNodeId"},

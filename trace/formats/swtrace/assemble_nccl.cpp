@@ -212,9 +212,7 @@ class Joiner {
     for (const CollectiveRow& call : calls.subspan(1)) merge(all, communication(call));
     add_nccl_use(calls, recording_.device_events[launch.event].start, all);
     note_ranks(calls, recording_.device_events[launch.event].device);
-    recording_.device_events[launch.event].communication =
-        static_cast<std::uint32_t>(recording_.communications.size());
-    recording_.communications.push_back(std::move(all));
+    recording_.device_events[launch.event].communication = append(recording_.communications, all);
   }
 
   void add_nccl_use(std::span<const CollectiveRow> calls,
@@ -226,9 +224,7 @@ class Joiner {
       if (use && !sum) sum.emplace();
       if (use) add_use(*use, *sum);
     }
-    if (!sum) return;
-    all.nccl_use = static_cast<std::uint32_t>(recording_.nccl_uses.size());
-    recording_.nccl_uses.push_back(*sum);
+    if (sum) all.nccl_use = append(recording_.nccl_uses, *sum);
   }
 
   void note_ranks(std::span<const CollectiveRow> calls, std::uint16_t device) {

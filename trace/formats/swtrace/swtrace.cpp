@@ -157,9 +157,9 @@ class Assembler {
       const std::string direction(direction_word(row.direction));
       if (!add(row, DeviceOperation::copy, recording_.names.intern("Memcpy " + direction)))
         continue;
-      recording_.device_events.back().copy = static_cast<std::uint32_t>(recording_.copies.size());
       const auto bytes = static_cast<std::int64_t>(std::min(row.bytes, latest_time));
-      recording_.copies.push_back({bytes, recording_.names.intern(direction)});
+      recording_.device_events.back().copy =
+          append(recording_.copies, {bytes, recording_.names.intern(direction)});
     }
     if (batch.fills.empty()) return;
     const NameId fill = recording_.names.intern("Memset");
@@ -199,7 +199,6 @@ class Assembler {
       event.name = recording_.names.intern(synchronization_name(wait_kind(row.kind)));
       event.thread = unknown;
       event.activity = HostActivity::synchronization;
-      event.synchronization = static_cast<std::uint32_t>(recording_.synchronizations.size());
       Synchronization wait;
       wait.kind = wait_kind(row.kind);
       if (row.stream != no_index) wait.stream = row.stream;
@@ -208,7 +207,7 @@ class Assembler {
         wait.waits_on = record->second.stream;
         wait.event_record = record->second.correlation;
       }
-      recording_.synchronizations.push_back(wait);
+      event.synchronization = append(recording_.synchronizations, wait);
       recording_.host_events.push_back(event);
     }
     place_synchronizations(recording_);
