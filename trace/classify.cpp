@@ -45,9 +45,9 @@ void classify_device(Recording& recording, const RuleTable& rules) {
 }
 
 bool host_stands_still(const Recording& recording, const HostEvent& event) {
-  if (event.activity != HostActivity::synchronization) return false;
   const Synchronization* known = synchronization_of(recording, event);
-  return known != nullptr && known->kind != Synchronization::Kind::stream_wait_event;
+  return event.activity == HostActivity::synchronization && known != nullptr &&
+         known->kind != Synchronization::Kind::stream_wait_event;
 }
 
 void classify_host(Recording& recording, const RuleTable& rules) {
@@ -78,9 +78,8 @@ std::vector<std::pair<std::string, nanoseconds>> largest_names(const ClassSum& s
   const auto order = [](const auto& a, const auto& b) {
     return std::tie(b.second, a.first) < std::tie(a.second, b.first);
   };
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), names_shown));
-  std::partial_sort(names.begin(), names.begin() + shown, names.end(), order);
-  names.resize(static_cast<std::size_t>(shown));
+  std::ranges::sort(names, order);
+  names.resize(std::min(names.size(), names_shown));
   return names;
 }
 

@@ -136,8 +136,6 @@ class OutputFile {
     std::error_code ignored;
     std::filesystem::remove(part_, ignored);
   }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   /// Throws OutputTooLarge, and UserError when the disk is full.
   void write(std::string_view bytes) {

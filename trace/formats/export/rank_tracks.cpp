@@ -22,8 +22,6 @@ bool fits(OpenEnds& open, const TimeInterval& event, Nesting nesting) {
 class NestingTrack {
  public:
   NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
-  NestingTrack(const NestingTrack&) = delete;
-  NestingTrack& operator=(const NestingTrack&) = delete;
 
   void add(const ExportSlice& slice) {
     end_before(slice.time.start);
@@ -191,17 +189,9 @@ class RankExporter {
                const Arrows& arrows,
                std::size_t rank,
                ExportWriter& writer)
-      : source_(source),
-        arrows_(arrows),
-        rank_(rank),
-        process_(static_cast<std::int32_t>(rank) + 1),
-        recording_(source.job.recordings.at(rank)),
-        arguments_(recording_),
-        writer_(writer),
-        split_of_(recording_.device_events.size(), no_index) {
-    const auto& splits = source.attributed.waits.by_rank.at(rank);
-    for (std::uint32_t i = 0; i < splits.size(); ++i)
-      if (splits[i].known) split_of_.at(splits[i].event) = i;
+      : source_(source), arrows_(arrows), rank_(rank), writer_(writer) {
+    for (const CommunicationSplit& split : source.attributed.waits.by_rank.at(rank))
+      if (split.known) split_of_.at(split.event) = &split;
   }
 
   void write() {
@@ -288,7 +278,7 @@ class RankExporter {
       const DeviceEvent& event = recording_.device_events[i];
       if (!shown(event)) continue;
       TimeInterval time = common(event);
-      if (const CommunicationSplit* split = split_of(i))
+      if (const CommunicationSplit* split = split_of_[i])
         time.start = std::min(time.start, split->start);
       streams[{event.device, event.stream}].push_back({i, time});
     }
@@ -301,16 +291,11 @@ class RankExporter {
     }
   }
 
-  const CommunicationSplit* split_of(std::uint32_t event) const {
-    const std::uint32_t split = split_of_[event];
-    return split == no_index ? nullptr : &source_.attributed.waits.by_rank.at(rank_)[split];
-  }
-
   /// Wait and transfer lie inside the kernel's slice; what was waited before it lies in front.
   void add_device_event(NestingTrack& track, std::uint32_t index) {
     const DeviceEvent& event = recording_.device_events[index];
     const TimeInterval time = common(event);
-    const CommunicationSplit* split = split_of(index);
+    const CommunicationSplit* split = split_of_[index];
     if (split) add_wait(track, *split, {split->start, std::min(split->split, time.start)});
     track.add({time,
                recording_.names.at(event.name),
@@ -413,11 +398,12 @@ class RankExporter {
   const ExportSource& source_;
   const Arrows& arrows_;
   std::size_t rank_;
-  std::int32_t process_;
-  const Recording& recording_;
-  EventArguments arguments_;
   ExportWriter& writer_;
-  std::vector<std::uint32_t> split_of_;  // by device event; into the rank's splits
+  std::int32_t process_ = static_cast<std::int32_t>(rank_) + 1;
+  const Recording& recording_ = source_.job.recordings.at(rank_);
+  EventArguments arguments_{recording_};
+  // By device event; null for none.
+  std::vector<const CommunicationSplit*> split_of_{recording_.device_events.size()};
 };
 }  // namespace
 

@@ -263,10 +263,7 @@ std::int32_t narrow(std::int64_t value) {
 
 class RangeReader {
  public:
-  explicit RangeReader(Contents& contents)
-      : contents_(contents),
-        schemas_(contents.database),
-        others_(other_domains(contents.database)) {}
+  explicit RangeReader(Contents& contents) : contents_(contents) {}
 
   void read(const Rows& row) {
     const std::int64_t kind = row.integer(type).value_or(range_types.front());
@@ -312,8 +309,8 @@ class RangeReader {
   }
 
   Contents& contents_;
-  PayloadSchemas schemas_;
-  std::set<std::pair<std::int64_t, std::int64_t>> others_;
+  PayloadSchemas schemas_{contents_.database};
+  std::set<std::pair<std::int64_t, std::int64_t>> others_ = other_domains(contents_.database);
 };
 }  // namespace
 

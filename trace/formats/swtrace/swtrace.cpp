@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -275,11 +276,9 @@ class Assembler {
     origin.world_size = integer<std::int32_t>(facts_, "world_size");
     origin.rank_from = facts_["rank_from"];
     const auto& events = recording_.device_events;
-    const auto on_first = [&](const DeviceEvent& event) {
-      return event.device == events.front().device;
-    };
-    if (!events.empty() && std::ranges::all_of(events, on_first))
-      origin.device = events.front().device;
+    const auto other =
+        std::ranges::adjacent_find(events, std::not_equal_to<>{}, &DeviceEvent::device);
+    if (!events.empty() && other == events.end()) origin.device = events.front().device;
     recording_.threads.resize(threads_.size());
     for (const auto& [system_id, index] : threads_)
       recording_.threads[index] =
