@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/capture_settings.h"
 
+#include "src/core/files/csv.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -24,10 +26,28 @@ constexpr const char* channels_variable = "SCALEWORTH_TRACE_NCCL_CHANNELS";
 constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
 
 std::optional<std::int32_t> step_number(std::string_view text) {
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = parse_number<std::int32_t>(text);
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+constexpr std::string_view separators = " _-#:=.";
+constexpr std::size_t longest_name = 40;
+
+/// The last word of the name, with its preference.
+constexpr std::array<std::pair<std::string_view, int>, 6> words = {{{"profilerstep", 0},
+                                                                    {"step", 1},
+                                                                    {"iteration", 2},
+                                                                    {"iter", 2},
+                                                                    {"minibatch", 3},
+                                                                    {"batch", 3}}};
+
+/// What may stand before it.
+constexpr std::array<std::string_view, 6> qualifiers = {
+    "", "train", "training", "global", "inference", "main"};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(separators);
+  return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
 }
 }  // namespace
 
@@ -44,11 +64,8 @@ std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::stri
 }
 
 std::optional<double> parse_duration(const std::string& text) {
-  double seconds = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (!whole || !std::isfinite(seconds) || seconds <= 0.0) return std::nullopt;
-  return seconds;
+  const auto seconds = parse_number<double>(text);
+  return seconds && std::isfinite(*seconds) && *seconds > 0.0 ? seconds : std::nullopt;
 }
 
 Variables to_variables(const CaptureSettings& settings) {
@@ -102,28 +119,6 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
   if (window.profiler_api) window.range.clear();
   return settings;
 }
-
-namespace {
-constexpr std::string_view separators = " _-#:=.";
-constexpr std::size_t longest_name = 40;
-
-/// The last word of the name, with its preference.
-constexpr std::array<std::pair<std::string_view, int>, 6> words = {{{"profilerstep", 0},
-                                                                    {"step", 1},
-                                                                    {"iteration", 2},
-                                                                    {"iter", 2},
-                                                                    {"minibatch", 3},
-                                                                    {"batch", 3}}};
-
-/// What may stand before it.
-constexpr std::array<std::string_view, 6> qualifiers = {
-    "", "train", "training", "global", "inference", "main"};
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(separators);
-  return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
-}
-}  // namespace
 
 std::optional<StepName> parse_step_name(std::string_view name) {
   if (name.empty() || name.size() > longest_name) return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Variables read by the capture library.
+/// What `scaleworth trace` passes to the capture library in the traced processes: by variables of
+/// their environment, which whole process trees inherit.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// What `scaleworth trace` passes to the capture library in the traced processes: by variables of
-// their environment, which whole process trees inherit.
-
 /// When to record; everything from the start to the end of the process where nothing is said.
 struct CaptureWindow {
   /// Steps first..last, by the NVTX ranges that name steps; both included.

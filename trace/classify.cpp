@@ -11,33 +11,23 @@
 
 #include <fmt/format.h>
 
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_kernels[];
+extern const char scaleworth_asset_kernels_end[];
+}
+
 namespace scaleworth::trace {
 namespace {
 using attribution::CollectiveKind;
+using attribution::HostCause;
 using attribution::WorkClass;
+using toml_file::Table;
 
 constexpr std::size_t names_shown = 5;
 
-/// Verdicts of the names of one recording, each found when it is first asked for.
-template <class Verdict>
-class ByName {
- public:
-  explicit ByName(const NameTable& names) : names_(names), verdicts_(names.size()) {}
-
-  template <class Find>
-  const Verdict& of(NameId id, Find find) {
-    auto& verdict = verdicts_.at(static_cast<std::size_t>(id));
-    if (!verdict) verdict = find(names_.at(id));
-    return *verdict;
-  }
-
- private:
-  const NameTable& names_;
-  std::vector<std::optional<Verdict>> verdicts_;
-};
-
 void classify_device(Recording& recording, const RuleTable& rules) {
-  ByName<KernelVerdict> verdicts(recording.names);
+  auto verdict_of = remembered(recording.names, [&](auto name) { return rules.kernel(name); });
   for (DeviceEvent& event : recording.device_events) {
     const bool collective = event.communication != no_index;
     if (!collective && event.operation != DeviceOperation::kernel) {
@@ -45,8 +35,7 @@ void classify_device(Recording& recording, const RuleTable& rules) {
       event.collective = CollectiveKind::unknown;
       continue;
     }
-    const KernelVerdict& verdict =
-        verdicts.of(event.name, [&](std::string_view name) { return rules.kernel(name); });
+    const KernelVerdict& verdict = verdict_of(event.name);
     event.work_class = collective ? WorkClass::communication : verdict.work_class;
     const Communication* known = communication_of(recording, event);
     event.collective = known == nullptr || known->kind == CollectiveKind::unknown
@@ -56,16 +45,15 @@ void classify_device(Recording& recording, const RuleTable& rules) {
 }
 
 bool host_stands_still(const Recording& recording, const HostEvent& event) {
-  if (event.activity != HostActivity::synchronization) return false;
   const Synchronization* known = synchronization_of(recording, event);
-  return known != nullptr && known->kind != Synchronization::Kind::stream_wait_event;
+  return event.activity == HostActivity::synchronization && known != nullptr &&
+         known->kind != Synchronization::Kind::stream_wait_event;
 }
 
 void classify_host(Recording& recording, const RuleTable& rules) {
-  using Cause = std::optional<attribution::HostCause>;
-  ByName<Cause> causes(recording.names);
+  auto cause_of = remembered(recording.names, [&](auto name) { return rules.host(name); });
   for (HostEvent& event : recording.host_events) {
-    event.cause = causes.of(event.name, [&](std::string_view name) { return rules.host(name); });
+    event.cause = cause_of(event.name);
     if (!event.cause && host_stands_still(recording, event))
       event.cause = attribution::HostCause::synchronizing_call;
   }
@@ -90,9 +78,8 @@ std::vector<std::pair<std::string, nanoseconds>> largest_names(const ClassSum& s
   const auto order = [](const auto& a, const auto& b) {
     return std::tie(b.second, a.first) < std::tie(a.second, b.first);
   };
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), names_shown));
-  std::partial_sort(names.begin(), names.begin() + shown, names.end(), order);
-  names.resize(static_cast<std::size_t>(shown));
+  std::ranges::sort(names, order);
+  names.resize(std::min(names.size(), names_shown));
   return names;
 }
 
@@ -118,27 +105,6 @@ void add_recording(ClassSums& sums, const Recording& recording) {
     }
   }
 }
-}  // namespace
-
-void classify(Recording& recording, const RuleTable& rules) {
-  classify_device(recording, rules);
-  classify_host(recording, rules);
-}
-
-std::vector<attribution::ClassifiedTime> classified_time(const Job& job) {
-  ClassSums sums;
-  for (const Recording& recording : job.recordings) add_recording(sums, recording);
-  std::vector<attribution::ClassifiedTime> result;
-  for (std::size_t index = 0; index < sums.size(); ++index) {
-    const auto work_class = static_cast<WorkClass>(index);
-    if (sums[index].events == 0 && work_class != WorkClass::unclassified) continue;
-    result.push_back(
-        {work_class, sums[index].events, sums[index].time, largest_names(sums[index])});
-  }
-  return result;
-}
-
-namespace {
 // Whether a name of a kernel or call fits the words of a rule; plain search, linear in the name's
 // length, because template names reach kilobytes and regular expressions of them the stack's end.
 
@@ -218,34 +184,21 @@ struct NamePattern {
            !holds_any(name.whole, unless);
   }
 };
-}  // namespace
-}  // namespace scaleworth::trace
 
-// Defined by an assembler file that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_kernels[];
-extern const char scaleworth_asset_kernels_end[];
+template <class Verdict>
+struct Rule {
+  NamePattern pattern;
+  Verdict verdict;
+};
+
+template <class Verdict>
+std::optional<Verdict> first_verdict(const std::vector<Rule<Verdict>>& rules,
+                                     std::string_view name) {
+  const NameForms forms(name);
+  for (const Rule<Verdict>& rule : rules)
+    if (rule.pattern.matches(forms)) return rule.verdict;
+  return std::nullopt;
 }
-
-namespace scaleworth::trace {
-namespace {
-using attribution::CollectiveKind;
-using attribution::HostCause;
-using attribution::WorkClass;
-using toml_file::Table;
-
-struct KernelRule {
-  std::string name;
-  NamePattern pattern;
-  WorkClass work_class = WorkClass::unclassified;
-  CollectiveKind collective = CollectiveKind::unknown;
-};
-
-struct HostRule {
-  std::string name;
-  NamePattern pattern;
-  HostCause cause = HostCause::other;
-};
 
 constexpr std::array pattern_words{std::pair("is", &NamePattern::is),
                                    std::pair("function", &NamePattern::function),
@@ -254,28 +207,26 @@ constexpr std::array pattern_words{std::pair("is", &NamePattern::is),
                                    std::pair("and_contains", &NamePattern::and_contains),
                                    std::pair("unless", &NamePattern::unless)};
 
-/// Name and pattern of a rule of either kind; names are unique in a file.
-template <class Rule>
-Rule rule_of(Table& table, std::set<std::string>& taken) {
-  Rule rule;
-  rule.name = table.text("name");
-  if (rule.name.empty()) table.refuse("'name' is empty: reports show it", "name");
-  if (!taken.insert(rule.name).second)
+/// Of a rule of either kind; their names are unique in a file.
+NamePattern read_pattern(Table& table, std::set<std::string>& taken) {
+  const std::string name = table.text("name");
+  if (name.empty()) table.refuse("'name' is empty: reports show it", "name");
+  if (!taken.insert(name).second)
     table.refuse("'name' is that of another rule of the file: rename one", "name");
+  NamePattern pattern;
   for (const auto& [key, words] : pattern_words) {
     for (const std::string& word : table.texts(key)) {
       if (word.empty()) table.refuse(fmt::format("'{}' has an empty text: remove it", key), key);
-      (rule.pattern.*words).push_back(lower_case(word));
+      (pattern.*words).push_back(lower_case(word));
     }
   }
-  if (rule.pattern.is.empty() && rule.pattern.function.empty() && rule.pattern.contains.empty())
+  if (pattern.is.empty() && pattern.function.empty() && pattern.contains.empty())
     table.refuse("the rule matches every name: add 'is', 'function' or 'contains'");
   table.optional_text("why");
-  return rule;
+  return pattern;
 }
 
-KernelRule kernel_rule(Table& table, std::set<std::string>& taken) {
-  KernelRule rule = rule_of<KernelRule>(table, taken);
+KernelVerdict read_kernel_verdict(Table& table) {
   const auto work_class = attribution::parse_work_class(table.text("class"));
   if (!work_class || *work_class == WorkClass::unclassified) {
     table.refuse(
@@ -283,20 +234,18 @@ KernelRule kernel_rule(Table& table, std::set<std::string>& taken) {
         "elementwise, reduction, embedding, optimizer, other_compute, copy",
         "class");
   }
-  rule.work_class = *work_class;
+  KernelVerdict verdict{*work_class};
   if (const auto collective = table.optional_text("collective")) {
     const auto kind = attribution::parse_collective_kind(*collective);
     if (!kind) table.refuse("'collective' is no known kind: all_reduce, ...", "collective");
-    if (rule.work_class != WorkClass::communication)
+    if (verdict.work_class != WorkClass::communication)
       table.refuse("'collective' belongs to class communication only: remove it", "collective");
-    rule.collective = *kind;
+    verdict.collective = *kind;
   }
-  table.finish();
-  return rule;
+  return verdict;
 }
 
-HostRule host_rule(Table& table, std::set<std::string>& taken) {
-  HostRule rule = rule_of<HostRule>(table, taken);
+HostCause read_host_cause(Table& table) {
   const auto cause = attribution::parse_host_cause(table.text("cause"));
   if (!cause) {
     table.refuse(
@@ -304,57 +253,71 @@ HostRule host_rule(Table& table, std::set<std::string>& taken) {
         "garbage_collection, launch_bound, other",
         "cause");
   }
-  rule.cause = *cause;
-  table.finish();
-  return rule;
+  return *cause;
+}
+
+template <class Verdict>
+void add_rules(std::vector<Table> tables,
+               Verdict (*read)(Table& table),
+               std::set<std::string>& taken,
+               std::vector<Rule<Verdict>>& rules) {
+  for (Table& table : tables) {
+    rules.push_back({read_pattern(table, taken), read(table)});
+    table.finish();
+  }
 }
 }  // namespace
 
 struct RuleTable::Rules {
-  std::vector<KernelRule> kernels;
-  std::vector<HostRule> hosts;
+  std::vector<Rule<KernelVerdict>> kernels;
+  std::vector<Rule<HostCause>> hosts;
 
   /// Appends the rules of a file.
   void add(std::string_view toml, const std::string& file) {
     Table root = Table::parse(toml, file);
     std::set<std::string> taken;
-    for (Table& table : root.tables("kernel")) kernels.push_back(kernel_rule(table, taken));
-    for (Table& table : root.tables("host")) hosts.push_back(host_rule(table, taken));
+    add_rules(root.tables("kernel"), read_kernel_verdict, taken, kernels);
+    add_rules(root.tables("host"), read_host_cause, taken, hosts);
     root.finish();
-  }
-
-  void add_built_in() {
-    add({scaleworth_asset_kernels,
-         static_cast<std::size_t>(scaleworth_asset_kernels_end - scaleworth_asset_kernels)},
-        "data/kernels.toml (built in)");
   }
 };
 
 RuleTable RuleTable::built_in() {
-  auto rules = std::make_shared<Rules>();
-  rules->add_built_in();
-  return RuleTable(std::move(rules));
+  return with_own("", "");
 }
 
 RuleTable RuleTable::with_own(std::string_view toml, std::string_view origin) {
   auto rules = std::make_shared<Rules>();
   rules->add(toml, std::string(origin));
-  rules->add_built_in();
+  rules->add({scaleworth_asset_kernels,
+              static_cast<std::size_t>(scaleworth_asset_kernels_end - scaleworth_asset_kernels)},
+             "data/kernels.toml (built in)");
   return RuleTable(std::move(rules));
 }
 
 KernelVerdict RuleTable::kernel(std::string_view name) const {
-  const NameForms forms(name);
-  for (const KernelRule& rule : rules_->kernels) {
-    if (rule.pattern.matches(forms)) return {rule.work_class, rule.collective, rule.name};
-  }
-  return {};
+  return first_verdict(rules_->kernels, name).value_or(KernelVerdict{});
 }
 
 std::optional<HostCause> RuleTable::host(std::string_view name) const {
-  const NameForms forms(name);
-  for (const HostRule& rule : rules_->hosts)
-    if (rule.pattern.matches(forms)) return rule.cause;
-  return std::nullopt;
+  return first_verdict(rules_->hosts, name);
+}
+
+void classify(Recording& recording, const RuleTable& rules) {
+  classify_device(recording, rules);
+  classify_host(recording, rules);
+}
+
+std::vector<attribution::ClassifiedTime> classified_time(const Job& job) {
+  ClassSums sums;
+  for (const Recording& recording : job.recordings) add_recording(sums, recording);
+  std::vector<attribution::ClassifiedTime> result;
+  for (std::size_t index = 0; index < sums.size(); ++index) {
+    const auto work_class = static_cast<WorkClass>(index);
+    if (sums[index].events == 0 && work_class != WorkClass::unclassified) continue;
+    result.push_back(
+        {work_class, sums[index].events, sums[index].time, largest_names(sums[index])});
+  }
+  return result;
 }
 }  // namespace scaleworth::trace

@@ -17,7 +17,6 @@ namespace scaleworth::trace {
 struct KernelVerdict {
   attribution::WorkClass work_class = attribution::WorkClass::unclassified;
   attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
-  std::string_view rule;  // its name; empty when no rule matched
 };
 
 /// Rules in their order; the first that matches decides. How they are written: data/kernels.toml.

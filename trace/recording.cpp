@@ -8,14 +8,6 @@
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
-NameId NameTable::intern(std::string_view name) {
-  const auto found = ids_.find(name);
-  if (found != ids_.end()) return found->second;
-  const auto id = static_cast<NameId>(names_.size());
-  ids_.emplace(names_.emplace_back(name), id);
-  return id;
-}
-
 void sort_events(Recording& recording) {
   const auto device_order = [](const DeviceEvent& a, const DeviceEvent& b) {
     return std::tuple(a.start, b.end, a.stream, a.device) <
@@ -45,16 +37,15 @@ bool dropped_records(const Recording& recording) {
 }
 
 RankNumbers::RankNumbers(const Job& job) {
+  Rank last{-1};
   bool ascending = true;
-  std::int32_t last = -1;
   for (const Recording& recording : job.recordings) {
-    ascending = ascending && recording.origin.rank && *recording.origin.rank > last;
-    if (!ascending) break;
-    last = *recording.origin.rank;
+    const Rank rank{recording.origin.rank.value_or(-1)};
+    ascending = ascending && last < rank;
+    ranks_.push_back(last = rank);
   }
-  for (std::size_t place = 0; place < job.recordings.size(); ++place)
-    ranks_.push_back(
-        Rank{ascending ? *job.recordings[place].origin.rank : static_cast<std::int32_t>(place)});
+  for (std::size_t place = 0; !ascending && place < ranks_.size(); ++place)
+    ranks_[place] = Rank{static_cast<int>(place)};
 }
 
 std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
@@ -65,7 +56,6 @@ std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
 
 std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
   std::vector<std::uint32_t> ranks;
-  ranks.reserve(places.size());
   for (const std::uint32_t place : places)
     ranks.push_back(static_cast<std::uint32_t>(at(place).index));
   return rank_names(ranks);

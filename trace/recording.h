@@ -13,15 +13,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::trace {
-// Each name once: events carry a number in its place.
-
 /// Index into the NameTable of the recording; 0 is the empty name.
 enum class NameId : std::uint32_t { none = 0 };
 
+/// Each name once: events carry a number in its place.
 class NameTable {
  public:
   NameTable() { intern(""); }
@@ -30,7 +31,13 @@ class NameTable {
   NameTable(NameTable&&) = default;
   NameTable& operator=(NameTable&&) = default;
 
-  NameId intern(std::string_view name);
+  NameId intern(std::string_view name) {
+    const auto found = ids_.find(name);
+    if (found != ids_.end()) return found->second;
+    const auto id = static_cast<NameId>(names_.size());
+    ids_.emplace(names_.emplace_back(name), id);
+    return id;
+  }
   /// Throws std::out_of_range for a number that `intern` did not return.
   std::string_view at(NameId id) const { return names_.at(static_cast<std::size_t>(id)); }
   std::size_t size() const { return names_.size(); }
@@ -39,6 +46,25 @@ class NameTable {
   std::deque<std::string> names_;  // addresses of its elements stay
   std::unordered_map<std::string_view, NameId> ids_;
 };
+
+/// Asks `find(name)` once for each of `names`, which must not grow, when it is first wanted.
+template <class Find>
+auto remembered(const NameTable& names, Find find) {
+  using Answer = std::invoke_result_t<Find&, std::string_view>;
+  return [&names, find, answers = std::vector<std::optional<Answer>>(names.size())](
+             NameId id) mutable -> const Answer& {
+    std::optional<Answer>& answer = answers.at(static_cast<std::size_t>(id));
+    if (!answer) answer.emplace(find(names.at(id)));
+    return *answer;
+  };
+}
+
+/// Appends `one`; returns its index.
+template <class T>
+std::uint32_t append(std::vector<T>& all, std::type_identity_t<T> one) {
+  all.push_back(std::move(one));
+  return static_cast<std::uint32_t>(all.size() - 1);
+}
 
 using std::chrono::nanoseconds;
 
@@ -222,8 +248,6 @@ struct Job {
 /// it last.
 void sort_events(Recording& recording);
 
-// Which rank of the job the recording at a place of Job::recordings is.
-
 /// Analyses number recordings by place; people know them by rank, and the two differ where ranks
 /// left no recording. Ranks are the recordings' own when all have one and they ascend, as
 /// assign_ranks leaves them; else the places.
@@ -244,8 +268,6 @@ class RankNumbers {
 /// Every rank in the results of analyses, which is a place, becomes the rank that it stands for;
 /// vectors by place stay as they are.
 void number_ranks(const RankNumbers& numbers, attribution::Attribution& result);
-
-// Names and ranks in a sentence.
 
 /// A kernel's name with its end cut off after 60 characters.
 std::string shortened(std::string_view name);

@@ -333,6 +333,32 @@ class LedgerBuilder {
   std::optional<StallTable> stalls_;  // where ranks that compute hold up collectives
   Ledger ledger_;
 };
+
+std::string wait_name(const WaitPart& part) {
+  if (part.cause == WaitCause::transfer) return "transfer";
+  if (!part.waited_for) return "wait, charged to no rank";
+  return fmt::format("wait for rank {}{}",
+                     part.waited_for->index,
+                     part.cause == WaitCause::stall ? " to make progress" : "");
+}
+
+/// Whether the wait is charged to the last arriver and ends in something else.
+bool has_arrow(const WaitSplit& wait) {
+  return wait.parts.size() > 1 && wait.parts[0].cause == WaitCause::arrival &&
+         wait.parts[0].waited_for;
+}
+
+/// Up to the traceEvents, which the exporter adds: a viewer shows it as facts of the file.
+std::string trace_head(const Timeline& timeline,
+                       const Ledger& ledger,
+                       std::map<std::string, std::string> metadata) {
+  metadata["clock_method"] = timeline.clock_method;
+  metadata["clock_error_ns"] = std::to_string(timeline.clock_error.count());
+  for (const auto& [name, amount] : ledger.losses) metadata[name] = std::to_string(amount);
+  return fmt::format(
+      R"({{"otherData":{},)",
+      nlohmann::json(metadata).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 }  // namespace
 
 Ledger build_ledger(const Timeline& timeline) {
@@ -361,34 +387,6 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
   }
   return points;
 }
-
-namespace {
-std::string wait_name(const WaitPart& part) {
-  if (part.cause == WaitCause::transfer) return "transfer";
-  if (!part.waited_for) return "wait, charged to no rank";
-  return fmt::format("wait for rank {}{}",
-                     part.waited_for->index,
-                     part.cause == WaitCause::stall ? " to make progress" : "");
-}
-
-/// Whether the wait is charged to the last arriver and ends in something else.
-bool has_arrow(const WaitSplit& wait) {
-  return wait.parts.size() > 1 && wait.parts[0].cause == WaitCause::arrival &&
-         wait.parts[0].waited_for;
-}
-
-/// Up to the traceEvents, which the exporter adds: a viewer shows it as facts of the file.
-std::string trace_head(const Timeline& timeline,
-                       const Ledger& ledger,
-                       std::map<std::string, std::string> metadata) {
-  metadata["clock_method"] = timeline.clock_method;
-  metadata["clock_error_ns"] = std::to_string(timeline.clock_error.count());
-  for (const auto& [name, amount] : ledger.losses) metadata[name] = std::to_string(amount);
-  return fmt::format(
-      R"({{"otherData":{},)",
-      nlohmann::json(metadata).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-}  // namespace
 
 std::string chrome_trace(const Timeline& timeline,
                          const Ledger& ledger,

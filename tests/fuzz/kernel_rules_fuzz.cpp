@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using scaleworth::trace::RuleTable;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   static const RuleTable built_in = RuleTable::built_in();
-  require(built_in.kernel(text).rule == built_in.kernel(text).rule);
+  require(built_in.kernel(text).work_class == built_in.kernel(text).work_class);
   require(built_in.host(text) == built_in.host(text));
   try {
     const RuleTable own = RuleTable::with_own(text, "own.toml");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
@@ -7,10 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,9 +63,7 @@ void set_ranks(std::vector<Recording>& recordings, const Ranks& ranks) {
 std::string sources(const std::vector<Recording>& recordings) {
   std::set<std::string> from;
   for (const Recording& recording : recordings) from.insert(recording.origin.rank_from);
-  std::string text;
-  for (const std::string& source : from) text += (text.empty() ? "" : " and ") + source;
-  return text;
+  return fmt::format("{}", fmt::join(from, " and "));
 }
 
 /// Those without a rank take the free ones in the order of the files.
@@ -168,10 +165,8 @@ constexpr std::size_t most_digits = 6;
 
 std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
-  if (end <= at || end - at > most_digits) return std::nullopt;
-  std::int32_t value = 0;
-  std::from_chars(text.data() + at, text.data() + end, value);
-  return value;
+  if (end - at > most_digits) return std::nullopt;
+  return parse_number<std::int32_t>(text.substr(at, end - at));
 }
 
 /// The number that follows the last occurrence of `word`, perhaps behind one of "-_.=".
@@ -199,18 +194,17 @@ struct Call {
 using CallsOfDevice = std::map<std::uint16_t, std::vector<Call>>;
 
 CallsOfDevice calls_of_devices(const Recording& recording, const RuleTable& rules) {
-  std::unordered_map<NameId, std::optional<CollectiveKind>> kinds;  // absent: no collective
+  auto kind_of = remembered(recording.names, [&](auto name) {  // absent: no collective
+    const KernelVerdict verdict = rules.kernel(name);
+    const bool collective = verdict.work_class == attribution::WorkClass::communication;
+    return collective ? std::optional(verdict.collective) : std::nullopt;
+  });
   CallsOfDevice calls;
   for (const DeviceEvent& event : recording.device_events) {
     auto& of_device = calls[event.device];
     if (event.operation != DeviceOperation::kernel) continue;
-    const auto [kind, fresh] = kinds.try_emplace(event.name);
-    if (fresh) {
-      const KernelVerdict verdict = rules.kernel(recording.names.at(event.name));
-      if (verdict.work_class == attribution::WorkClass::communication)
-        kind->second = verdict.collective;
-    }
-    if (kind->second) of_device.push_back({*kind->second, {event.start, event.end}});
+    if (const auto& kind = kind_of(event.name))
+      of_device.push_back({*kind, {event.start, event.end}});
   }
   return calls;
 }

@@ -22,7 +22,7 @@ extern const char scaleworth_asset_timelines_end[];
 
 namespace scaleworth::trace {
 namespace {
-constexpr std::int64_t most_ranks = 1'000'000;  // of one kind; beyond is no rank's number
+constexpr std::int32_t most_ranks = 1'000'000;  // of one kind; beyond is no rank's number
 
 TimelineDialect read_dialect(toml_file::Table& table) {
   TimelineDialect dialect;
@@ -51,10 +51,10 @@ TimelineDialect read_dialect(toml_file::Table& table) {
 /// Takes the digits at the front of `text`; absent when there are none or too many.
 std::optional<std::int32_t> take_number(std::string_view& text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto value = parse_integer(text.substr(0, digits));
+  const auto value = parse_small_number(text.substr(0, digits));
   if (!value || *value >= most_ranks) return std::nullopt;
   text.remove_prefix(digits);
-  return static_cast<std::int32_t>(*value);
+  return value;
 }
 
 namespace od = simdjson::ondemand;
@@ -98,7 +98,7 @@ class TimelineEvents final : public TraceReader {
     Fields fields;
     if (read(event, fields) != SUCCESS) return Use::malformed;
     if (fields.phase == "M" && fields.name == "thread_name") {
-      tracks_[track(fields.process, fields.thread)].name = fields.label;
+      tracks[track(fields.process, fields.thread)].name = fields.label;
     } else if (fields.phase == "X") {
       add(fields);
     } else {
@@ -109,10 +109,11 @@ class TimelineEvents final : public TraceReader {
 
   void member(std::string_view, std::string_view) override {}
 
-  const std::vector<TimelineEvent>& events() const { return events_; }
-  std::vector<Track>& tracks() { return tracks_; }
-  const Track& track_of(const TimelineEvent& event) const { return tracks_[event.track]; }
-  const NameTable& names() const { return names_; }
+  const Track& track_of(const TimelineEvent& event) const { return tracks[event.track]; }
+
+  NameTable names;
+  std::vector<TimelineEvent> events;
+  std::vector<Track> tracks;
 
  private:
   struct Fields {
@@ -145,46 +146,37 @@ class TimelineEvents final : public TraceReader {
   void add(const Fields& fields) {
     const auto span = parse_span(fields.start, fields.duration, recording_);
     if (!span) return;
-    events_.push_back({span->start,
-                       span->end,
-                       names_.intern(fields.name),
-                       track(fields.process, fields.thread),
-                       parse_small_number(fields.step).value_or(-1)});
+    events.push_back({span->start,
+                      span->end,
+                      names.intern(fields.name),
+                      track(fields.process, fields.thread),
+                      parse_small_number(fields.step).value_or(-1)});
   }
 
   std::uint32_t track(std::string_view process, std::string_view thread) {
     const auto [found, is_new] = track_numbers_.try_emplace(
-        {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks_.size()));
-    if (is_new) tracks_.push_back({found->first.first, ""});
+        {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks.size()));
+    if (is_new) tracks.push_back({found->first.first, ""});
     return found->second;
   }
 
   std::string step_;
   Recording& recording_;
-  NameTable names_;
-  std::vector<TimelineEvent> events_;
-  std::vector<Track> tracks_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> track_numbers_;
 };
 
-/// Which rank of a job each track belongs to, as its name says.
-void read_track(Track& track, const TimelineDialect& dialect) {
-  const auto name = parse_track(dialect.track, track.name);
-  if (!name) return;
-  const auto data =
-      name->data ? std::optional<std::int64_t>(*name->data) : parse_integer(track.process);
-  if (!data || *data < 0 || *data > std::numeric_limits<std::int32_t>::max()) return;
-  track.rank = RankPlace{name->pipeline, static_cast<std::int32_t>(*data), name->tensor};
-  track.communication =
-      std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
-}
-
-/// Returns the ranks that occur, in order.
+/// Which rank of a job each track belongs to, as its name says. Returns the ranks that occur, in
+/// order.
 std::vector<RankPlace> place_tracks(std::vector<Track>& tracks, const TimelineDialect& dialect) {
   std::vector<RankPlace> ranks;
   for (Track& track : tracks) {
-    read_track(track, dialect);
-    if (track.rank) ranks.push_back(*track.rank);
+    const auto name = parse_track(dialect.track, track.name);
+    if (!name) continue;
+    const auto data = name->data ? name->data : parse_small_number(track.process);
+    if (!data) continue;
+    track.rank = ranks.emplace_back(RankPlace{name->pipeline, *data, name->tensor});
+    track.communication =
+        std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
   }
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -226,7 +218,7 @@ class Distribution {
 
   std::vector<Recording> all(const std::string& file) {
     for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
-    for (const auto& event : events_.events())
+    for (const auto& event : events_.events)
       if (const Track& track = events_.track_of(event); track.rank) add(event, track);
     for (auto& recording : recordings_) {
       unite_marks(recording, dialect_.step);
@@ -259,7 +251,7 @@ class Distribution {
 
   void add(const TimelineEvent& event, const Track& track) {
     auto& recording = recordings_[track.recording];
-    const auto name = events_.names().at(event.name);
+    const auto name = events_.names.at(event.name);
     if (std::ranges::find(dialect_.host, name) != dialect_.host.end()) {
       if (recording.threads.empty()) recording.threads.push_back("host");
       HostEvent host{event.start, event.end};
@@ -304,7 +296,7 @@ class Distribution {
 void count_unplaced(const TimelineEvents& events, Recording& recording) {
   std::int64_t unplaced = 0;
   std::string first;
-  for (const auto& event : events.events()) {
+  for (const auto& event : events.events) {
     const Track& track = events.track_of(event);
     if (!track.rank && unplaced++ == 0) first = toml_file::printable(track.name);
   }
@@ -377,7 +369,7 @@ std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& 
   Recording damage;
   TimelineEvents events(dialect.step, damage);
   walk_trace(source, events, damage);
-  const auto ranks = place_tracks(events.tracks(), dialect);
+  const auto ranks = place_tracks(events.tracks, dialect);
   if (ranks.empty())
     throw UserError(fmt::format(
         "{}: no track is named like \"{}\": give the names of your tracks in a table like "

@@ -171,13 +171,7 @@ constexpr std::size_t farthest_end = 64 * 1024;
 class Walk {
  public:
   Walk(ByteSource& source, TraceReader& reader, Recording& recording, const WalkOptions& options)
-      : source_(source),
-        recording_(recording),
-        options_(options),
-        window_(source, options.window_bytes, options.most_bytes),
-        batch_(reader),
-        reader_(reader),
-        batch_bytes_(options.batch_bytes) {}
+      : source_(source), reader_(reader), recording_(recording), options_(options) {}
 
   void all() {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -365,14 +359,15 @@ class Walk {
   }
 
   ByteSource& source_;
+  TraceReader& reader_;
   Recording& recording_;
   WalkOptions options_;
-  JsonWindow window_;
-  EventBatch batch_;
+  JsonWindow window_{source_, options_.window_bytes, options_.most_bytes};
+  EventBatch batch_{reader_};
   OnwardSearch follower_{next_event};
   OnwardSearch bracket_{events_end};
-  TraceReader& reader_;
-  std::size_t batch_bytes_;  // smaller after damage: what is around it is parsed again only once
+  // Smaller after damage: what is around it is parsed again only once.
+  std::size_t batch_bytes_ = options_.batch_bytes;
   bool found_events_ = false;
   bool array_ended_ = false;
   bool cut_off_ = false;

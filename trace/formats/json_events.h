@@ -142,11 +142,9 @@ std::size_t next_event(std::string_view text, std::size_t from);
 /// is no element follows it. not_found when there is none.
 std::size_t events_end(std::string_view text, std::size_t from);
 
-// Events whose writer forgot to escape a name.
-
-/// `event` from its `{` to its `}` with its strings escaped as JSON wants it: quotes and
-/// backslashes within, control characters (as blanks) and bytes that are no UTF-8 (as question
-/// marks). A string is taken to end at a quote that is followed by what may follow a string there.
-/// Whether the result is JSON is for a parser to say.
+/// `event`, whose writer forgot to escape a name, from its `{` to its `}` with its strings escaped
+/// as JSON wants it: quotes and backslashes within, control characters (as blanks) and bytes that
+/// are no UTF-8 (as question marks). A string is taken to end at a quote that is followed by what
+/// may follow a string there. Whether the result is JSON is for a parser to say.
 std::string repair_event(std::string_view event);
 }  // namespace scaleworth::trace

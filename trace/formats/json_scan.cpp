@@ -11,6 +11,12 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+/// Behind `c`, if that is what follows white space from `from` on; else not_found.
+std::size_t behind(std::string_view text, std::size_t from, char c) {
+  const auto at = skip_space(text, from);
+  return at < text.size() && text[at] == c ? at + 1 : not_found;
+}
+
 /// Behind the closing quote of the string whose opening quote is at `quote`.
 std::size_t string_end(std::string_view text, std::size_t quote) {
   for (auto at = text.find_first_of("\"\\", quote + 1); at < text.size();
@@ -98,9 +104,7 @@ bool closes(std::string_view text, std::size_t quote) {
   const auto next = skip_space(text, quote + 1);
   if (next >= text.size() || text[next] == ':' || text[next] == '}' || text[next] == ']')
     return true;
-  if (text[next] != ',') return false;
-  const auto follower = skip_space(text, next + 1);
-  return follower < text.size() && text[follower] == '"';
+  return behind(text, behind(text, next, ','), '"') != not_found;
 }
 
 /// The closing quote of the string that opens at `quote`. Between an escaped quote and the end of a
@@ -167,15 +171,10 @@ std::size_t value_end(std::string_view text, std::size_t start) {
 }
 
 std::size_t last_event_end(std::string_view text, std::size_t limit) {
-  limit = std::min(limit, text.size());
-  for (auto at = limit; at > 0;) {
+  for (auto at = std::min(limit, text.size()); at > 0;) {
     at = text.rfind('}', at - 1);
     if (at == not_found) return not_found;
-    const auto comma = skip_space(text, at + 1);
-    if (comma < text.size() && text[comma] == ',') {
-      const auto next = skip_space(text, comma + 1);
-      if (next < text.size() && text[next] == '{') return at + 1;
-    }
+    if (behind(text, behind(text, at + 1, ','), '{') != not_found) return at + 1;
   }
   return not_found;
 }
@@ -188,30 +187,25 @@ bool is_event_key(std::string_view text, std::size_t quote) {
   constexpr std::size_t longest = 4;
   const auto key = rest.substr(1, rest.substr(0, longest + 2).find('"', 1) - 1);
   if (std::ranges::find(keys, key) == keys.end()) return false;
-  const auto colon = skip_space(rest, key.size() + 2);
-  return colon < rest.size() && rest[colon] == ':';
+  return behind(rest, key.size() + 2, ':') != not_found;
 }
 
 std::size_t next_event(std::string_view text, std::size_t from) {
   for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
-    const auto comma = skip_space(text, at + 1);
-    if (comma >= text.size() || text[comma] != ',') continue;
-    const auto brace = skip_space(text, comma + 1);
-    if (brace >= text.size() || text[brace] != '{') continue;
-    if (is_event_key(text, skip_space(text, brace + 1))) return brace;
+    const auto brace = behind(text, behind(text, at + 1, ','), '{');
+    if (brace != not_found && is_event_key(text, skip_space(text, brace))) return brace - 1;
   }
   return not_found;
 }
 
 std::size_t events_end(std::string_view text, std::size_t from) {
   for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
-    const auto bracket = skip_space(text, at + 1);
-    if (bracket >= text.size() || text[bracket] != ']') continue;
-    const auto next = skip_space(text, bracket + 1);
-    if (next == text.size() || text[next] == '}') return bracket;
-    const auto key = skip_space(text, next + 1);
-    if (text[next] == ',' && key < text.size() && text[key] == '"' && !is_event_key(text, key))
-      return bracket;
+    const auto bracket = behind(text, at + 1, ']');
+    if (bracket == not_found) continue;
+    const auto next = skip_space(text, bracket);
+    if (next == text.size() || text[next] == '}') return bracket - 1;
+    const auto key = behind(text, behind(text, next, ','), '"');
+    if (key != not_found && !is_event_key(text, key - 1)) return bracket - 1;
   }
   return not_found;
 }

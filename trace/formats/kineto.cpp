@@ -221,8 +221,7 @@ std::uint32_t add_communication(const KinetoFields& fields, Recording& recording
   communication.peer = peer_of(communication.kind, fields);
   communication.root = parse_small_number(fields["Root Rank"]);
   if (communication.group != NameId::none) add_group(communication.group, fields, recording);
-  recording.communications.push_back(communication);
-  return static_cast<std::uint32_t>(recording.communications.size() - 1);
+  return append(recording.communications, communication);
 }
 
 std::optional<std::int32_t> small_number(const simdjson::dom::element& object, const char* key) {
@@ -495,8 +494,7 @@ class KinetoReader final : public TraceReader {
     for (const auto direction : directions)
       if (fields.name.find(direction) != std::string_view::npos)
         copy.direction = recording_.names.intern(direction);
-    recording_.copies.push_back(copy);
-    return static_cast<std::uint32_t>(recording_.copies.size() - 1);
+    return append(recording_.copies, copy);
   }
 
   std::uint32_t add_synchronization(const KinetoFields& fields) {
@@ -506,8 +504,7 @@ class KinetoReader final : public TraceReader {
     synchronization.stream = index_number(fields["stream"]);
     synchronization.waits_on = index_number(fields["wait_on_stream"]);
     synchronization.event_record = index_number(fields["wait_on_cuda_event_record_corr_id"]);
-    recording_.synchronizations.push_back(synchronization);
-    return static_cast<std::uint32_t>(recording_.synchronizations.size() - 1);
+    return append(recording_.synchronizations, synchronization);
   }
 
   bool is_kept_operation(std::string_view name) {
@@ -634,7 +631,8 @@ std::optional<std::int64_t> element_bytes(std::string_view type) {
 std::vector<Recording> read_kineto(ByteSource& source,
                                    const KeepOperation& keep,
                                    const WalkOptions* options) {
-  Recording recording;
+  std::vector<Recording> recordings(1);
+  Recording& recording = recordings.front();
   recording.origin.file = source.name();
   recording.origin.tool = "Kineto";
   KinetoReader reader(recording, keep);
@@ -646,8 +644,6 @@ std::vector<Recording> read_kineto(ByteSource& source,
         "{} holds no events of the PyTorch profiler{}: record with activities CPU and CUDA.",
         source.name(),
         source.damage().empty() ? "" : " (" + source.damage() + ")"));
-  std::vector<Recording> recordings;
-  recordings.push_back(std::move(recording));
   return recordings;
 }
 }  // namespace scaleworth::trace

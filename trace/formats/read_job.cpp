@@ -41,42 +41,38 @@ constexpr std::size_t piece = 1 << 20;
 /// A file in the folder for temporary ones; gone with this object.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(ByteSource& content) {
+  explicit TemporaryFile(const std::string& content) {
     std::string name = (std::filesystem::temp_directory_path() / "scaleworth-XXXXXX").string();
     const int descriptor = mkstemp(name.data());
     if (descriptor < 0)
       throw UserError(
-          fmt::format("{} cannot be unpacked: set TMPDIR to a folder with space", content.name()));
+          fmt::format("{} cannot be unpacked: set TMPDIR to a folder with space", content));
     close(descriptor);
     path_ = name;
-    std::ofstream file(path_, std::ios::binary);
-    std::vector<char> buffer(piece);
-    std::size_t got = 0;
-    while ((got = content.read(buffer)) > 0)
-      file.write(buffer.data(), static_cast<std::streamsize>(got));
-    file.close();
-    if (!file) {
-      remove();
-      throw UserError(fmt::format("{} cannot be unpacked: set TMPDIR to a folder with more space",
-                                  content.name()));
-    }
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { remove(); }
-  const std::string& path() const { return path_; }
-
- private:
-  void remove() {
+  ~TemporaryFile() {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
   }
+  const std::string& path() const { return path_; }
+
+ private:
   std::string path_;
 };
 
 /// SQLite must seek, so that what is compressed or in an archive becomes a file first.
 std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTable& rules) {
-  const TemporaryFile file(source);
+  const TemporaryFile file(source.name());
+  std::ofstream unpacked(file.path(), std::ios::binary);
+  std::vector<char> buffer(piece);
+  while (const std::size_t got = source.read(buffer))
+    unpacked.write(buffer.data(), static_cast<std::streamsize>(got));
+  unpacked.close();
+  if (!unpacked)
+    throw UserError(fmt::format("{} cannot be unpacked: set TMPDIR to a folder with more space",
+                                source.name()));
   std::vector<Recording> recordings = read_nsight(file.path(), rules);
   for (Recording& recording : recordings) recording.origin.file = source.name();
   return recordings;
@@ -157,9 +153,10 @@ void read_archive(ByteSource& archive, const RuleTable& rules, FileContent& cont
 }
 
 /// Finds the format by the content: ours, Chrome JSON of PyTorch or a framework, SQLite of Nsight
-/// Systems, and tar archives of these; each plain or compressed by gzip or zstd. Throws UserError
-/// when a file of a known format cannot be read.
-FileContent read_file(const std::string& path, const RuleTable& rules) {
+/// Systems, and tar archives of these; each plain or compressed by gzip or zstd. One of a known
+/// format that cannot be read is left out.
+FileContent read_file(const std::string& path, const RuleTable& rules) try {
+  check_interrupt();
   FileContent content;
   if (std::filesystem::path(path).extension() == ".nsys-rep") {
     content.recordings = read_nsight(path, rules);  // says how to export it
@@ -176,16 +173,8 @@ FileContent read_file(const std::string& path, const RuleTable& rules) {
     content.left_out.push_back(no_recording(path));
   }
   return content;
-}
-
-/// One of a known format that cannot be read is left out.
-FileContent read_one(const std::string& path, const RuleTable& rules) {
-  try {
-    check_interrupt();
-    return read_file(path, rules);
-  } catch (const UserError& error) {
-    return {{}, {error.what()}};
-  }
+} catch (const UserError& error) {
+  return {{}, {error.what()}};
 }
 
 /// Analyses know ranks, not GPUs: what that means for a process that drives several is said.
@@ -264,7 +253,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
   drop_exported_reports(files);
   std::vector<FileContent> contents(files.size());
   for_each_index(
-      files.size(), [&](std::size_t i) { contents[i] = read_one(files[i].path, rules); }, threads);
+      files.size(), [&](std::size_t i) { contents[i] = read_file(files[i].path, rules); }, threads);
   Job job;
   std::vector<std::string> left_out;  // reasons
   std::size_t foreign = 0;            // found in folders beside recordings: logs, tables, pictures

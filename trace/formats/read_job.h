@@ -35,8 +35,6 @@ std::vector<FoundFile> find_files(const std::vector<std::string>& inputs);
 /// "rank-2" < "rank-10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b);
 
-// Which recording is which rank, when everything is read.
-
 /// Sorts the job's recordings by rank and says in Job::ranks_from how the ranks were found: from
 /// metadata; where it lacks or contradicts itself, from the file names; else from the order of the
 /// files. A remark names the missing ranks. Throws UserError when two recordings claim one rank and
@@ -53,8 +51,6 @@ void refuse_mixed_runs(const Job& job);
 /// "worker" as torch.profiler writes it, with host and pid ("host_123.456.pt.trace.json"), states
 /// no rank. A path or an archive's member may stand before the name.
 std::optional<std::int32_t> file_name_rank(std::string_view path);
-
-// A job of one process that drives several GPUs, none of which is stated to be a rank.
 
 /// Splits the only recording of a job into one per GPU, ranks counted in the order of the GPUs, and
 /// says so, where the kernels show that each GPU is a rank: all GPUs run the same kinds of

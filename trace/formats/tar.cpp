@@ -175,8 +175,7 @@ std::optional<TarReader::Header> TarReader::read_header() {
 }
 
 std::unique_ptr<ByteSource> TarReader::next() {
-  skip(remaining_);
-  skip(padding_);
+  skip(remaining_ + padding_);
   padding_ = 0;
   PaxFacts facts;
   while (damage_.empty()) {
@@ -188,8 +187,7 @@ std::unique_ptr<ByteSource> TarReader::next() {
       const std::string text = read_text(size);
       if (header->type == 'x') read_pax(text, facts);
       if (header->type == 'L') facts.path = text.substr(0, text.find('\0'));
-      skip(size - std::min<std::uint64_t>(size, longest_text));
-      skip(padding);
+      skip(size - std::min<std::uint64_t>(size, longest_text) + padding);
       continue;
     }
     if (header->type == '0' || header->type == '\0' || header->type == '7') {
@@ -198,8 +196,7 @@ std::unique_ptr<ByteSource> TarReader::next() {
       const std::string& path = facts.path.empty() ? header->path : facts.path;
       return std::make_unique<Member>(*this, archive_.name() + ":" + path);
     }
-    skip(size);
-    skip(padding);
+    skip(size + padding);
     facts = {};
   }
   return nullptr;

@@ -108,8 +108,7 @@ class ChromeWriter final : public ExportWriter {
   }
 
   TrackId add_track(std::int32_t process, std::string_view name) override {
-    const auto track = static_cast<TrackId>(tracks_.size());
-    tracks_.push_back({process, std::string(name)});
+    const TrackId track = append(tracks_, {process, std::string(name)});
     std::string named = fmt::format(R"(,"tid":{},"args":{{"name":)", track);
     append_text(named, name);
     metadata(process, "thread_name", named + "}");
@@ -120,8 +119,7 @@ class ChromeWriter final : public ExportWriter {
   }
 
   TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit) override {
-    tracks_.push_back({process, fmt::format("{} ({})", name, unit)});
-    return static_cast<TrackId>(tracks_.size() - 1);
+    return append(tracks_, {process, fmt::format("{} ({})", name, unit)});
   }
 
   void end(TrackId, nanoseconds) override {}  // a slice is written whole at its begin

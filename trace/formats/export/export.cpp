@@ -136,8 +136,6 @@ class OutputFile {
     std::error_code ignored;
     std::filesystem::remove(part_, ignored);
   }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   /// Throws OutputTooLarge, and UserError when the disk is full.
   void write(std::string_view bytes) {
@@ -191,26 +189,25 @@ MakeWriter* writer_for(const std::string& path) {
       path));
 }
 
-/// Writes everything that `selection` shows. Absent when that is too much; `written` then counts
-/// how far it came.
-std::optional<ExportCounts> write(const ExportSource& source,
-                                  const std::string& path,
-                                  nanoseconds origin,
-                                  std::uint64_t most_bytes,
-                                  std::int64_t& written) {
+/// Writes everything that `selection` shows. When that is too much, the counts are how far it came
+/// and their `bytes` are 0.
+ExportCounts write(const ExportSource& source,
+                   const std::string& path,
+                   nanoseconds origin,
+                   std::uint64_t most_bytes) {
   OutputFile file(path, most_bytes);
   const auto writer = writer_for(path)([&](std::string_view bytes) { file.write(bytes); }, origin);
+  std::uint64_t bytes = 0;
   try {
     export_ranks(source, *writer);
     export_verdict(source.attributed, source.selection, *writer);
     writer->finish();
-    ExportCounts counts = writer->counts();
-    counts.bytes = file.commit();
-    return counts;
+    bytes = file.commit();
   } catch (const OutputTooLarge&) {
-    written = writer->counts().slices;
-    return std::nullopt;
   }
+  ExportCounts counts = writer->counts();
+  counts.bytes = bytes;
+  return counts;
 }
 
 std::int64_t count_shown(const ExportSource& source) {
@@ -264,13 +261,12 @@ ExportCounts export_timeline(const Job& job,
   const TimeInterval wanted = selection.window;
   while (true) {
     const ExportSource source{job, attributed, selection, numbers};
-    std::int64_t written = 0;
-    auto counts = write(source, path, all.start, options.most_bytes, written);
-    if (counts) {
+    ExportCounts counts = write(source, path, all.start, options.most_bytes);
+    if (counts.bytes > 0) {
       if (selection.window.end - selection.window.start < wanted.end - wanted.start)
-        counts->narrowed =
+        counts.narrowed =
             describe_narrowed(selection.window, wanted, all.start, options.most_bytes);
-      return *counts;
+      return counts;
     }
     if (selection.window.end - selection.window.start <= shortest_window)
       throw UserError(
@@ -279,8 +275,8 @@ ExportCounts export_timeline(const Job& job,
                       path,
                       options.most_bytes));
     const auto shown = static_cast<double>(std::max<std::int64_t>(count_shown(source), 1));
-    const double factor =
-        std::clamp(caution * static_cast<double>(written) / shown, most_narrowing, least_narrowing);
+    const double factor = std::clamp(
+        caution * static_cast<double>(counts.slices) / shown, most_narrowing, least_narrowing);
     selection.window = narrowed(selection.window, factor, attributed.steps);
   }
 }

@@ -34,8 +34,6 @@ ExportCounts export_timeline(const Job& job,
                              const std::string& path,
                              const ExportOptions& options = {});
 
-// Reads back what ChromeWriter wrote: a Kineto file for each rank, in one.
-
 /// True for the front of a file that ChromeWriter wrote.
 bool is_chrome_export(std::string_view front);
 

@@ -14,7 +14,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -125,8 +124,6 @@ std::vector<std::uint32_t> assign_lanes(const std::vector<TimeInterval>& events,
 
 inline constexpr std::uint32_t most_lanes = 64;
 
-// Ranks of a job as tracks: steps with their ledger, streams, threads of the host, counters.
-
 /// What ranks are written from.
 struct ExportSource {
   const Job& job;
@@ -135,7 +132,8 @@ struct ExportSource {
   const RankNumbers& numbers;
 };
 
-/// Writes a process for each rank that the selection shows, with everything in it.
+/// Writes a process for each rank that the selection shows: steps with their ledger, streams,
+/// threads of the host, counters.
 void export_ranks(const ExportSource& source, ExportWriter& writer);
 
 /// Calls `visit(name, value)` with each thing that Kineto's files have no words for.
@@ -160,13 +158,11 @@ inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1
 inline constexpr std::string_view chrome_rank_line =
     R"(,"ph":"M","name":"scaleworth_rank","args":{"distributedInfo":)";
 
-// The formats. `origin` is the time zero of the file.
-
 /// Chrome's trace format in the dialect of PyTorch's profiler, one event a line; `origin` becomes
 /// baseTimeNanoseconds, `begin` stands before it.
 std::unique_ptr<ExportWriter> chrome_writer(Sink sink,
                                             nanoseconds origin,
                                             std::string_view begin = chrome_export_begin);
-/// Perfetto's own format: a sequence of TracePacket messages.
+/// Perfetto's own format: a sequence of TracePacket messages, with times since `origin`.
 std::unique_ptr<ExportWriter> perfetto_writer(Sink sink, nanoseconds origin);
 }  // namespace scaleworth::trace

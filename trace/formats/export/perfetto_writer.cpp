@@ -14,20 +14,15 @@ class ProtobufMessage {
   void clear() { bytes_.clear(); }
   std::string_view bytes() const { return bytes_; }
 
-  void number(std::uint32_t field, std::uint64_t value) {
+  /// Negative ones take ten bytes.
+  template <class Integer>
+  void number(std::uint32_t field, Integer value) {
     tag(field, 0);
-    varint(value);
-  }
-  /// For fields of type int32 and int64: negative ones take ten bytes.
-  void signed_number(std::uint32_t field, std::int64_t value) {
-    number(field, static_cast<std::uint64_t>(value));
+    varint(static_cast<std::uint64_t>(value));
   }
   void fixed(std::uint32_t field, std::uint64_t value) {
     tag(field, 1);
     for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(value >> shift);
-  }
-  void real(std::uint32_t field, double value) {
-    fixed(field, std::bit_cast<std::uint64_t>(value));
   }
   void text(std::uint32_t field, std::string_view value) {
     tag(field, 2);
@@ -83,7 +78,7 @@ class PerfettoWriter final : public ExportWriter {
   bool is_read_back() const override { return false; }
   void add_process(const ExportProcess& process) override {
     part_.clear();
-    part_.signed_number(TrackDescriptor::process_pid, process.number);
+    part_.number(TrackDescriptor::process_pid, process.number);
     part_.text(TrackDescriptor::process_name, process.name);
     event_.clear();
     event_.number(TrackDescriptor::uuid, process_uuid(process.number));
@@ -128,7 +123,7 @@ class PerfettoWriter final : public ExportWriter {
 
   void write_count(TrackId counter, nanoseconds time, std::int64_t value) override {
     begin_event(time, counter, TrackEvent::counter);
-    event_.signed_number(TrackEvent::counter_value, value);
+    event_.number(TrackEvent::counter_value, value);
     write_event();
   }
 
@@ -148,9 +143,9 @@ class PerfettoWriter final : public ExportWriter {
     part_.clear();
     part_.number(DebugAnnotation::name_iid, name);
     if (const auto* integer = std::get_if<std::int64_t>(&argument.value))
-      part_.signed_number(DebugAnnotation::integer, *integer);
+      part_.number(DebugAnnotation::integer, *integer);
     else if (const auto* real = std::get_if<double>(&argument.value))
-      part_.real(DebugAnnotation::real, *real);
+      part_.fixed(DebugAnnotation::real, std::bit_cast<std::uint64_t>(*real));
     else
       part_.text(DebugAnnotation::text, std::get<std::string_view>(argument.value));
     event_.message(TrackEvent::debug_annotation, part_);
@@ -159,7 +154,7 @@ class PerfettoWriter final : public ExportWriter {
   void begin_event(nanoseconds time, TrackId track, TrackEvent::Type type) {
     interned_.clear();
     packet_.clear();
-    packet_.number(TracePacket::timestamp, static_cast<std::uint64_t>((time - origin_).count()));
+    packet_.number(TracePacket::timestamp, (time - origin_).count());
     event_.clear();
     event_.number(TrackEvent::type, type);
     event_.number(TrackEvent::track_uuid, tracks_.at(track));

@@ -22,8 +22,6 @@ bool fits(OpenEnds& open, const TimeInterval& event, Nesting nesting) {
 class NestingTrack {
  public:
   NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
-  NestingTrack(const NestingTrack&) = delete;
-  NestingTrack& operator=(const NestingTrack&) = delete;
 
   void add(const ExportSlice& slice) {
     end_before(slice.time.start);
@@ -39,7 +37,7 @@ class NestingTrack {
   }
   ExportWriter& writer_;
   TrackId track_;
-  std::vector<nanoseconds> open_;
+  OpenEnds open_;
 };
 
 using attribution::CollectiveKind;
@@ -142,69 +140,47 @@ void count_load(const IntervalSet& busy, TimeInterval window, TrackId track, Exp
 class Arrows {
  public:
   /// Only arrows between events that the selection shows.
-  Arrows(const Job& job, const Attributed& attributed, const Selection& selection)
-      : by_rank_(attributed.waits.by_rank.size()) {
-    const Waits& waits = attributed.waits;
+  Arrows(const Job& job, const Attributed& attributed, const Selection& selection) {
+    const auto& by_rank = attributed.waits.by_rank;
     const auto is_shown = [&](std::size_t rank, const CommunicationSplit& split) {
       return selection.shows(rank, job.recordings.at(rank).device_events.at(split.event));
     };
-    // Which event of each rank takes part in a collective; by collective.
-    std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> shown(waits.by_rank.size());
-    for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-      for (const CommunicationSplit& split : waits.by_rank[rank])
-        if (split.collective >= 0 && is_shown(rank, split))
-          shown[rank].emplace_back(split.collective, split.event);
-      std::ranges::sort(shown[rank]);
-    }
+    // Which event of a rank takes part in a collective.
+    std::map<std::pair<std::size_t, std::int64_t>, std::uint32_t> shown;
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+      for (const CommunicationSplit& split : by_rank[rank]) {
+        if (split.collective < 0 || !is_shown(rank, split)) continue;
+        auto& event = shown.try_emplace({rank, split.collective}, split.event).first->second;
+        event = std::min(event, split.event);
+      }
     std::uint64_t number = 0;
-    for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-      for (const CommunicationSplit& split : waits.by_rank[rank]) {
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+      for (const CommunicationSplit& split : by_rank[rank]) {
         if (!split.known || !split.waited_for || !is_shown(rank, split)) continue;
         const auto straggler = static_cast<std::size_t>(split.waited_for->index);
-        if (straggler >= shown.size() || straggler == rank) continue;
-        const auto& events = shown[straggler];
-        const auto from =
-            std::ranges::lower_bound(events, std::pair(split.collective, std::uint32_t{0}));
-        if (from == events.end() || from->first != split.collective) continue;
-        ++number;
-        by_rank_[straggler].out.emplace_back(from->second, number);
-        by_rank_[rank].in.emplace_back(split.event, number);
+        const auto from = shown.find({straggler, split.collective});
+        if (straggler == rank || from == shown.end()) continue;
+        out_[{straggler, from->second}].push_back(++number);
+        in_.emplace(std::pair(rank, split.event), number);
       }
-    }
-    for (OfRank& arrows : by_rank_) {
-      std::ranges::sort(arrows.out);
-      std::ranges::sort(arrows.in);
-      for (const auto& [event, out] : arrows.out) arrows.out_numbers.push_back(out);
-    }
   }
 
   /// Numbers of the arrows that begin at the start of a rank's device event.
   std::span<const std::uint64_t> out_of(std::size_t rank, std::uint32_t event) const {
-    const OfRank& arrows = by_rank_.at(rank);
-    const auto first = std::ranges::lower_bound(arrows.out, event, {}, &Numbered::first);
-    const auto last = std::ranges::upper_bound(arrows.out, event, {}, &Numbered::first);
-    return std::span(arrows.out_numbers)
-        .subspan(static_cast<std::size_t>(first - arrows.out.begin()),
-                 static_cast<std::size_t>(last - first));
+    const auto found = out_.find({rank, event});
+    return found == out_.end() ? std::span<const std::uint64_t>() : found->second;
   }
 
   /// Number of the arrow that ends where a rank's waiting does.
   std::optional<std::uint64_t> into(std::size_t rank, std::uint32_t event) const {
-    const auto& in = by_rank_.at(rank).in;
-    const auto found = std::ranges::lower_bound(in, event, {}, &Numbered::first);
-    if (found == in.end() || found->first != event) return std::nullopt;
-    return found->second;
+    const auto found = in_.find({rank, event});
+    return found == in_.end() ? std::nullopt : std::optional(found->second);
   }
 
  private:
-  using Numbered = std::pair<std::uint32_t, std::uint64_t>;  // event, number of the arrow
-  struct OfRank {
-    // By event; the numbers stand apart, so that those of one event are a span.
-    std::vector<Numbered> out;
-    std::vector<std::uint64_t> out_numbers;
-    std::vector<Numbered> in;
-  };
-  std::vector<OfRank> by_rank_;
+  using RankEvent = std::pair<std::size_t, std::uint32_t>;
+  std::map<RankEvent, std::vector<std::uint64_t>> out_;
+  std::map<RankEvent, std::uint64_t> in_;
 };
 
 class RankExporter {
@@ -213,17 +189,9 @@ class RankExporter {
                const Arrows& arrows,
                std::size_t rank,
                ExportWriter& writer)
-      : source_(source),
-        arrows_(arrows),
-        rank_(rank),
-        process_(static_cast<std::int32_t>(rank) + 1),
-        recording_(source.job.recordings.at(rank)),
-        arguments_(recording_),
-        writer_(writer),
-        split_of_(recording_.device_events.size(), no_index) {
-    const auto& splits = source.attributed.waits.by_rank.at(rank);
-    for (std::uint32_t i = 0; i < splits.size(); ++i)
-      if (splits[i].known) split_of_.at(splits[i].event) = i;
+      : source_(source), arrows_(arrows), rank_(rank), writer_(writer) {
+    for (const CommunicationSplit& split : source.attributed.waits.by_rank.at(rank))
+      if (split.known) split_of_.at(split.event) = &split;
   }
 
   void write() {
@@ -278,13 +246,11 @@ class RankExporter {
     for (std::uint32_t i = 0; i < recording_.step_marks.size(); ++i)
       if (shown(recording_.step_marks[i])) marks.push_back({i, common(recording_.step_marks[i])});
     if (marks.empty()) return;
-    write_lanes(
-        "step marks", std::move(marks), Nesting::inside_allowed, &RankExporter::add_step_mark);
-  }
-
-  void add_step_mark(NestingTrack& track, std::uint32_t index) {
-    const StepMark& mark = recording_.step_marks[index];
-    track.add({common(mark), fmt::format("ProfilerStep#{}", mark.number), "user_annotation"});
+    const auto add = [&](NestingTrack& track, std::uint32_t index) {
+      const StepMark& mark = recording_.step_marks[index];
+      track.add({common(mark), fmt::format("ProfilerStep#{}", mark.number), "user_annotation"});
+    };
+    write_lanes("step marks", std::move(marks), Nesting::inside_allowed, add);
   }
 
   std::vector<Argument> ledger_arguments(std::int32_t step) const {
@@ -312,27 +278,24 @@ class RankExporter {
       const DeviceEvent& event = recording_.device_events[i];
       if (!shown(event)) continue;
       TimeInterval time = common(event);
-      if (const CommunicationSplit* split = split_of(i))
+      if (const CommunicationSplit* split = split_of_[i])
         time.start = std::min(time.start, split->start);
       streams[{event.device, event.stream}].push_back({i, time});
     }
-    for (auto& [place, events] : streams)
-      write_lanes(fmt::format("GPU {} stream {}", place.first, place.second),
-                  std::move(events),
-                  Nesting::none,
-                  &RankExporter::add_device_event);
-  }
-
-  const CommunicationSplit* split_of(std::uint32_t event) const {
-    const std::uint32_t split = split_of_[event];
-    return split == no_index ? nullptr : &source_.attributed.waits.by_rank.at(rank_)[split];
+    const auto add = [&](NestingTrack& track, std::uint32_t index) {
+      add_device_event(track, index);
+    };
+    for (auto& [place, events] : streams) {
+      const std::string name = fmt::format("GPU {} stream {}", place.first, place.second);
+      write_lanes(name, std::move(events), Nesting::none, add);
+    }
   }
 
   /// Wait and transfer lie inside the kernel's slice; what was waited before it lies in front.
   void add_device_event(NestingTrack& track, std::uint32_t index) {
     const DeviceEvent& event = recording_.device_events[index];
     const TimeInterval time = common(event);
-    const CommunicationSplit* split = split_of(index);
+    const CommunicationSplit* split = split_of_[index];
     if (split) add_wait(track, *split, {split->start, std::min(split->split, time.start)});
     track.add({time,
                recording_.names.at(event.name),
@@ -362,19 +325,18 @@ class RankExporter {
                         recording_.names.at(event.name).starts_with("ProfilerStep#");
       if (!step && shown(event)) threads[event.thread].push_back({i, common(event)});
     }
+    const auto add = [&](NestingTrack& track, std::uint32_t index) {
+      const HostEvent& event = recording_.host_events[index];
+      track.add({common(event),
+                 recording_.names.at(event.name),
+                 kineto_category_name(event.activity),
+                 arguments_.of(event)});
+    };
     for (auto& [thread, events] : threads) {
       std::string name = thread < recording_.threads.size() ? recording_.threads[thread] : "";
       if (name.empty()) name = "host";
-      write_lanes(name, std::move(events), Nesting::inside_allowed, &RankExporter::add_host_event);
+      write_lanes(name, std::move(events), Nesting::inside_allowed, add);
     }
-  }
-
-  void add_host_event(NestingTrack& track, std::uint32_t index) {
-    const HostEvent& event = recording_.host_events[index];
-    track.add({common(event),
-               recording_.names.at(event.name),
-               kineto_category_name(event.activity),
-               arguments_.of(event)});
   }
 
   /// An event, and the time for which it needs a lane.
@@ -383,10 +345,8 @@ class RankExporter {
     TimeInterval time;
   };
   /// `add(track, index)` writes one event.
-  void write_lanes(const std::string& name,
-                   std::vector<Placed> events,
-                   Nesting nesting,
-                   void (RankExporter::*add)(NestingTrack& track, std::uint32_t index)) {
+  template <class Add>
+  void write_lanes(const std::string& name, std::vector<Placed> events, Nesting nesting, Add add) {
     std::ranges::stable_sort(events, [](const Placed& a, const Placed& b) {
       return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
     });
@@ -399,7 +359,7 @@ class RankExporter {
       const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
       NestingTrack track(writer_, writer_.add_track(process_, lane_name));
       for (std::size_t i = 0; i < events.size(); ++i)
-        if (lanes[i] == lane) (this->*add)(track, events[i].index);
+        if (lanes[i] == lane) add(track, events[i].index);
       track.finish();
     }
     for (const std::uint32_t lane : lanes)
@@ -438,11 +398,12 @@ class RankExporter {
   const ExportSource& source_;
   const Arrows& arrows_;
   std::size_t rank_;
-  std::int32_t process_;
-  const Recording& recording_;
-  EventArguments arguments_;
   ExportWriter& writer_;
-  std::vector<std::uint32_t> split_of_;  // by device event; into the rank's splits
+  std::int32_t process_ = static_cast<std::int32_t>(rank_) + 1;
+  const Recording& recording_ = source_.job.recordings.at(rank_);
+  EventArguments arguments_{recording_};
+  // By device event; null for none.
+  std::vector<const CommunicationSplit*> split_of_{recording_.device_events.size()};
 };
 }  // namespace
 

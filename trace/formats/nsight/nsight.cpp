@@ -114,13 +114,9 @@ std::ptrdiff_t kernels(const Recording& recording) {
       recording.device_events, DeviceOperation::kernel, &DeviceEvent::operation);
 }
 
-/// Names of one recording as numbers of another, each looked up once.
+/// Names of one recording as numbers of another.
 auto name_translation(const NameTable& from, NameTable& to) {
-  return [&from, &to, known = std::vector<NameId>(from.size(), NameId::none)](NameId name) mutable {
-    NameId& there = known[static_cast<std::size_t>(name)];
-    if (there == NameId::none && name != NameId::none) there = to.intern(from.at(name));
-    return there;
-  };
+  return remembered(from, [&](std::string_view name) { return to.intern(name); });
 }
 
 /// Devices without kernels give their copies to the one with the most: a process touches other
@@ -129,12 +125,9 @@ void fold_devices(Process& process) {
   auto busiest = std::ranges::max_element(
       process.devices, {}, [](const auto& a) { return kernels(a.second.recording); });
   Recording& to = busiest->second.recording;
-  for (auto side = process.devices.begin(); side != process.devices.end();) {
-    Recording& from = side->second.recording;
-    if (side == busiest || kernels(from) > 0) {
-      ++side;
-      continue;
-    }
+  std::erase_if(process.devices, [&](const auto& side) {
+    const Recording& from = side.second.recording;
+    if (&from == &to || kernels(from) > 0) return false;
     auto translate = name_translation(from.names, to.names);
     const auto first_copy = static_cast<std::uint32_t>(to.copies.size());
     for (Copy copy : from.copies) to.copies.push_back({copy.bytes, translate(copy.direction)});
@@ -144,8 +137,8 @@ void fold_devices(Process& process) {
       to.device_events.push_back(event);
     }
     for (const auto& [name, count] : from.losses) to.losses[name] += count;
-    side = process.devices.erase(side);
-  }
+    return true;
+  });
 }
 
 /// Processes that only copy are helpers, not ranks; when some have kernels the others go.
@@ -156,15 +149,12 @@ std::vector<std::string> drop_helpers(Contents& contents) {
   };
   std::vector<std::string> remarks;
   if (std::ranges::none_of(contents.processes, works)) return remarks;
-  for (auto process = contents.processes.begin(); process != contents.processes.end();) {
-    if (works(*process)) {
-      ++process;
-      continue;
-    }
+  std::erase_if(contents.processes, [&](const auto& process) {
+    if (works(process)) return false;
     remarks.push_back(fmt::format("process {} runs no kernels and is left out",
-                                  (process->first >> 24) & 0xFFFFFF));
-    process = contents.processes.erase(process);
-  }
+                                  (process.first >> 24) & 0xFFFFFF));
+    return true;
+  });
   return remarks;
 }
 

@@ -111,28 +111,23 @@ Communication describe(Recording& recording,
   return communication;
 }
 
-/// Correlations of launches inside windows, with the window's index; by correlation.
-using Launches = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
-
-Launches launches_inside(const Recording& recording, const std::vector<Window>& windows) {
-  Launches launches;
+/// Windows in which work was launched, by the launch's correlation.
+std::unordered_map<std::uint64_t, std::uint32_t> launches_inside(
+    const Recording& recording, const std::vector<Window>& windows) {
+  std::unordered_map<std::uint64_t, std::uint32_t> launches;
   for (const HostEvent& event : recording.host_events) {
     if (event.correlation == 0 || !is_call(event)) continue;
     const auto after =
         std::ranges::upper_bound(windows, std::pair(event.thread, event.start), {}, &Window::begin);
     if (after == windows.begin()) continue;
     const Window& window = *(after - 1);
-    if (window.thread == event.thread && event.start <= window.time.end && !window.calls.empty())
-      launches.emplace_back(event.correlation,
-                            static_cast<std::uint32_t>(after - 1 - windows.begin()));
+    if (window.thread != event.thread || event.start > window.time.end || window.calls.empty())
+      continue;
+    const auto index = static_cast<std::uint32_t>(after - 1 - windows.begin());
+    std::uint32_t& first = launches.try_emplace(event.correlation, index).first->second;
+    first = std::min(first, index);
   }
-  std::ranges::sort(launches);
   return launches;
-}
-
-std::uint32_t window_of(const Launches& launches, std::uint64_t correlation) {
-  const auto found = std::ranges::lower_bound(launches, std::pair(correlation, std::uint32_t{0}));
-  return found != launches.end() && found->first == correlation ? found->second : no_index;
 }
 
 static_assert(std::endian::native == std::endian::little, "payloads are little endian");
@@ -165,14 +160,9 @@ std::size_t width_of(std::int64_t type) {
 }
 
 std::int64_t load(const unsigned char* from, std::size_t width) {
-  std::int32_t narrow = 0;
   std::int64_t wide = 0;
-  if (width == sizeof narrow) {
-    std::memcpy(&narrow, from, sizeof narrow);
-    return narrow;
-  }
-  std::memcpy(&wide, from, sizeof wide);
-  return wide;
+  std::memcpy(&wide, from, width);
+  return width == 4 ? static_cast<std::int32_t>(wide) : wide;
 }
 
 /// The binary payloads of NCCL's NVTX ranges, by the schemas that the file holds.
@@ -273,10 +263,7 @@ std::int32_t narrow(std::int64_t value) {
 
 class RangeReader {
  public:
-  explicit RangeReader(Contents& contents)
-      : contents_(contents),
-        schemas_(contents.database),
-        others_(other_domains(contents.database)) {}
+  explicit RangeReader(Contents& contents) : contents_(contents) {}
 
   void read(const Rows& row) {
     const std::int64_t kind = row.integer(type).value_or(range_types.front());
@@ -322,8 +309,8 @@ class RangeReader {
   }
 
   Contents& contents_;
-  PayloadSchemas schemas_;
-  std::set<std::pair<std::int64_t, std::int64_t>> others_;
+  PayloadSchemas schemas_{contents_.database};
+  std::set<std::pair<std::int64_t, std::int64_t>> others_ = other_domains(contents_.database);
 };
 }  // namespace
 
@@ -340,32 +327,28 @@ void link_nccl_calls(Recording& recording,
            std::tie(b.thread, b.time.start, a.time.end);
   });
   const std::vector<Window> windows = launch_windows(calls);
-  const Launches launches = launches_inside(recording, windows);
+  const auto launches = launches_inside(recording, windows);
   if (launches.empty()) return;
 
-  std::vector<signed char> communicates(recording.names.size(), -1);  // by name; -1: not asked yet
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> linked;        // window, device event
+  auto communicates = remembered(recording.names, [&](auto name) {
+    return rules.kernel(name).work_class == attribution::WorkClass::communication;
+  });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> linked;  // window, device event
   std::vector<std::uint32_t> kernels(windows.size());
   for (std::uint32_t i = 0; i < recording.device_events.size(); ++i) {
     const DeviceEvent& event = recording.device_events[i];
     if (event.operation != DeviceOperation::kernel || event.correlation == 0) continue;
-    const std::uint32_t window = window_of(launches, event.correlation);
-    if (window == no_index) continue;
-    signed char& known = communicates[static_cast<std::size_t>(event.name)];
-    if (known < 0)
-      known = rules.kernel(recording.names.at(event.name)).work_class ==
-              attribution::WorkClass::communication;
-    if (known == 0) continue;
-    linked.emplace_back(window, i);
-    ++kernels[window];
+    const auto launch = launches.find(event.correlation);
+    if (launch == launches.end() || !communicates(event.name)) continue;
+    linked.emplace_back(launch->second, i);
+    ++kernels[launch->second];
   }
   std::vector<std::uint32_t> described(windows.size(), no_index);
   for (const auto& [window, event] : linked) {
-    if (described[window] == no_index) {
-      described[window] = static_cast<std::uint32_t>(recording.communications.size());
-      recording.communications.push_back(
-          describe(recording, windows[window].calls, devices, kernels[window] == 1));
-    }
+    if (described[window] == no_index)
+      described[window] =
+          append(recording.communications,
+                 describe(recording, windows[window].calls, devices, kernels[window] == 1));
     recording.device_events[event].communication = described[window];
   }
 }

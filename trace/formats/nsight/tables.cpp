@@ -25,60 +25,7 @@ std::int64_t process_of(std::int64_t global_id) {
 bool in_range(std::int64_t time) {
   return time > -largest_time && time < largest_time;
 }
-}  // namespace
 
-Side& Contents::device(std::int64_t global_id, std::int32_t device) {
-  Process& process = processes[process_of(global_id)];
-  Side& side = process.devices[device];
-  if (processes.size() > most_processes || process.devices.size() > most_devices)
-    throw UserError(fmt::format(
-        "the file names more than {} processes, or more than {} devices of one process: "
-        "it is damaged; export the report again",
-        most_processes,
-        most_devices));
-  return side;
-}
-
-Process* Contents::process(std::int64_t global_id) {
-  const auto found = processes.find(process_of(global_id));
-  return found == processes.end() ? nullptr : &found->second;
-}
-
-std::uint32_t Contents::thread(Process& process, std::int64_t global_id) {
-  std::vector<std::string>& names = process.host.recording.threads;
-  const auto [entry, added] =
-      process.threads.emplace(global_id, static_cast<std::uint32_t>(names.size()));
-  if (added)
-    names.push_back(fmt::format("{}/{}", (global_id >> 24) & number_mask, global_id & number_mask));
-  return entry->second;
-}
-
-std::optional<TimeInterval> Contents::interval(const Rows& row, Recording& recording) const {
-  const auto start = row.integer(0);
-  const auto end = row.integer(1);
-  const auto lost = [&](const char* why) {
-    ++recording.losses[why];
-    return std::nullopt;
-  };
-  if (!start || !end || (*start == 0 && *end == 0)) return lost("events_without_times");
-  if (!in_range(*start) || !in_range(*end) || !in_range(*start + epoch.count()) ||
-      !in_range(*end + epoch.count()))
-    return lost("times_out_of_range");
-  if (*end < *start) return lost("events_ending_before_their_start");
-  return TimeInterval{nanoseconds(*start) + epoch, nanoseconds(*end) + epoch};
-}
-
-NameId Contents::name(Side& side, std::optional<std::int64_t> id, Shorten* shorten) {
-  if (!id) return NameId::none;
-  const auto found = side.names.find(*id);
-  if (found != side.names.end()) return found->second;
-  const std::string text = database.string(*id).value_or("");
-  const NameId name = side.recording.names.intern(shorten ? shorten(text) : text);
-  side.names.emplace(*id, name);
-  return name;
-}
-
-namespace {
 /// The columns that all tables of device work begin with, in this order.
 enum DeviceColumn : int { start, end, process, device, stream, correlation, first_own };
 
@@ -117,19 +64,6 @@ std::uint64_t graph_node(const Rows& row, int column) {
   return static_cast<std::uint64_t>(row.integer(column).value_or(0));
 }
 
-void read_kernels(Contents& contents) {
-  read_table(contents,
-             "CUPTI_ACTIVITY_KIND_KERNEL",
-             {"demangledName", "shortName", "mangledName", "graphNodeId"},
-             [&](const Rows& row, Side& side, DeviceEvent& event) {
-               for (int column = first_own; column < first_own + 3; ++column) {
-                 event.name = contents.name(side, row.integer(column));
-                 if (event.name != NameId::none) break;
-               }
-               event.graph_node = graph_node(row, first_own + 3);
-             });
-}
-
 /// As in the enumeration that CUPTI and the table ENUM_CUDA_MEMCPY_OPER share.
 std::string_view copy_direction(std::int64_t kind) {
   constexpr std::string_view directions =  // four letters each, from kind 1 on
@@ -139,54 +73,6 @@ std::string_view copy_direction(std::int64_t kind) {
   return directions.substr(4 * static_cast<std::size_t>(kind - 1), 4);
 }
 
-void read_copies(Contents& contents) {
-  read_table(
-      contents,
-      "CUPTI_ACTIVITY_KIND_MEMCPY",
-      {"graphNodeId", "copyKind", "bytes"},
-      [](const Rows& row, Side& side, DeviceEvent& event) {
-        Recording& recording = side.recording;
-        const std::string direction(copy_direction(row.integer(first_own + 1).value_or(0)));
-        event.operation = DeviceOperation::copy;
-        event.graph_node = graph_node(row, first_own);
-        event.name = recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
-        event.copy = static_cast<std::uint32_t>(recording.copies.size());
-        recording.copies.push_back({row.integer(first_own + 2), recording.names.intern(direction)});
-      });
-}
-
-void read_fills(Contents& contents) {
-  read_table(contents,
-             "CUPTI_ACTIVITY_KIND_MEMSET",
-             {"graphNodeId"},
-             [](const Rows& row, Side& side, DeviceEvent& event) {
-               event.operation = DeviceOperation::fill;
-               event.graph_node = graph_node(row, first_own);
-               event.name = side.recording.names.intern("Memset");
-             });
-}
-
-/// Graphs that were recorded as a whole: what ran inside is not known.
-void read_graphs(Contents& contents) {
-  read_table(contents,
-             "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-             {"graphId"},
-             [](const Rows& row, Side& side, DeviceEvent& event) {
-               event.name = side.recording.names.intern(
-                   fmt::format("CUDA graph {}", row.integer(first_own).value_or(0)));
-               ++side.recording.losses["graphs_recorded_without_their_kernels"];
-             });
-}
-}  // namespace
-
-void read_device_tables(Contents& contents) {
-  read_kernels(contents);
-  read_copies(contents);
-  read_fills(contents);
-  read_graphs(contents);
-}
-
-namespace {
 constexpr std::int64_t driver_class = 1;        // of RUNTIME.eventClass
 constexpr std::int64_t no_stream = 0xFFFFFFFF;  // of SYNCHRONIZATION.streamId
 constexpr std::size_t shortest_version = 6;     // "_v3020", the oldest runtime call there is
@@ -256,8 +142,7 @@ void read_synchronizations(Contents& contents) {
     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     event.name = host.names.intern(synchronization_name(synchronization.kind));
     event.activity = HostActivity::synchronization;
-    event.synchronization = static_cast<std::uint32_t>(host.synchronizations.size());
-    host.synchronizations.push_back(synchronization);
+    event.synchronization = append(host.synchronizations, synchronization);
     host.host_events.push_back(event);
   }
 }
@@ -284,19 +169,6 @@ void read_host_table(Contents& contents,
   }
 }
 
-void read_calls(Contents& contents) {
-  read_host_table(contents,
-                  "CUPTI_ACTIVITY_KIND_RUNTIME",
-                  {"start", "end", "globalTid", "correlationId", "eventClass", "nameId"},
-                  [&](const Rows& row, Side& side, HostEvent& event) {
-                    event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
-                    event.name = contents.name(side, row.integer(5), without_version);
-                    event.activity = row.integer(4).value_or(0) == driver_class
-                                         ? HostActivity::driver_call
-                                         : HostActivity::runtime_call;
-                  });
-}
-
 /// Work that CUDA does of itself, by the names that the host rules know; everything else in the
 /// tables of overhead is the profiler's.
 const char* driver_work(std::int64_t type) {
@@ -309,27 +181,126 @@ const char* driver_work(std::int64_t type) {
     if (known == type) return name;
   return nullptr;
 }
-
-void read_overhead(Contents& contents, const char* table) {
-  read_host_table(contents,
-                  table,
-                  {"start", "end", "globalTid", "overheadType", "nameId"},
-                  [&](const Rows& row, Side& side, HostEvent& event) {
-                    const char* driver = driver_work(row.integer(3).value_or(0));
-                    event.activity = driver ? HostActivity::operation : HostActivity::overhead;
-                    event.name = driver ? side.recording.names.intern(driver)
-                                        : contents.name(side, row.integer(4));
-                  });
-}
 }  // namespace
+
+Side& Contents::device(std::int64_t global_id, std::int32_t device) {
+  Process& process = processes[process_of(global_id)];
+  Side& side = process.devices[device];
+  if (processes.size() > most_processes || process.devices.size() > most_devices)
+    throw UserError(fmt::format(
+        "the file names more than {} processes, or more than {} devices of one process: "
+        "it is damaged; export the report again",
+        most_processes,
+        most_devices));
+  return side;
+}
+
+Process* Contents::process(std::int64_t global_id) {
+  const auto found = processes.find(process_of(global_id));
+  return found == processes.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Contents::thread(Process& process, std::int64_t global_id) {
+  std::vector<std::string>& names = process.host.recording.threads;
+  const auto [entry, added] =
+      process.threads.emplace(global_id, static_cast<std::uint32_t>(names.size()));
+  if (added)
+    names.push_back(fmt::format("{}/{}", (global_id >> 24) & number_mask, global_id & number_mask));
+  return entry->second;
+}
+
+std::optional<TimeInterval> Contents::interval(const Rows& row, Recording& recording) const {
+  const auto start = row.integer(0);
+  const auto end = row.integer(1);
+  const auto lost = [&](const char* why) {
+    ++recording.losses[why];
+    return std::nullopt;
+  };
+  if (!start || !end || (*start == 0 && *end == 0)) return lost("events_without_times");
+  if (!in_range(*start) || !in_range(*end) || !in_range(*start + epoch.count()) ||
+      !in_range(*end + epoch.count()))
+    return lost("times_out_of_range");
+  if (*end < *start) return lost("events_ending_before_their_start");
+  return TimeInterval{nanoseconds(*start) + epoch, nanoseconds(*end) + epoch};
+}
+
+NameId Contents::name(Side& side, std::optional<std::int64_t> id, Shorten* shorten) {
+  if (!id) return NameId::none;
+  const auto found = side.names.find(*id);
+  if (found != side.names.end()) return found->second;
+  const std::string text = database.string(*id).value_or("");
+  const NameId name = side.recording.names.intern(shorten ? shorten(text) : text);
+  side.names.emplace(*id, name);
+  return name;
+}
+
+void read_device_tables(Contents& contents) {
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_KERNEL",
+             {"demangledName", "shortName", "mangledName", "graphNodeId"},
+             [&](const Rows& row, Side& side, DeviceEvent& event) {
+               for (int column = first_own; column < first_own + 3; ++column) {
+                 event.name = contents.name(side, row.integer(column));
+                 if (event.name != NameId::none) break;
+               }
+               event.graph_node = graph_node(row, first_own + 3);
+             });
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_MEMCPY",
+             {"graphNodeId", "copyKind", "bytes"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               Recording& recording = side.recording;
+               const std::string direction(copy_direction(row.integer(first_own + 1).value_or(0)));
+               event.operation = DeviceOperation::copy;
+               event.graph_node = graph_node(row, first_own);
+               event.name =
+                   recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
+               event.copy = append(recording.copies,
+                                   {row.integer(first_own + 2), recording.names.intern(direction)});
+             });
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_MEMSET",
+             {"graphNodeId"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.operation = DeviceOperation::fill;
+               event.graph_node = graph_node(row, first_own);
+               event.name = side.recording.names.intern("Memset");
+             });
+  // Graphs that were recorded as a whole: what ran inside is not known.
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+             {"graphId"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.name = side.recording.names.intern(
+                   fmt::format("CUDA graph {}", row.integer(first_own).value_or(0)));
+               ++side.recording.losses["graphs_recorded_without_their_kernels"];
+             });
+}
 
 void read_host_tables(Contents& contents) {
   for (auto& [id, process] : contents.processes) contents.thread(process, id);
   read_synchronizations(contents);
-  read_calls(contents);
+  read_host_table(contents,
+                  "CUPTI_ACTIVITY_KIND_RUNTIME",
+                  {"start", "end", "globalTid", "correlationId", "eventClass", "nameId"},
+                  [&](const Rows& row, Side& side, HostEvent& event) {
+                    event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
+                    event.name = contents.name(side, row.integer(5), without_version);
+                    event.activity = row.integer(4).value_or(0) == driver_class
+                                         ? HostActivity::driver_call
+                                         : HostActivity::runtime_call;
+                  });
   for (auto& [id, process] : contents.processes) place_synchronizations(process.host.recording);
   for (const char* table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"})
-    read_overhead(contents, table);
+    read_host_table(contents,
+                    table,
+                    {"start", "end", "globalTid", "overheadType", "nameId"},
+                    [&](const Rows& row, Side& side, HostEvent& event) {
+                      const char* driver = driver_work(row.integer(3).value_or(0));
+                      event.activity = driver ? HostActivity::operation : HostActivity::overhead;
+                      event.name = driver ? side.recording.names.intern(driver)
+                                          : contents.name(side, row.integer(4));
+                    });
 }
 
 void read_thread_names(Contents& contents) {

@@ -140,6 +140,13 @@ struct Launch {
   std::uint32_t event = 0;  // into device_events
 };
 
+std::pair<std::uint32_t, nanoseconds> thread_and_time(const Launch& launch) {
+  return {launch.thread, launch.time};
+}
+std::pair<std::uint32_t, nanoseconds> thread_and_time(const CollectiveRow& call) {
+  return {call.thread, time(call.time_ns)};
+}
+
 std::vector<Launch> launches_of_nccl(const Recording& recording) {
   std::unordered_map<std::uint64_t, std::uint32_t> kernels;  // by correlation
   for (std::uint32_t i = 0; i < recording.device_events.size(); ++i) {
@@ -175,7 +182,7 @@ class Joiner {
     }
   }
 
-  std::map<std::uint64_t, DeviceRanks> take_seen() { return std::move(seen_); }
+  std::map<std::uint64_t, DeviceRanks> seen;  // by communicator
 
  private:
   Communication communication(const CollectiveRow& call) {
@@ -205,9 +212,7 @@ class Joiner {
     for (const CollectiveRow& call : calls.subspan(1)) merge(all, communication(call));
     add_nccl_use(calls, recording_.device_events[launch.event].start, all);
     note_ranks(calls, recording_.device_events[launch.event].device);
-    recording_.device_events[launch.event].communication =
-        static_cast<std::uint32_t>(recording_.communications.size());
-    recording_.communications.push_back(std::move(all));
+    recording_.device_events[launch.event].communication = append(recording_.communications, all);
   }
 
   void add_nccl_use(std::span<const CollectiveRow> calls,
@@ -219,17 +224,15 @@ class Joiner {
       if (use && !sum) sum.emplace();
       if (use) add_use(*use, *sum);
     }
-    if (!sum) return;
-    all.nccl_use = static_cast<std::uint32_t>(recording_.nccl_uses.size());
-    recording_.nccl_uses.push_back(*sum);
+    if (sum) all.nccl_use = append(recording_.nccl_uses, *sum);
   }
 
   void note_ranks(std::span<const CollectiveRow> calls, std::uint16_t device) {
     for (const CollectiveRow& call : calls) {
       if (call.source != CollectiveSource::plugin) continue;
-      DeviceRanks& seen = seen_[call.communicator];
-      seen.size = static_cast<std::int32_t>(call.ranks);
-      seen.ranks[device].insert(static_cast<std::int32_t>(call.rank));
+      DeviceRanks& ranks = seen[call.communicator];
+      ranks.size = static_cast<std::int32_t>(call.ranks);
+      ranks.ranks[device].insert(static_cast<std::int32_t>(call.rank));
     }
   }
 
@@ -255,7 +258,6 @@ class Joiner {
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 60U;
   Recording& recording_;
   const NcclUses& uses_;
-  std::map<std::uint64_t, DeviceRanks> seen_;
 };
 
 void note_communicators(Recording& recording, const std::vector<CollectiveRow>& calls) {
@@ -369,42 +371,37 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
   keep_transfers(recording, calls);
   if (calls.empty()) return {};
   std::vector<Launch> launches = launches_of_nccl(recording);
-  std::ranges::stable_sort(
-      calls, {}, [](const auto& a) { return std::tuple(a.thread, a.time_ns); });
-  std::ranges::stable_sort(
-      launches, {}, [](const Launch& a) { return std::tuple(a.thread, a.time); });
+  const auto place = [](const auto& one) { return thread_and_time(one); };
+  std::ranges::stable_sort(calls, {}, place);
+  std::ranges::stable_sort(launches, {}, place);
   Joiner joiner(recording, uses);
-  std::size_t call = 0;
-  std::size_t launch = 0;
-  while (call < calls.size()) {
-    const std::uint32_t thread = calls[call].thread;
-    const auto at = [&](std::size_t i) {
-      return nanoseconds(static_cast<std::int64_t>(calls[i].time_ns));
-    };
-    while (launch < launches.size() && std::tuple(launches[launch].thread, launches[launch].time) <
-                                           std::tuple(thread, at(call)))
-      ++launch;
-    const std::size_t first_call = call;
-    const std::size_t first_launch = launch;
-    const bool launched = launch < launches.size() && launches[launch].thread == thread;
-    const nanoseconds until = launched ? launches[launch].time : nanoseconds::max();
-    while (call < calls.size() && calls[call].thread == thread && at(call) <= until) ++call;
-    const bool more = call < calls.size() && calls[call].thread == thread;
-    const nanoseconds next_call = more ? at(call) : nanoseconds::max();
-    while (launch < launches.size() && launches[launch].thread == thread &&
-           launches[launch].time < next_call)
-      ++launch;
-    joiner.join(std::span(calls).subspan(first_call, call - first_call),
-                std::span(launches).subspan(first_launch, launch - first_launch));
+  std::span<const CollectiveRow> calls_left(calls);
+  std::span<const Launch> launches_left(launches);
+  const auto take_while = [](auto& left, auto belongs) {
+    const auto taken = left.first(
+        static_cast<std::size_t>(std::ranges::find_if_not(left, belongs) - left.begin()));
+    left = left.subspan(taken.size());
+    return taken;
+  };
+  while (!calls_left.empty()) {
+    const auto first = place(calls_left.front());
+    take_while(launches_left, [&](const Launch& launch) { return place(launch) < first; });
+    const bool launched = !launches_left.empty() && launches_left.front().thread == first.first;
+    const std::pair until(first.first, launched ? launches_left.front().time : nanoseconds::max());
+    const auto group =
+        take_while(calls_left, [&](const CollectiveRow& call) { return place(call) <= until; });
+    joiner.join(group, take_while(launches_left, [&](const Launch& launch) {
+                  return launch.thread == first.first &&
+                         (calls_left.empty() || place(launch) < place(calls_left.front()));
+                }));
   }
-  return joiner.take_seen();
+  return std::move(joiner.seen);
 }
 
 std::vector<Recording> split_by_device(Recording whole,
                                        const std::map<std::uint64_t, DeviceRanks>& seen) {
   std::set<std::uint16_t> devices;
   for (const DeviceEvent& event : whole.device_events) devices.insert(event.device);
-  std::vector<Recording> result;
   RankOfDevice ranks;
   std::int32_t size = 0;
   for (const auto& [communicator, candidate] : seen) {
@@ -414,6 +411,7 @@ std::vector<Recording> split_by_device(Recording whole,
     ranks = std::move(found);
     size = candidate.size;
   }
+  std::vector<Recording> result;
   if (ranks.empty()) {
     result.push_back(std::move(whole));
     return result;

@@ -120,16 +120,6 @@ void append_end(std::string& out) {
   append_frame(FrameKind::end, out, [](std::string&) {});
 }
 
-std::uint32_t NameIndex::intern(std::string_view name, Batch& batch) {
-  if (name.empty()) return 0;
-  const auto found = numbers_.find(name);
-  if (found != numbers_.end()) return found->second;
-  const auto number = static_cast<std::uint32_t>(numbers_.size() + 1);
-  numbers_.emplace(std::string(name), number);
-  batch.names.emplace_back(name);
-  return number;
-}
-
 std::optional<bool> decode_frame(FrameKind kind, std::string_view payload, Batch& batch) {
   std::optional<bool> whole = take_texts(kind, payload, batch);
   each_kind([&](auto of) {

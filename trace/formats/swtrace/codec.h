@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows.
+/// From batches of rows to the bytes of a recording file, and back.
 #pragma once
 
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/rows.h"
+#include "trace/recording.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace scaleworth::trace::recording {
-// From batches of rows to the bytes of a recording file.
-
 /// Rows in one frame: few enough that a torn frame loses little.
 inline constexpr std::size_t rows_per_frame = 65536;
 
@@ -26,16 +24,15 @@ void append_end(std::string& out);
 class NameIndex {
  public:
   /// The number of `name`; a new name goes to `batch` as well.
-  std::uint32_t intern(std::string_view name, Batch& batch);
+  std::uint32_t intern(std::string_view name, Batch& batch) {
+    const std::size_t known = names_.size();
+    const NameId id = names_.intern(name);
+    if (names_.size() > known) batch.names.emplace_back(name);
+    return static_cast<std::uint32_t>(id);
+  }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+  NameTable names_;
 };
 
 /// Appends to `batch` what the frame says. False for a malformed one, which adds nothing; absent

@@ -2,6 +2,7 @@
 #include "trace/formats/swtrace/swtrace.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "trace/capture_settings.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/bytes.h"
@@ -9,8 +10,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -47,12 +48,7 @@ template <class Integer>
 std::optional<Integer> integer(const std::map<std::string, std::string>& facts,
                                const std::string& key) {
   const auto found = facts.find(key);
-  if (found == facts.end()) return std::nullopt;
-  const std::string& text = found->second;
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return found == facts.end() ? std::nullopt : parse_number<Integer>(found->second);
 }
 
 nanoseconds time_of(const MarkRow& row) {
@@ -67,16 +63,15 @@ void find_step_marks(Recording& recording) {
     std::vector<StepMark> marks;
   };
   std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
-  std::map<NameId, std::optional<StepName>> known;
+  auto step_name = remembered(recording.names, parse_step_name);
   for (const HostEvent& event : recording.host_events) {
     if (event.activity != HostActivity::annotation) continue;
-    const auto [entry, added] = known.try_emplace(event.name);
-    if (added) entry->second = parse_step_name(recording.names.at(event.name));
-    if (!entry->second) continue;
-    Kind& kind = found[{entry->second->kind, event.thread}];
-    kind.preference = entry->second->preference;
+    const std::optional<StepName>& step = step_name(event.name);
+    if (!step) continue;
+    Kind& kind = found[{step->kind, event.thread}];
+    kind.preference = step->preference;
     const auto order = static_cast<std::int32_t>(kind.marks.size());
-    kind.marks.push_back({entry->second->number.value_or(order), event.start, event.end});
+    kind.marks.push_back({step->number.value_or(order), event.start, event.end});
   }
   const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
     return std::pair(a.second.preference, b.second.marks.size()) <
@@ -114,8 +109,9 @@ class Assembler {
     add_host_work(batch);
   }
 
-  /// When all is in: events sorted. `file` is for the origin. To be called once.
-  Recording finish(const std::string& file) {
+  /// When all is in: events sorted, and what NCCL reported of the ranks of the process's devices,
+  /// by communicator. `file` is for the origin. To be called once.
+  std::pair<Recording, std::map<std::uint64_t, DeviceRanks>> finish(const std::string& file) {
     join_waits();
     place_payloads();
     add_ranges();
@@ -125,15 +121,12 @@ class Assembler {
         *number = static_cast<std::uint32_t>(name(*number));
       row.thread = thread(row.thread);
     }
-    device_ranks_ = join_collectives(recording_, std::move(collectives_), networks_, channels_);
+    auto device_ranks = join_collectives(recording_, std::move(collectives_), networks_, channels_);
     add_facts(file);
     sort_events(recording_);
     find_step_marks(recording_);
-    return std::move(recording_);
+    return {std::move(recording_), std::move(device_ranks)};
   }
-
-  /// What NCCL reported of the ranks of the process's devices, by communicator; after `finish`.
-  const std::map<std::uint64_t, DeviceRanks>& device_ranks() const { return device_ranks_; }
 
  private:
   void add_texts(const Batch& batch) {
@@ -165,9 +158,9 @@ class Assembler {
       const std::string direction(direction_word(row.direction));
       if (!add(row, DeviceOperation::copy, recording_.names.intern("Memcpy " + direction)))
         continue;
-      recording_.device_events.back().copy = static_cast<std::uint32_t>(recording_.copies.size());
       const auto bytes = static_cast<std::int64_t>(std::min(row.bytes, latest_time));
-      recording_.copies.push_back({bytes, recording_.names.intern(direction)});
+      recording_.device_events.back().copy =
+          append(recording_.copies, {bytes, recording_.names.intern(direction)});
     }
     if (batch.fills.empty()) return;
     const NameId fill = recording_.names.intern("Memset");
@@ -207,7 +200,6 @@ class Assembler {
       event.name = recording_.names.intern(synchronization_name(wait_kind(row.kind)));
       event.thread = unknown;
       event.activity = HostActivity::synchronization;
-      event.synchronization = static_cast<std::uint32_t>(recording_.synchronizations.size());
       Synchronization wait;
       wait.kind = wait_kind(row.kind);
       if (row.stream != no_index) wait.stream = row.stream;
@@ -216,7 +208,7 @@ class Assembler {
         wait.waits_on = record->second.stream;
         wait.event_record = record->second.correlation;
       }
-      recording_.synchronizations.push_back(wait);
+      event.synchronization = append(recording_.synchronizations, wait);
       recording_.host_events.push_back(event);
     }
     place_synchronizations(recording_);
@@ -284,11 +276,9 @@ class Assembler {
     origin.world_size = integer<std::int32_t>(facts_, "world_size");
     origin.rank_from = facts_["rank_from"];
     const auto& events = recording_.device_events;
-    const auto on_first = [&](const DeviceEvent& event) {
-      return event.device == events.front().device;
-    };
-    if (!events.empty() && std::ranges::all_of(events, on_first))
-      origin.device = events.front().device;
+    const auto other =
+        std::ranges::adjacent_find(events, std::not_equal_to<>{}, &DeviceEvent::device);
+    if (!events.empty() && other == events.end()) origin.device = events.front().device;
     recording_.threads.resize(threads_.size());
     for (const auto& [system_id, index] : threads_)
       recording_.threads[index] =
@@ -328,7 +318,6 @@ class Assembler {
   std::vector<CollectiveRow> collectives_;
   std::vector<NetworkRow> networks_;
   std::vector<ChannelRow> channels_;
-  std::map<std::uint64_t, DeviceRanks> device_ranks_;
 };
 }  // namespace
 }  // namespace scaleworth::trace::recording
@@ -358,7 +347,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
         source.name(),
         frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage()));
   }
-  Recording recording = assembler.finish(source.name());
+  auto [recording, device_ranks] = assembler.finish(source.name());
   if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;
   if (malformed > 0) recording.losses["malformed_frames"] += malformed;
   if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
@@ -369,7 +358,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
         "the process did not end its recording (killed, _exit, or still running): up to about its "
         "last second is missing");
   }
-  return split_by_device(std::move(recording), assembler.device_ranks());
+  return split_by_device(std::move(recording), device_ranks);
 }
 
 RecordingSummary summarise_recording(ByteSource& source) {

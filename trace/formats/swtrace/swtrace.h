@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// .swtrace -> `Recording`; counts without reading rows.
+/// From what `scaleworth trace` writes to `Recording`; counts without reading rows.
 #pragma once
 
 #include "trace/formats/byte_source.h"
@@ -14,8 +14,6 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// Reads the files that `scaleworth trace` writes.
-
 /// The recording of the file: a file is a process. Of a process that drives several GPUs, each of
 /// them one rank of a communicator, one recording per GPU. What a killed process or a full disk
 /// left unfinished, and what the capture lost, stands in losses and remarks. Throws UserError
@@ -37,8 +35,6 @@ RecordingSummary summarise_recording(ByteSource& source);
 }  // namespace scaleworth::trace
 
 namespace scaleworth::trace::recording {
-// A process that drives several GPUs, one rank of a communicator each: one recording per GPU.
-
 /// Which ranks of a communicator were seen to run their kernels on which device.
 struct DeviceRanks {
   std::int32_t size = 0;  // of the communicator
@@ -51,8 +47,6 @@ struct DeviceRanks {
 /// device where it has none or several. `seen` by communicator.
 std::vector<Recording> split_by_device(Recording whole,
                                        const std::map<std::uint64_t, DeviceRanks>& seen);
-
-// Which kernel carried out which collective: joins what NCCL said on the host with what ran.
 
 /// Gives NCCL's kernels their Communication. On each thread, the calls between one launch of NCCL's
 /// kernels and the next belong to what is launched next: a single kernel takes all of them (a

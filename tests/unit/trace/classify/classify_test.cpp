@@ -263,7 +263,6 @@ is = ["aten::item"]
 )",
                                               "own.toml");
   CHECK(rules.kernel("my_very_own_kernel(float*)").work_class == WorkClass::attention);
-  CHECK(rules.kernel("my_very_own_kernel(float*)").rule == "ours");
   CHECK(rules.kernel("my_very_own_backward(float*)").work_class == WorkClass::unclassified);
   CHECK(rules.kernel("volta_sgemm_128x32_nn").work_class == WorkClass::gemm);
   CHECK(rules.host("aten::item") == HostCause::data_loading);
