@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
-#include "trace/analysis/clocks.h"
 #include "trace/analysis/waits.h"
 
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,13 +20,12 @@ bool one_timeline(const Job& job) {
 
 class Placer {
  public:
-  Placer(const Job& job, const Meetings& meetings) : job_(job), meetings_(meetings) {
-    const std::size_t ranks = job.recordings.size();
-    placed_.resize(ranks, false);
-    result_.offsets.resize(ranks);
-    result_.component.resize(ranks);
-    result_.ties.resize(ranks, ClockTie::reference);
-    result_.half_widths.resize(ranks);
+  Placer(const Job& job, const Meetings& meetings)
+      : job_(job), meetings_(meetings), placed_(job.recordings.size()) {
+    result_.offsets.resize(placed_.size());
+    result_.component.resize(placed_.size());
+    result_.ties.resize(placed_.size(), ClockTie::reference);
+    result_.half_widths.resize(placed_.size());
   }
 
   Placement place() {
@@ -156,11 +152,10 @@ class Aligner {
         placement_(Placer(job, meetings_).place()) {}
 
   Alignment align() {
-    if (one_timeline(job_)) {
-      alignment_.map = ClockMap(job_.recordings.size());
-    } else {
-      alignment_.map = obey_causality(meetings_, placement_, refine_clocks(meetings_, placement_));
-    }
+    alignment_.map =
+        one_timeline(job_)
+            ? ClockMap(job_.recordings.size())
+            : obey_causality(meetings_, placement_, refine_clocks(meetings_, placement_));
     alignment_.component = placement_.component;
     describe_ranks();
     find_error();
@@ -262,19 +257,15 @@ class Aligner {
     attribution::ClockReport& report = alignment_.report;
     if (job_.recordings.size() < 2) return;
     if (placement_.components == job_.recordings.size()) {
-      report.comparable = false;
       report.reason = "no collective, message or host ties the ranks' clocks together";
-      return;
-    }
-    const std::optional<nanoseconds> typical = typical_lateness();
-    if (typical && *typical < report.error) {
-      report.comparable = false;
+    } else if (const auto typical = typical_lateness(); typical && *typical < report.error) {
       report.reason = fmt::format(
           "the clocks agree to {:.1f} us only, and half of all lateness is "
           "in arrivals less than {:.1f} us apart",
           microseconds(report.error),
           microseconds(*typical));
     }
+    report.comparable = report.reason.empty();
   }
 
   /// Half of all lateness is in collectives whose arrivals are spread by at least this.
@@ -282,9 +273,8 @@ class Aligner {
     const ArrivalFinder finder(job_, alignment_.map);
     std::vector<WeightedValue> spreads;
     for (const MatchedCollective& matched : matching_.collectives) {
-      const std::vector<TimeInterval> arrivals = finder.of(matched);
-      const auto [first, last] = std::ranges::minmax_element(arrivals, {}, &TimeInterval::start);
-      const auto spread = in_ns(last->start - first->start);
+      const auto [first, last] = std::ranges::minmax(finder.of(matched), {}, &TimeInterval::start);
+      const auto spread = in_ns(last.start - first.start);
       if (spread > 0.0) spreads.push_back({spread, spread});
     }
     return quantile(spreads, 0.5);

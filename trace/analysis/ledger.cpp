@@ -3,8 +3,6 @@
 
 #include "src/core/process.h"
 
-#include <array>
-#include <iterator>
 #include <queue>
 #include <set>
 
@@ -124,7 +122,7 @@ class StepLedgers {
   void idle(const IdleGap& gap) {
     if (!within_a_step(gap)) return;
     for (const IdlePiece& piece : idle_(gap))
-      spread({piece.start, piece.end}, [&](StepLedger& ledger, nanoseconds length) {
+      spread(piece, [&](StepLedger& ledger, nanoseconds length) {
         ledger.part(piece.part) += length;
         if (piece.part == Part::host_late)
           ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
@@ -207,10 +205,6 @@ class Beginnings {
   std::uint32_t event_ = 0;
 };
 
-std::uint64_t stream_key(const DeviceEvent& event) {
-  return std::uint64_t{event.device} << 32 | event.stream;
-}
-
 /// One pass in time order over everything that a rank's devices do: at each instant, what is active
 /// on any of its streams. O(n log c) for n events of which at most c run at once, memory O(c) and a
 /// few words for each split. Events must be in the order of sort_events. `splits` are those of this
@@ -231,11 +225,12 @@ class Sweep {
     for (std::uint32_t count = 0; next; next = beginnings_.next(), ++count) {
       if (count % interrupt_every == 0) check_interrupt();
       finish_until(next->start);
-      advance(next->start, next->event);
-      begin(*next);
+      const DeviceEvent& event = rank_.recording().device_events[next->event];
+      advance(next->start, next->event, last_of_stream_.exchange(event, next->event));
+      begin(*next, event);
     }
     while (!running_.empty()) finish_until(running_.top().until);
-    advance(window.end, no_index);
+    advance(window.end);
   }
 
  private:
@@ -243,7 +238,7 @@ class Sweep {
     while (!running_.empty() && running_.top().until <= time) {
       Running one = running_.top();
       running_.pop();
-      advance(one.until, no_index);
+      advance(one.until);
       active_.add(one, -1);
       last_ = one.event;
       if (one.phase == Phase::wait && one.until < one.end) {
@@ -255,42 +250,33 @@ class Sweep {
     }
   }
 
-  void advance(nanoseconds time, std::uint32_t next) {
+  /// `next` begins then, after `predecessor` on its stream.
+  void advance(nanoseconds time,
+               std::uint32_t next = no_index,
+               std::uint32_t predecessor = no_index) {
     if (time <= now_) return;
     if (active_.empty()) {
-      ledgers_.idle({now_, time, next, last_, predecessor(next)});
+      ledgers_.idle({{now_, time}, next, last_, predecessor});
     } else {
       ledgers_.busy({now_, time}, active_);
     }
     now_ = time;
   }
 
-  std::uint32_t predecessor(std::uint32_t event) const {
-    if (event == no_index) return no_index;
-    const auto found = last_of_stream_.find(stream_key(rank_.recording().device_events[event]));
-    return found == last_of_stream_.end() ? no_index : found->second;
-  }
-
-  void begin(const Beginnings::Beginning& beginning) {
-    const DeviceEvent& event = rank_.recording().device_events[beginning.event];
-    last_of_stream_[stream_key(event)] = beginning.event;
-    const nanoseconds end = beginning.split == nullptr ? rank_.end(event) : beginning.split->end;
+  void begin(const Beginnings::Beginning& beginning, const DeviceEvent& event) {
+    const CommunicationSplit* split = beginning.split;
+    const nanoseconds end = split == nullptr ? rank_.end(event) : split->end;
+    if (end <= now_) return;
     Running one{end, end, beginning.event, Phase::compute, event.work_class, -1};
     if (event.work_class == WorkClass::copy) one.phase = Phase::copy;
-    if (is_communication(event)) {
-      one.phase = Phase::transfer;
-      if (beginning.split != nullptr) wait_first(one, *beginning.split);
+    if (is_communication(event)) one.phase = Phase::transfer;
+    if (split != nullptr && split->split > now_) {
+      one.phase = Phase::wait;
+      one.until = std::min(split->split, end);
+      if (split->waited_for) one.waited_for = split->waited_for->index;
     }
-    if (end <= now_) return;
     active_.add(one, 1);
     running_.push(one);
-  }
-
-  void wait_first(Running& one, const CommunicationSplit& split) const {
-    if (split.split <= now_) return;
-    one.phase = Phase::wait;
-    one.until = std::min(split.split, one.end);
-    if (split.waited_for) one.waited_for = split.waited_for->index;
   }
 
   const RankView& rank_;
@@ -299,7 +285,7 @@ class Sweep {
   nanoseconds now_{};
   ActiveSet active_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
-  std::unordered_map<std::uint64_t, std::uint32_t> last_of_stream_;
+  LastOfStream last_of_stream_;
   std::uint32_t last_ = no_index;
 };
 

@@ -36,29 +36,16 @@ std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
   return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
 }
 
-/// Which mark each call stands under, by correlation.
-std::vector<std::pair<std::uint64_t, std::size_t>> launching_steps(
-    const RankView& rank, const std::vector<StepSpan>& marks) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> launches;
-  for (const HostEvent& event : rank.recording().host_events) {
-    if (!is_call(event) || event.correlation == 0) continue;
-    launches.emplace_back(event.correlation, step_at(marks, rank.start(event)));
-  }
-  std::ranges::stable_sort(launches, {}, [](const auto& a) { return a.first; });
-  return launches;
-}
-
 /// When the device work launched under each mark has ended; the mark's end without such work. Work
 /// whose launch is not recorded counts where it begins.
 std::vector<nanoseconds> work_ends(const RankView& rank, const std::vector<StepSpan>& marks) {
-  const auto launches = launching_steps(rank, marks);
+  const LaunchCalls launches(rank.recording());
   std::vector<nanoseconds> ends;
   for (const StepSpan& mark : marks) ends.push_back(mark.end);
   for (const DeviceEvent& event : rank.recording().device_events) {
-    const auto found = std::ranges::lower_bound(
-        launches, event.correlation, {}, [](const auto& launch) { return launch.first; });
-    const bool known = found != launches.end() && found->first == event.correlation;
-    const std::size_t step = known ? found->second : step_at(marks, rank.start(event));
+    const HostEvent* launch = launches.of(event);
+    const std::size_t step =
+        step_at(marks, launch == nullptr ? rank.start(event) : rank.start(*launch));
     if (step < ends.size()) ends[step] = std::max(ends[step], rank.end(event));
   }
   return ends;

@@ -96,16 +96,12 @@ struct Awaited {
   bool known = true;
 };
 
-/// The latest start of all, unless the second comes within `error` of it.
+/// The latest start of all, at least two, unless the second comes within `error` of it.
 Awaited latest_of_all(const std::vector<TimeInterval>& arrivals, nanoseconds error) {
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < arrivals.size(); ++i)
-    if (arrivals[i].start > arrivals[last].start) last = i;
-  nanoseconds lead = nanoseconds::max();
-  for (std::size_t i = 0; i < arrivals.size(); ++i)
-    if (i != last) lead = std::min(lead, arrivals[last].start - arrivals[i].start);
-  Awaited awaited{arrivals[last].start, last};
-  if (lead <= error) awaited.member.reset();
+  TopTwo starts;
+  for (std::uint32_t i = 0; i < arrivals.size(); ++i) starts.add(i, arrivals[i].start);
+  Awaited awaited{starts.first, starts.owner};
+  if (starts.first - starts.second <= error) awaited.member.reset();
   return awaited;
 }
 
@@ -156,13 +152,10 @@ class Collective {
   }
 
   bool find_root(const MatchedCollective& matched) {
-    if (!matched.root) return false;
-    for (std::size_t i = 0; i < matched.members.size(); ++i)
-      if (matched.members[i].rank == *matched.root) {
-        root_ = i;
-        return true;
-      }
-    return false;
+    const auto root =
+        std::ranges::find(matched.members, matched.root, &MatchedCollective::Member::rank);
+    root_ = static_cast<std::size_t>(root - matched.members.begin());
+    return root != matched.members.end();
   }
 
   Awaited alone(std::size_t member) const { return {arrivals_[member].start, std::nullopt}; }
@@ -253,13 +246,12 @@ class Splitter {
   void describe(const MatchedCollective& matched,
                 const Collective& collective,
                 CollectiveWait& wait) const {
-    const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
-    const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };
+    using Participant = CollectiveWait::Participant;
     const auto& participants = wait.participants;
-    const auto [first, last] = std::ranges::minmax_element(participants, by_start);
+    const auto [first, last] = std::ranges::minmax_element(participants, {}, &Participant::start);
     wait.spread_of_starts = last->start - first->start;
     wait.shortest = last->end - last->start;
-    const auto [early, late] = std::ranges::minmax_element(participants, by_end);
+    const auto [early, late] = std::ranges::minmax_element(participants, {}, &Participant::end);
     wait.spread_of_ends = late->end - early->end;
     if (matched.sender && participants.size() == 2)
       wait.sender = participants[*matched.sender].rank;
