@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
-#include "trace/analysis/ledger.h"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -27,15 +25,11 @@ class HostCauses {
     const Recording& recording = job_.recordings[node.rank];
     const HostEvidence& evidence =
         ranks_.try_emplace(node.rank, RankView(recording, clocks_, node.rank)).first->second;
-    if (const HostThread* thread = evidence.thread(recording.host_events[node.event].thread)) {
-      const auto& stretches = thread->stretches;
-      auto one = std::ranges::upper_bound(stretches, nanoseconds(start), {}, &HostStretch::end);
-      for (; one != stretches.end() && one->start.count() < end; ++one) {
-        if (one->cause)
-          covered[*one->cause] +=
-              std::min(end, one->end.count()) - std::max(start, one->start.count());
-      }
-    }
+    const auto add = [&](const HostStretch& one, nanoseconds from, nanoseconds to) {
+      if (one.cause) covered[*one.cause] += (to - from).count();
+    };
+    if (const HostThread* thread = evidence.thread(recording.host_events[node.event].thread))
+      for_each_within(thread->stretches, {nanoseconds(start), nanoseconds(end)}, add);
     for (const auto& [cause, time] : covered)
       if (2 * time >= end - start) return cause;
     return end - start <= longest_dispatch_pause.count() ? HostCause::launch_bound
@@ -53,18 +47,16 @@ using PathShares = std::map<std::pair<std::uint32_t, std::string>, std::int64_t>
 
 class PathWalk {
  public:
-  PathWalk(const EfficiencyWindow& window, const ReplayGraph& graph, HostCauses& causes)
+  PathWalk(const ReplayGraph& graph, HostCauses& causes, PathShares& shares)
       : graph_(graph),
         causes_(causes),
-        start_(window.whole.start.count()),
-        now_(window.whole.end.count()) {}
+        shares_(shares),
+        start_(graph.window.start.count()),
+        now_(graph.window.end.count()) {}
 
-  PathShares walk() {
+  void walk() {
     const auto last = std::ranges::max_element(graph_.devices, {}, &DeviceNode::end);
-    if (last == graph_.devices.end()) {
-      spend(rank_, "without work of any GPU", start_);
-      return std::move(shares_);
-    }
+    if (last == graph_.devices.end()) return spend(rank_, "without work of any GPU", start_);
     device_ = static_cast<NodeIndex>(last - graph_.devices.begin());
     spend(last->rank, "after the last work", last->end);
     // Every step goes to a node that began no later; the bound is against contradictory recordings.
@@ -76,7 +68,6 @@ class PathWalk {
         leave_host(graph_.hosts[host_]);
     }
     spend(rank_, "before the first known cause", start_);
-    return std::move(shares_);
   }
 
  private:
@@ -154,25 +145,23 @@ class PathWalk {
 
   const ReplayGraph& graph_;
   HostCauses& causes_;
+  PathShares& shares_;
   std::int64_t start_;
   std::int64_t now_;
   NodeIndex device_ = no_index;  // where the walk is
   NodeIndex host_ = no_index;
   std::uint32_t rank_ = 0;
-  PathShares shares_;
 };
 }  // namespace
 
 std::vector<Efficiency::PathShare> critical_path(const Job& job,
                                                  const ClockMap& clocks,
-                                                 const std::vector<ReplayedRun>& runs) {
-  PathShares sum;
+                                                 const std::vector<ReplayGraph>& runs) {
+  PathShares shares;
   HostCauses causes(job, clocks);
-  for (const ReplayedRun& run : runs)
-    for (const auto& [key, time] : PathWalk(*run.window, run.graph, causes).walk())
-      sum[key] += time;
+  for (const ReplayGraph& run : runs) PathWalk(run, causes, shares).walk();
   std::vector<Efficiency::PathShare> path;
-  for (const auto& [key, time] : sum)
+  for (const auto& [key, time] : shares)
     path.push_back({Rank{static_cast<int>(key.first)}, key.second, nanoseconds(time)});
   std::ranges::stable_sort(path, std::ranges::greater{}, &Efficiency::PathShare::time);
   return path;

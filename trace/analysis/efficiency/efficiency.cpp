@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
 
-#include "trace/analysis/intervals.h"
-
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -211,13 +207,11 @@ EfficiencyResult measure_efficiency(const Job& job,
     events += events_within(job, alignment.map, run);
   if (events > most_nodes)
     return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
-  std::vector<ReplayedRun> runs;
-  bool any_work = false;
-  for (const EfficiencyWindow& run : windows->runs) {
-    runs.push_back({&run, build_replay_graph(job, waits, alignment.map, run)});
-    any_work = any_work || !runs.back().graph.devices.empty();
-  }
-  if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
+  std::vector<ReplayGraph> runs;
+  for (const EfficiencyWindow& run : windows->runs)
+    runs.push_back(build_replay_graph(job, waits, alignment.map, run));
+  if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); }))
+    return {std::nullopt, "no GPU work begins in the steps that count."};
   const std::vector<Question> questions =
       questions_of(result, job, stragglers, largest_transfer(waits, *windows));
   std::vector<Change> changes = {without_transfer, without_transfer_and_host};
@@ -373,12 +367,12 @@ std::int64_t events_within(const RankView& rank, TimeInterval window) {
 }
 
 namespace {
-double length(const ReplayedRun& run, std::int64_t end) {
-  return static_cast<double>(end - run.window->whole.start.count());
+double length(const ReplayGraph& run, std::int64_t end) {
+  return static_cast<double>(end - run.window.start.count());
 }
 }  // namespace
 
-Predictor::Predictor(const std::vector<ReplayedRun>& runs,
+Predictor::Predictor(const std::vector<ReplayGraph>& runs,
                      std::vector<Change> changes,
                      std::size_t at_once)
     : runs_(runs) {
@@ -391,15 +385,15 @@ Predictor::Predictor(const std::vector<ReplayedRun>& runs,
   for_each_index(
       ends_.size(),
       [&](std::size_t place) {
-        ends_[place] = replay(runs_[place % runs_.size()].graph, changes_[place / runs_.size()]);
+        ends_[place] = replay(runs_[place % runs_.size()], changes_[place / runs_.size()]);
       },
       at_once);
 }
 
 double Predictor::recorded(const Change& change) const {
   double sum = 0.0;
-  for (const ReplayedRun& run : runs_)
-    if (const auto end = recorded_end(run.graph, change)) sum += length(run, *end);
+  for (const ReplayGraph& run : runs_)
+    if (const auto end = recorded_end(run, change)) sum += length(run, *end);
   return sum;
 }
 
