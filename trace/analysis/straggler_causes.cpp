@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
-#include "src/core/statistics/sample_statistics.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 
@@ -14,7 +12,9 @@
 namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;
+using attribution::CollectiveWait;
 using attribution::LateCause;
+using attribution::StepLedger;
 
 double mean_of(nanoseconds time, std::int64_t count) {
   return count == 0 ? 0.0 : in_ns(time) / static_cast<double>(count);
@@ -83,72 +83,12 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
   return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
 }
 
-void add_host(const Excess& excess, std::vector<CauseShare>& shares) {
+std::string largest_host_cause(const Excess& excess) {
   const auto largest = std::ranges::max_element(excess.host);
-  std::string detail;
-  if (*largest > nanoseconds::zero())
-    detail = attribution::host_cause_name(
-        static_cast<attribution::HostCause>(largest - excess.host.begin()));
-  shares.push_back({LateCause::host, excess.part(Part::host_late), detail});
+  if (*largest <= nanoseconds::zero()) return "";
+  return attribution::host_cause_name(
+      static_cast<attribution::HostCause>(largest - excess.host.begin()));
 }
-}  // namespace
-
-void add_excess(Excess& sum, const Excess& one) {
-  for (std::size_t part = 0; part < part_count; ++part)
-    add_bounded(sum.parts[part], one.parts[part]);
-  add_bounded(sum.unrecorded, one.unrecorded);
-  for (std::size_t cause = 0; cause < sum.host.size(); ++cause)
-    add_bounded(sum.host[cause], one.host[cause]);
-  for (const auto& [rank, time] : one.waited_for) add_bounded(sum.waited_for[rank], time);
-  for (const auto& [name, pair] : one.kernels) {
-    KernelPair& total = sum.kernels[name];
-    total.late_count += pair.late_count;
-    total.compared_count += pair.compared_count;
-    add_bounded(total.late_time, pair.late_time);
-    add_bounded(total.compared_time, pair.compared_time);
-  }
-}
-
-std::vector<CauseShare> cause_shares(const Excess& excess,
-                                     const std::optional<std::string>& stage,
-                                     const RankNumbers& numbers) {
-  std::vector<CauseShare> shares;
-  if (stage) {
-    shares.push_back({LateCause::pipeline_stage, excess.part(Part::compute), *stage});
-  } else {
-    add_compute(excess, shares);
-  }
-  add_host(excess, shares);
-  shares.push_back(
-      {LateCause::copies, excess.part(Part::exposed_copy), "copies that nothing hides"});
-  shares.push_back({LateCause::communication,
-                    excess.part(Part::exposed_transfer),
-                    "transfers that nothing hides"});
-  shares.push_back(
-      {LateCause::indirect, excess.part(Part::exposed_wait), waited_for(excess, numbers)});
-  shares.push_back({LateCause::profiler, excess.part(Part::profiler_overhead), ""});
-  shares.push_back(
-      {LateCause::undecided, excess.part(Part::unattributed), "gaps and dependencies on the GPU"});
-  shares.push_back({LateCause::undecided,
-                    excess.unrecorded,
-                    "late at its first collective in the recording: what was before is not in it"});
-  std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
-  std::ranges::stable_sort(shares, std::ranges::greater{}, &CauseShare::time);
-  return shares;
-}
-
-LateCause named_cause(const std::vector<CauseShare>& shares) {
-  constexpr double enough = 0.8;
-  nanoseconds sum{};
-  for (const CauseShare& share : shares) add_bounded(sum, share.time);
-  if (shares.empty() || sum <= nanoseconds::zero()) return LateCause::undecided;
-  const CauseShare& largest = shares.front();
-  return in_ns(largest.time) >= enough * in_ns(sum) ? largest.cause : LateCause::undecided;
-}
-
-namespace {
-using attribution::CollectiveWait;
-using attribution::StepLedger;
 
 /// Windows of both ranks: from when they last met to their arrivals.
 struct WindowPair {
@@ -295,6 +235,58 @@ std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::s
   return order;
 }
 }  // namespace
+
+void add_excess(Excess& sum, const Excess& one) {
+  for (std::size_t part = 0; part < part_count; ++part)
+    add_bounded(sum.parts[part], one.parts[part]);
+  add_bounded(sum.unrecorded, one.unrecorded);
+  for (std::size_t cause = 0; cause < sum.host.size(); ++cause)
+    add_bounded(sum.host[cause], one.host[cause]);
+  for (const auto& [rank, time] : one.waited_for) add_bounded(sum.waited_for[rank], time);
+  for (const auto& [name, pair] : one.kernels) {
+    KernelPair& total = sum.kernels[name];
+    total.late_count += pair.late_count;
+    total.compared_count += pair.compared_count;
+    add_bounded(total.late_time, pair.late_time);
+    add_bounded(total.compared_time, pair.compared_time);
+  }
+}
+
+std::vector<CauseShare> cause_shares(const Excess& excess,
+                                     const std::optional<std::string>& stage,
+                                     const RankNumbers& numbers) {
+  std::vector<CauseShare> shares;
+  if (stage) {
+    shares.push_back({LateCause::pipeline_stage, excess.part(Part::compute), *stage});
+  } else {
+    add_compute(excess, shares);
+  }
+  shares.insert(
+      shares.end(),
+      {{LateCause::host, excess.part(Part::host_late), largest_host_cause(excess)},
+       {LateCause::copies, excess.part(Part::exposed_copy), "copies that nothing hides"},
+       {LateCause::communication,
+        excess.part(Part::exposed_transfer),
+        "transfers that nothing hides"},
+       {LateCause::indirect, excess.part(Part::exposed_wait), waited_for(excess, numbers)},
+       {LateCause::profiler, excess.part(Part::profiler_overhead), ""},
+       {LateCause::undecided, excess.part(Part::unattributed), "gaps and dependencies on the GPU"},
+       {LateCause::undecided,
+        excess.unrecorded,
+        "late at its first collective in the recording: what was before is not in it"}});
+  std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &CauseShare::time);
+  return shares;
+}
+
+LateCause named_cause(const std::vector<CauseShare>& shares) {
+  constexpr double enough = 0.8;
+  nanoseconds sum{};
+  for (const CauseShare& share : shares) add_bounded(sum, share.time);
+  if (shares.empty() || sum <= nanoseconds::zero()) return LateCause::undecided;
+  const CauseShare& largest = shares.front();
+  return in_ns(largest.time) >= enough * in_ns(sum) ? largest.cause : LateCause::undecided;
+}
 
 nanoseconds Excess::total() const {
   nanoseconds sum = unrecorded;
