@@ -10,47 +10,7 @@ namespace {
 /// Ends differ the more the longer the transfer takes, but below some tens of microseconds other
 /// things decide: eight V100 ended 1 to 7 us apart after transfers of 7 as of 86 us.
 constexpr double shortest_useful_ns = 50e3;
-}  // namespace
 
-Meetings find_meetings(const Job& job, const Matching& matching) {
-  Meetings found;
-  const auto side = [&](const MatchedCollective::Member& member) {
-    const DeviceEvent& event = job.recordings[member.rank].device_events.at(member.event);
-    return MeetingSide{member.rank, event.start, event.end};
-  };
-  const auto precede = [&](const MeetingSide& begins, const MeetingSide& ends) {
-    found.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
-  };
-  for (const MatchedCollective& matched : matching.collectives) {
-    const auto& members = matched.members;
-    const Exchange exchange = exchange_of(matched.kind);
-    if (exchange == Exchange::all || (exchange == Exchange::message && !matched.sender)) {
-      nanoseconds shortest = nanoseconds::max();
-      const std::size_t first = found.sides.size();
-      for (const auto& member : members) {
-        const MeetingSide& own = found.sides.emplace_back(side(member));
-        shortest = std::min(shortest, own.end - own.start);
-      }
-      // Durations need no common clock.
-      const double weight = shortest_useful_ns / (shortest_useful_ns + in_ns(shortest));
-      found.meetings.push_back({first, members.size(), weight});
-      continue;
-    }
-    if (matched.sender && members.size() == 2) {
-      precede(side(members[*matched.sender]), side(members[1 - *matched.sender]));
-      continue;
-    }
-    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::rank);
-    for (const auto& member : members) {
-      if (root == members.end() || member.rank == root->rank) continue;
-      if (exchange == Exchange::from_root) precede(side(*root), side(member));
-      if (exchange == Exchange::to_root) precede(side(member), side(*root));
-    }
-  }
-  return found;
-}
-
-namespace {
 /// Crystal oscillators are within 100 ppm; more is a recording gone wrong.
 constexpr double largest_drift = 1e-3;
 constexpr double significant_errors = 5.0;
@@ -196,7 +156,84 @@ nanoseconds largest_without(std::uint32_t rank, const TopTwo& of) {
 nanoseconds slack(const Precedence& p, const ClockMap& clocks) {
   return clocks.to_common(p.after_rank, p.after) - clocks.to_common(p.before_rank, p.before);
 }
+
+constexpr double tuning = 1.345;  // keeps 95 % efficiency at normal errors
+constexpr int robust_passes = 8;
+
+double huber_weight(double residual, double scale) {
+  const double distance = std::abs(residual);
+  return distance <= tuning * scale ? 1.0 : tuning * scale / distance;
+}
+
+double absolute_scale(std::vector<WeightedValue> residuals) {
+  for (WeightedValue& residual : residuals) residual.value = std::abs(residual.value);
+  return 1.4826 * weighted_quantile(std::move(residuals), 0.5).value_or(0.0);
+}
+
+struct Line {
+  double center = 0.0;  // value at `middle`
+  double middle = 0.0;
+  double slope = 0.0;
+  double spread = 0.0;  // sum w (at - middle)^2
+  double weight = 0.0;
+};
+
+Line weighted_line(const std::vector<WeightedValue>& values) {
+  Line line;
+  for (const WeightedValue& v : values) {
+    line.weight += v.weight;
+    line.center += v.weight * v.value;
+    line.middle += v.weight * v.at;
+  }
+  line.center /= line.weight;
+  line.middle /= line.weight;
+  double covariance = 0.0;
+  for (const WeightedValue& v : values) {
+    line.spread += v.weight * (v.at - line.middle) * (v.at - line.middle);
+    covariance += v.weight * (v.at - line.middle) * (v.value - line.center);
+  }
+  if (line.spread > 0.0) line.slope = covariance / line.spread;
+  return line;
+}
 }  // namespace
+
+Meetings find_meetings(const Job& job, const Matching& matching) {
+  Meetings found;
+  const auto side = [&](const MatchedCollective::Member& member) {
+    const DeviceEvent& event = job.recordings[member.rank].device_events.at(member.event);
+    return MeetingSide{member.rank, event.start, event.end};
+  };
+  const auto precede = [&](const MeetingSide& begins, const MeetingSide& ends) {
+    found.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
+  };
+  for (const MatchedCollective& matched : matching.collectives) {
+    const auto& members = matched.members;
+    const Exchange exchange = exchange_of(matched.kind);
+    if (exchange == Exchange::all || (exchange == Exchange::message && !matched.sender)) {
+      nanoseconds shortest = nanoseconds::max();
+      const std::size_t first = found.sides.size();
+      for (const auto& member : members) {
+        const MeetingSide& own = found.sides.emplace_back(side(member));
+        shortest = std::min(shortest, own.end - own.start);
+      }
+      // Durations need no common clock.
+      const double weight = shortest_useful_ns / (shortest_useful_ns + in_ns(shortest));
+      found.meetings.push_back({first, members.size(), weight});
+      continue;
+    }
+    if (matched.sender && members.size() == 2) {
+      precede(side(members[*matched.sender]), side(members[1 - *matched.sender]));
+      continue;
+    }
+    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::rank);
+    for (const auto& member : members) {
+      if (root == members.end() || member.rank == root->rank) continue;
+      if (exchange == Exchange::from_root) precede(side(*root), side(member));
+      if (exchange == Exchange::to_root) precede(side(member), side(*root));
+    }
+  }
+  return found;
+}
 
 ClockMap refine_clocks(const Meetings& meetings, const Placement& placement) {
   return Refiner(meetings, placement).refine();
@@ -261,47 +298,6 @@ std::int64_t count_violations(const Meetings& meetings, const ClockMap& clocks, 
            return -slack(p, clocks) > error;
          });
 }
-
-namespace {
-constexpr double tuning = 1.345;  // keeps 95 % efficiency at normal errors
-constexpr int robust_passes = 8;
-
-double huber_weight(double residual, double scale) {
-  const double distance = std::abs(residual);
-  return distance <= tuning * scale ? 1.0 : tuning * scale / distance;
-}
-
-double absolute_scale(std::vector<WeightedValue> residuals) {
-  for (WeightedValue& residual : residuals) residual.value = std::abs(residual.value);
-  return 1.4826 * weighted_quantile(std::move(residuals), 0.5).value_or(0.0);
-}
-
-struct Line {
-  double center = 0.0;  // value at `middle`
-  double middle = 0.0;
-  double slope = 0.0;
-  double spread = 0.0;  // sum w (at - middle)^2
-  double weight = 0.0;
-};
-
-Line weighted_line(const std::vector<WeightedValue>& values) {
-  Line line;
-  for (const WeightedValue& v : values) {
-    line.weight += v.weight;
-    line.center += v.weight * v.value;
-    line.middle += v.weight * v.at;
-  }
-  line.center /= line.weight;
-  line.middle /= line.weight;
-  double covariance = 0.0;
-  for (const WeightedValue& v : values) {
-    line.spread += v.weight * (v.at - line.middle) * (v.at - line.middle);
-    covariance += v.weight * (v.at - line.middle) * (v.value - line.center);
-  }
-  if (line.spread > 0.0) line.slope = covariance / line.spread;
-  return line;
-}
-}  // namespace
 
 std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p) {
   if (values.empty()) return std::nullopt;

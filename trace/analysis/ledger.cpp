@@ -186,15 +186,14 @@ class Beginnings {
   std::optional<Beginning> next() {
     const auto& events = rank_.recording().device_events;
     while (event_ < events.size() && has_split_[event_]) ++event_;
-    const bool more_events = event_ < events.size();
-    if (next_split_ < splits_.size() &&
-        (!more_events || splits_[next_split_]->start <= rank_.start(events[event_]))) {
+    std::optional<Beginning> next;
+    if (event_ < events.size()) next = Beginning{rank_.start(events[event_]), event_, nullptr};
+    if (next_split_ < splits_.size() && (!next || splits_[next_split_]->start <= next->start)) {
       const CommunicationSplit* split = splits_[next_split_++];
       return Beginning{split->start, split->event, split};
     }
-    if (!more_events) return std::nullopt;
-    const std::uint32_t event = event_++;
-    return Beginning{rank_.start(events[event]), event, nullptr};
+    if (next) ++event_;
+    return next;
   }
 
  private:
@@ -288,18 +287,6 @@ class Sweep {
   LastOfStream last_of_stream_;
   std::uint32_t last_ = no_index;
 };
-
-std::vector<StepLedger> rank_ledger(const Job& job,
-                                    std::size_t rank,
-                                    const std::vector<StepSpan>& steps,
-                                    const std::vector<CommunicationSplit>& splits,
-                                    const ClockMap& clocks) {
-  if (steps.empty()) return {};
-  const RankView view(job.recordings[rank], clocks, rank);
-  StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), steps);
-  Sweep(view, splits, ledgers).run({steps.front().start, steps.back().end});
-  return ledgers.finish();
-}
 }  // namespace
 
 IntervalSet compute_intervals(const RankView& rank) {
@@ -316,9 +303,14 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
   const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
   std::vector<std::vector<StepLedger>> by_rank(ranks);
   for_each_index(ranks, [&](std::size_t rank) {
+    const std::vector<StepSpan>& spans = steps.by_rank[rank];
+    if (spans.empty()) return;
+    const RankView view(job.recordings[rank], clocks, rank);
+    StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), spans);
     static const std::vector<CommunicationSplit> none;
-    const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
-    by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);
+    Sweep(view, rank < waits.by_rank.size() ? waits.by_rank[rank] : none, ledgers)
+        .run({spans.front().start, spans.back().end});
+    by_rank[rank] = ledgers.finish();
   });
   std::vector<StepLedger> ledger;
   for (auto& of_rank : by_rank)

@@ -154,18 +154,17 @@ class Matcher {
 
   /// Streams that order different kinds differently: each kind by itself.
   void pair_each_kind(const Channel& channel, const CallsByMember& by_member) {
-    for (int value = 0; value <= static_cast<int>(CollectiveKind::barrier); ++value) {
-      const auto kind = static_cast<CollectiveKind>(value);
-      CallsByMember of_kind(by_member.size());
-      for (std::size_t member = 0; member < by_member.size(); ++member)
-        std::ranges::copy_if(by_member[member],
-                             std::back_inserter(of_kind[member]),
-                             [&](const Call& call) { return call.kind == kind; });
-      if (std::ranges::any_of(of_kind, [](const auto& calls) { return !calls.empty(); }))
-        zip(channel,
-            of_kind,
-            fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
-    }
+    std::map<CollectiveKind, CallsByMember> by_kind;
+    for (std::size_t member = 0; member < by_member.size(); ++member)
+      for (const Call& call : by_member[member]) {
+        CallsByMember& of_kind = by_kind[call.kind];
+        of_kind.resize(by_member.size());
+        of_kind[member].push_back(call);
+      }
+    for (const auto& [kind, calls] : by_kind)
+      zip(channel,
+          calls,
+          fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {
@@ -383,9 +382,8 @@ class PipelineLayout {
         return place.replica == own.replica && place.sibling == own.sibling &&
                (place.stage == own.stage || place.stage == partner);
       });
-      if (kind == CollectiveKind::send) meeting.sender = rank;
       for (const std::uint32_t member : meeting.members)
-        if (kind == CollectiveKind::receive && member != rank) meeting.sender = member;
+        if ((member == rank) == (kind == CollectiveKind::send)) meeting.sender = member;
       return meeting;
     }
     meeting.members = all_where([&](const Place& place) {

@@ -112,26 +112,25 @@ nanoseconds lateness(const Waits& waits, const Delay& delay) {
   return participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
 }
 
-class Examiner {
- public:
-  Examiner(const Job& job,
-           const Waits& waits,
-           const ClockMap& clocks,
-           const std::vector<IntervalSet>& computing)
-      : job_(job), waits_(waits), clocks_(clocks), computing_(computing) {}
+struct Examiner {
+  const Job& job;
+  const Waits& waits;
+  const ClockMap& clocks;
+  const std::vector<IntervalSet>& computing;
+  std::vector<std::vector<StepLedger>> ledgers{};  // by rank
 
   /// Looks back for the collective at which the two ranks of a delay last met.
   std::optional<WindowPair> windows(const Delay& delay) const {
-    const CollectiveWait& now = waits_.collectives[static_cast<std::size_t>(delay.collective)];
+    const CollectiveWait& now = waits.collectives[static_cast<std::size_t>(delay.collective)];
     const auto* late = participant_of(now, delay.late);
     const auto* compared = participant_of(now, delay.compared);
-    const std::vector<CommunicationSplit>& splits = waits_.by_rank[delay.late];
+    const std::vector<CommunicationSplit>& splits = waits.by_rank[delay.late];
     auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
     constexpr int farthest = 256;
     for (int back = 0; back < farthest && here != splits.begin(); ++back) {
       --here;
       if (here->collective < 0 || here->collective == delay.collective) continue;
-      const CollectiveWait& before = waits_.collectives[static_cast<std::size_t>(here->collective)];
+      const CollectiveWait& before = waits.collectives[static_cast<std::size_t>(here->collective)];
       const auto* other = participant_of(before, delay.compared);
       if (other == nullptr || other->start > compared->start) continue;
       const auto* own = participant_of(before, delay.late);
@@ -144,56 +143,51 @@ class Examiner {
   }
 
   /// Makes the ledgers of all windows in one go: the windows' bounds cut each rank's time.
-  void make_ledgers(const std::vector<std::pair<std::uint32_t, TimeInterval>>& windows) {
-    const std::size_t ranks = job_.recordings.size();
-    std::vector<std::set<nanoseconds>> bounds(ranks);
-    for (const auto& [rank, window] : windows) bounds[rank].insert({window.start, window.end});
+  void make_ledgers(const std::vector<std::set<nanoseconds>>& bounds) {
     StepPlan plan;
-    plan.by_rank.resize(ranks);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      std::vector<StepSpan>& steps = plan.by_rank[rank];
-      for (const nanoseconds bound : bounds[rank]) {
+    for (const std::set<nanoseconds>& of_rank : bounds) {
+      std::vector<StepSpan>& steps = plan.by_rank.emplace_back();
+      for (const nanoseconds bound : of_rank) {
         if (!steps.empty()) steps.back().end = bound;
         steps.push_back({static_cast<std::int32_t>(steps.size()) + 1, bound, bound, ""});
       }
       if (!steps.empty()) steps.pop_back();
     }
-    ledgers_.resize(ranks);
-    for (StepLedger& ledger : build_job_ledger(job_, plan, waits_, clocks_))
-      ledgers_[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
+    ledgers.resize(bounds.size());
+    for (StepLedger& ledger : build_job_ledger(job, plan, waits, clocks))
+      ledgers[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
   }
 
   /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
   /// what the rank did that it is compared with.
   void add(std::uint32_t rank, TimeInterval window, bool late, Excess& excess) const {
-    auto ledger = std::ranges::lower_bound(ledgers_[rank], window.start, {}, &StepLedger::start);
-    for (; ledger != ledgers_[rank].end() && ledger->end <= window.end; ++ledger)
+    auto ledger = std::ranges::lower_bound(ledgers[rank], window.start, {}, &StepLedger::start);
+    for (; ledger != ledgers[rank].end() && ledger->end <= window.end; ++ledger)
       add(*ledger, late ? 1 : -1, excess);
-    const Recording& recording = job_.recordings[rank];
+    const Recording& recording = job.recordings[rank];
     auto event = std::ranges::lower_bound(
         recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
-          return clocks_.to_common(rank, e.start);
+          return clocks.to_common(rank, e.start);
         });
     for (; event != recording.device_events.end(); ++event) {
-      if (clocks_.to_common(rank, event->start) >= window.end) break;
+      if (clocks.to_common(rank, event->start) >= window.end) break;
       if (!is_compute(*event)) continue;
       KernelPair& pair = excess.kernels[recording.names.at(event->name)];
       ++(late ? pair.late_count : pair.compared_count);
       add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
     }
     if (!late) return;
-    const std::vector<CommunicationSplit>& splits = waits_.by_rank[rank];
+    const std::vector<CommunicationSplit>& splits = waits.by_rank[rank];
     auto split = std::ranges::lower_bound(splits, window.start, {}, &CommunicationSplit::start);
     for (; split != splits.end() && split->start < window.end; ++split)
       if (split->waited_for && split->collective >= 0)
         excess.upstream.emplace_back(split->collective, split->split - split->start);
   }
 
- private:
   /// Kernels ran on under it, so that it did not bring the two to the same point.
   bool covered(std::uint32_t rank, const CollectiveWait::Participant& participant) const {
     const nanoseconds length = participant.end - participant.start;
-    return computing_[rank].within({participant.start, participant.end}).length() > length / 2;
+    return computing[rank].within({participant.start, participant.end}).length() > length / 2;
   }
 
   static void add(const StepLedger& ledger, int sign, Excess& excess) {
@@ -209,12 +203,6 @@ class Examiner {
       if (ledger.waited_for[rank] != nanoseconds::zero())
         add_bounded(excess.waited_for[rank], sign * ledger.waited_for[rank]);
   }
-
-  const Job& job_;
-  const Waits& waits_;
-  const ClockMap& clocks_;
-  const std::vector<IntervalSet>& computing_;
-  std::vector<std::vector<StepLedger>> ledgers_;  // by rank
 };
 
 /// The largest delays, as many as ledgers of their windows fit into some hundred megabytes.
@@ -225,11 +213,9 @@ std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::s
   std::iota(order.begin(), order.end(), std::size_t{0});
   const std::size_t most = std::min(most_windows, most_numbers / (ranks + 64));
   if (order.size() > most) {
-    std::nth_element(
-        order.begin(),
-        order.begin() + static_cast<std::ptrdiff_t>(most),
-        order.end(),
-        [&](std::size_t a, std::size_t b) { return delays[a].exposed > delays[b].exposed; });
+    const auto exposed = [&](std::size_t index) { return delays[index].exposed; };
+    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(order, last, std::ranges::greater{}, exposed);
     order.resize(most);
   }
   return order;
@@ -299,9 +285,9 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
                                                   const ClockMap& clocks,
                                                   const std::vector<IntervalSet>& computing,
                                                   const std::vector<Delay>& delays) {
-  Examiner examiner(job, waits, clocks, computing);
-  std::vector<std::pair<std::size_t, WindowPair>> examined;  // delay and its windows
-  std::vector<std::pair<std::uint32_t, TimeInterval>> windows;
+  Examiner examiner{job, waits, clocks, computing};
+  std::vector<std::pair<std::size_t, WindowPair>> examined;          // delay and its windows
+  std::vector<std::set<nanoseconds>> bounds(job.recordings.size());  // of the windows
   std::vector<std::optional<Excess>> all(delays.size());
   for (const std::size_t index : largest_delays(delays, job.recordings.size())) {
     Excess& excess = all[index].emplace();
@@ -311,10 +297,10 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
       continue;
     }
     examined.emplace_back(index, *pair);
-    windows.emplace_back(delays[index].late, pair->late);
-    windows.emplace_back(delays[index].compared, pair->compared);
+    bounds[delays[index].late].insert({pair->late.start, pair->late.end});
+    bounds[delays[index].compared].insert({pair->compared.start, pair->compared.end});
   }
-  examiner.make_ledgers(windows);
+  examiner.make_ledgers(bounds);
   for (const auto& [index, pair] : examined) {
     check_interrupt();
     examiner.add(delays[index].late, pair.late, true, *all[index]);

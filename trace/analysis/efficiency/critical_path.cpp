@@ -57,15 +57,15 @@ class PathWalk {
   void walk() {
     const auto last = std::ranges::max_element(graph_.devices, {}, &DeviceNode::end);
     if (last == graph_.devices.end()) return spend(rank_, "without work of any GPU", start_);
-    device_ = static_cast<NodeIndex>(last - graph_.devices.begin());
+    at_ = static_cast<NodeIndex>(last - graph_.devices.begin());
     spend(last->rank, "after the last work", last->end);
     // Every step goes to a node that began no later; the bound is against contradictory recordings.
     std::size_t steps = 2 * (graph_.devices.size() + graph_.hosts.size()) + 2;
-    while (now_ > start_ && steps-- > 0 && (device_ != no_index || host_ != no_index)) {
-      if (device_ != no_index)
-        leave_device(graph_.devices[device_]);
+    while (now_ > start_ && steps-- > 0 && at_ != no_index) {
+      if ((at_ & ReplayGraph::host_bit) == 0)
+        leave_device(graph_.devices[at_]);
       else
-        leave_host(graph_.hosts[host_]);
+        leave_host(graph_.hosts[at_ & ~ReplayGraph::host_bit]);
     }
     spend(rank_, "before the first known cause", start_);
   }
@@ -99,8 +99,7 @@ class PathWalk {
 
   /// From a node's start to the cause that explains it best.
   void begin_of(const DeviceNode& node) {
-    device_ = no_index;
-    host_ = no_index;
+    at_ = no_index;
     std::int64_t best = std::numeric_limits<std::int64_t>::min();
     const char* gap = "";
     const auto device_cause = [&](NodeIndex cause, std::int64_t usual, const char* name) {
@@ -108,36 +107,30 @@ class PathWalk {
       const std::int64_t due = graph_.devices[cause].end + usual;
       if (due <= best) return;
       best = due;
-      device_ = cause;
+      at_ = cause;
       gap = name;
     };
     device_cause(node.before, usual_stream_ns, "gap between kernels");
     device_cause(node.awaits, usual_event_ns, "gap between streams");
     if (node.launch != no_index && graph_.hosts[node.launch].start <= node.start &&
         graph_.hosts[node.launch].start + usual_launch_ns > best) {
-      host_ = node.launch;
-      device_ = no_index;
-      spend(node.rank, "from launch to start", graph_.hosts[host_].start);
-      return;
+      at_ = node.launch | ReplayGraph::host_bit;
+      return spend(node.rank, "from launch to start", graph_.hosts[node.launch].start);
     }
-    if (device_ != no_index) spend(node.rank, gap, graph_.devices[device_].end);
+    if (at_ != no_index) spend(node.rank, gap, graph_.devices[at_].end);
   }
 
   /// From a call's start to the call before it, and through that one.
   void leave_host(const HostNode& node) {
     rank_ = node.rank;
-    host_ = node.before;
-    if (host_ == no_index) {
-      spend(node.rank, "before the first recorded call", start_);
-      return;
-    }
-    const HostNode& before = graph_.hosts[host_];
+    at_ = node.before | ReplayGraph::host_bit;  // no_index for none
+    if (at_ == no_index) return spend(node.rank, "before the first recorded call", start_);
+    const HostNode& before = graph_.hosts[node.before];
     if (before.end < now_)
       spend(node.rank, late_host(causes_.of(node, before.end, now_)), before.end);
     if (before.target != no_index && graph_.devices[before.target].end <= now_) {
-      device_ = before.target;
-      host_ = no_index;
-      spend(node.rank, late_host(HostCause::synchronizing_call), graph_.devices[device_].end);
+      at_ = before.target;
+      spend(node.rank, late_host(HostCause::synchronizing_call), graph_.devices[at_].end);
     } else {
       spend(node.rank, late_host(HostCause::launch_bound), before.start);
     }
@@ -148,8 +141,7 @@ class PathWalk {
   PathShares& shares_;
   std::int64_t start_;
   std::int64_t now_;
-  NodeIndex device_ = no_index;  // where the walk is
-  NodeIndex host_ = no_index;
+  NodeIndex at_ = no_index;  // where the walk is; of a call with ReplayGraph::host_bit
   std::uint32_t rank_ = 0;
 };
 }  // namespace

@@ -41,7 +41,7 @@ class Predictor {
             std::size_t at_once = most_replays_at_once);
 
   /// The unchanged replay against the recording, as a fraction.
-  double error() const;
+  double error() const { return replayed({}) / recorded({}) - 1.0; }
   /// At most 1, because every change takes something away; 1 where no rank but `on_time` has work.
   /// Throws std::out_of_range for a change that was not replayed.
   double ratio(const Change& change) const;
