@@ -105,12 +105,6 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
   json("uncharged_wait_ns", ledger.uncharged_wait, "Below the clock error, or for no known rank.");
 }
 
-void cause_share(Fields& json, const attribution::CauseShare& share) {
-  json("cause", attribution::late_cause_name(share.cause));
-  json("time_ns", share.time);
-  json("detail", share.detail, or_null);
-}
-
 void straggler(Fields& json, const AttributionView& view, const attribution::Straggler& one) {
   json.named("straggler");
   json("rank", one.rank);
@@ -125,7 +119,11 @@ void straggler(Fields& json, const AttributionView& view, const attribution::Str
   json("significant", one.significant, "Beyond the clock error.");
   json.sentence("Explains at least 80 % of the lateness, else undecided.");
   json("cause", attribution::late_cause_name(one.cause));
-  json.array("shares", one.shares, cause_share);
+  json.array("shares", one.shares, [](Fields& entry, const auto& share) {
+    entry("cause", attribution::late_cause_name(share.cause));
+    entry("time_ns", share.time);
+    entry("detail", share.detail, or_null);
+  });
   json("sentence", one.sentence, or_null);
 }
 
@@ -168,15 +166,6 @@ void nccl_use(Fields& json, const attribution::NcclUse& use) {
   json("channels_apart_ns", use.channels_apart);
 }
 
-void participant(Fields& json, const attribution::CollectiveWait::Participant& part) {
-  json("rank", part.rank);
-  json("start_ns", part.start);
-  json("end_ns", part.end);
-  json("wait_ns", part.wait);
-  json("transfer_ns", part.transfer);
-  json.object("nccl", part.nccl, nccl_use);
-}
-
 void collective(Fields& json, const attribution::CollectiveWait& one) {
   json.named("collective");
   json("kind", attribution::collective_kind_name(one.kind));
@@ -193,26 +182,14 @@ void collective(Fields& json, const attribution::CollectiveWait& one) {
   json("spread_of_ends_ns", one.spread_of_ends);
   json.sentence("The last arriver's duration: an estimate of the pure transfer.");
   json("shortest_ns", one.shortest);
-  json.array("participants", one.participants, participant);
-}
-
-void collectives(Fields& json, const Attribution& job) {
-  json("matched", job.collectives.size());
-  json("unmatched_kernels", job.unmatched_collectives);
-  json.sentence("At most a thousand, those with the most waiting.");
-  json.array("listed", listed_collectives(job), collective);
-}
-
-void what_if(Fields& json, const attribution::Efficiency::WhatIf& one) {
-  json("change", one.change);
-  json("step_time_ns", one.step_time);
-  json("saved_ns", one.saved);
-}
-
-void path_share(Fields& json, const attribution::Efficiency::PathShare& one) {
-  json("rank", one.rank);
-  json("what", one.what);
-  json("time_ns", one.time);
+  json.array("participants", one.participants, [](Fields& entry, const auto& part) {
+    entry("rank", part.rank);
+    entry("start_ns", part.start);
+    entry("end_ns", part.end);
+    entry("wait_ns", part.wait);
+    entry("transfer_ns", part.transfer);
+    entry.object("nccl", part.nccl, nccl_use);
+  });
 }
 
 void efficiency(Fields& json, const attribution::Efficiency& one) {
@@ -233,17 +210,18 @@ void efficiency(Fields& json, const attribution::Efficiency& one) {
   json("step_time_ns", one.step_time);
   json.sentence("The replay without a change against the measurement.");
   json("replay_error", one.replay_error, or_null);
-  json.array("what_if", one.what_if, what_if, "Each change alone; savings do not add up.");
-  json.array("critical_path", one.critical_path, path_share, "Adds up to runtime_ns.");
-}
-
-void clock(Fields& json, const attribution::ClockReport::RankClock& one) {
-  json("rank", one.rank);
-  json("offset_ns", one.offset, "Added to the rank's times.");
-  json("drift_ppm", one.drift_ppm, or_null);
-  json("residual_p50_ns", one.residual_p50);
-  json("residual_p95_ns", one.residual_p95);
-  json("matches", one.matches);
+  json.sentence("Each change alone; savings do not add up.");
+  json.array("what_if", one.what_if, [](Fields& entry, const auto& what_if) {
+    entry("change", what_if.change);
+    entry("step_time_ns", what_if.step_time);
+    entry("saved_ns", what_if.saved);
+  });
+  json.sentence("Adds up to runtime_ns.");
+  json.array("critical_path", one.critical_path, [](Fields& entry, const auto& share) {
+    entry("rank", share.rank);
+    entry("what", share.what);
+    entry("time_ns", share.time);
+  });
 }
 
 void clocks(Fields& json, const attribution::ClockReport& report) {
@@ -253,7 +231,14 @@ void clocks(Fields& json, const attribution::ClockReport& report) {
   json("error_ns", report.error, "Error bar of every wait.");
   json.sentence("Ends that lie before the last begin by more than the error.");
   json("causality_violations", report.causality_violations);
-  json.array("ranks", report.ranks, clock);
+  json.array("ranks", report.ranks, [](Fields& entry, const auto& clock) {
+    entry("rank", clock.rank);
+    entry("offset_ns", clock.offset, "Added to the rank's times.");
+    entry("drift_ppm", clock.drift_ppm, or_null);
+    entry("residual_p50_ns", clock.residual_p50);
+    entry("residual_p95_ns", clock.residual_p95);
+    entry("matches", clock.matches);
+  });
 }
 
 void class_time(Fields& json, const attribution::ClassifiedTime& one) {
@@ -276,11 +261,6 @@ void recording(Fields& json, const attribution::RankRecording& one) {
   json("losses", one.losses, "Dropped or malformed; the unit is in the name.");
 }
 
-void job_ranks(Fields& json, const attribution::JobSize& size) {
-  json("at_least", size.at_least, "That the recordings show or state.");
-  json("stated", size.stated, "at_least is the number, by what a recording says of its job.");
-}
-
 void document(Fields& json, const AttributionView& view) {
   const Attribution& job = view.attribution;
   const auto ledger = [&](Fields& one, const auto& step) { step_ledger(one, job, step); };
@@ -298,13 +278,24 @@ void document(Fields& json, const AttributionView& view) {
   json.sentence("Every step of every rank; the nine parts add up to end_ns - start_ns exactly.");
   json.array("ledger", job.ledger, ledger);
   json.object("stragglers", view, stragglers);
-  json.object("collectives", job, collectives);
+  json.object("collectives", [&](Fields& collectives) {
+    collectives("matched", job.collectives.size());
+    collectives("unmatched_kernels", job.unmatched_collectives);
+    collectives.sentence("At most a thousand, those with the most waiting.");
+    collectives.array("listed", listed_collectives(job), collective);
+  });
   json.object("efficiency", job.efficiency, efficiency);
   json("efficiency_reason", job.efficiency_reason, "Why efficiency is null.", or_null);
   json.object("clocks", job.clocks, clocks);
   json.array("classes", job.classes, class_time);
   json.array("recordings", job.recordings, recording);
-  json.object("job_ranks", job.job_size, job_ranks, "How many ranks the job has.");
+  json.sentence("How many ranks the job has.");
+  json.object("job_ranks", [&](Fields& ranks) {
+    ranks("at_least", job.job_size.at_least, "That the recordings show or state.");
+    ranks("stated",
+          job.job_size.stated,
+          "at_least is the number, by what a recording says of its job.");
+  });
 }
 }  // namespace
 

@@ -41,6 +41,7 @@ std::vector<NextCommand> next_commands(const AttributionView& view) {
   return next;
 }
 
+/// Everything but the sections.
 Document frame(const AttributionView& view) {
   Document document;
   document.title = document_title(view.options.tool_version, "where did the time go?");
@@ -66,9 +67,8 @@ Section remarks(const attribution::Attribution& attribution) {
     section.lead.push_back(fmt::format("{} more remarks with --details.", left_out));
   }
   std::int64_t unclassified = 0;
-  for (const auto& one : attribution.classes) {
+  for (const auto& one : attribution.classes)
     if (one.work_class == attribution::WorkClass::unclassified) unclassified = one.kernels;
-  }
   if (unclassified > 0) {
     section.lead.push_back(
         fmt::format("{} kernels match no rule and count as compute; --details names the largest.",
@@ -96,17 +96,14 @@ Document summarise_attribution(const AttributionView& view) {
   const std::size_t ranks = view.averages ? view.averages->ranks.size() : 0;
   const bool few_ranks = ranks > 1 && ranks <= most_summary_ranks;
   document.sections = with_content(
-      {{"ledger",
-        "",
-        {},
-        {},
-        {view.averages ? parts_table(view) : Table{}, few_ranks ? rank_table(view) : Table{}}},
-       {"stragglers", "", {}, {}, {shortened(straggler_table(view)), shortened(kinds_table(view))}},
-       {"efficiency",
-        "",
-        {},
-        {},
-        {attribution.efficiency ? shortened(what_if_table(view)) : Table{}}},
+      {section_of(
+           "ledger",
+           "",
+           {view.averages ? parts_table(view) : Table{}, few_ranks ? rank_table(view) : Table{}}),
+       section_of(
+           "stragglers", "", {shortened(straggler_table(view)), shortened(kinds_table(view))}),
+       section_of(
+           "efficiency", "", {attribution.efficiency ? shortened(what_if_table(view)) : Table{}}),
        remarks(attribution)});
   document.next.insert(
       document.next.begin(),

@@ -7,10 +7,6 @@
 #include "src/core/attribution.h"
 
 #include <array>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
@@ -22,8 +18,6 @@ inline constexpr int attribution_schema_version = 2;
 std::string render_attribution(const attribution::Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options);
-
-// A job's ledgers averaged over the steps that count.
 
 /// Mean over steps with the extremes, in seconds.
 struct Spread {
@@ -50,6 +44,7 @@ struct AveragedLedger {
   double share(Part which) const { return step.mean > 0.0 ? part(which).mean / step.mean : 0.0; }
 };
 
+/// A job's ledgers averaged over the steps that count.
 struct AveragedJob {
   std::vector<AveragedLedger> ranks;  // by rank
   AveragedLedger mean;

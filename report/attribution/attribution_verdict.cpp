@@ -12,8 +12,10 @@ namespace {
 using attribution::Attribution;
 using attribution::Straggler;
 
-std::string seconds(double value) {
-  return format_quantity(number(value), Unit::seconds);
+/// Of a double, in seconds, or of nanoseconds.
+template <class Time>
+std::string seconds(Time time) {
+  return format_quantity(number(time), Unit::seconds);
 }
 
 std::string percent(double share) {
@@ -68,12 +70,11 @@ std::string step_line(const AveragedJob& job) {
 /// "Host late costs most: ..." where something else costs more than waiting for the straggler.
 std::string loss_headline(const AveragedJob& job, Part part) {
   std::string most;
-  if (part == Part::host_late) {
-    const auto& causes = job.mean.host_late_by_cause;
-    const auto largest = std::max_element(causes.begin(), causes.end());
+  const auto& causes = job.mean.host_late_by_cause;
+  const auto largest = std::ranges::max_element(causes);
+  if (part == Part::host_late && *largest >= 0.5 * job.mean.part(part).mean) {
     const auto cause = static_cast<attribution::HostCause>(largest - causes.begin());
     most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
-    if (*largest < 0.5 * job.mean.part(part).mean) most = "";
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
                      capitalised(part_name(part)),
@@ -119,7 +120,7 @@ std::string waiting_share(const Attribution& attribution) {
       "transfer; the clocks are known to {}.",
       percent(whole.wait / (whole.wait + whole.transfer)),
       percent(whole.transfer / (whole.wait + whole.transfer)),
-      seconds(in_seconds(attribution.clocks.error)));
+      seconds(attribution.clocks.error));
 }
 
 std::string efficiency_line(const attribution::Efficiency& efficiency) {
@@ -136,8 +137,8 @@ std::string best_what_if(const attribution::Efficiency& efficiency) {
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
   return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
                      best->change,
-                     seconds(in_seconds(best->step_time)),
-                     seconds(in_seconds(efficiency.step_time)));
+                     seconds(best->step_time),
+                     seconds(efficiency.step_time));
 }
 
 std::string cost_line(const AttributionView& view, const Straggler& straggler) {
@@ -150,12 +151,8 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
       format_money(number(*lost / *share_of_gpu_time(view, straggler)), view.options.currency));
 }
 
-std::int64_t all_losses(const Attribution& attribution) {
-  std::int64_t sum = 0;
-  for (const auto& recording : attribution.recordings) {
-    for (const auto& loss : recording.losses) sum += loss.second;
-  }
-  return sum;
+bool lost_something(const attribution::RankRecording& recording) {
+  return std::ranges::any_of(recording.losses, [](const auto& loss) { return loss.second > 0; });
 }
 }  // namespace
 
@@ -169,12 +166,10 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.answer = Answer::no;
     verdict.headline = straggler_headline(view, *worst);
     // A host that is late everywhere may cost more than any one rank.
-    if (view.averages) {
-      const Part part = largest_loss(*view.averages);
-      if (part != Part::exposed_wait &&
-          view.averages->mean.part(part).mean > worst->exposed_per_step_ms * 1e-3) {
-        verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
-      }
+    const Part part = view.averages ? largest_loss(*view.averages) : Part::exposed_wait;
+    if (part != Part::exposed_wait &&
+        view.averages->mean.part(part).mean > worst->exposed_per_step_ms * 1e-3) {
+      verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
     }
     lines = {worst->sentence, cost_line(view, *worst)};
   } else if (attribution.stragglers.finding == attribution::StragglerFinding::no_straggler) {
@@ -192,7 +187,7 @@ Verdict judge_attribution(const AttributionView& view) {
   if (view.averages && view.averages->only_excluded) {
     lines.push_back("No step counts as steady state: the figures are of excluded steps.");
   }
-  if (all_losses(attribution) > 0) {
+  if (std::ranges::any_of(attribution.recordings, lost_something)) {
     lines.push_back("The recordings are not whole: what was lost stands at the end.");
   }
   std::erase(lines, "");

@@ -124,9 +124,8 @@ using attribution::RankRecording;
 Table excluded_table(const Attribution& attribution) {
   using Reason = std::pair<std::string, std::int64_t>;
   std::map<std::string, std::int64_t> reasons;
-  for (const auto& ledger : attribution.ledger) {
+  for (const auto& ledger : attribution.ledger)
     if (!ledger.excluded.empty()) ++reasons[ledger.excluded];
-  }
   return limit_rows(
       make_table<Reason>("excluded",
                          "Steps that are not averaged",
@@ -150,7 +149,7 @@ Table clocks_table(const attribution::ClockReport& clocks) {
 
 std::string clocks_sentence(const attribution::ClockReport& clocks) {
   std::string text = fmt::format("Clocks: error bar of every wait {}",
-                                 format_quantity(number(in_seconds(clocks.error)), Unit::seconds));
+                                 format_quantity(number(clocks.error), Unit::seconds));
   if (!clocks.method.empty()) text += ", " + clocks.method;
   text += ".";
   if (clocks.causality_violations > 0) {
@@ -261,7 +260,7 @@ Table kinds_table(const AttributionView& view) {
 }
 
 Section collectives_section(const AttributionView& view) {
-  Section section{"collectives", "Collectives: waiting and transfer", {}, {}, {}};
+  Section section{"collectives", "Collectives: waiting and transfer"};
   const auto& attribution = view.attribution;
   if (attribution.unmatched_collectives > 0) {
     section.lead.push_back(fmt::format(
@@ -280,7 +279,7 @@ Section collectives_section(const AttributionView& view) {
 
 Section evidence_section(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
-  Section section{"evidence", "What this rests on", {}, attribution.remarks, {}};
+  Section section{"evidence", "What this rests on", {}, attribution.remarks};
   const auto& choice = attribution.step_choice;
   section.lead.push_back(fmt::format("Steps: {}{} found, {} not averaged.",
                                      choice.sentence.empty() ? "" : choice.sentence + " ",

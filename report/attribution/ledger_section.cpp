@@ -28,9 +28,8 @@ struct Line {
 
 std::vector<Line> parts_of(const AveragedLedger& ledger) {
   std::vector<Line> lines;
-  for (const Part part : recording_parts) {
+  for (const Part part : recording_parts)
     lines.push_back({&ledger, part_name(part), ledger.part(part), ledger.share(part)});
-  }
   return lines;
 }
 
@@ -148,7 +147,7 @@ Table rank_table(const AttributionView& view) {
 }
 
 Section ledger_section(const AttributionView& view) {
-  Section section{"ledger", "Where the time goes", {}, {}, {}};
+  Section section{"ledger", "Where the time goes"};
   if (!view.averages) {
     section.lead.push_back("No step was found in the recordings, so there is no ledger.");
     return section;

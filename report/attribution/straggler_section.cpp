@@ -100,26 +100,26 @@ std::optional<double> share_of_loss(double factor, double whole) {
 Table path_table(const Efficiency& efficiency) {
   using Share = Efficiency::PathShare;
   const double whole = in_seconds(efficiency.runtime);
-  Table table = make_table<Share>(
-      "critical_path",
-      "Critical path: the chain of work that sets the length",
-      efficiency.critical_path,
-      {{parameter("rank", "rank"), &Share::rank},
-       {parameter("what", "what"), [](const Share& share) { return words(share.what); }},
-       {times("time_s", "time"), &Share::time},
-       {measure("share", "of the window", Unit::percent),
-        [whole](const Share& share) { return share_of(in_seconds(share.time), whole); }}});
-  table.notes.push_back("Shortening anything that is not on this path gains nothing.");
-  return limit_rows(std::move(table), "entries");
+  return limit_rows(
+      make_table<Share>(
+          "critical_path",
+          "Critical path: the chain of work that sets the length",
+          efficiency.critical_path,
+          {{parameter("rank", "rank"), &Share::rank},
+           {parameter("what", "what"), [](const Share& share) { return words(share.what); }},
+           {times("time_s", "time"), &Share::time},
+           {measure("share", "of the window", Unit::percent),
+            [whole](const Share& share) { return share_of(in_seconds(share.time), whole); }}},
+          {"Shortening anything that is not on this path gains nothing."}),
+      "entries");
 }
 
 Table useful_table(const attribution::Attribution& job) {
   const Efficiency& efficiency = *job.efficiency;
   using Useful = std::pair<Rank, double>;  // in seconds
   std::vector<Useful> useful;
-  for (std::size_t i = 0; i < efficiency.useful.size(); ++i) {
+  for (std::size_t i = 0; i < efficiency.useful.size(); ++i)
     useful.emplace_back(rank_at(job, i), in_seconds(efficiency.useful[i]));
-  }
   const std::vector<ColumnOf<Useful>> columns{
       {parameter("rank", "rank"), &Useful::first},
       {measure("time_s", "useful", Unit::seconds), &Useful::second},
@@ -185,7 +185,7 @@ Table straggler_table(const AttributionView& view) {
 
 Section stragglers_section(const AttributionView& view) {
   const StragglerReport& report = view.attribution.stragglers;
-  Section section{"stragglers", "Who is waited for, and why", {}, {}, {}};
+  Section section{"stragglers", "Who is waited for, and why"};
   if (!report.abstention.empty()) section.lead.push_back(report.abstention);
   if (report.stragglers.empty()) return section;
   section.lead.push_back(recurrence_sentences[static_cast<std::size_t>(report.recurrence)]);
@@ -211,18 +211,21 @@ Table what_if_table(const AttributionView& view) {
       {times("saved_s", "saved"), &Change::saved},
       {measure("saved_share", "of the step", Unit::percent),
        [step](const Change& one) { return share_of(in_seconds(one.saved), step); }}};
-  Table table = make_table("what_if", "What if: predicted step times", efficiency.what_if, columns);
-  table.notes.push_back(fmt::format(
-      "Each change alone; savings do not add up. Gaps that nothing recorded explains and, unless "
-      "they are the change, transfers stay as they are. The replay without a change is {} off the "
-      "measured {}.",
-      format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
-      format_quantity(number(step), Unit::seconds)));
-  return table;
+  return make_table(
+      "what_if",
+      "What if: predicted step times",
+      efficiency.what_if,
+      columns,
+      {fmt::format(
+          "Each change alone; savings do not add up. Gaps that nothing recorded explains and, "
+          "unless they are the change, transfers stay as they are. The replay without a change is "
+          "{} off the measured {}.",
+          format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
+          format_quantity(number(step), Unit::seconds))});
 }
 
 Section efficiency_section(const AttributionView& view) {
-  Section section{"efficiency", "Efficiency, critical path, what if", {}, {}, {}};
+  Section section{"efficiency", "Efficiency, critical path, what if"};
   const auto& efficiency = view.attribution.efficiency;
   if (!efficiency) {
     if (!view.attribution.efficiency_reason.empty()) {
@@ -232,7 +235,7 @@ Section efficiency_section(const AttributionView& view) {
   }
   section.lead.push_back(
       fmt::format("Window of {}{}. Waiting inside a collective never counts as useful.",
-                  format_quantity(number(in_seconds(efficiency->runtime)), Unit::seconds),
+                  format_quantity(number(efficiency->runtime), Unit::seconds),
                   efficiency->window.empty() ? "" : ": " + efficiency->window));
   if (std::abs(efficiency->replay_error) > uncertain_replay) {
     section.lead.push_back(fmt::format(

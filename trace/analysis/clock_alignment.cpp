@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
-#include "trace/analysis/clocks.h"
 #include "trace/analysis/waits.h"
 
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,13 +20,12 @@ bool one_timeline(const Job& job) {
 
 class Placer {
  public:
-  Placer(const Job& job, const Meetings& meetings) : job_(job), meetings_(meetings) {
-    const std::size_t ranks = job.recordings.size();
-    placed_.resize(ranks, false);
-    result_.offsets.resize(ranks);
-    result_.component.resize(ranks);
-    result_.ties.resize(ranks, ClockTie::reference);
-    result_.half_widths.resize(ranks);
+  Placer(const Job& job, const Meetings& meetings)
+      : job_(job), meetings_(meetings), placed_(job.recordings.size()) {
+    result_.offsets.resize(placed_.size());
+    result_.component.resize(placed_.size());
+    result_.ties.resize(placed_.size(), ClockTie::reference);
+    result_.half_widths.resize(placed_.size());
   }
 
   Placement place() {
@@ -147,160 +143,140 @@ double microseconds(nanoseconds time) {
   return in_ns(time) / 1e3;
 }
 
-class Aligner {
- public:
-  Aligner(const Job& job, const Matching& matching)
-      : job_(job),
-        matching_(matching),
-        meetings_(find_meetings(job, matching)),
-        placement_(Placer(job, meetings_).place()) {}
-
-  Alignment align() {
-    if (one_timeline(job_)) {
-      alignment_.map = ClockMap(job_.recordings.size());
-    } else {
-      alignment_.map = obey_causality(meetings_, placement_, refine_clocks(meetings_, placement_));
+/// Fills `alignment.report.ranks` and returns the residuals of all ranks together. A residual is
+/// the distance of one rank's end of a collective from the median of the others' ends; quantiles
+/// weigh collectives as the fit does.
+std::vector<WeightedValue> describe_ranks(const Meetings& meetings, Alignment& alignment) {
+  const ClockMap& map = alignment.map;
+  std::vector<std::vector<WeightedValue>> by_rank(map.ranks());
+  std::vector<WeightedValue> all;
+  std::vector<std::pair<double, std::uint32_t>> ends;
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    ends.clear();
+    nanoseconds origin{};
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      const nanoseconds end = map.to_common(side.rank, side.end);
+      if (ends.empty()) origin = end;
+      ends.emplace_back(in_ns(end - origin), side.rank);
     }
-    alignment_.component = placement_.component;
-    describe_ranks();
-    find_error();
-    alignment_.report.causality_violations =
-        count_violations(meetings_, alignment_.map, alignment_.report.error);
-    alignment_.report.method = method();
-    judge();
-    return std::move(alignment_);
-  }
-
- private:
-  /// A residual is the distance of one rank's end of a collective from the median of the others'
-  /// ends; quantiles weigh collectives as the fit does.
-  void describe_ranks() {
-    const ClockMap& map = alignment_.map;
-    std::vector<std::vector<WeightedValue>> by_rank(map.ranks());
-    std::vector<WeightedValue> all;
-    std::vector<std::pair<double, std::uint32_t>> ends;
-    for (const Meetings::Meeting& meeting : meetings_.meetings) {
-      ends.clear();
-      nanoseconds origin{};
-      for (const MeetingSide& side : meetings_.sides_of(meeting)) {
-        const nanoseconds end = map.to_common(side.rank, side.end);
-        if (ends.empty()) origin = end;
-        ends.emplace_back(in_ns(end - origin), side.rank);
-      }
-      std::ranges::sort(ends);
-      for (std::size_t i = 0; i < ends.size(); ++i) {
-        const double residual = std::abs(ends[i].first - median_without(ends, i));
-        by_rank[ends[i].second].push_back({residual, meeting.weight});
-        all.push_back({residual, meeting.weight});
-      }
+    std::ranges::sort(ends);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const double residual = std::abs(ends[i].first - median_without(ends, i));
+      all.push_back({residual, meeting.weight});
+      by_rank[ends[i].second].push_back(all.back());
     }
-    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
-      alignment_.report.ranks.push_back({Rank{static_cast<int>(rank)},
-                                         map.clock(rank).offset,
-                                         0.0 - map.clock(rank).drift * 1e6,
-                                         quantile(by_rank[rank], 0.5),
-                                         quantile(by_rank[rank], 0.95),
-                                         std::ssize(by_rank[rank])});
-    p50_ = quantile(all, 0.5);
-    p95_ = quantile(all, 0.95);
   }
+  for (std::size_t rank = 0; rank < map.ranks(); ++rank)
+    alignment.report.ranks.push_back({Rank{static_cast<int>(rank)},
+                                      map.clock(rank).offset,
+                                      0.0 - map.clock(rank).drift * 1e6,
+                                      quantile(by_rank[rank], 0.5),
+                                      quantile(by_rank[rank], 0.95),
+                                      std::ssize(by_rank[rank])});
+  return all;
+}
 
-  /// What all ranks have in common, and more where a rank's tie to the others is weaker.
-  void find_error() {
-    nanoseconds error = p95_.value_or(nanoseconds::zero());
-    const std::vector<Freedom> freedom = freedom_of(meetings_, alignment_.map);
-    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank) {
-      const ClockTie tie = placement_.ties[rank];
-      if (tie == ClockTie::messages) error = std::max(error, placement_.half_widths[rank]);
-      const bool few = alignment_.report.ranks[rank].matches < fewest_for_residuals;
-      if (tie == ClockTie::one_clock && few && !one_timeline(job_))
-        error = std::max(error, one_host_error);
-      if (tie == ClockTie::meetings && few)
-        // Few collectives cannot show how well their ends agree: half the room that causality
-        // leaves.
-        error = std::max(error, freedom[rank].half_width().value_or(error));
-    }
-    alignment_.report.error = error;
+/// At least `error`, what all ranks have in common, and more where a rank's tie to the others is
+/// weaker.
+nanoseconds largest_error(const Meetings& meetings,
+                          const Placement& placement,
+                          const Alignment& alignment,
+                          bool one_clock,
+                          nanoseconds error) {
+  const std::vector<Freedom> freedom = freedom_of(meetings, alignment.map);
+  for (std::size_t rank = 0; rank < freedom.size(); ++rank) {
+    const ClockTie tie = placement.ties[rank];
+    if (tie == ClockTie::messages) error = std::max(error, placement.half_widths[rank]);
+    const bool few = alignment.report.ranks[rank].matches < fewest_for_residuals;
+    if (tie == ClockTie::one_clock && few && !one_clock) error = std::max(error, one_host_error);
+    if (tie == ClockTie::meetings && few)
+      // Few collectives cannot show how well their ends agree: half the room that causality leaves.
+      error = std::max(error, freedom[rank].half_width().value_or(error));
   }
+  return error;
+}
 
-  std::string method() const {
-    if (job_.recordings.size() < 2) return "a single rank: nothing to align";
-    const std::string agreement =
-        p50_ ? fmt::format(
-                   "the ends of {} collectives agree to {:.1f} us (median), {:.1f} us (95 %)",
-                   meetings_.meetings.size(),
-                   microseconds(*p50_),
-                   microseconds(*p95_))
-             : "no collective shows how well they agree";
-    if (one_timeline(job_)) return fmt::format("one timeline, one clock; {}", agreement);
-    const auto drifting = std::ranges::count_if(
-        alignment_.report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
-    std::string text = fmt::format("one offset per rank{} from collectives that end together: {}",
-                                   drifting > 0 ? " and a drift where it shows" : "",
-                                   agreement);
-    for (const auto& [tie, words] :
-         {std::pair(ClockTie::messages, "are tied to the others by messages only"),
-          std::pair(ClockTie::one_clock, "are taken to share their host's clock")})
-      if (const std::string ranks = ranks_tied_by(tie); !ranks.empty())
-        text += fmt::format("; {} {}", ranks, words);
-    if (placement_.components > 1)
-      text += fmt::format("; {} sets of ranks share no collective and are not compared",
-                          placement_.components);
-    return text;
-  }
-
-  std::string ranks_tied_by(ClockTie tie) const {
+/// How the clocks of ranks of different recordings were aligned; `agreement` says how well.
+std::string method_of(const RankNumbers& numbers,
+                      const Placement& placement,
+                      const attribution::ClockReport& report,
+                      const std::string& agreement) {
+  const bool drifts =
+      std::ranges::any_of(report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
+  std::string text = fmt::format("one offset per rank{} from collectives that end together: {}",
+                                 drifts ? " and a drift where it shows" : "",
+                                 agreement);
+  for (const auto& [tie, words] :
+       {std::pair(ClockTie::messages, "are tied to the others by messages only"),
+        std::pair(ClockTie::one_clock, "are taken to share their host's clock")}) {
     std::vector<std::uint32_t> ranks;
-    for (std::uint32_t rank = 0; rank < placement_.ties.size(); ++rank)
-      if (placement_.ties[rank] == tie) ranks.push_back(rank);
-    return RankNumbers(job_).names(ranks);
+    for (std::uint32_t rank = 0; rank < placement.ties.size(); ++rank)
+      if (placement.ties[rank] == tie) ranks.push_back(rank);
+    if (!ranks.empty()) text += fmt::format("; {} {}", numbers.names(ranks), words);
   }
+  if (placement.components > 1)
+    text += fmt::format("; {} sets of ranks share no collective and are not compared",
+                        placement.components);
+  return text;
+}
 
-  /// Refuses verdicts across ranks where nothing ties clocks, or their error is larger than most of
-  /// the lateness that they show.
-  void judge() {
-    attribution::ClockReport& report = alignment_.report;
-    if (job_.recordings.size() < 2) return;
-    if (placement_.components == job_.recordings.size()) {
-      report.comparable = false;
-      report.reason = "no collective, message or host ties the ranks' clocks together";
-      return;
-    }
-    const std::optional<nanoseconds> typical = typical_lateness();
-    if (typical && *typical < report.error) {
-      report.comparable = false;
-      report.reason = fmt::format(
-          "the clocks agree to {:.1f} us only, and half of all lateness is "
-          "in arrivals less than {:.1f} us apart",
-          microseconds(report.error),
-          microseconds(*typical));
-    }
+/// Half of all lateness is in collectives whose arrivals are spread by at least this.
+std::optional<nanoseconds> typical_lateness(const Job& job,
+                                            const Matching& matching,
+                                            const ClockMap& clocks) {
+  const ArrivalFinder finder(job, clocks);
+  std::vector<WeightedValue> spreads;
+  for (const MatchedCollective& matched : matching.collectives) {
+    const auto [first, last] = std::ranges::minmax(finder.of(matched), {}, &TimeInterval::start);
+    const auto spread = in_ns(last.start - first.start);
+    if (spread > 0.0) spreads.push_back({spread, spread});
   }
-
-  /// Half of all lateness is in collectives whose arrivals are spread by at least this.
-  std::optional<nanoseconds> typical_lateness() const {
-    const ArrivalFinder finder(job_, alignment_.map);
-    std::vector<WeightedValue> spreads;
-    for (const MatchedCollective& matched : matching_.collectives) {
-      const std::vector<TimeInterval> arrivals = finder.of(matched);
-      const auto [first, last] = std::ranges::minmax_element(arrivals, {}, &TimeInterval::start);
-      const auto spread = in_ns(last->start - first->start);
-      if (spread > 0.0) spreads.push_back({spread, spread});
-    }
-    return quantile(spreads, 0.5);
-  }
-
-  const Job& job_;
-  const Matching& matching_;
-  Meetings meetings_;
-  Placement placement_;
-  std::optional<nanoseconds> p50_;  // of the residuals of all ranks together
-  std::optional<nanoseconds> p95_;
-  Alignment alignment_;
-};
+  return quantile(spreads, 0.5);
+}
 }  // namespace
 
 Alignment align_clocks(const Job& job, const Matching& matching) {
-  return Aligner(job, matching).align();
+  const Meetings meetings = find_meetings(job, matching);
+  const Placement placement = Placer(job, meetings).place();
+  const bool one_clock = one_timeline(job);
+  const std::size_t ranks = job.recordings.size();
+  Alignment alignment;
+  alignment.map = one_clock
+                      ? ClockMap(ranks)
+                      : obey_causality(meetings, placement, refine_clocks(meetings, placement));
+  alignment.component = placement.component;
+  attribution::ClockReport& report = alignment.report;
+  const std::vector<WeightedValue> residuals = describe_ranks(meetings, alignment);
+  const auto p50 = quantile(residuals, 0.5);
+  const auto p95 = quantile(residuals, 0.95);
+  report.error =
+      largest_error(meetings, placement, alignment, one_clock, p95.value_or(nanoseconds::zero()));
+  report.causality_violations = count_violations(meetings, alignment.map, report.error);
+  if (ranks < 2) {
+    report.method = "a single rank: nothing to align";
+    return alignment;
+  }
+  const std::string agreement =
+      p50 ? fmt::format("the ends of {} collectives agree to {:.1f} us (median), {:.1f} us (95 %)",
+                        meetings.meetings.size(),
+                        microseconds(*p50),
+                        microseconds(*p95))
+          : "no collective shows how well they agree";
+  report.method = one_clock ? fmt::format("one timeline, one clock; {}", agreement)
+                            : method_of(RankNumbers(job), placement, report, agreement);
+  // No verdicts across ranks where nothing ties clocks, or where their error is larger than most of
+  // the lateness that they show.
+  if (placement.components == ranks) {
+    report.reason = "no collective, message or host ties the ranks' clocks together";
+  } else if (const auto typical = typical_lateness(job, matching, alignment.map);
+             typical && *typical < report.error) {
+    report.reason = fmt::format(
+        "the clocks agree to {:.1f} us only, and half of all lateness is "
+        "in arrivals less than {:.1f} us apart",
+        microseconds(report.error),
+        microseconds(*typical));
+  }
+  report.comparable = report.reason.empty();
+  return alignment;
 }
 }  // namespace scaleworth::trace

@@ -10,47 +10,7 @@ namespace {
 /// Ends differ the more the longer the transfer takes, but below some tens of microseconds other
 /// things decide: eight V100 ended 1 to 7 us apart after transfers of 7 as of 86 us.
 constexpr double shortest_useful_ns = 50e3;
-}  // namespace
 
-Meetings find_meetings(const Job& job, const Matching& matching) {
-  Meetings found;
-  const auto side = [&](const MatchedCollective::Member& member) {
-    const DeviceEvent& event = job.recordings[member.rank].device_events.at(member.event);
-    return MeetingSide{member.rank, event.start, event.end};
-  };
-  const auto precede = [&](const MeetingSide& begins, const MeetingSide& ends) {
-    found.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
-  };
-  for (const MatchedCollective& matched : matching.collectives) {
-    const auto& members = matched.members;
-    const Exchange exchange = exchange_of(matched.kind);
-    if (exchange == Exchange::all || (exchange == Exchange::message && !matched.sender)) {
-      nanoseconds shortest = nanoseconds::max();
-      const std::size_t first = found.sides.size();
-      for (const auto& member : members) {
-        const MeetingSide& own = found.sides.emplace_back(side(member));
-        shortest = std::min(shortest, own.end - own.start);
-      }
-      // Durations need no common clock.
-      const double weight = shortest_useful_ns / (shortest_useful_ns + in_ns(shortest));
-      found.meetings.push_back({first, members.size(), weight});
-      continue;
-    }
-    if (matched.sender && members.size() == 2) {
-      precede(side(members[*matched.sender]), side(members[1 - *matched.sender]));
-      continue;
-    }
-    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::rank);
-    for (const auto& member : members) {
-      if (root == members.end() || member.rank == root->rank) continue;
-      if (exchange == Exchange::from_root) precede(side(*root), side(member));
-      if (exchange == Exchange::to_root) precede(side(member), side(*root));
-    }
-  }
-  return found;
-}
-
-namespace {
 /// Crystal oscillators are within 100 ppm; more is a recording gone wrong.
 constexpr double largest_drift = 1e-3;
 constexpr double significant_errors = 5.0;
@@ -65,10 +25,13 @@ class Refiner {
       : meetings_(meetings),
         placement_(placement),
         ranks_(placement.offsets.size()),
-        stride_(1 + meetings.sides.size() / enough_sides) {
-    find_origin();
-    clocks_.resize(ranks_);
-    meets_.resize(ranks_, false);
+        stride_(1 + meetings.sides.size() / enough_sides),
+        clocks_(ranks_),
+        meets_(ranks_) {
+    const auto start = [&](const MeetingSide& side) {
+      return side.start + placement.offsets[side.rank];
+    };
+    if (!meetings.sides.empty()) origin_ = start(std::ranges::min(meetings.sides, {}, start));
     for (const MeetingSide& side : meetings.sides) meets_[side.rank] = true;
   }
 
@@ -90,14 +53,6 @@ class Refiner {
     double drift = 0.0;
     bool drifts = false;
   };
-
-  /// Numbers near the recording's begin keep all digits of a double.
-  void find_origin() {
-    for (const MeetingSide& side : meetings_.sides) {
-      const nanoseconds time = side.start + placement_.offsets[side.rank];
-      origin_ = &side == &meetings_.sides.front() ? time : std::min(origin_, time);
-    }
-  }
 
   double local(const MeetingSide& side) const {
     return in_ns(side.end + placement_.offsets[side.rank] - origin_);
@@ -125,14 +80,15 @@ class Refiner {
     return by_rank;
   }
 
-  /// Returns the largest move.
+  /// By the median and not a mean with outliers cut, because ends often agree at two distances, by
+  /// who came last: the median stays with the larger number. Returns the largest move.
   double adjust_offsets() {
     const auto by_rank = lags();
     double largest = 0.0;
     for (std::size_t rank = 0; rank < ranks_; ++rank)
-      if (const auto location = robust_location(by_rank[rank])) {
-        clocks_[rank].shift += location->center;
-        largest = std::max(largest, std::abs(location->center));
+      if (const auto lag = weighted_quantile(by_rank[rank], 0.5)) {
+        clocks_[rank].shift += *lag;
+        largest = std::max(largest, std::abs(*lag));
       }
     return largest;
   }
@@ -143,11 +99,11 @@ class Refiner {
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       if (by_rank[rank].size() < fewest_for_drift) continue;
       const auto line = huber_slope(by_rank[rank]);
-      const auto location = robust_location(by_rank[rank]);
       if (!line) continue;
       const double size = std::abs(line->slope);
       clocks_[rank].drifts = size > significant_errors * line->standard_error &&
-                             size * line->span > location->scale && size < largest_drift;
+                             size * line->span > robust_scale(by_rank[rank]) &&
+                             size < largest_drift;
       any = any || clocks_[rank].drifts;
     }
     return any;
@@ -187,107 +143,20 @@ class Refiner {
   const Placement& placement_;
   std::size_t ranks_;
   std::size_t stride_;
-  nanoseconds origin_{};
+  nanoseconds origin_{};  // numbers near the recording's begin keep all digits of a double
   std::vector<Correction> clocks_;
   std::vector<bool> meets_;  // by rank: has any collective; the others keep their placement
 };
 
-/// Largest and second largest of what is added, and whose the largest is.
-struct TopTwo {
-  nanoseconds first = nanoseconds::min();
-  nanoseconds second = nanoseconds::min();
-  std::uint32_t owner = no_index;
-
-  void add(std::uint32_t rank, nanoseconds value) {
-    if (owner == no_index || value > first) {
-      second = first;
-      first = value;
-      owner = rank;
-    } else {
-      second = std::max(second, value);
-    }
-  }
-  nanoseconds without(std::uint32_t rank) const { return rank == owner ? second : first; }
-};
-}  // namespace
-
-ClockMap refine_clocks(const Meetings& meetings, const Placement& placement) {
-  return Refiner(meetings, placement).refine();
+/// The largest but for what `rank` added.
+nanoseconds largest_without(std::uint32_t rank, const TopTwo& of) {
+  return rank == of.owner ? of.second : of.first;
 }
 
-std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks) {
-  std::vector<Freedom> freedom(clocks.ranks());
-  for (const Meetings::Meeting& meeting : meetings.meetings) {
-    TopTwo begins;
-    TopTwo negated_ends;
-    for (const MeetingSide& side : meetings.sides_of(meeting)) {
-      begins.add(side.rank, clocks.to_common(side.rank, side.start));
-      negated_ends.add(side.rank, -clocks.to_common(side.rank, side.end));
-    }
-    for (const MeetingSide& side : meetings.sides_of(meeting)) {
-      Freedom& own = freedom[side.rank];
-      own.raise(begins.without(side.rank) - clocks.to_common(side.rank, side.end));
-      own.lower(-negated_ends.without(side.rank) - clocks.to_common(side.rank, side.start));
-    }
-  }
-  for (const Precedence& p : meetings.precedences) {
-    const nanoseconds slack =
-        clocks.to_common(p.after_rank, p.after) - clocks.to_common(p.before_rank, p.before);
-    freedom[p.after_rank].raise(-slack);
-    freedom[p.before_rank].lower(slack);
-  }
-  return freedom;
+nanoseconds slack(const Precedence& p, const ClockMap& clocks) {
+  return clocks.to_common(p.after_rank, p.after) - clocks.to_common(p.before_rank, p.before);
 }
 
-ClockMap obey_causality(const Meetings& meetings,
-                        const Placement& placement,
-                        const ClockMap& clocks) {
-  constexpr int rounds = 40;
-  std::vector<ClockMap::RankClock> moved;
-  for (std::size_t rank = 0; rank < clocks.ranks(); ++rank) moved.push_back(clocks.clock(rank));
-  for (int round = 0; round < rounds; ++round) {
-    check_interrupt();
-    const std::vector<Freedom> freedom = freedom_of(meetings, ClockMap(moved));
-    bool changed = false;
-    for (std::size_t rank = 0; rank < moved.size(); ++rank) {
-      if (placement.ties[rank] == ClockTie::reference) continue;
-      const nanoseconds low = freedom[rank].low.value_or(nanoseconds::min());
-      const nanoseconds high = freedom[rank].high.value_or(nanoseconds::max());
-      nanoseconds move{};
-      if (low > high) {
-        move = low / 2 + high / 2;
-      } else if (low > nanoseconds::zero()) {
-        move = low;
-      } else if (high < nanoseconds::zero()) {
-        move = high;
-      }
-      // Half of it, because the other side of a breach may move too.
-      const nanoseconds step = round + 1 == rounds ? move : move / 2;
-      moved[rank].offset = bounded_offset(
-          moved[rank].offset + bounded_offset(step == nanoseconds::zero() ? move : step));
-      changed = changed || move != nanoseconds::zero();
-    }
-    if (!changed) break;
-  }
-  return ClockMap(std::move(moved));
-}
-
-std::int64_t count_violations(const Meetings& meetings, const ClockMap& clocks, nanoseconds error) {
-  std::int64_t violations = 0;
-  for (const Meetings::Meeting& meeting : meetings.meetings) {
-    TopTwo begins;
-    for (const MeetingSide& side : meetings.sides_of(meeting))
-      begins.add(side.rank, clocks.to_common(side.rank, side.start));
-    for (const MeetingSide& side : meetings.sides_of(meeting))
-      if (begins.first - clocks.to_common(side.rank, side.end) > error) ++violations;
-  }
-  for (const Precedence& p : meetings.precedences)
-    if (clocks.to_common(p.before_rank, p.before) - clocks.to_common(p.after_rank, p.after) > error)
-      ++violations;
-  return violations;
-}
-
-namespace {
 constexpr double tuning = 1.345;  // keeps 95 % efficiency at normal errors
 constexpr int robust_passes = 8;
 
@@ -328,6 +197,108 @@ Line weighted_line(const std::vector<WeightedValue>& values) {
 }
 }  // namespace
 
+Meetings find_meetings(const Job& job, const Matching& matching) {
+  Meetings found;
+  const auto side = [&](const MatchedCollective::Member& member) {
+    const DeviceEvent& event = job.recordings[member.rank].device_events.at(member.event);
+    return MeetingSide{member.rank, event.start, event.end};
+  };
+  const auto precede = [&](const MeetingSide& begins, const MeetingSide& ends) {
+    found.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
+  };
+  for (const MatchedCollective& matched : matching.collectives) {
+    const auto& members = matched.members;
+    const Exchange exchange = exchange_of(matched.kind);
+    if (exchange == Exchange::all || (exchange == Exchange::message && !matched.sender)) {
+      nanoseconds shortest = nanoseconds::max();
+      const std::size_t first = found.sides.size();
+      for (const auto& member : members) {
+        const MeetingSide& own = found.sides.emplace_back(side(member));
+        shortest = std::min(shortest, own.end - own.start);
+      }
+      // Durations need no common clock.
+      const double weight = shortest_useful_ns / (shortest_useful_ns + in_ns(shortest));
+      found.meetings.push_back({first, members.size(), weight});
+      continue;
+    }
+    if (matched.sender && members.size() == 2) {
+      precede(side(members[*matched.sender]), side(members[1 - *matched.sender]));
+      continue;
+    }
+    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::rank);
+    for (const auto& member : members) {
+      if (root == members.end() || member.rank == root->rank) continue;
+      if (exchange == Exchange::from_root) precede(side(*root), side(member));
+      if (exchange == Exchange::to_root) precede(side(member), side(*root));
+    }
+  }
+  return found;
+}
+
+ClockMap refine_clocks(const Meetings& meetings, const Placement& placement) {
+  return Refiner(meetings, placement).refine();
+}
+
+std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks) {
+  std::vector<Freedom> freedom(clocks.ranks());
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    TopTwo begins;
+    TopTwo negated_ends;
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      begins.add(side.rank, clocks.to_common(side.rank, side.start));
+      negated_ends.add(side.rank, -clocks.to_common(side.rank, side.end));
+    }
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      Freedom& own = freedom[side.rank];
+      own.raise(largest_without(side.rank, begins) - clocks.to_common(side.rank, side.end));
+      own.lower(-largest_without(side.rank, negated_ends) -
+                clocks.to_common(side.rank, side.start));
+    }
+  }
+  for (const Precedence& p : meetings.precedences) {
+    freedom[p.after_rank].raise(-slack(p, clocks));
+    freedom[p.before_rank].lower(slack(p, clocks));
+  }
+  return freedom;
+}
+
+ClockMap obey_causality(const Meetings& meetings, const Placement& placement, ClockMap clocks) {
+  constexpr int rounds = 40;
+  for (int round = 0; round < rounds; ++round) {
+    check_interrupt();
+    const std::vector<Freedom> freedom = freedom_of(meetings, clocks);
+    bool changed = false;
+    for (std::size_t rank = 0; rank < clocks.ranks(); ++rank) {
+      if (placement.ties[rank] == ClockTie::reference) continue;
+      const nanoseconds low = freedom[rank].low.value_or(nanoseconds::min());
+      const nanoseconds high = freedom[rank].high.value_or(nanoseconds::max());
+      const nanoseconds move =
+          low > high ? low / 2 + high / 2 : std::clamp(nanoseconds::zero(), low, high);
+      // Half of it, because the other side of a breach may move too.
+      const nanoseconds step = round + 1 == rounds ? move : move / 2;
+      nanoseconds& offset = clocks.clock(rank).offset;
+      offset = bounded_offset(offset + bounded_offset(step == nanoseconds::zero() ? move : step));
+      changed = changed || move != nanoseconds::zero();
+    }
+    if (!changed) break;
+  }
+  return clocks;
+}
+
+std::int64_t count_violations(const Meetings& meetings, const ClockMap& clocks, nanoseconds error) {
+  std::int64_t violations = 0;
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    TopTwo begins;
+    for (const MeetingSide& side : meetings.sides_of(meeting))
+      begins.add(side.rank, clocks.to_common(side.rank, side.start));
+    for (const MeetingSide& side : meetings.sides_of(meeting))
+      if (begins.first - clocks.to_common(side.rank, side.end) > error) ++violations;
+  }
+  return violations + std::ranges::count_if(meetings.precedences, [&](const Precedence& p) {
+           return -slack(p, clocks) > error;
+         });
+}
+
 std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p) {
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values, {}, &WeightedValue::value);
@@ -341,12 +312,10 @@ std::optional<double> weighted_quantile(std::vector<WeightedValue> values, doubl
   return values.back().value;
 }
 
-std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& values) {
-  const std::optional<double> center = weighted_quantile(values, 0.5);
-  if (!center) return std::nullopt;
-  std::vector<WeightedValue> residuals = values;
-  for (WeightedValue& v : residuals) v.value -= *center;
-  return RobustLocation{*center, absolute_scale(std::move(residuals))};
+double robust_scale(std::vector<WeightedValue> values) {
+  const double center = weighted_quantile(values, 0.5).value_or(0.0);
+  for (WeightedValue& v : values) v.value -= center;
+  return absolute_scale(std::move(values));
 }
 
 std::optional<RobustSlope> huber_slope(const std::vector<WeightedValue>& values) {

@@ -2,22 +2,12 @@
 /// How the clocks of ranks map to one another, and how that map is fitted.
 #pragma once
 
-#include "src/core/attribution.h"
-#include "src/core/span.h"
 #include "trace/analysis/matching.h"
-#include "trace/recording.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <vector>
 
 namespace scaleworth::trace {
-// From each rank's clock to the common one.
-
 /// Damaged recordings may hold any time within +-2^61 ns: with offsets this small, times on the
 /// common clock and their differences cannot overflow.
 inline std::chrono::nanoseconds bounded_offset(std::chrono::nanoseconds offset) {
@@ -40,6 +30,7 @@ class ClockMap {
   explicit ClockMap(std::vector<RankClock> clocks) : clocks_(std::move(clocks)) {}
 
   std::size_t ranks() const { return clocks_.size(); }
+  RankClock& clock(std::size_t rank) { return clocks_.at(rank); }
   const RankClock& clock(std::size_t rank) const { return clocks_.at(rank); }
   /// Monotonic for every rank: |drift| is far below 1.
   std::chrono::nanoseconds to_common(std::size_t rank, std::chrono::nanoseconds time) const {
@@ -71,8 +62,6 @@ struct Alignment {
 /// recordings allow it together). Ranks without common collectives make the clocks not comparable.
 Alignment align_clocks(const Job& job, const Matching& matching);
 
-// Collectives as clocks see them: ends that agree, and ends that cannot come before begins.
-
 /// One rank's part of a collective, on the rank's own clock.
 struct MeetingSide {
   std::uint32_t rank = 0;
@@ -88,6 +77,7 @@ struct Precedence {
   nanoseconds after{};
 };
 
+/// Collectives as clocks see them: ends that agree, and ends that cannot come before begins.
 struct Meetings {
   /// A collective in which every rank needs every other: all end at about the same time, and none
   /// before the last begins.
@@ -109,9 +99,6 @@ struct Meetings {
 
 Meetings find_meetings(const Job& job, const Matching& matching);
 
-// First guess of the clocks: how far each rank's lies from the others', and which ranks can be
-// compared at all.
-
 /// What ties a rank's clock to those placed before it.
 enum class ClockTie : std::uint8_t {
   reference,  // the first of its component
@@ -120,6 +107,8 @@ enum class ClockTie : std::uint8_t {
   one_clock,  // the same host: taken as the same clock
 };
 
+/// First guess of the clocks: how far each rank's lies from the others', and which ranks can be
+/// compared at all.
 struct Placement {
   std::vector<nanoseconds> offsets;      // by rank, to the clock of the component's first
   std::vector<std::uint32_t> component;  // by rank; ranks of one can be compared
@@ -127,8 +116,6 @@ struct Placement {
   std::vector<nanoseconds> half_widths;  // by rank; of messages only
   std::uint32_t components = 0;
 };
-
-// Offsets and drifts that make the ends of collectives agree best, and then break no law.
 
 /// Starting from `placement`: minimises the distances of every rank's ends from the median end of
 /// each collective, weighted by Meeting::weight, over one offset per rank (by medians); and over a
@@ -141,9 +128,7 @@ ClockMap refine_clocks(const Meetings& meetings, const Placement& placement);
 /// `clocks` moved as little as the laws ask for: no participant of a collective ends before the
 /// last one begins, no message arrives before it is sent. Where the laws contradict each other, the
 /// largest breach is made smallest.
-ClockMap obey_causality(const Meetings& meetings,
-                        const Placement& placement,
-                        const ClockMap& clocks);
+ClockMap obey_causality(const Meetings& meetings, const Placement& placement, ClockMap clocks);
 
 /// How far each rank's clock could be moved down and up, all others held, without breaking a law:
 /// (low, high), low > high where they contradict. Absent where nothing bounds one of them.
@@ -164,8 +149,6 @@ std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks
 /// Ends of participants more than `error` before the last begin of their collective.
 std::int64_t count_violations(const Meetings& meetings, const ClockMap& clocks, nanoseconds error);
 
-// Where weighted observations lie, and how they drift, whatever a few of them say.
-
 /// A value seen at `at` (any unit; only for slopes).
 struct WeightedValue {
   double value = 0.0;
@@ -177,13 +160,8 @@ struct WeightedValue {
 /// values.
 std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p);
 
-struct RobustLocation {
-  double center = 0.0;  // weighted median: minimises sum_i w_i |v_i - center|
-  double scale = 0.0;   // 1.4826 * weighted median of |v_i - center|: sigma of a normal
-};
-/// The median and not a mean with outliers cut, because ends often agree at two distances, by who
-/// came last: the median stays with the larger number. Absent for no values.
-std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& values);
+/// 1.4826 * weighted median of |v_i - m|, m the weighted median of v: sigma of a normal.
+double robust_scale(std::vector<WeightedValue> values);
 
 struct RobustSlope {
   double slope = 0.0;

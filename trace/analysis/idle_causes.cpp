@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
 namespace scaleworth::trace {
 namespace {
-// From nested ranges to disjoint ones: each instant belongs to the innermost range over it.
+using attribution::HostCause;
 
-/// Takes ranges in the order of their starts, outer ones first where starts agree. A range that
-/// outlasts the one it began in takes the time from it. Linear in the number of ranges.
+/// From nested ranges to disjoint ones: each instant belongs to the innermost range over it. Takes
+/// them in the order of their starts, outer ones first where starts agree. A range that outlasts
+/// the one it began in takes the time from it. Linear in the number of ranges.
 class InnermostStretches {
  public:
   void add(const HostStretch& range) {
@@ -34,7 +36,7 @@ class InnermostStretches {
 
   void emit(nanoseconds end) {
     if (from_ < end) {
-      done_.push_back({from_, end, open_.back().cause});
+      done_.push_back({{from_, end}, open_.back().cause});
       from_ = end;
     }
   }
@@ -44,54 +46,17 @@ class InnermostStretches {
   nanoseconds from_{};
 };
 
-using attribution::HostCause;
-
 bool is_profiler(const HostEvent& event) {
   return event.activity == HostActivity::overhead && !event.cause;
 }
-}  // namespace
-
-HostEvidence::HostEvidence(const RankView& rank) {
-  for (const HostEvent& event : rank.recording().host_events) {
-    if (!is_call(event)) continue;
-    auto& dispatching = threads[event.thread].dispatching;
-    if (!dispatching.empty() &&
-        rank.start(event) - dispatching.back().end <= longest_dispatch_pause) {
-      dispatching.back().end = std::max(dispatching.back().end, rank.end(event));
-    } else {
-      dispatching.push_back({rank.start(event), rank.end(event)});
-    }
-  }
-  std::unordered_map<std::uint32_t, InnermostStretches> of_thread;
-  InnermostStretches of_all;
-  for (const HostEvent& event : rank.recording().host_events) {
-    if (!event.cause && !is_profiler(event)) continue;
-    const HostStretch stretch{rank.start(event), rank.end(event), event.cause};
-    of_thread[event.thread].add(stretch);
-    if (event.cause == HostCause::garbage_collection ||
-        (is_profiler(event) && thread(event.thread) == nullptr))
-      of_all.add(stretch);
-  }
-  for (auto& [index, stretches] : of_thread) threads[index].stretches = stretches.finish();
-  everywhere = of_all.finish();
-}
-
-const HostThread* HostEvidence::thread(std::uint32_t index) const {
-  const auto found = threads.find(index);
-  return found == threads.end() ? nullptr : &found->second;
-}
-
-namespace {
 /// The parts of `stretches` within `range`, appended.
 void append_within(const std::vector<HostStretch>& stretches,
                    TimeInterval range,
                    std::vector<HostStretch>& result) {
-  if (range.start >= range.end) return;
-  auto next = std::ranges::upper_bound(stretches, range.start, {}, &HostStretch::end);
-  for (; next != stretches.end() && next->start < range.end; ++next) {
-    result.push_back(
-        {std::max(next->start, range.start), std::min(next->end, range.end), next->cause});
-  }
+  for_each_within(
+      stretches, range, [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
+        result.push_back({{start, end}, one.cause});
+      });
 }
 
 /// What covers `range`: the thread's own events, and between them what holds up all threads.
@@ -132,48 +97,36 @@ constexpr nanoseconds longest_launch{20'000};
 /// go on.
 class Divider {
  public:
-  explicit Divider(const RankView& rank) : rank_(rank), evidence_(rank) {
+  explicit Divider(const RankView& rank)
+      : rank_(rank), evidence_(rank), launches_(rank.recording()) {
     const Recording& recording = rank.recording();
     std::map<std::uint32_t, std::int64_t> calls;  // by thread
-    for (std::uint32_t index = 0; index < recording.host_events.size(); ++index) {
-      const HostEvent& event = recording.host_events[index];
+    for (const HostEvent& event : recording.host_events) {
       last_end_ = std::max(last_end_.value_or(rank.end(event)), rank.end(event));
-      if (is_call(event)) {
-        ++calls[event.thread];
-        if (event.correlation != 0) launches_.emplace_back(event.correlation, index);
-      }
+      if (is_call(event)) ++calls[event.thread];
       const Synchronization* wait = synchronization_of(recording, event);
       if (wait != nullptr && wait->kind == Synchronization::Kind::stream_wait_event && wait->stream)
         stream_waits_[*wait->stream].push_back(rank.start(event));
     }
-    // Most tools number calls as they come.
-    if (!std::ranges::is_sorted(launches_)) std::ranges::sort(launches_);
     const auto most = std::ranges::max_element(calls, {}, [](const auto& a) { return a.second; });
     if (most != calls.end()) main_thread_ = evidence_.thread(most->first);
   }
 
   const std::vector<IdlePiece>& divide(const IdleGap& gap) {
     pieces_.clear();
-    const HostEvent* launch = launch_of(gap.next);
-    if (launch == nullptr) {
+    if (const HostEvent* launch = launch_of(gap.next)) {
+      const nanoseconds launched = std::clamp(rank_.end(*launch), gap.start, gap.end);
+      late_host(evidence_.thread(launch->thread), {gap.start, launched});
+      after_launch(gap, *launch, launched);
+    } else {
       without_launch(gap);
-      return pieces_;
     }
-    const nanoseconds launched = std::clamp(rank_.end(*launch), gap.start, gap.end);
-    late_host(evidence_.thread(launch->thread), {gap.start, launched});
-    after_launch(gap, *launch, launched);
     return pieces_;
   }
 
  private:
-  /// The call that launched a device event; null when the recording does not have it. Of calls that
-  /// share the correlation, the first.
   const HostEvent* launch_of(std::uint32_t event) const {
-    if (event == no_index) return nullptr;
-    const std::uint64_t correlation = rank_.recording().device_events[event].correlation;
-    const auto found = std::ranges::lower_bound(launches_, std::pair(correlation, 0U));
-    if (correlation == 0 || found == launches_.end() || found->first != correlation) return nullptr;
-    return &rank_.recording().host_events[found->second];
+    return event == no_index ? nullptr : launches_.of(rank_.recording().device_events[event]);
   }
 
   void late_host(const HostThread* thread, TimeInterval range) {
@@ -192,17 +145,12 @@ class Divider {
   void uncovered(const HostThread* thread, TimeInterval range, bool ran_dry) {
     const HostCause dispatching = ran_dry ? HostCause::synchronizing_call : HostCause::launch_bound;
     nanoseconds from = range.start;
-    if (thread != nullptr) {
-      const auto& calls = thread->dispatching;
-      auto next = std::ranges::upper_bound(calls, range.start, {}, &TimeInterval::end);
-      for (; next != calls.end() && next->start < range.end; ++next) {
-        const nanoseconds start = std::max(next->start, range.start);
-        const nanoseconds end = std::min(next->end, range.end);
-        add({from, start}, Part::host_late, HostCause::other);
-        add({start, end}, Part::host_late, dispatching);
-        from = std::max(from, end);
-      }
-    }
+    const auto dispatched = [&](const TimeInterval&, nanoseconds start, nanoseconds end) {
+      add({from, start}, Part::host_late, HostCause::other);
+      add({start, end}, Part::host_late, dispatching);
+      from = std::max(from, end);
+    };
+    if (thread != nullptr) for_each_within(thread->dispatching, range, dispatched);
     add({from, range.end}, Part::host_late, HostCause::other);
   }
 
@@ -240,7 +188,7 @@ class Divider {
     const bool over = gap.next == no_index;
     const nanoseconds known =
         over && last_end_ ? std::clamp(*last_end_, gap.start, gap.end) : gap.start;
-    cover(main_thread_, evidence_.everywhere, {gap.start, gap.end}, covering_);
+    cover(main_thread_, evidence_.everywhere, gap, covering_);
     nanoseconds from = gap.start;
     const auto rest = [&](nanoseconds until) {
       add({from, std::min(until, known)}, Part::host_late, HostCause::other);
@@ -255,18 +203,18 @@ class Divider {
   }
 
   void add(const HostStretch& stretch) {
-    add({stretch.start, stretch.end},
+    add(stretch,
         stretch.cause ? Part::host_late : Part::profiler_overhead,
         stretch.cause.value_or(HostCause::other));
   }
 
   void add(TimeInterval range, Part part, HostCause cause) {
-    if (range.start < range.end) pieces_.push_back({range.start, range.end, part, cause});
+    if (range.start < range.end) pieces_.push_back({range, part, cause});
   }
 
   const RankView& rank_;
   HostEvidence evidence_;
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> launches_;  // correlation, host event
+  LaunchCalls launches_;
   std::unordered_map<std::uint32_t, std::vector<nanoseconds>> stream_waits_;  // for events
   const HostThread* main_thread_ = nullptr;                                   // with the most calls
   std::optional<nanoseconds> last_end_;                                       // of all host events
@@ -274,6 +222,51 @@ class Divider {
   std::vector<HostStretch> covering_;
 };
 }  // namespace
+
+HostEvidence::HostEvidence(const RankView& rank) {
+  for (const HostEvent& event : rank.recording().host_events) {
+    if (!is_call(event)) continue;
+    auto& dispatching = threads[event.thread].dispatching;
+    if (!dispatching.empty() &&
+        rank.start(event) - dispatching.back().end <= longest_dispatch_pause) {
+      dispatching.back().end = std::max(dispatching.back().end, rank.end(event));
+    } else {
+      dispatching.push_back({rank.start(event), rank.end(event)});
+    }
+  }
+  std::unordered_map<std::uint32_t, InnermostStretches> of_thread;
+  InnermostStretches of_all;
+  for (const HostEvent& event : rank.recording().host_events) {
+    if (!event.cause && !is_profiler(event)) continue;
+    const HostStretch stretch{{rank.start(event), rank.end(event)}, event.cause};
+    of_thread[event.thread].add(stretch);
+    if (event.cause == HostCause::garbage_collection ||
+        (is_profiler(event) && thread(event.thread) == nullptr))
+      of_all.add(stretch);
+  }
+  for (auto& [index, stretches] : of_thread) threads[index].stretches = stretches.finish();
+  everywhere = of_all.finish();
+}
+
+const HostThread* HostEvidence::thread(std::uint32_t index) const {
+  const auto found = threads.find(index);
+  return found == threads.end() ? nullptr : &found->second;
+}
+
+LaunchCalls::LaunchCalls(const Recording& recording) : recording_(recording) {
+  for (std::uint32_t index = 0; index < recording.host_events.size(); ++index) {
+    const HostEvent& event = recording.host_events[index];
+    if (is_call(event) && event.correlation != 0) calls_.emplace_back(event.correlation, index);
+  }
+  // Most tools number calls as they come.
+  if (!std::ranges::is_sorted(calls_)) std::ranges::sort(calls_);
+}
+
+const HostEvent* LaunchCalls::of(const DeviceEvent& event) const {
+  const auto found = std::ranges::lower_bound(calls_, std::pair(event.correlation, 0U));
+  if (found == calls_.end() || found->first != event.correlation) return nullptr;
+  return &recording_.host_events[found->second];
+}
 
 IdleDivision idle_division(const RankView& rank) {
   return [divider = std::make_shared<Divider>(rank)](

@@ -29,12 +29,9 @@ nanoseconds IntervalSet::length() const {
 
 IntervalSet IntervalSet::within(TimeInterval window) const {
   IntervalSet result;
-  if (window.end <= window.start) return result;
-  auto range = std::ranges::upper_bound(ranges_, window.start, {}, &TimeInterval::end);
-  for (; range != ranges_.end() && range->start < window.end; ++range) {
-    result.ranges_.push_back(
-        {std::max(range->start, window.start), std::min(range->end, window.end)});
-  }
+  for_each_within(ranges_, window, [&](const TimeInterval&, nanoseconds start, nanoseconds end) {
+    result.ranges_.push_back({start, end});
+  });
   return result;
 }
 

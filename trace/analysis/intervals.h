@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace scaleworth::trace {
@@ -29,6 +30,15 @@ inline void extend(TimeInterval& all, const TimeInterval& more) {
   all.end = std::max(all.end, more.end);
 }
 
+/// Calls work(range, start, end) for each of `ranges`, disjoint and in order, of which [start, end)
+/// lies within `window`.
+template <class Range, class Work>
+void for_each_within(const std::vector<Range>& ranges, TimeInterval window, Work work) {
+  auto range = std::ranges::upper_bound(ranges, window.start, {}, &Range::end);
+  for (; range != ranges.end() && range->start < window.end; ++range)
+    work(*range, std::max(range->start, window.start), std::min(range->end, window.end));
+}
+
 class IntervalSet {
  public:
   IntervalSet() = default;
@@ -47,8 +57,6 @@ class IntervalSet {
   std::vector<TimeInterval> ranges_;
 };
 
-// Sums of times that damaged recordings cannot overflow.
-
 /// Adds `value` to `sum`, which stays within +-2^61 ns, 73 years: no recording reaches that.
 inline void add_bounded(std::chrono::nanoseconds& sum, std::chrono::nanoseconds value) {
   constexpr std::chrono::nanoseconds limit{std::int64_t{1} << 61};
@@ -63,7 +71,23 @@ Value upper_median(std::vector<Value> values) {
   return *middle;
 }
 
-// The same work for every one of many, such as the ranks of a job, on all processors.
+/// The largest and the second largest of what is added, and whose the largest is: the first one's
+/// among equals.
+struct TopTwo {
+  std::chrono::nanoseconds first = std::chrono::nanoseconds::min();
+  std::chrono::nanoseconds second = std::chrono::nanoseconds::min();
+  std::optional<std::uint32_t> owner{};
+
+  void add(std::uint32_t one, std::chrono::nanoseconds value) {
+    if (!owner || value > first) {
+      second = first;
+      first = value;
+      owner = one;
+    } else {
+      second = std::max(second, value);
+    }
+  }
+};
 
 /// Calls work(0) to work(count - 1), each once, in any order and several at a time: as many as
 /// there are processors, but not more than `at_once` unless that is 0. Rethrows the exception of

@@ -3,8 +3,6 @@
 
 #include "src/core/process.h"
 
-#include <array>
-#include <iterator>
 #include <queue>
 #include <set>
 
@@ -124,7 +122,7 @@ class StepLedgers {
   void idle(const IdleGap& gap) {
     if (!within_a_step(gap)) return;
     for (const IdlePiece& piece : idle_(gap))
-      spread({piece.start, piece.end}, [&](StepLedger& ledger, nanoseconds length) {
+      spread(piece, [&](StepLedger& ledger, nanoseconds length) {
         ledger.part(piece.part) += length;
         if (piece.part == Part::host_late)
           ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
@@ -188,15 +186,14 @@ class Beginnings {
   std::optional<Beginning> next() {
     const auto& events = rank_.recording().device_events;
     while (event_ < events.size() && has_split_[event_]) ++event_;
-    const bool more_events = event_ < events.size();
-    if (next_split_ < splits_.size() &&
-        (!more_events || splits_[next_split_]->start <= rank_.start(events[event_]))) {
+    std::optional<Beginning> next;
+    if (event_ < events.size()) next = Beginning{rank_.start(events[event_]), event_, nullptr};
+    if (next_split_ < splits_.size() && (!next || splits_[next_split_]->start <= next->start)) {
       const CommunicationSplit* split = splits_[next_split_++];
       return Beginning{split->start, split->event, split};
     }
-    if (!more_events) return std::nullopt;
-    const std::uint32_t event = event_++;
-    return Beginning{rank_.start(events[event]), event, nullptr};
+    if (next) ++event_;
+    return next;
   }
 
  private:
@@ -206,10 +203,6 @@ class Beginnings {
   std::size_t next_split_ = 0;
   std::uint32_t event_ = 0;
 };
-
-std::uint64_t stream_key(const DeviceEvent& event) {
-  return std::uint64_t{event.device} << 32 | event.stream;
-}
 
 /// One pass in time order over everything that a rank's devices do: at each instant, what is active
 /// on any of its streams. O(n log c) for n events of which at most c run at once, memory O(c) and a
@@ -231,11 +224,12 @@ class Sweep {
     for (std::uint32_t count = 0; next; next = beginnings_.next(), ++count) {
       if (count % interrupt_every == 0) check_interrupt();
       finish_until(next->start);
-      advance(next->start, next->event);
-      begin(*next);
+      const DeviceEvent& event = rank_.recording().device_events[next->event];
+      advance(next->start, next->event, last_of_stream_.exchange(event, next->event));
+      begin(*next, event);
     }
     while (!running_.empty()) finish_until(running_.top().until);
-    advance(window.end, no_index);
+    advance(window.end);
   }
 
  private:
@@ -243,7 +237,7 @@ class Sweep {
     while (!running_.empty() && running_.top().until <= time) {
       Running one = running_.top();
       running_.pop();
-      advance(one.until, no_index);
+      advance(one.until);
       active_.add(one, -1);
       last_ = one.event;
       if (one.phase == Phase::wait && one.until < one.end) {
@@ -255,42 +249,33 @@ class Sweep {
     }
   }
 
-  void advance(nanoseconds time, std::uint32_t next) {
+  /// `next` begins then, after `predecessor` on its stream.
+  void advance(nanoseconds time,
+               std::uint32_t next = no_index,
+               std::uint32_t predecessor = no_index) {
     if (time <= now_) return;
     if (active_.empty()) {
-      ledgers_.idle({now_, time, next, last_, predecessor(next)});
+      ledgers_.idle({{now_, time}, next, last_, predecessor});
     } else {
       ledgers_.busy({now_, time}, active_);
     }
     now_ = time;
   }
 
-  std::uint32_t predecessor(std::uint32_t event) const {
-    if (event == no_index) return no_index;
-    const auto found = last_of_stream_.find(stream_key(rank_.recording().device_events[event]));
-    return found == last_of_stream_.end() ? no_index : found->second;
-  }
-
-  void begin(const Beginnings::Beginning& beginning) {
-    const DeviceEvent& event = rank_.recording().device_events[beginning.event];
-    last_of_stream_[stream_key(event)] = beginning.event;
-    const nanoseconds end = beginning.split == nullptr ? rank_.end(event) : beginning.split->end;
+  void begin(const Beginnings::Beginning& beginning, const DeviceEvent& event) {
+    const CommunicationSplit* split = beginning.split;
+    const nanoseconds end = split == nullptr ? rank_.end(event) : split->end;
+    if (end <= now_) return;
     Running one{end, end, beginning.event, Phase::compute, event.work_class, -1};
     if (event.work_class == WorkClass::copy) one.phase = Phase::copy;
-    if (is_communication(event)) {
-      one.phase = Phase::transfer;
-      if (beginning.split != nullptr) wait_first(one, *beginning.split);
+    if (is_communication(event)) one.phase = Phase::transfer;
+    if (split != nullptr && split->split > now_) {
+      one.phase = Phase::wait;
+      one.until = std::min(split->split, end);
+      if (split->waited_for) one.waited_for = split->waited_for->index;
     }
-    if (end <= now_) return;
     active_.add(one, 1);
     running_.push(one);
-  }
-
-  void wait_first(Running& one, const CommunicationSplit& split) const {
-    if (split.split <= now_) return;
-    one.phase = Phase::wait;
-    one.until = std::min(split.split, one.end);
-    if (split.waited_for) one.waited_for = split.waited_for->index;
   }
 
   const RankView& rank_;
@@ -299,21 +284,9 @@ class Sweep {
   nanoseconds now_{};
   ActiveSet active_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
-  std::unordered_map<std::uint64_t, std::uint32_t> last_of_stream_;
+  LastOfStream last_of_stream_;
   std::uint32_t last_ = no_index;
 };
-
-std::vector<StepLedger> rank_ledger(const Job& job,
-                                    std::size_t rank,
-                                    const std::vector<StepSpan>& steps,
-                                    const std::vector<CommunicationSplit>& splits,
-                                    const ClockMap& clocks) {
-  if (steps.empty()) return {};
-  const RankView view(job.recordings[rank], clocks, rank);
-  StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), steps);
-  Sweep(view, splits, ledgers).run({steps.front().start, steps.back().end});
-  return ledgers.finish();
-}
 }  // namespace
 
 IntervalSet compute_intervals(const RankView& rank) {
@@ -330,9 +303,14 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
   const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
   std::vector<std::vector<StepLedger>> by_rank(ranks);
   for_each_index(ranks, [&](std::size_t rank) {
+    const std::vector<StepSpan>& spans = steps.by_rank[rank];
+    if (spans.empty()) return;
+    const RankView view(job.recordings[rank], clocks, rank);
+    StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), spans);
     static const std::vector<CommunicationSplit> none;
-    const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
-    by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);
+    Sweep(view, rank < waits.by_rank.size() ? waits.by_rank[rank] : none, ledgers)
+        .run({spans.front().start, spans.back().end});
+    by_rank[rank] = ledgers.finish();
   });
   std::vector<StepLedger> ledger;
   for (auto& of_rank : by_rank)

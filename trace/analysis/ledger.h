@@ -2,18 +2,12 @@
 /// `StepLedger` of every rank and step.
 #pragma once
 
-#include "src/core/step_ledger.h"
-#include "trace/analysis/clocks.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/steps.h"
 #include "trace/analysis/waits.h"
-#include "trace/recording.h"
 
-#include <algorithm>
 #include <functional>
-#include <optional>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 namespace scaleworth::trace {
 /// Ordered by (step, rank); each entry passes check_sums. Ranks are places in Job::recordings.
@@ -47,23 +41,51 @@ class RankView {
   std::size_t rank_;
 };
 
+/// The event that came last on each stream, by a number of the caller's.
+class LastOfStream {
+ public:
+  /// Returns the one before; no_index for none.
+  std::uint32_t exchange(const DeviceEvent& event, std::uint32_t number) {
+    const std::uint64_t stream = std::uint64_t{event.device} << 32 | event.stream;
+    // Most work comes on the stream of the work before it.
+    if (place_ == nullptr || stream != stream_)
+      place_ = &numbers_.try_emplace(stream, no_index).first->second;
+    stream_ = stream;
+    return std::exchange(*place_, number);
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::uint64_t stream_ = 0;
+  std::uint32_t* place_ = nullptr;
+};
+
+/// The calls that launched a recording's device events.
+class LaunchCalls {
+ public:
+  explicit LaunchCalls(const Recording& recording);
+
+  /// Null when the recording does not have it. Of calls that share the correlation, the first.
+  const HostEvent* of(const DeviceEvent& event) const;
+
+ private:
+  const Recording& recording_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> calls_;  // correlation, host event
+};
+
 /// When some kernel runs that is not communication, on the common clock.
 IntervalSet compute_intervals(const RankView& rank);
 
-/// [start, end) on the common clock, during which nothing runs. Events are indices into
-/// device_events, no_index for none.
-struct IdleGap {
-  nanoseconds start{};
-  nanoseconds end{};
+/// Time on the common clock during which nothing runs. Events are indices into device_events,
+/// no_index for none.
+struct IdleGap : TimeInterval {
   std::uint32_t next = no_index;         // that ends the gap
   std::uint32_t last = no_index;         // whose end is the gap's start
   std::uint32_t predecessor = no_index;  // before `next` on its stream
 };
 
 /// A part of an idle gap, on the common clock.
-struct IdlePiece {
-  nanoseconds start{};
-  nanoseconds end{};
+struct IdlePiece : TimeInterval {
   Part part = Part::unattributed;
   attribution::HostCause cause = attribution::HostCause::other;  // of host_late only
 };
@@ -73,11 +95,9 @@ using IdleDivision = std::function<const std::vector<IdlePiece>&(const IdleGap&)
 /// Divides each idle gap of `rank`, which must outlive the result, by what its host did.
 IdleDivision idle_division(const RankView& rank);
 
-/// [start, end) of a thread, on the common clock, under one cause: of nested host events that have
-/// one, the innermost.
-struct HostStretch {
-  nanoseconds start{};
-  nanoseconds end{};
+/// Time of a thread, on the common clock, under one cause: of nested host events that have one, the
+/// innermost.
+struct HostStretch : TimeInterval {
   std::optional<attribution::HostCause> cause;  // absent: the profiler's own work
 };
 

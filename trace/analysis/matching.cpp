@@ -3,8 +3,6 @@
 
 #include "src/core/process.h"
 
-#include <algorithm>
-#include <iterator>
 #include <set>
 #include <span>
 #include <tuple>
@@ -34,9 +32,6 @@ Exchange exchange_of(CollectiveKind kind) {
 }
 
 namespace {
-// Communication kernels of all ranks in terms that the ranks share, sorted into channels within
-// which they pair.
-
 /// One rank's side of a collective or of a message.
 struct Call {
   std::uint32_t rank = 0;   // index into Job::recordings
@@ -47,7 +42,7 @@ struct Call {
   std::uint32_t occurrence = 0;       // of the sequence: calls in one group of NCCL may share it
 };
 
-/// Calls that can only pair with each other.
+/// Calls that can only pair with each other, in terms that the ranks share.
 struct Channel {
   enum class Basis : std::uint8_t {
     group,     // metadata names the process group
@@ -159,18 +154,17 @@ class Matcher {
 
   /// Streams that order different kinds differently: each kind by itself.
   void pair_each_kind(const Channel& channel, const CallsByMember& by_member) {
-    for (int value = 0; value <= static_cast<int>(CollectiveKind::barrier); ++value) {
-      const auto kind = static_cast<CollectiveKind>(value);
-      CallsByMember of_kind(by_member.size());
-      for (std::size_t member = 0; member < by_member.size(); ++member)
-        std::ranges::copy_if(by_member[member],
-                             std::back_inserter(of_kind[member]),
-                             [&](const Call& call) { return call.kind == kind; });
-      if (std::ranges::any_of(of_kind, [](const auto& calls) { return !calls.empty(); }))
-        zip(channel,
-            of_kind,
-            fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
-    }
+    std::map<CollectiveKind, CallsByMember> by_kind;
+    for (std::size_t member = 0; member < by_member.size(); ++member)
+      for (const Call& call : by_member[member]) {
+        CallsByMember& of_kind = by_kind[call.kind];
+        of_kind.resize(by_member.size());
+        of_kind[member].push_back(call);
+      }
+    for (const auto& [kind, calls] : by_kind)
+      zip(channel,
+          calls,
+          fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {
@@ -345,9 +339,6 @@ bool mentions(std::string_view name, std::string_view word) {
   return name.find(word) != std::string_view::npos;
 }
 
-// Who takes part in an operation of a framework's own timeline, from the places of the ranks in
-// pipeline and replicas and from the operation's name.
-
 /// Ranks that meet in an operation; of a message exactly sender and receiver.
 struct PipelineMeeting {
   std::vector<std::uint32_t> members;  // recordings, ascending
@@ -355,6 +346,8 @@ struct PipelineMeeting {
   std::string operation;  // the name without "-send", "-recv": equal on both sides
 };
 
+/// Who takes part in an operation of a framework's own timeline, from the places of the ranks in
+/// pipeline and replicas and from the operation's name.
 class PipelineLayout {
  public:
   explicit PipelineLayout(const Job& job) : places_(job.recordings.size()) {
@@ -389,9 +382,8 @@ class PipelineLayout {
         return place.replica == own.replica && place.sibling == own.sibling &&
                (place.stage == own.stage || place.stage == partner);
       });
-      if (kind == CollectiveKind::send) meeting.sender = rank;
       for (const std::uint32_t member : meeting.members)
-        if (kind == CollectiveKind::receive && member != rank) meeting.sender = member;
+        if ((member == rank) == (kind == CollectiveKind::send)) meeting.sender = member;
       return meeting;
     }
     meeting.members = all_where([&](const Place& place) {
@@ -459,10 +451,10 @@ class Collector {
     } else if (known != nullptr && known->peer) {
       add_message(call, *known, std::nullopt);
     } else {
-      Channel& channel = open(Key(Channel::Basis::role, role_of(rank, event), 0, 0, ""));
-      if (channel.label.empty())
-        channel.label = fmt::format("communication stream {} of each rank", role_of(rank, event));
-      channel.calls.push_back(call);
+      const std::uint32_t role = role_of(rank, event);
+      add_to({Channel::Basis::role, role, 0, 0, ""}, call, [&](Channel& channel) {
+        channel.label = fmt::format("communication stream {} of each rank", role);
+      });
     }
   }
 
@@ -471,14 +463,12 @@ class Collector {
     call.sequence = known.sequence;
     if (known.peer) return add_message(call, known, group);
     if (known.root) call.root = groups_.recording(group, *known.root);
-    Channel& channel = open(Key(Channel::Basis::group, group, 0, 0, ""));
-    if (channel.label.empty()) {
+    add_to({Channel::Basis::group, group, 0, 0, ""}, call, [&](Channel& channel) {
       channel.group = groups_.at(group).name;
       channel.label = fmt::format("group {}", channel.group);
       channel.members = groups_.recordings(group);
       channel.missing_members = groups_.at(group).size.value_or(0);
-    }
-    channel.calls.push_back(call);
+    });
   }
 
   void add_message(Call call, const Communication& known, std::optional<std::uint32_t> group) {
@@ -492,12 +482,12 @@ class Collector {
     std::uint32_t first = call.rank;
     std::uint32_t second = other;
     if (directed ? receives : second < first) std::swap(first, second);
-    Channel& channel = open(Key(Channel::Basis::message,
-                                group.value_or(no_index),
-                                first,
-                                second,
-                                directed ? "directed" : "exchange"));
-    if (channel.label.empty()) {
+    const Key key(Channel::Basis::message,
+                  group.value_or(no_index),
+                  first,
+                  second,
+                  directed ? "directed" : "exchange");
+    add_to(key, call, [&](Channel& channel) {
       if (group) channel.group = groups_.at(*group).name;
       channel.label = peer ? fmt::format("messages {} rank {} {} rank {}",
                                          directed ? "from" : "between",
@@ -509,20 +499,19 @@ class Collector {
       if (peer) channel.members = {std::min(first, second), std::max(first, second)};
       if (!peer) channel.missing_members = 2;
       if (directed && peer) channel.sender = first;
-    }
-    channel.calls.push_back(call);
+    });
   }
 
   void add_to_timeline(const Call& call, std::string_view name) {
     PipelineMeeting meeting = layout_.meeting(call.rank, call.kind, name);
     const std::uint32_t first = meeting.members.empty() ? call.rank : meeting.members.front();
     const std::uint32_t last = meeting.members.empty() ? call.rank : meeting.members.back();
-    Channel& channel = open(Key(Channel::Basis::timeline,
-                                first,
-                                last,
-                                meeting.sender.value_or(no_index),
-                                meeting.operation));
-    if (channel.label.empty()) {
+    const Key key(Channel::Basis::timeline,
+                  first,
+                  last,
+                  meeting.sender.value_or(no_index),
+                  meeting.operation);
+    add_to(key, call, [&](Channel& channel) {
       channel.group = fmt::format("{} of ranks {} to {}",
                                   meeting.operation,
                                   numbers_.at(first).index,
@@ -530,14 +519,18 @@ class Collector {
       channel.label = channel.group;
       channel.members = std::move(meeting.members);
       channel.sender = meeting.sender;
-    }
-    channel.calls.push_back(call);
+    });
   }
 
-  Channel& open(const Key& key) {
+  /// Adds `call` to the channel of `key`, which `describe` fills in when it is new.
+  template <class Describe>
+  void add_to(const Key& key, const Call& call, Describe describe) {
     const auto [place, fresh] = ids_.emplace(key, channels_.size());
-    if (fresh) channels_.emplace_back().basis = std::get<0>(key);
-    return channels_[place->second];
+    if (fresh) {
+      channels_.emplace_back().basis = std::get<0>(key);
+      describe(channels_.back());
+    }
+    channels_[place->second].calls.push_back(call);
   }
 
   /// Those that a list names and those that call, whatever lists say; by role all with work
@@ -567,8 +560,8 @@ class Collector {
       for (auto& [stream, role] : roles_[rank]) role = place++;
     }
     std::set<std::size_t> counts;
-    for (const auto& streams : roles_)
-      if (!streams.empty()) counts.insert(streams.size());
+    for (const auto& streams : roles_) counts.insert(streams.size());
+    counts.erase(0);
     same_streams_ = counts.size() == 1;
   }
 

@@ -3,9 +3,6 @@
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/steps.h"
 
-#include <algorithm>
-#include <span>
-
 namespace scaleworth::trace {
 namespace {
 constexpr std::size_t least_occurrences = 4;
@@ -28,37 +25,31 @@ using Group = std::vector<Candidate>;
 /// Kernels in their order, and where each name occurs.
 class Sequence {
  public:
-  explicit Sequence(const Recording& recording) : recording_(recording) {
+  explicit Sequence(const Recording& recording)
+      : recording_(recording), places_(recording.names.size()) {
     nanoseconds latest = nanoseconds::min();
-    std::vector<std::uint32_t> counts(recording.names.size() + 1);
     for (std::uint32_t index = 0; index < recording.device_events.size(); ++index) {
       const DeviceEvent& event = recording.device_events[index];
       if (event.operation == DeviceOperation::kernel) {
+        places_.at(static_cast<std::size_t>(event.name))
+            .push_back(static_cast<std::uint32_t>(events_.size()));
         events_.push_back(index);
         pauses_.push_back(latest < event.start && latest > nanoseconds::min()
                               ? event.start - latest
                               : nanoseconds::zero());
-        ++counts.at(static_cast<std::size_t>(event.name) + 1);
       }
       latest = std::max(latest, event.end);
     }
-    for (std::size_t name = 1; name < counts.size(); ++name) counts[name] += counts[name - 1];
-    first_ = counts;
-    places_.resize(events_.size());
-    for (std::uint32_t place = 0; place < events_.size(); ++place)
-      places_[counts[name_at(place)]++] = place;
   }
 
-  std::size_t names() const { return first_.size() - 1; }
+  std::size_t names() const { return places_.size(); }
   std::size_t size() const { return events_.size(); }
   std::uint32_t name_at(std::uint32_t place) const {
     return static_cast<std::uint32_t>(recording_.device_events[events_[place]].name);
   }
   std::uint32_t event_at(std::uint32_t place) const { return events_[place]; }
   /// Of the kernels of a name, ascending.
-  std::span<const std::uint32_t> places_of(std::uint32_t name) const {
-    return std::span(places_).subspan(first_[name], first_[name + 1] - first_[name]);
-  }
+  const std::vector<std::uint32_t>& places_of(std::uint32_t name) const { return places_[name]; }
 
   /// Mean pause of the device before the kernels of a name.
   double pause_before(std::uint32_t name) const {
@@ -71,13 +62,12 @@ class Sequence {
   const Recording& recording_;
   std::vector<std::uint32_t> events_;
   std::vector<nanoseconds> pauses_;
-  std::vector<std::uint32_t> first_;   // by name, one more than names: where its places begin
-  std::vector<std::uint32_t> places_;  // by name, ascending
+  std::vector<std::vector<std::uint32_t>> places_;  // by name
 };
 
 /// Absent when the name does not come back at equal distances.
 std::optional<Candidate> regular_name(const Sequence& sequence, std::uint32_t name) {
-  const auto places = sequence.places_of(name);
+  const auto& places = sequence.places_of(name);
   if (places.size() < least_occurrences) return std::nullopt;
   std::vector<std::size_t> gaps;
   for (std::size_t i = 1; i < places.size(); ++i) gaps.push_back(places[i] - places[i - 1]);
@@ -99,9 +89,8 @@ double bag_agreement(const Sequence& sequence,
                      std::vector<std::int32_t>& counts) {
   for (std::uint32_t place = piece[0]; place < piece[1]; ++place) ++counts[sequence.name_at(place)];
   std::size_t common = 0;
-  for (std::uint32_t place = piece[1]; place < piece[2]; ++place) {
+  for (std::uint32_t place = piece[1]; place < piece[2]; ++place)
     if (counts[sequence.name_at(place)]-- > 0) ++common;
-  }
   for (std::uint32_t place = piece[0]; place < piece[2]; ++place)
     counts[sequence.name_at(place)] = 0;
   return 2.0 * static_cast<double>(common) / static_cast<double>(piece[2] - piece[0]);
@@ -109,7 +98,7 @@ double bag_agreement(const Sequence& sequence,
 
 double agreement(const Sequence& sequence, std::uint32_t anchor) {
   std::vector<std::int32_t> counts(sequence.names());
-  const auto places = sequence.places_of(anchor);
+  const auto& places = sequence.places_of(anchor);
   const std::size_t pairs = places.size() - 2;
   double sum = 0.0;
   for (std::size_t i = 0; i < pairs; ++i) sum += bag_agreement(sequence, &places[i], counts);

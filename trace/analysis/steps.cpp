@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/steps.h"
 
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -36,29 +33,16 @@ std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
   return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
 }
 
-/// Which mark each call stands under, by correlation.
-std::vector<std::pair<std::uint64_t, std::size_t>> launching_steps(
-    const RankView& rank, const std::vector<StepSpan>& marks) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> launches;
-  for (const HostEvent& event : rank.recording().host_events) {
-    if (!is_call(event) || event.correlation == 0) continue;
-    launches.emplace_back(event.correlation, step_at(marks, rank.start(event)));
-  }
-  std::ranges::stable_sort(launches, {}, [](const auto& a) { return a.first; });
-  return launches;
-}
-
 /// When the device work launched under each mark has ended; the mark's end without such work. Work
 /// whose launch is not recorded counts where it begins.
 std::vector<nanoseconds> work_ends(const RankView& rank, const std::vector<StepSpan>& marks) {
-  const auto launches = launching_steps(rank, marks);
+  const LaunchCalls launches(rank.recording());
   std::vector<nanoseconds> ends;
   for (const StepSpan& mark : marks) ends.push_back(mark.end);
   for (const DeviceEvent& event : rank.recording().device_events) {
-    const auto found = std::ranges::lower_bound(
-        launches, event.correlation, {}, [](const auto& launch) { return launch.first; });
-    const bool known = found != launches.end() && found->first == event.correlation;
-    const std::size_t step = known ? found->second : step_at(marks, rank.start(event));
+    const HostEvent* launch = launches.of(event);
+    const std::size_t step =
+        step_at(marks, launch == nullptr ? rank.start(event) : rank.start(*launch));
     if (step < ends.size()) ends[step] = std::max(ends[step], rank.end(event));
   }
   return ends;
@@ -72,20 +56,15 @@ std::vector<StepSpan> marked_steps(const RankView& rank) {
   std::vector<StepSpan> steps = merged_marks(rank);
   const std::vector<nanoseconds> ends = work_ends(rank, steps);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool last = i + 1 == steps.size();
+    steps[i].end = ends[i];
+    if (i + 1 == steps.size()) break;
+    const StepSpan& next = steps[i + 1];
     // One more than the largest number is no number: compare in 64 bits.
-    const bool tiles =
-        !last && std::int64_t{steps[i + 1].number} == std::int64_t{steps[i].number} + 1;
-    if (tiles) {
-      steps[i].end = steps[i + 1].start;
-    } else {
-      steps[i].end = last ? ends[i] : std::min(ends[i], steps[i + 1].start);
-    }
+    const bool tiles = std::int64_t{next.number} == std::int64_t{steps[i].number} + 1;
+    steps[i].end = tiles ? next.start : std::min(ends[i], next.start);
   }
   return steps;
 }
-
-// Which steps must not be averaged with others, and why.
 
 constexpr std::size_t least_for_warm_up = 5;
 constexpr double slower_by = 0.2;
@@ -104,15 +83,16 @@ struct Iteration {
     return longest;
   }
 
-  template <class Time>
-  double spread(Time time) const {
+  double spread(nanoseconds StepSpan::*time) const {
     const auto [first, last] =
-        std::ranges::minmax_element(steps, {}, [&](const StepSpan* a) { return time(*a); });
-    return in_ns(time(**last)) - in_ns(time(**first));
+        std::ranges::minmax(steps, {}, [time](const StepSpan* step) { return step->*time; });
+    return in_ns(last->*time) - in_ns(first->*time);
   }
 };
 
-std::vector<Iteration> iterations(std::vector<std::vector<StepSpan>>& by_rank) {
+using StepsByRank = std::vector<std::vector<StepSpan>>;
+
+std::vector<Iteration> iterations(StepsByRank& by_rank) {
   std::map<std::int32_t, Iteration> by_number;
   for (auto& steps : by_rank) {
     for (StepSpan& step : steps) by_number[step.number].steps.push_back(&step);
@@ -127,8 +107,8 @@ std::vector<Iteration> iterations(std::vector<std::vector<StepSpan>>& by_rank) {
 
 /// Ranks that begin a step far apart and end it together did not all record its beginning.
 std::string spread_remark(const Iteration& iteration) {
-  const double begins = iteration.spread([](const StepSpan& step) { return step.start; });
-  const double ends = iteration.spread([](const StepSpan& step) { return step.end; });
+  const double begins = iteration.spread(&StepSpan::start);
+  const double ends = iteration.spread(&StepSpan::end);
   if (begins <= 2.0 * ends || begins < 0.05 * iteration.length()) return {};
   return fmt::format(
       "; the ranks begin it within {:.1f} ms and end it within {:.1f} ms, as when profiling starts "
@@ -137,8 +117,7 @@ std::string spread_remark(const Iteration& iteration) {
       ends / 1e6);
 }
 
-void flag_boundaries(std::vector<Iteration>& all,
-                     const std::vector<std::vector<StepSpan>>& by_rank) {
+void flag_boundaries(std::vector<Iteration>& all, const StepsByRank& by_rank) {
   // Numbers that are some rank's first or last: its recording begins or ends there.
   std::set<std::int32_t> firsts;
   std::set<std::int32_t> lasts;
@@ -212,8 +191,6 @@ void flag_steps(StepPlan& plan, bool whole) {
   }
 }
 
-using StepsByRank = std::vector<std::vector<StepSpan>>;
-
 std::optional<TimeInterval> span_of(const RankView& rank) {
   TimeInterval span = no_time;
   const auto add = [&](const auto& events) {
@@ -221,8 +198,7 @@ std::optional<TimeInterval> span_of(const RankView& rank) {
   };
   add(rank.recording().device_events);
   if (rank.recording().device_events.empty()) add(rank.recording().host_events);
-  if (span.end < span.start) return std::nullopt;
-  return span;
+  return span.end < span.start ? std::nullopt : std::optional(span);
 }
 
 std::size_t longest(const StepsByRank& by_rank) {
@@ -394,13 +370,6 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks) {
   return plan;
 }
 
-/// Timelines of frameworks name the step with every event: nothing of a step is missing, though
-/// only some steps are recorded.
-bool whole_steps(const Job& job) {
-  return std::ranges::any_of(job.recordings, [](const Recording& recording) {
-    return recording.origin.framework_timeline;
-  });
-}
 }  // namespace
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
@@ -408,7 +377,10 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   if (!plan) plan = by_repetition(job, clocks);
   // A whole span has no others to be averaged with.
   if (!plan) return whole_span(job, clocks);
-  flag_steps(*plan, whole_steps(job));
+  // Timelines of frameworks name the step with every event: nothing of a step is missing, though
+  // only some steps are recorded.
+  const auto whole = [](const Recording& recording) { return recording.origin.framework_timeline; };
+  flag_steps(*plan, std::ranges::any_of(job.recordings, whole));
   return std::move(*plan);
 }
 }  // namespace scaleworth::trace

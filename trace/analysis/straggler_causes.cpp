@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
-#include "src/core/statistics/sample_statistics.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 
@@ -14,7 +12,9 @@
 namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;
+using attribution::CollectiveWait;
 using attribution::LateCause;
+using attribution::StepLedger;
 
 double mean_of(nanoseconds time, std::int64_t count) {
   return count == 0 ? 0.0 : in_ns(time) / static_cast<double>(count);
@@ -83,13 +83,142 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
   return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
 }
 
-void add_host(const Excess& excess, std::vector<CauseShare>& shares) {
+std::string largest_host_cause(const Excess& excess) {
   const auto largest = std::ranges::max_element(excess.host);
-  std::string detail;
-  if (*largest > nanoseconds::zero())
-    detail = attribution::host_cause_name(
-        static_cast<attribution::HostCause>(largest - excess.host.begin()));
-  shares.push_back({LateCause::host, excess.part(Part::host_late), detail});
+  if (*largest <= nanoseconds::zero()) return "";
+  return attribution::host_cause_name(
+      static_cast<attribution::HostCause>(largest - excess.host.begin()));
+}
+
+/// Windows of both ranks: from when they last met to their arrivals.
+struct WindowPair {
+  TimeInterval late;
+  TimeInterval compared;
+};
+
+const CollectiveWait::Participant* participant_of(const CollectiveWait& collective,
+                                                  std::uint32_t rank) {
+  const auto found = std::ranges::lower_bound(collective.participants,
+                                              Rank{static_cast<int>(rank)},
+                                              {},
+                                              &CollectiveWait::Participant::rank);
+  if (found == collective.participants.end() || found->rank.index != static_cast<int>(rank))
+    return nullptr;
+  return &*found;
+}
+
+nanoseconds lateness(const Waits& waits, const Delay& delay) {
+  const CollectiveWait& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
+  return participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
+}
+
+struct Examiner {
+  const Job& job;
+  const Waits& waits;
+  const ClockMap& clocks;
+  const std::vector<IntervalSet>& computing;
+  std::vector<std::vector<StepLedger>> ledgers{};  // by rank
+
+  /// Looks back for the collective at which the two ranks of a delay last met.
+  std::optional<WindowPair> windows(const Delay& delay) const {
+    const CollectiveWait& now = waits.collectives[static_cast<std::size_t>(delay.collective)];
+    const auto* late = participant_of(now, delay.late);
+    const auto* compared = participant_of(now, delay.compared);
+    const std::vector<CommunicationSplit>& splits = waits.by_rank[delay.late];
+    auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
+    constexpr int farthest = 256;
+    for (int back = 0; back < farthest && here != splits.begin(); ++back) {
+      --here;
+      if (here->collective < 0 || here->collective == delay.collective) continue;
+      const CollectiveWait& before = waits.collectives[static_cast<std::size_t>(here->collective)];
+      const auto* other = participant_of(before, delay.compared);
+      if (other == nullptr || other->start > compared->start) continue;
+      const auto* own = participant_of(before, delay.late);
+      const bool overlapped = covered(delay.compared, *other) || covered(delay.late, *own);
+      WindowPair pair{{overlapped ? own->start : own->end, late->start},
+                      {overlapped ? other->start : other->end, compared->start}};
+      if (pair.late.start < pair.late.end) return pair;
+    }
+    return std::nullopt;
+  }
+
+  /// Makes the ledgers of all windows in one go: the windows' bounds cut each rank's time.
+  void make_ledgers(const std::vector<std::set<nanoseconds>>& bounds) {
+    StepPlan plan;
+    for (const std::set<nanoseconds>& of_rank : bounds) {
+      std::vector<StepSpan>& steps = plan.by_rank.emplace_back();
+      for (const nanoseconds bound : of_rank) {
+        if (!steps.empty()) steps.back().end = bound;
+        steps.push_back({static_cast<std::int32_t>(steps.size()) + 1, bound, bound, ""});
+      }
+      if (!steps.empty()) steps.pop_back();
+    }
+    ledgers.resize(bounds.size());
+    for (StepLedger& ledger : build_job_ledger(job, plan, waits, clocks))
+      ledgers[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
+  }
+
+  /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
+  /// what the rank did that it is compared with.
+  void add(std::uint32_t rank, TimeInterval window, bool late, Excess& excess) const {
+    auto ledger = std::ranges::lower_bound(ledgers[rank], window.start, {}, &StepLedger::start);
+    for (; ledger != ledgers[rank].end() && ledger->end <= window.end; ++ledger)
+      add(*ledger, late ? 1 : -1, excess);
+    const Recording& recording = job.recordings[rank];
+    auto event = std::ranges::lower_bound(
+        recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
+          return clocks.to_common(rank, e.start);
+        });
+    for (; event != recording.device_events.end(); ++event) {
+      if (clocks.to_common(rank, event->start) >= window.end) break;
+      if (!is_compute(*event)) continue;
+      KernelPair& pair = excess.kernels[recording.names.at(event->name)];
+      ++(late ? pair.late_count : pair.compared_count);
+      add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
+    }
+    if (!late) return;
+    const std::vector<CommunicationSplit>& splits = waits.by_rank[rank];
+    auto split = std::ranges::lower_bound(splits, window.start, {}, &CommunicationSplit::start);
+    for (; split != splits.end() && split->start < window.end; ++split)
+      if (split->waited_for && split->collective >= 0)
+        excess.upstream.emplace_back(split->collective, split->split - split->start);
+  }
+
+  /// Kernels ran on under it, so that it did not bring the two to the same point.
+  bool covered(std::uint32_t rank, const CollectiveWait::Participant& participant) const {
+    const nanoseconds length = participant.end - participant.start;
+    return computing[rank].within({participant.start, participant.end}).length() > length / 2;
+  }
+
+  static void add(const StepLedger& ledger, int sign, Excess& excess) {
+    for (const Part part : recording_parts) {
+      const bool gap = part == Part::dependency_idle || part == Part::launch_gap;
+      add_bounded(excess.part(gap ? Part::unattributed : part), sign * ledger.part(part));
+    }
+    add_bounded(excess.part(Part::exposed_wait), -sign * ledger.uncharged_wait);
+    add_bounded(excess.part(Part::unattributed), sign * ledger.uncharged_wait);
+    for (std::size_t cause = 0; cause < excess.host.size(); ++cause)
+      add_bounded(excess.host[cause], sign * ledger.host_late_by_cause[cause]);
+    for (std::uint32_t rank = 0; rank < ledger.waited_for.size(); ++rank)
+      if (ledger.waited_for[rank] != nanoseconds::zero())
+        add_bounded(excess.waited_for[rank], sign * ledger.waited_for[rank]);
+  }
+};
+
+/// The largest delays, as many as ledgers of their windows fit into some hundred megabytes.
+std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::size_t ranks) {
+  constexpr std::size_t most_windows = 8192;
+  constexpr std::size_t most_numbers = 16'000'000;
+  std::vector<std::size_t> order(delays.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t most = std::min(most_windows, most_numbers / (ranks + 64));
+  if (order.size() > most) {
+    const auto exposed = [&](std::size_t index) { return delays[index].exposed; };
+    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(order, last, std::ranges::greater{}, exposed);
+    order.resize(most);
+  }
+  return order;
 }
 }  // namespace
 
@@ -118,20 +247,19 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
   } else {
     add_compute(excess, shares);
   }
-  add_host(excess, shares);
-  shares.push_back(
-      {LateCause::copies, excess.part(Part::exposed_copy), "copies that nothing hides"});
-  shares.push_back({LateCause::communication,
-                    excess.part(Part::exposed_transfer),
-                    "transfers that nothing hides"});
-  shares.push_back(
-      {LateCause::indirect, excess.part(Part::exposed_wait), waited_for(excess, numbers)});
-  shares.push_back({LateCause::profiler, excess.part(Part::profiler_overhead), ""});
-  shares.push_back(
-      {LateCause::undecided, excess.part(Part::unattributed), "gaps and dependencies on the GPU"});
-  shares.push_back({LateCause::undecided,
-                    excess.unrecorded,
-                    "late at its first collective in the recording: what was before is not in it"});
+  shares.insert(
+      shares.end(),
+      {{LateCause::host, excess.part(Part::host_late), largest_host_cause(excess)},
+       {LateCause::copies, excess.part(Part::exposed_copy), "copies that nothing hides"},
+       {LateCause::communication,
+        excess.part(Part::exposed_transfer),
+        "transfers that nothing hides"},
+       {LateCause::indirect, excess.part(Part::exposed_wait), waited_for(excess, numbers)},
+       {LateCause::profiler, excess.part(Part::profiler_overhead), ""},
+       {LateCause::undecided, excess.part(Part::unattributed), "gaps and dependencies on the GPU"},
+       {LateCause::undecided,
+        excess.unrecorded,
+        "late at its first collective in the recording: what was before is not in it"}});
   std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
   std::ranges::stable_sort(shares, std::ranges::greater{}, &CauseShare::time);
   return shares;
@@ -146,156 +274,6 @@ LateCause named_cause(const std::vector<CauseShare>& shares) {
   return in_ns(largest.time) >= enough * in_ns(sum) ? largest.cause : LateCause::undecided;
 }
 
-namespace {
-using attribution::CollectiveWait;
-using attribution::StepLedger;
-
-/// Windows of both ranks: from when they last met to their arrivals.
-struct WindowPair {
-  TimeInterval late;
-  TimeInterval compared;
-};
-
-const CollectiveWait::Participant* participant_of(const CollectiveWait& collective,
-                                                  std::uint32_t rank) {
-  const auto found = std::ranges::lower_bound(collective.participants,
-                                              Rank{static_cast<int>(rank)},
-                                              {},
-                                              &CollectiveWait::Participant::rank);
-  if (found == collective.participants.end() || found->rank.index != static_cast<int>(rank))
-    return nullptr;
-  return &*found;
-}
-
-nanoseconds lateness(const Waits& waits, const Delay& delay) {
-  const CollectiveWait& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
-  return participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
-}
-
-class Examiner {
- public:
-  Examiner(const Job& job,
-           const Waits& waits,
-           const ClockMap& clocks,
-           const std::vector<IntervalSet>& computing)
-      : job_(job), waits_(waits), clocks_(clocks), computing_(computing) {}
-
-  /// Looks back for the collective at which the two ranks of a delay last met.
-  std::optional<WindowPair> windows(const Delay& delay) const {
-    const CollectiveWait& now = waits_.collectives[static_cast<std::size_t>(delay.collective)];
-    const auto* late = participant_of(now, delay.late);
-    const auto* compared = participant_of(now, delay.compared);
-    const std::vector<CommunicationSplit>& splits = waits_.by_rank[delay.late];
-    auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
-    constexpr int farthest = 256;
-    for (int back = 0; back < farthest && here != splits.begin(); ++back) {
-      --here;
-      if (here->collective < 0 || here->collective == delay.collective) continue;
-      const CollectiveWait& before = waits_.collectives[static_cast<std::size_t>(here->collective)];
-      const auto* other = participant_of(before, delay.compared);
-      if (other == nullptr || other->start > compared->start) continue;
-      const auto* own = participant_of(before, delay.late);
-      const bool overlapped = covered(delay.compared, *other) || covered(delay.late, *own);
-      WindowPair pair{{overlapped ? own->start : own->end, late->start},
-                      {overlapped ? other->start : other->end, compared->start}};
-      if (pair.late.start < pair.late.end) return pair;
-    }
-    return std::nullopt;
-  }
-
-  /// Makes the ledgers of all windows in one go: the windows' bounds cut each rank's time.
-  void make_ledgers(const std::vector<std::pair<std::uint32_t, TimeInterval>>& windows) {
-    const std::size_t ranks = job_.recordings.size();
-    std::vector<std::set<nanoseconds>> bounds(ranks);
-    for (const auto& [rank, window] : windows) bounds[rank].insert({window.start, window.end});
-    StepPlan plan;
-    plan.by_rank.resize(ranks);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      std::vector<StepSpan>& steps = plan.by_rank[rank];
-      for (const nanoseconds bound : bounds[rank]) {
-        if (!steps.empty()) steps.back().end = bound;
-        steps.push_back({static_cast<std::int32_t>(steps.size()) + 1, bound, bound, ""});
-      }
-      if (!steps.empty()) steps.pop_back();
-    }
-    ledgers_.resize(ranks);
-    for (StepLedger& ledger : build_job_ledger(job_, plan, waits_, clocks_))
-      ledgers_[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
-  }
-
-  /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
-  /// what the rank did that it is compared with.
-  void add(std::uint32_t rank, TimeInterval window, bool late, Excess& excess) const {
-    auto ledger = std::ranges::lower_bound(ledgers_[rank], window.start, {}, &StepLedger::start);
-    for (; ledger != ledgers_[rank].end() && ledger->end <= window.end; ++ledger)
-      add(*ledger, late ? 1 : -1, excess);
-    const Recording& recording = job_.recordings[rank];
-    auto event = std::ranges::lower_bound(
-        recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
-          return clocks_.to_common(rank, e.start);
-        });
-    for (; event != recording.device_events.end(); ++event) {
-      if (clocks_.to_common(rank, event->start) >= window.end) break;
-      if (!is_compute(*event)) continue;
-      KernelPair& pair = excess.kernels[recording.names.at(event->name)];
-      ++(late ? pair.late_count : pair.compared_count);
-      add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
-    }
-    if (!late) return;
-    const std::vector<CommunicationSplit>& splits = waits_.by_rank[rank];
-    auto split = std::ranges::lower_bound(splits, window.start, {}, &CommunicationSplit::start);
-    for (; split != splits.end() && split->start < window.end; ++split)
-      if (split->waited_for && split->collective >= 0)
-        excess.upstream.emplace_back(split->collective, split->split - split->start);
-  }
-
- private:
-  /// Kernels ran on under it, so that it did not bring the two to the same point.
-  bool covered(std::uint32_t rank, const CollectiveWait::Participant& participant) const {
-    const nanoseconds length = participant.end - participant.start;
-    return computing_[rank].within({participant.start, participant.end}).length() > length / 2;
-  }
-
-  static void add(const StepLedger& ledger, int sign, Excess& excess) {
-    for (const Part part : recording_parts) {
-      const bool gap = part == Part::dependency_idle || part == Part::launch_gap;
-      add_bounded(excess.part(gap ? Part::unattributed : part), sign * ledger.part(part));
-    }
-    add_bounded(excess.part(Part::exposed_wait), -sign * ledger.uncharged_wait);
-    add_bounded(excess.part(Part::unattributed), sign * ledger.uncharged_wait);
-    for (std::size_t cause = 0; cause < excess.host.size(); ++cause)
-      add_bounded(excess.host[cause], sign * ledger.host_late_by_cause[cause]);
-    for (std::uint32_t rank = 0; rank < ledger.waited_for.size(); ++rank)
-      if (ledger.waited_for[rank] != nanoseconds::zero())
-        add_bounded(excess.waited_for[rank], sign * ledger.waited_for[rank]);
-  }
-
-  const Job& job_;
-  const Waits& waits_;
-  const ClockMap& clocks_;
-  const std::vector<IntervalSet>& computing_;
-  std::vector<std::vector<StepLedger>> ledgers_;  // by rank
-};
-
-/// The largest delays, as many as ledgers of their windows fit into some hundred megabytes.
-std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::size_t ranks) {
-  constexpr std::size_t most_windows = 8192;
-  constexpr std::size_t most_numbers = 16'000'000;
-  std::vector<std::size_t> order(delays.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::size_t most = std::min(most_windows, most_numbers / (ranks + 64));
-  if (order.size() > most) {
-    std::nth_element(
-        order.begin(),
-        order.begin() + static_cast<std::ptrdiff_t>(most),
-        order.end(),
-        [&](std::size_t a, std::size_t b) { return delays[a].exposed > delays[b].exposed; });
-    order.resize(most);
-  }
-  return order;
-}
-}  // namespace
-
 nanoseconds Excess::total() const {
   nanoseconds sum = unrecorded;
   for (const nanoseconds part : parts) add_bounded(sum, part);
@@ -307,9 +285,9 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
                                                   const ClockMap& clocks,
                                                   const std::vector<IntervalSet>& computing,
                                                   const std::vector<Delay>& delays) {
-  Examiner examiner(job, waits, clocks, computing);
-  std::vector<std::pair<std::size_t, WindowPair>> examined;  // delay and its windows
-  std::vector<std::pair<std::uint32_t, TimeInterval>> windows;
+  Examiner examiner{job, waits, clocks, computing};
+  std::vector<std::pair<std::size_t, WindowPair>> examined;          // delay and its windows
+  std::vector<std::set<nanoseconds>> bounds(job.recordings.size());  // of the windows
   std::vector<std::optional<Excess>> all(delays.size());
   for (const std::size_t index : largest_delays(delays, job.recordings.size())) {
     Excess& excess = all[index].emplace();
@@ -319,10 +297,10 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
       continue;
     }
     examined.emplace_back(index, *pair);
-    windows.emplace_back(delays[index].late, pair->late);
-    windows.emplace_back(delays[index].compared, pair->compared);
+    bounds[delays[index].late].insert({pair->late.start, pair->late.end});
+    bounds[delays[index].compared].insert({pair->compared.start, pair->compared.end});
   }
-  examiner.make_ledgers(windows);
+  examiner.make_ledgers(bounds);
   for (const auto& [index, pair] : examined) {
     check_interrupt();
     examiner.add(delays[index].late, pair.late, true, *all[index]);

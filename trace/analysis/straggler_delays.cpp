@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
-#include "src/core/statistics/sample_statistics.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/straggler_parts.h"
 
 #include <set>
@@ -21,72 +19,44 @@ std::uint32_t median_participant(const CollectiveWait& collective, int late) {
   return middle->second;
 }
 
-class Finder {
- public:
-  Finder(const CountedSteps& steps, const Waits& waits, const std::vector<IntervalSet>& computing)
-      : steps_(steps), waits_(waits), computing_(computing) {
-    const std::size_t ranks = waits.by_rank.size();
-    found_.matrices.exposed.assign(ranks, std::vector<nanoseconds>(ranks));
-    found_.matrices.total.assign(ranks, std::vector<nanoseconds>(ranks));
-  }
+/// Of the exposed waiting the part of `split`. Where several calls of `rank` wait at once their
+/// time counts once, for the first, as in the ledger: `counted_until` is the end of what is
+/// counted.
+nanoseconds exposed_wait(const IntervalSet& computing,
+                         const CommunicationSplit& split,
+                         nanoseconds& counted_until) {
+  const nanoseconds start = std::max(split.start, counted_until);
+  if (split.split <= start) return nanoseconds::zero();
+  counted_until = split.split;
+  return (split.split - start) - computing.within({start, split.split}).length();
+}
 
-  Delays find(const std::vector<attribution::StepLedger>& ledger) {
-    for (std::size_t rank = 0; rank < waits_.by_rank.size(); ++rank) {
-      check_interrupt();
-      counted_until_ = nanoseconds::min() / 2;
-      for (const CommunicationSplit& split : waits_.by_rank[rank]) add(rank, split);
-    }
-    for (const attribution::StepLedger& step : ledger) {
-      if (!steps_.counts(step.excluded)) continue;
-      auto& row = found_.matrices.exposed.at(static_cast<std::size_t>(step.rank.index));
-      for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
-        add_bounded(row[late], step.waited_for[late]);
-    }
-    for (auto& [collective, delay] : by_collective_) found_.delays.push_back(delay);
-    std::ranges::sort(
-        found_.delays, {}, [](const Delay& a) { return std::pair(a.arrival, a.collective); });
-    return std::move(found_);
+/// How long each rank waited exposed for each other in the steps that count.
+std::vector<std::vector<nanoseconds>> exposed_matrix(
+    const CountedSteps& steps,
+    const std::vector<attribution::StepLedger>& ledger,
+    std::size_t ranks) {
+  std::vector<std::vector<nanoseconds>> exposed(ranks, std::vector<nanoseconds>(ranks));
+  for (const attribution::StepLedger& step : ledger) {
+    if (!steps.counts(step.excluded)) continue;
+    auto& row = exposed.at(static_cast<std::size_t>(step.rank.index));
+    for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
+      add_bounded(row[late], step.waited_for[late]);
   }
+  return exposed;
+}
 
- private:
-  void add(std::size_t rank, const CommunicationSplit& split) {
-    found_.largest_wait = std::max(found_.largest_wait, split.split - split.start);
-    if (!split.waited_for || split.collective < 0) return;
-    const StepSpan* step = steps_.at(rank, split.split);
-    if (step == nullptr) return;
-    const auto late = static_cast<std::size_t>(split.waited_for->index);
-    const nanoseconds exposed = exposed_of(rank, split);
-    add_bounded(found_.matrices.total[rank][late], split.split - split.start);
-    const CollectiveWait& collective =
-        waits_.collectives.at(static_cast<std::size_t>(split.collective));
-    const auto [place, fresh] = by_collective_.try_emplace(split.collective);
-    Delay& delay = place->second;
-    if (fresh) {
-      delay.collective = split.collective;
-      delay.late = static_cast<std::uint32_t>(late);
-      delay.compared = median_participant(collective, split.waited_for->index);
-      delay.arrival = split.split;
-      delay.step = step->number;
-    }
-    delay.arrival = std::max(delay.arrival, split.split);
-    add_bounded(delay.exposed, exposed);
-  }
+double positive(nanoseconds time) {
+  return std::max(0.0, in_ns(time));
+}
 
-  /// Where several calls wait at once their time counts once, for the first, as in the ledger.
-  nanoseconds exposed_of(std::size_t rank, const CommunicationSplit& split) {
-    const nanoseconds start = std::max(split.start, counted_until_);
-    if (split.split <= start) return nanoseconds::zero();
-    counted_until_ = split.split;
-    return (split.split - start) - computing_[rank].within({start, split.split}).length();
-  }
-
-  const CountedSteps& steps_;
-  const Waits& waits_;
-  const std::vector<IntervalSet>& computing_;
-  Delays found_;
-  std::map<std::int64_t, Delay> by_collective_;
-  nanoseconds counted_until_{};  // of the rank at hand
-};
+/// Share of the lateness that is waiting for others.
+double indirect_share(const Excess& excess) {
+  const double waited = positive(excess.part(Part::exposed_wait));
+  double all = positive(excess.unrecorded);
+  for (const nanoseconds part : excess.parts) all += positive(part);
+  return all > 0.0 ? waited / all : 0.0;
+}
 }  // namespace
 
 CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
@@ -94,12 +64,8 @@ CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
   for (const auto& of_rank : plan.by_rank)
     for (const StepSpan& step : of_rank) ++reasons[step.excluded];
   all_are_excluded = !reasons.contains("");
-  std::int64_t most = 0;
-  for (const auto& [why, count] : reasons)
-    if (count > most) {
-      most = count;
-      reason = why;
-    }
+  const auto most = std::ranges::max_element(reasons, {}, [](const auto& a) { return a.second; });
+  if (most != reasons.end()) reason = most->first;
   std::set<std::int32_t> different;
   double sum = 0.0;
   double spans = 0.0;
@@ -126,22 +92,42 @@ Delays find_delays(const CountedSteps& steps,
                    const Waits& waits,
                    const std::vector<IntervalSet>& computing,
                    const std::vector<attribution::StepLedger>& ledger) {
-  return Finder(steps, waits, computing).find(ledger);
+  const std::size_t ranks = waits.by_rank.size();
+  Delays found;
+  std::vector<std::vector<nanoseconds>>& total = found.matrices.total;
+  total.assign(ranks, std::vector<nanoseconds>(ranks));
+  found.matrices.exposed = exposed_matrix(steps, ledger, ranks);
+  std::map<std::int64_t, Delay> by_collective;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    check_interrupt();
+    nanoseconds counted_until = nanoseconds::min() / 2;
+    for (const CommunicationSplit& split : waits.by_rank[rank]) {
+      found.largest_wait = std::max(found.largest_wait, split.split - split.start);
+      if (!split.waited_for || split.collective < 0) continue;
+      const StepSpan* step = steps.at(rank, split.split);
+      if (step == nullptr) continue;
+      const int late = split.waited_for->index;
+      add_bounded(total[rank][static_cast<std::size_t>(late)], split.split - split.start);
+      const auto [place, fresh] = by_collective.try_emplace(split.collective);
+      Delay& delay = place->second;
+      if (fresh) {
+        const auto& collective = waits.collectives.at(static_cast<std::size_t>(split.collective));
+        delay = {split.collective,
+                 static_cast<std::uint32_t>(late),
+                 median_participant(collective, late),
+                 split.split,
+                 {},
+                 step->number};
+      }
+      delay.arrival = std::max(delay.arrival, split.split);
+      add_bounded(delay.exposed, exposed_wait(computing[rank], split, counted_until));
+    }
+  }
+  for (auto& [collective, delay] : by_collective) found.delays.push_back(delay);
+  std::ranges::sort(
+      found.delays, {}, [](const Delay& a) { return std::pair(a.arrival, a.collective); });
+  return found;
 }
-
-namespace {
-double positive(nanoseconds time) {
-  return std::max(0.0, in_ns(time));
-}
-
-/// Share of the lateness that is waiting for others.
-double indirect_share(const Excess& excess) {
-  const double waited = positive(excess.part(Part::exposed_wait));
-  double all = positive(excess.unrecorded);
-  for (const nanoseconds part : excess.parts) all += positive(part);
-  return all > 0.0 ? waited / all : 0.0;
-}
-}  // namespace
 
 Charges charge_delays(const std::vector<Delay>& delays,
                       const std::vector<std::optional<Excess>>& excess,

@@ -2,25 +2,12 @@
 /// What the sources of stragglers share: delays, their charges and their causes.
 #pragma once
 
-#include "src/core/attribution.h"
-#include "src/core/step_ledger.h"
-#include "trace/analysis/clocks.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/steps.h"
 #include "trace/analysis/waits.h"
-#include "trace/recording.h"
 
 #include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace scaleworth::trace {
-// Collectives at which ranks waited for one that came late, and who waited how long for whom.
-
 /// One collective, one late rank.
 struct Delay {
   std::int64_t collective = 0;  // index into Waits::collectives
@@ -31,6 +18,7 @@ struct Delay {
   std::int32_t step = 0;
 };
 
+/// Collectives at which ranks waited for one that came late, and who waited how long for whom.
 struct Delays {
   std::vector<Delay> delays;              // by arrival
   attribution::StragglerReport matrices;  // only `exposed` and `total` are filled
@@ -58,8 +46,6 @@ Delays find_delays(const CountedSteps& steps,
                    const std::vector<IntervalSet>& computing,
                    const std::vector<attribution::StepLedger>& ledger);
 
-// What a late rank did longer than the rank that it is compared with, since they last met.
-
 /// Kernels of one name on both sides.
 struct KernelPair {
   std::int64_t late_count = 0;
@@ -68,7 +54,8 @@ struct KernelPair {
   nanoseconds compared_time{};
 };
 
-/// Differences late - compared of the parts of a window; they sum to `total()`.
+/// What a late rank did longer than the rank that it is compared with, since they last met:
+/// differences late - compared of the parts of a window; they sum to `total()`.
 struct Excess {
   /// By Part. Of exposed_wait what is charged to a rank; the rest of it and all gaps and
   /// dependencies are in unattributed.
@@ -109,8 +96,6 @@ struct Charges {
 Charges charge_delays(const std::vector<Delay>& delays,
                       const std::vector<std::optional<Excess>>& excess,
                       std::size_t ranks);
-
-// Why a rank is late, from all that it did longer than others.
 
 /// Sum of excesses, kernels by name; `upstream` is left out.
 void add_excess(Excess& sum, const Excess& one);

@@ -5,7 +5,6 @@
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <tuple>
@@ -26,17 +25,7 @@ std::string three_digits(double value) {
   const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f}", value, decimals);
 }
-}  // namespace
 
-std::string time_in_words(nanoseconds time) {
-  const auto value = in_ns(time);
-  if (std::abs(value) >= 1e9) return three_digits(value / 1e9) + " s";
-  if (std::abs(value) >= 1e6) return three_digits(value / 1e6) + " ms";
-  if (std::abs(value) >= 1e3) return three_digits(value / 1e3) + " us";
-  return fmt::format("{} ns", time.count());
-}
-
-namespace {
 std::string share_in_words(const CauseShare& share, nanoseconds sum) {
   // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
   const double percent = std::min(100.0, 100.0 * in_ns(share.time) / in_ns(sum));
@@ -208,10 +197,9 @@ class Investigation {
       if (is_named(rank, recurrence))
         report.stragglers.push_back(describe(rank, recurrence, report));
     std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &Straggler::gpu_seconds);
+    report.finding = StragglerFinding::named;
     if (report.stragglers.empty())
       std::tie(report.finding, report.abstention) = no_straggler_reason();
-    else
-      report.finding = StragglerFinding::named;
     return report;
   }
 
@@ -370,6 +358,14 @@ StragglerReport find_stragglers(const Job& job,
     return report;
   }
   return Investigation(job, steps, waits, alignment, ledger).report();
+}
+
+std::string time_in_words(nanoseconds time) {
+  const auto value = in_ns(time);
+  if (std::abs(value) >= 1e9) return three_digits(value / 1e9) + " s";
+  if (std::abs(value) >= 1e6) return three_digits(value / 1e6) + " ms";
+  if (std::abs(value) >= 1e3) return three_digits(value / 1e3) + " us";
+  return fmt::format("{} ns", time.count());
 }
 
 double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {

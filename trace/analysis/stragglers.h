@@ -2,21 +2,10 @@
 /// Who delayed others, cost, significance, recurrence.
 #pragma once
 
-#include "src/core/attribution.h"
-#include "trace/analysis/clocks.h"
 #include "trace/analysis/steps.h"
 #include "trace/analysis/waits.h"
-#include "trace/recording.h"
-
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
-// Who held the others up, what that cost and why.
-
 /// `ledger` is that of `job`; steps that are excluded from averages do not count here either.
 attribution::StragglerReport find_stragglers(const Job& job,
                                              const StepPlan& steps,

@@ -3,13 +3,12 @@
 
 #include "src/core/process.h"
 
-#include <algorithm>
-#include <iterator>
 #include <set>
-#include <string>
 
 namespace scaleworth::trace {
 namespace {
+using attribution::CollectiveWait;
+
 std::vector<nanoseconds> ends_before(const std::vector<DeviceEvent>& events) {
   std::vector<nanoseconds> before(events.size());
   std::optional<nanoseconds> latest;
@@ -26,32 +25,7 @@ nanoseconds spread(const std::vector<nanoseconds>& times) {
   const auto [first, last] = std::ranges::minmax_element(times);
   return *last - *first;
 }
-}  // namespace
 
-ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
-    : job_(job), clocks_(clocks), busy_until_(job.recordings.size()) {
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    if (job.recordings[rank].origin.framework_timeline)
-      busy_until_[rank] = ends_before(job.recordings[rank].device_events);
-}
-
-std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective) const {
-  std::vector<TimeInterval> arrivals;
-  std::vector<nanoseconds> starts;
-  std::vector<nanoseconds> idle_since;
-  for (const MatchedCollective::Member& member : collective.members) {
-    const DeviceEvent& event = job_.recordings[member.rank].device_events.at(member.event);
-    starts.push_back(clocks_.to_common(member.rank, event.start));
-    arrivals.push_back({starts.back(), clocks_.to_common(member.rank, event.end)});
-    const std::vector<nanoseconds>& busy = busy_until_[member.rank];
-    if (!busy.empty()) idle_since.push_back(clocks_.to_common(member.rank, busy[member.event]));
-  }
-  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since))
-    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i];
-  return arrivals;
-}
-
-namespace {
 /// The one value that all ranks know; nothing where they contradict each other.
 template <class Value>
 Value agreed(const std::set<Value>& values) {
@@ -61,9 +35,7 @@ Value agreed(const std::set<Value>& values) {
 /// Sets the bytes of `wait`, algorithm, protocol and channels where all ranks that know them agree,
 /// and what each participant's network operations did. `wait` has the participants of `matched`, in
 /// order.
-void add_metadata(const Job& job,
-                  const MatchedCollective& matched,
-                  attribution::CollectiveWait& wait) {
+void add_metadata(const Job& job, const MatchedCollective& matched, CollectiveWait& wait) {
   std::set<std::string> algorithms;
   std::set<std::string> protocols;
   std::set<std::optional<std::int32_t>> channels;
@@ -86,9 +58,6 @@ void add_metadata(const Job& job,
   wait.channels = agreed(channels);
 }
 
-using attribution::CollectiveKind;
-using attribution::CollectiveWait;
-
 /// When the last of those came whom a rank had to wait for, and who that was.
 struct Awaited {
   nanoseconds latest{};
@@ -96,16 +65,12 @@ struct Awaited {
   bool known = true;
 };
 
-/// The latest start of all, unless the second comes within `error` of it.
+/// The latest start of all, at least two, unless the second comes within `error` of it.
 Awaited latest_of_all(const std::vector<TimeInterval>& arrivals, nanoseconds error) {
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < arrivals.size(); ++i)
-    if (arrivals[i].start > arrivals[last].start) last = i;
-  nanoseconds lead = nanoseconds::max();
-  for (std::size_t i = 0; i < arrivals.size(); ++i)
-    if (i != last) lead = std::min(lead, arrivals[last].start - arrivals[i].start);
-  Awaited awaited{arrivals[last].start, last};
-  if (lead <= error) awaited.member.reset();
+  TopTwo starts;
+  for (std::uint32_t i = 0; i < arrivals.size(); ++i) starts.add(i, arrivals[i].start);
+  Awaited awaited{starts.first, starts.owner};
+  if (starts.first - starts.second <= error) awaited.member.reset();
   return awaited;
 }
 
@@ -156,13 +121,10 @@ class Collective {
   }
 
   bool find_root(const MatchedCollective& matched) {
-    if (!matched.root) return false;
-    for (std::size_t i = 0; i < matched.members.size(); ++i)
-      if (matched.members[i].rank == *matched.root) {
-        root_ = i;
-        return true;
-      }
-    return false;
+    const auto root =
+        std::ranges::find(matched.members, matched.root, &MatchedCollective::Member::rank);
+    root_ = static_cast<std::size_t>(root - matched.members.begin());
+    return root != matched.members.end();
   }
 
   Awaited alone(std::size_t member) const { return {arrivals_[member].start, std::nullopt}; }
@@ -178,119 +140,129 @@ class Collective {
   Exchange shape_;
 };
 
-class Splitter {
- public:
-  Splitter(const Job& job, const Matching& matching, const Alignment& alignment)
-      : job_(job), matching_(matching), alignment_(alignment), arrivals_(job, alignment.map) {}
+bool comparable(const Alignment& alignment, const MatchedCollective& matched) {
+  return std::ranges::all_of(matched.members, [&](const auto& member) {
+    return alignment.share_a_clock(matched.members.front().rank, member.rank);
+  });
+}
 
-  Waits split() {
-    waits_.collectives.reserve(matching_.collectives.size());
-    waits_.by_rank.resize(job_.recordings.size());
-    std::vector<std::pair<nanoseconds, const MatchedCollective*>> order;  // by first arrival
-    for (const MatchedCollective& matched : matching_.collectives)
-      if (comparable(matched))
-        order.emplace_back(std::ranges::min(arrivals_.of(matched), {}, &TimeInterval::start).start,
-                           &matched);
-    std::ranges::stable_sort(order, {}, [](const auto& a) { return a.first; });
-    for (const auto& [first, matched] : order) add(*matched);
-    add_unmatched();
-    for (std::vector<CommunicationSplit>& splits : waits_.by_rank) {
-      check_interrupt();
-      std::ranges::sort(splits, {}, [](const auto& a) { return std::pair(a.start, a.event); });
-    }
-    return std::move(waits_);
+CommunicationSplit split_member(const MatchedCollective& matched,
+                                const Collective& collective,
+                                std::size_t member,
+                                const attribution::ClockReport& clocks) {
+  const TimeInterval& own = collective.arrivals()[member];
+  const Awaited awaited = collective.awaited_by(member);
+  CommunicationSplit split;
+  split.event = matched.members[member].event;
+  split.start = own.start;
+  split.split = std::clamp(awaited.latest, own.start, own.end);
+  split.end = own.end;
+  split.known = awaited.known;
+  const bool certain = clocks.comparable && split.split - split.start > clocks.error;
+  if (certain && awaited.member && *awaited.member != member)
+    split.waited_for = Rank{static_cast<int>(matched.members[*awaited.member].rank)};
+  return split;
+}
+
+/// Sets what follows from the participants of `wait`.
+void describe_arrivals(const MatchedCollective& matched,
+                       std::optional<std::size_t> last_arriver,
+                       CollectiveWait& wait) {
+  using Participant = CollectiveWait::Participant;
+  const auto& participants = wait.participants;
+  const auto [first, last] = std::ranges::minmax_element(participants, {}, &Participant::start);
+  wait.spread_of_starts = last->start - first->start;
+  wait.shortest = last->end - last->start;
+  const auto [early, late] = std::ranges::minmax_element(participants, {}, &Participant::end);
+  wait.spread_of_ends = late->end - early->end;
+  if (matched.sender && participants.size() == 2) wait.sender = participants[*matched.sender].rank;
+  if (last_arriver) wait.last_arriver = participants[*last_arriver].rank;
+}
+
+void add_collective_wait(const Job& job,
+                         const MatchedCollective& matched,
+                         const Collective& collective,
+                         const attribution::ClockReport& clocks,
+                         Waits& waits) {
+  CollectiveWait wait;
+  wait.kind = matched.kind;
+  wait.group = matched.group;
+  wait.index = matched.index;
+  for (std::size_t i = 0; i < matched.members.size(); ++i) {
+    CommunicationSplit split = split_member(matched, collective, i, clocks);
+    split.collective = std::ssize(waits.collectives);
+    wait.participants.push_back({Rank{static_cast<int>(matched.members[i].rank)},
+                                 split.start,
+                                 split.end,
+                                 split.split - split.start,
+                                 split.end - split.split});
+    waits.by_rank[matched.members[i].rank].push_back(split);
   }
+  describe_arrivals(matched, clocks.comparable ? collective.last_arriver() : std::nullopt, wait);
+  add_metadata(job, matched, wait);
+  waits.collectives.push_back(std::move(wait));
+}
 
- private:
-  bool comparable(const MatchedCollective& matched) const {
-    return std::ranges::all_of(matched.members, [&](const auto& member) {
-      return alignment_.share_a_clock(matched.members.front().rank, member.rank);
-    });
-  }
-
-  void add(const MatchedCollective& matched) {
-    const nanoseconds error = alignment_.report.error;
-    const Collective collective(matched, arrivals_.of(matched), error);
-    CollectiveWait wait;
-    wait.kind = matched.kind;
-    wait.group = matched.group;
-    wait.index = matched.index;
-    const auto number = std::ssize(waits_.collectives);
-    for (std::size_t i = 0; i < matched.members.size(); ++i) {
-      const CommunicationSplit split = split_member(matched, collective, i, number);
-      wait.participants.push_back({Rank{static_cast<int>(matched.members[i].rank)},
-                                   split.start,
-                                   split.end,
-                                   split.split - split.start,
-                                   split.end - split.split});
-      waits_.by_rank[matched.members[i].rank].push_back(split);
-    }
-    describe(matched, collective, wait);
-    add_metadata(job_, matched, wait);
-    waits_.collectives.push_back(std::move(wait));
-  }
-
-  CommunicationSplit split_member(const MatchedCollective& matched,
-                                  const Collective& collective,
-                                  std::size_t member,
-                                  std::int64_t number) const {
-    const TimeInterval& own = collective.arrivals()[member];
-    const Awaited awaited = collective.awaited_by(member);
-    CommunicationSplit split;
-    split.event = matched.members[member].event;
-    split.start = own.start;
-    split.split = std::clamp(awaited.latest, own.start, own.end);
-    split.end = own.end;
-    split.known = awaited.known;
-    split.collective = number;
-    const bool certain =
-        alignment_.report.comparable && split.split - split.start > alignment_.report.error;
-    if (certain && awaited.member && *awaited.member != member)
-      split.waited_for = Rank{static_cast<int>(matched.members[*awaited.member].rank)};
-    return split;
-  }
-
-  void describe(const MatchedCollective& matched,
-                const Collective& collective,
-                CollectiveWait& wait) const {
-    const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
-    const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };
-    const auto& participants = wait.participants;
-    const auto [first, last] = std::ranges::minmax_element(participants, by_start);
-    wait.spread_of_starts = last->start - first->start;
-    wait.shortest = last->end - last->start;
-    const auto [early, late] = std::ranges::minmax_element(participants, by_end);
-    wait.spread_of_ends = late->end - early->end;
-    if (matched.sender && participants.size() == 2)
-      wait.sender = participants[*matched.sender].rank;
-    if (const auto last_one = collective.last_arriver(); last_one && alignment_.report.comparable)
-      wait.last_arriver = participants[*last_one].rank;
-  }
-
-  void add_unmatched() {
-    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank) {
-      const std::vector<DeviceEvent>& events = job_.recordings[rank].device_events;
-      std::vector<bool> done(events.size(), false);
-      for (const CommunicationSplit& split : waits_.by_rank[rank]) done[split.event] = true;
-      for (std::uint32_t event = 0; event < events.size(); ++event) {
-        if (done[event] || !is_communication(events[event])) continue;
-        const nanoseconds start = alignment_.map.to_common(rank, events[event].start);
-        const nanoseconds end = alignment_.map.to_common(rank, events[event].end);
-        waits_.by_rank[rank].push_back(
-            {.event = event, .start = start, .split = start, .end = end});
-      }
+void add_unmatched(const Job& job, const ClockMap& clocks, Waits& waits) {
+  for (std::uint32_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const std::vector<DeviceEvent>& events = job.recordings[rank].device_events;
+    std::vector<bool> done(events.size(), false);
+    for (const CommunicationSplit& split : waits.by_rank[rank]) done[split.event] = true;
+    for (std::uint32_t event = 0; event < events.size(); ++event) {
+      if (done[event] || !is_communication(events[event])) continue;
+      const nanoseconds start = clocks.to_common(rank, events[event].start);
+      const nanoseconds end = clocks.to_common(rank, events[event].end);
+      waits.by_rank[rank].push_back({.event = event, .start = start, .split = start, .end = end});
     }
   }
-
-  const Job& job_;
-  const Matching& matching_;
-  const Alignment& alignment_;
-  ArrivalFinder arrivals_;
-  Waits waits_;
-};
+}
 }  // namespace
 
+ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
+    : job_(job), clocks_(clocks), busy_until_(job.recordings.size()) {
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    if (job.recordings[rank].origin.framework_timeline)
+      busy_until_[rank] = ends_before(job.recordings[rank].device_events);
+}
+
+std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective) const {
+  std::vector<TimeInterval> arrivals;
+  std::vector<nanoseconds> starts;
+  std::vector<nanoseconds> idle_since;
+  for (const MatchedCollective::Member& member : collective.members) {
+    const DeviceEvent& event = job_.recordings[member.rank].device_events.at(member.event);
+    starts.push_back(clocks_.to_common(member.rank, event.start));
+    arrivals.push_back({starts.back(), clocks_.to_common(member.rank, event.end)});
+    const std::vector<nanoseconds>& busy = busy_until_[member.rank];
+    if (!busy.empty()) idle_since.push_back(clocks_.to_common(member.rank, busy[member.event]));
+  }
+  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since))
+    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i];
+  return arrivals;
+}
+
 Waits split_waits(const Job& job, const Matching& matching, const Alignment& alignment) {
-  return Splitter(job, matching, alignment).split();
+  const ArrivalFinder arrivals(job, alignment.map);
+  Waits waits;
+  waits.collectives.reserve(matching.collectives.size());
+  waits.by_rank.resize(job.recordings.size());
+  std::vector<std::pair<nanoseconds, const MatchedCollective*>> order;  // by first arrival
+  for (const MatchedCollective& matched : matching.collectives)
+    if (comparable(alignment, matched))
+      order.emplace_back(std::ranges::min(arrivals.of(matched), {}, &TimeInterval::start).start,
+                         &matched);
+  std::ranges::stable_sort(order, {}, [](const auto& a) { return a.first; });
+  for (const auto& [first, matched] : order)
+    add_collective_wait(job,
+                        *matched,
+                        Collective(*matched, arrivals.of(*matched), alignment.report.error),
+                        alignment.report,
+                        waits);
+  add_unmatched(job, alignment.map, waits);
+  for (std::vector<CommunicationSplit>& splits : waits.by_rank) {
+    check_interrupt();
+    std::ranges::sort(splits, {}, [](const auto& a) { return std::pair(a.start, a.event); });
+  }
+  return waits;
 }
 }  // namespace scaleworth::trace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
-#include "trace/analysis/ledger.h"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -27,15 +25,11 @@ class HostCauses {
     const Recording& recording = job_.recordings[node.rank];
     const HostEvidence& evidence =
         ranks_.try_emplace(node.rank, RankView(recording, clocks_, node.rank)).first->second;
-    if (const HostThread* thread = evidence.thread(recording.host_events[node.event].thread)) {
-      const auto& stretches = thread->stretches;
-      auto one = std::ranges::upper_bound(stretches, nanoseconds(start), {}, &HostStretch::end);
-      for (; one != stretches.end() && one->start.count() < end; ++one) {
-        if (one->cause)
-          covered[*one->cause] +=
-              std::min(end, one->end.count()) - std::max(start, one->start.count());
-      }
-    }
+    const auto add = [&](const HostStretch& one, nanoseconds from, nanoseconds to) {
+      if (one.cause) covered[*one.cause] += (to - from).count();
+    };
+    if (const HostThread* thread = evidence.thread(recording.host_events[node.event].thread))
+      for_each_within(thread->stretches, {nanoseconds(start), nanoseconds(end)}, add);
     for (const auto& [cause, time] : covered)
       if (2 * time >= end - start) return cause;
     return end - start <= longest_dispatch_pause.count() ? HostCause::launch_bound
@@ -53,30 +47,27 @@ using PathShares = std::map<std::pair<std::uint32_t, std::string>, std::int64_t>
 
 class PathWalk {
  public:
-  PathWalk(const EfficiencyWindow& window, const ReplayGraph& graph, HostCauses& causes)
+  PathWalk(const ReplayGraph& graph, HostCauses& causes, PathShares& shares)
       : graph_(graph),
         causes_(causes),
-        start_(window.whole.start.count()),
-        now_(window.whole.end.count()) {}
+        shares_(shares),
+        start_(graph.window.start.count()),
+        now_(graph.window.end.count()) {}
 
-  PathShares walk() {
+  void walk() {
     const auto last = std::ranges::max_element(graph_.devices, {}, &DeviceNode::end);
-    if (last == graph_.devices.end()) {
-      spend(rank_, "without work of any GPU", start_);
-      return std::move(shares_);
-    }
-    device_ = static_cast<NodeIndex>(last - graph_.devices.begin());
+    if (last == graph_.devices.end()) return spend(rank_, "without work of any GPU", start_);
+    at_ = static_cast<NodeIndex>(last - graph_.devices.begin());
     spend(last->rank, "after the last work", last->end);
     // Every step goes to a node that began no later; the bound is against contradictory recordings.
     std::size_t steps = 2 * (graph_.devices.size() + graph_.hosts.size()) + 2;
-    while (now_ > start_ && steps-- > 0 && (device_ != no_index || host_ != no_index)) {
-      if (device_ != no_index)
-        leave_device(graph_.devices[device_]);
+    while (now_ > start_ && steps-- > 0 && at_ != no_index) {
+      if ((at_ & ReplayGraph::host_bit) == 0)
+        leave_device(graph_.devices[at_]);
       else
-        leave_host(graph_.hosts[host_]);
+        leave_host(graph_.hosts[at_ & ~ReplayGraph::host_bit]);
     }
     spend(rank_, "before the first known cause", start_);
-    return std::move(shares_);
   }
 
  private:
@@ -108,8 +99,7 @@ class PathWalk {
 
   /// From a node's start to the cause that explains it best.
   void begin_of(const DeviceNode& node) {
-    device_ = no_index;
-    host_ = no_index;
+    at_ = no_index;
     std::int64_t best = std::numeric_limits<std::int64_t>::min();
     const char* gap = "";
     const auto device_cause = [&](NodeIndex cause, std::int64_t usual, const char* name) {
@@ -117,36 +107,30 @@ class PathWalk {
       const std::int64_t due = graph_.devices[cause].end + usual;
       if (due <= best) return;
       best = due;
-      device_ = cause;
+      at_ = cause;
       gap = name;
     };
     device_cause(node.before, usual_stream_ns, "gap between kernels");
     device_cause(node.awaits, usual_event_ns, "gap between streams");
     if (node.launch != no_index && graph_.hosts[node.launch].start <= node.start &&
         graph_.hosts[node.launch].start + usual_launch_ns > best) {
-      host_ = node.launch;
-      device_ = no_index;
-      spend(node.rank, "from launch to start", graph_.hosts[host_].start);
-      return;
+      at_ = node.launch | ReplayGraph::host_bit;
+      return spend(node.rank, "from launch to start", graph_.hosts[node.launch].start);
     }
-    if (device_ != no_index) spend(node.rank, gap, graph_.devices[device_].end);
+    if (at_ != no_index) spend(node.rank, gap, graph_.devices[at_].end);
   }
 
   /// From a call's start to the call before it, and through that one.
   void leave_host(const HostNode& node) {
     rank_ = node.rank;
-    host_ = node.before;
-    if (host_ == no_index) {
-      spend(node.rank, "before the first recorded call", start_);
-      return;
-    }
-    const HostNode& before = graph_.hosts[host_];
+    at_ = node.before | ReplayGraph::host_bit;  // no_index for none
+    if (at_ == no_index) return spend(node.rank, "before the first recorded call", start_);
+    const HostNode& before = graph_.hosts[node.before];
     if (before.end < now_)
       spend(node.rank, late_host(causes_.of(node, before.end, now_)), before.end);
     if (before.target != no_index && graph_.devices[before.target].end <= now_) {
-      device_ = before.target;
-      host_ = no_index;
-      spend(node.rank, late_host(HostCause::synchronizing_call), graph_.devices[device_].end);
+      at_ = before.target;
+      spend(node.rank, late_host(HostCause::synchronizing_call), graph_.devices[at_].end);
     } else {
       spend(node.rank, late_host(HostCause::launch_bound), before.start);
     }
@@ -154,25 +138,22 @@ class PathWalk {
 
   const ReplayGraph& graph_;
   HostCauses& causes_;
+  PathShares& shares_;
   std::int64_t start_;
   std::int64_t now_;
-  NodeIndex device_ = no_index;  // where the walk is
-  NodeIndex host_ = no_index;
+  NodeIndex at_ = no_index;  // where the walk is; of a call with ReplayGraph::host_bit
   std::uint32_t rank_ = 0;
-  PathShares shares_;
 };
 }  // namespace
 
 std::vector<Efficiency::PathShare> critical_path(const Job& job,
                                                  const ClockMap& clocks,
-                                                 const std::vector<ReplayedRun>& runs) {
-  PathShares sum;
+                                                 const std::vector<ReplayGraph>& runs) {
+  PathShares shares;
   HostCauses causes(job, clocks);
-  for (const ReplayedRun& run : runs)
-    for (const auto& [key, time] : PathWalk(*run.window, run.graph, causes).walk())
-      sum[key] += time;
+  for (const ReplayGraph& run : runs) PathWalk(run, causes, shares).walk();
   std::vector<Efficiency::PathShare> path;
-  for (const auto& [key, time] : sum)
+  for (const auto& [key, time] : shares)
     path.push_back({Rank{static_cast<int>(key.first)}, key.second, nanoseconds(time)});
   std::ranges::stable_sort(path, std::ranges::greater{}, &Efficiency::PathShare::time);
   return path;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
 
-#include "trace/analysis/intervals.h"
-
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,9 +62,8 @@ struct Question {
 /// Largest useful time of any rank but `without`, of the runtime.
 double largest_useful(const Efficiency& result, std::optional<std::size_t> without = {}) {
   nanoseconds largest{};
-  for (std::size_t rank = 0; rank < result.useful.size(); ++rank) {
+  for (std::size_t rank = 0; rank < result.useful.size(); ++rank)
     if (rank != without) largest = std::max(largest, result.useful[rank]);
-  }
   return in_ns(largest) / in_ns(result.runtime);
 }
 
@@ -97,27 +92,21 @@ Question even_stages(const Efficiency& result, const Job& job) {
     double ranks = 0.0;
   };
   std::map<std::int32_t, Stage> stages;
-  const auto stage_of = [&](std::size_t rank) -> const std::optional<std::int32_t>& {
-    return job.recordings[rank].origin.pipeline_stage;
-  };
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    if (!stage_of(rank)) continue;
-    stages[*stage_of(rank)].useful += in_ns(result.useful[rank]);
-    stages[*stage_of(rank)].ranks += 1.0;
-  }
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    if (const auto& stage = job.recordings[rank].origin.pipeline_stage) {
+      stages[*stage].useful += in_ns(result.useful[rank]);
+      stages[*stage].ranks += 1.0;
+    }
   double mean = 0.0;
   for (const auto& [number, stage] : stages)
     mean += stage.useful / stage.ranks / static_cast<double>(stages.size());
   Change even;
   double longest = 0.0;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    double factor = 1.0;
-    if (stage_of(rank)) {
-      const Stage& stage = stages[*stage_of(rank)];
-      if (stage.useful > 0.0) factor = mean * stage.ranks / stage.useful;
-    }
-    even.compute.push_back(factor);
-    longest = std::max(longest, factor * in_ns(result.useful[rank]));
+    const auto& stage = job.recordings[rank].origin.pipeline_stage;
+    const Stage own = stage ? stages[*stage] : Stage{};
+    even.compute.push_back(own.useful > 0.0 ? mean * own.ranks / own.useful : 1.0);
+    longest = std::max(longest, even.compute.back() * in_ns(result.useful[rank]));
   }
   return {"with the work spread evenly over the pipeline's stages",
           std::move(even),
@@ -127,10 +116,12 @@ Question even_stages(const Efficiency& result, const Job& job) {
 const Change without_transfer{.no_transfer = true};
 const Change without_transfer_and_host{.no_transfer = true, .no_host_delay = true};
 
-void ask_about_stragglers(const Efficiency& result,
-                          const Job& job,
-                          const attribution::StragglerReport& stragglers,
-                          std::vector<Question>& questions) {
+/// `transfer_floor`: see largest_transfer.
+std::vector<Question> questions_of(const Efficiency& result,
+                                   const Job& job,
+                                   const attribution::StragglerReport& stragglers,
+                                   double transfer_floor) {
+  std::vector<Question> questions;
   std::size_t asked = 0;
   bool evened = false;
   for (const attribution::Straggler& straggler : stragglers.stragglers) {
@@ -145,15 +136,6 @@ void ask_about_stragglers(const Efficiency& result,
                          {.on_time = static_cast<std::uint32_t>(rank)},
                          largest_useful(result, rank)});
   }
-}
-
-/// `transfer_floor`: see largest_transfer.
-std::vector<Question> questions_of(const Efficiency& result,
-                                   const Job& job,
-                                   const attribution::StragglerReport& stragglers,
-                                   double transfer_floor) {
-  std::vector<Question> questions;
-  ask_about_stragglers(result, job, stragglers, questions);
   const double least = largest_useful(result);
   questions.push_back({"with transfers that take no time", without_transfer, least});
   questions.push_back({"with communication hidden under compute",
@@ -186,56 +168,7 @@ std::int64_t events_within(const Job& job, const ClockMap& clocks, const Efficie
     events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
   return events;
 }
-}  // namespace
 
-EfficiencyResult measure_efficiency(const Job& job,
-                                    const StepPlan& steps,
-                                    const Waits& waits,
-                                    const Alignment& alignment,
-                                    const attribution::StragglerReport& stragglers) {
-  if (job.recordings.size() < 2)
-    return {std::nullopt, "one rank alone has no parallel efficiency."};
-  if (!alignment.report.comparable)
-    return {std::nullopt, "the ranks' clocks do not compare: " + alignment.report.reason};
-  const auto windows = choose_windows(job, steps, alignment.map);
-  if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
-  Efficiency result;
-  result.window = windows->description;
-  result.runtime = windows->length();
-  result.step_time = windows->step_time;
-  result.useful = useful_by_rank(job, alignment.map, *windows);
-  if (!(largest_useful(result) > 0.0))
-    return {std::nullopt, "no kernel ran that is not communication."};
-  std::int64_t events = 0;
-  for (const EfficiencyWindow& run : windows->runs)
-    events += events_within(job, alignment.map, run);
-  if (events > most_nodes)
-    return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
-  std::vector<ReplayedRun> runs;
-  bool any_work = false;
-  for (const EfficiencyWindow& run : windows->runs) {
-    runs.push_back({&run, build_replay_graph(job, waits, alignment.map, run)});
-    any_work = any_work || !runs.back().graph.devices.empty();
-  }
-  if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
-  const std::vector<Question> questions =
-      questions_of(result, job, stragglers, largest_transfer(waits, *windows));
-  std::vector<Change> changes = {without_transfer, without_transfer_and_host};
-  for (const Question& question : questions) changes.push_back(question.replay);
-  const Predictor predictor(runs, std::move(changes));
-  result.replay_error = predictor.error();
-  if (!(std::abs(result.replay_error) <= largest_replay_error)) {
-    return {std::nullopt,
-            fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} "
-                        "%, so that they are not understood.",
-                        100.0 * result.replay_error)};
-  }
-  predict(result, questions, predictor);
-  result.critical_path = critical_path(job, alignment.map, runs);
-  return {std::move(result), ""};
-}
-
-namespace {
 /// Runs of consecutive steps all of which count on every rank, still without their times; the
 /// longest first.
 std::vector<EfficiencyWindow> runs_of(const StepPlan& steps) {
@@ -327,7 +260,56 @@ std::size_t most_runs(const Job& job) {
     events += recording.device_events.size() + recording.host_events.size();
   return std::clamp<std::size_t>(most_visits / events, 1, most);
 }
+
+double length(const ReplayGraph& run, std::int64_t end) {
+  return static_cast<double>(end - run.window.start.count());
+}
 }  // namespace
+
+EfficiencyResult measure_efficiency(const Job& job,
+                                    const StepPlan& steps,
+                                    const Waits& waits,
+                                    const Alignment& alignment,
+                                    const attribution::StragglerReport& stragglers) {
+  if (job.recordings.size() < 2)
+    return {std::nullopt, "one rank alone has no parallel efficiency."};
+  if (!alignment.report.comparable)
+    return {std::nullopt, "the ranks' clocks do not compare: " + alignment.report.reason};
+  const auto windows = choose_windows(job, steps, alignment.map);
+  if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
+  Efficiency result;
+  result.window = windows->description;
+  result.runtime = windows->length();
+  result.step_time = windows->step_time;
+  result.useful = useful_by_rank(job, alignment.map, *windows);
+  if (!(largest_useful(result) > 0.0))
+    return {std::nullopt, "no kernel ran that is not communication."};
+  std::int64_t events = 0;
+  for (const EfficiencyWindow& run : windows->runs)
+    events += events_within(job, alignment.map, run);
+  if (events > most_nodes)
+    return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
+  std::vector<ReplayGraph> runs;
+  for (const EfficiencyWindow& run : windows->runs)
+    runs.push_back(build_replay_graph(job, waits, alignment.map, run));
+  if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); }))
+    return {std::nullopt, "no GPU work begins in the steps that count."};
+  const std::vector<Question> questions =
+      questions_of(result, job, stragglers, largest_transfer(waits, *windows));
+  std::vector<Change> changes = {without_transfer, without_transfer_and_host};
+  for (const Question& question : questions) changes.push_back(question.replay);
+  const Predictor predictor(runs, std::move(changes));
+  result.replay_error = predictor.error();
+  if (!(std::abs(result.replay_error) <= largest_replay_error)) {
+    return {std::nullopt,
+            fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} "
+                        "%, so that they are not understood.",
+                        100.0 * result.replay_error)};
+  }
+  predict(result, questions, predictor);
+  result.critical_path = critical_path(job, alignment.map, runs);
+  return {std::move(result), ""};
+}
 
 nanoseconds EfficiencyWindows::length() const {
   nanoseconds sum{};
@@ -372,13 +354,7 @@ std::int64_t events_within(const RankView& rank, TimeInterval window) {
   return std::max<std::int64_t>(before(window.end) - before(window.start), 0);
 }
 
-namespace {
-double length(const ReplayedRun& run, std::int64_t end) {
-  return static_cast<double>(end - run.window->whole.start.count());
-}
-}  // namespace
-
-Predictor::Predictor(const std::vector<ReplayedRun>& runs,
+Predictor::Predictor(const std::vector<ReplayGraph>& runs,
                      std::vector<Change> changes,
                      std::size_t at_once)
     : runs_(runs) {
@@ -391,15 +367,15 @@ Predictor::Predictor(const std::vector<ReplayedRun>& runs,
   for_each_index(
       ends_.size(),
       [&](std::size_t place) {
-        ends_[place] = replay(runs_[place % runs_.size()].graph, changes_[place / runs_.size()]);
+        ends_[place] = replay(runs_[place % runs_.size()], changes_[place / runs_.size()]);
       },
       at_once);
 }
 
 double Predictor::recorded(const Change& change) const {
   double sum = 0.0;
-  for (const ReplayedRun& run : runs_)
-    if (const auto end = recorded_end(run.graph, change)) sum += length(run, *end);
+  for (const ReplayGraph& run : runs_)
+    if (const auto end = recorded_end(run, change)) sum += length(run, *end);
   return sum;
 }
 
@@ -411,10 +387,6 @@ double Predictor::replayed(const Change& change) const {
   for (std::size_t run = 0; run < runs_.size(); ++run)
     if (const auto& end = ends_[first + run]) sum += length(runs_[run], *end);
   return sum;
-}
-
-double Predictor::error() const {
-  return replayed({}) / recorded({}) - 1.0;
 }
 
 double Predictor::ratio(const Change& change) const {

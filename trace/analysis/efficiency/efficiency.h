@@ -2,18 +2,7 @@
 /// POP factors and what-if over a window.
 #pragma once
 
-#include "src/core/attribution.h"
-#include "trace/analysis/clocks.h"
 #include "trace/analysis/efficiency/replay.h"
-#include "trace/analysis/steps.h"
-#include "trace/analysis/waits.h"
-#include "trace/recording.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
 /// POP factors, critical path and what-if, from a replay of the recorded dependencies.
@@ -36,30 +25,23 @@ EfficiencyResult measure_efficiency(const Job& job,
                                     const Alignment& alignment,
                                     const attribution::StragglerReport& stragglers);
 
-// How long the recorded steps would have taken with something changed.
-
-/// A run of steps and what depended on what in it.
-struct ReplayedRun {
-  const EfficiencyWindow* window = nullptr;
-  ReplayGraph graph;
-};
-
 /// A graph takes about 44 bytes per node, a replay 8 more: so many at a time need less than the
 /// graph, however many processors there are.
 inline constexpr std::size_t most_replays_at_once = 4;
 
-/// Lengths of all runs together under changes, in proportion to their unchanged length.
+/// How long the recorded steps would have taken with something changed: all runs together, under
+/// changes, in proportion to their unchanged length.
 class Predictor {
  public:
   /// Replays every run without a change and with each of `changes`, equal ones once, on as many
   /// processors as there are but `at_once` at most: the results do not depend on it. Refers to
   /// `runs`.
-  Predictor(const std::vector<ReplayedRun>& runs,
+  Predictor(const std::vector<ReplayGraph>& runs,
             std::vector<Change> changes,
             std::size_t at_once = most_replays_at_once);
 
   /// The unchanged replay against the recording, as a fraction.
-  double error() const;
+  double error() const { return replayed({}) / recorded({}) - 1.0; }
   /// At most 1, because every change takes something away; 1 where no rank but `on_time` has work.
   /// Throws std::out_of_range for a change that was not replayed.
   double ratio(const Change& change) const;
@@ -68,17 +50,16 @@ class Predictor {
   double recorded(const Change& change) const;
   double replayed(const Change& change) const;
 
-  const std::vector<ReplayedRun>& runs_;
+  const std::vector<ReplayGraph>& runs_;
   std::vector<Change> changes_;
   std::vector<std::optional<std::int64_t>> ends_;  // by change, then by run
 };
 
-// The chain of work that set the length of the recording.
-
-/// From the end of each run back to its start, from each node to the cause that it waited for
-/// last: over streams and calls of a rank, and from rank to rank where a collective had to wait.
-/// Summed by rank and kind of work, the largest first; sums to the runs' length exactly.
+/// The chain of work that set the length of the recording: from the end of each run back to its
+/// start, from each node to the cause that it waited for last: over streams and calls of a rank,
+/// and from rank to rank where a collective had to wait. Summed by rank and kind of work, the
+/// largest first; sums to the runs' length exactly.
 std::vector<attribution::Efficiency::PathShare> critical_path(const Job& job,
                                                               const ClockMap& clocks,
-                                                              const std::vector<ReplayedRun>& runs);
+                                                              const std::vector<ReplayGraph>& runs);
 }  // namespace scaleworth::trace

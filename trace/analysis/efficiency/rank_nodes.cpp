@@ -2,11 +2,8 @@
 #include "src/core/process.h"
 #include "trace/analysis/efficiency/replay.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
-#include <unordered_map>
-#include <utility>
 
 namespace scaleworth::trace {
 namespace {
@@ -24,25 +21,6 @@ DeviceNode::Kind kind_of(const DeviceEvent& event) {
   return event.operation == DeviceOperation::kernel && is_compute(event) ? DeviceNode::Kind::compute
                                                                          : DeviceNode::Kind::copy;
 }
-
-/// The node that came last on each stream.
-class LastOfStream {
- public:
-  /// Returns the one before; no_index for none.
-  NodeIndex exchange(const DeviceEvent& event, NodeIndex node) {
-    const std::uint64_t stream = std::uint64_t{event.device} << 32 | event.stream;
-    // Most work comes on the stream of the work before it.
-    if (place_ == nullptr || stream != stream_)
-      place_ = &nodes_.try_emplace(stream, no_index).first->second;
-    stream_ = stream;
-    return std::exchange(*place_, node);
-  }
-
- private:
-  std::unordered_map<std::uint64_t, NodeIndex> nodes_;
-  std::uint64_t stream_ = 0;
-  NodeIndex* place_ = nullptr;
-};
 
 /// Device nodes of a graph of one rank by the correlation of their launch.
 class Launches {
@@ -218,8 +196,7 @@ class RankNodes {
   /// make some begin a little before that; they are taken to begin then.
   void follow_timers() {
     const auto& events = view_.recording().device_events;
-    for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
-      DeviceNode& node = graph_.devices[index];
+    for (DeviceNode& node : graph_.devices) {
       node.before = no_index;
       auto one =
           std::ranges::upper_bound(by_end_, node.start + timer_error_ns, {}, [&](NodeIndex other) {
@@ -246,10 +223,9 @@ class RankNodes {
   /// Frameworks let communication wait for what the current stream holds when it is called.
   void follow_launch_order() {
     std::vector<std::pair<NodeIndex, NodeIndex>> launches;  // host, device
-    for (NodeIndex node = 0; node < graph_.devices.size(); ++node) {
+    for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
       if (graph_.devices[node].launch != no_index)
         launches.emplace_back(graph_.devices[node].launch, node);
-    }
     std::ranges::sort(launches);
     NodeIndex compute = no_index;
     for (const auto& [host, device] : launches) {

@@ -2,22 +2,10 @@
 /// The recorded job once more, with something changed.
 #pragma once
 
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
-#include "trace/analysis/steps.h"
-#include "trace/analysis/waits.h"
-#include "trace/recording.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
-// Which time efficiency is measured over.
-
-/// A run of consecutive steps.
+/// A run of consecutive steps, which efficiency is measured over.
 struct EfficiencyWindow {
   std::vector<TimeInterval> by_rank;  // on the common clock
   TimeInterval whole;                 // from the earliest start to the latest end of them
@@ -49,9 +37,6 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
 
 /// Device events that begin in the window.
 std::int64_t events_within(const RankView& rank, TimeInterval window);
-
-// What depended on what while the job was recorded: the nodes are pieces of GPU work and calls of
-// the host, the edges say whose end or start another one had to wait for.
 
 /// Index of a node in its vector; no_index for none.
 using NodeIndex = std::uint32_t;
@@ -100,7 +85,10 @@ struct RankSpan {
   bool empty() const { return first == last; }
 };
 
+/// What depended on what while the job was recorded: the nodes are pieces of GPU work and calls of
+/// the host, the edges say whose end or start another one had to wait for.
 struct ReplayGraph {
+  TimeInterval window;  // of all ranks
   std::vector<DeviceNode> devices;
   std::vector<HostNode> hosts;
   std::vector<Meeting> meetings;
@@ -164,8 +152,6 @@ std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change&
 /// are merged two by two, on all processors. O(n log s) for n nodes in s stretches; holds 6 bytes
 /// per node.
 std::vector<NodeIndex> nodes_by_start(const ReplayGraph& graph);
-
-// Events between the streams of a device: work that had been made to wait for other work.
 
 /// Sets DeviceNode::awaits of a graph of one rank from the recorded calls of cudaStreamWaitEvent:
 /// the first work launched on the waiting stream afterwards awaits the last work launched on the

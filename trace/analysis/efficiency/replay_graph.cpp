@@ -2,9 +2,7 @@
 #include "src/core/process.h"
 #include "trace/analysis/efficiency/replay.h"
 
-#include <algorithm>
 #include <stdexcept>
-#include <unordered_map>
 
 namespace scaleworth::trace {
 namespace {
@@ -13,60 +11,42 @@ struct Member {
   std::int64_t split = 0;
 };
 
+/// No transfer of the members begins before the last of them has come.
+void add_meeting(ReplayGraph& graph, const std::vector<Member>& members) {
+  Meeting meeting;
+  for (const Member& member : members) {
+    DeviceNode& node = graph.devices[member.node];
+    if (meeting.last == no_index || node.start > meeting.latest)
+      meeting = {node.start, member.node, static_cast<std::uint32_t>(members.size())};
+    node.meeting = static_cast<NodeIndex>(graph.meetings.size());
+  }
+  graph.meetings.push_back(meeting);
+}
+
+/// Whether a member of a message or of a one-sided collective needed the start of `other`.
+bool needed(const DeviceNode& own, std::int64_t split, const DeviceNode& other, Exchange exchange) {
+  // Who was done before the other came did not need it: a buffer took the data.
+  if (exchange == Exchange::message) return own.rank != other.rank && own.end > other.start;
+  // Who waited, waited for the member that began when the waiting ended.
+  return split > own.start && other.start == split;
+}
+
 /// Edges of one collective, all of whose members are in the window.
-class CollectiveEdges {
- public:
-  CollectiveEdges(ReplayGraph& graph, const std::vector<Member>& members)
-      : graph_(graph), members_(members) {}
-
-  void add(attribution::CollectiveKind kind) {
-    // What the partners make of a grouped call (an all-to-all of sends) is known only here.
-    for (const Member& member : members_) node(member).collective = kind;
-    const Exchange exchange = exchange_of(kind);
-    const std::size_t size = members_.size();
-    if (exchange == Exchange::all || (exchange == Exchange::message && size > 2)) {
-      meet();
-    } else if (exchange == Exchange::message) {
-      if (size == 2) message();
-    } else if (exchange != Exchange::unknown) {
-      one_sided();
-    }
+void add_collective(ReplayGraph& graph,
+                    const std::vector<Member>& members,
+                    attribution::CollectiveKind kind) {
+  // What the partners make of a grouped call (an all-to-all of sends) is known only here.
+  for (const Member& member : members) graph.devices[member.node].collective = kind;
+  const Exchange exchange = exchange_of(kind);
+  if (exchange == Exchange::unknown) return;
+  if (exchange == Exchange::all || (exchange == Exchange::message && members.size() > 2))
+    return add_meeting(graph, members);
+  for (const Member& member : members) {
+    DeviceNode& own = graph.devices[member.node];
+    for (const Member& other : members)
+      if (needed(own, member.split, graph.devices[other.node], exchange)) own.partner = other.node;
   }
-
- private:
-  DeviceNode& node(const Member& member) { return graph_.devices[member.node]; }
-
-  void meet() {
-    Meeting meeting;
-    for (const Member& member : members_) {
-      if (meeting.last == no_index || node(member).start > meeting.latest)
-        meeting = {node(member).start, member.node, static_cast<std::uint32_t>(members_.size())};
-      node(member).meeting = static_cast<NodeIndex>(graph_.meetings.size());
-    }
-    graph_.meetings.push_back(meeting);
-  }
-
-  void message() {
-    for (std::size_t i = 0; i < 2; ++i) {
-      DeviceNode& own = node(members_[i]);
-      // Who was done before the other came did not need it: a buffer took the data.
-      if (own.end > node(members_[1 - i]).start) own.partner = members_[1 - i].node;
-    }
-  }
-
-  /// Who waited, waited for the member that began when the waiting ended.
-  void one_sided() {
-    for (const Member& member : members_) {
-      if (member.split <= node(member).start) continue;
-      for (const Member& other : members_) {
-        if (node(other).start == member.split) node(member).partner = other.node;
-      }
-    }
-  }
-
-  ReplayGraph& graph_;
-  const std::vector<Member>& members_;
-};
+}
 
 void add_collectives(ReplayGraph& graph, const Waits& waits) {
   std::vector<std::vector<Member>> members(waits.collectives.size());
@@ -80,7 +60,7 @@ void add_collectives(ReplayGraph& graph, const Waits& waits) {
   // One that reaches over the window's edge keeps its recorded duration.
   for (std::size_t i = 0; i < members.size(); ++i)
     if (members[i].size() == waits.collectives[i].participants.size())
-      CollectiveEdges(graph, members[i]).add(waits.collectives[i].kind);
+      add_collective(graph, members[i], waits.collectives[i].kind);
 }
 
 /// Appends a rank's nodes.
@@ -125,36 +105,6 @@ ReplayGraph put_together(std::vector<ReplayGraph>& ranks) {
   }
   return graph;
 }
-}  // namespace
-
-NodeIndex ReplayGraph::node_of(std::size_t rank, std::uint32_t event) const {
-  const RankSpan& span = ranks[rank];
-  if (span.empty() || event < devices[span.first].event) return no_index;
-  const std::uint32_t place = event - devices[span.first].event;
-  return place < span.last - span.first ? span.first + place : no_index;
-}
-
-ReplayGraph build_replay_graph(const Job& job,
-                               const Waits& waits,
-                               const ClockMap& clocks,
-                               const EfficiencyWindow& window) {
-  std::size_t most = 0;
-  for (const Recording& recording : job.recordings)
-    most += std::max(recording.device_events.size(), recording.host_events.size());
-  if (most >= ReplayGraph::host_bit) throw std::length_error("too many events for a replay");
-  std::vector<ReplayGraph> ranks(job.recordings.size());
-  for_each_index(ranks.size(), [&](std::size_t rank) {
-    const RankView view(job.recordings[rank], clocks, rank);
-    ranks[rank] = rank_graph(
-        view, waits.by_rank[rank], static_cast<std::uint32_t>(rank), window.by_rank[rank]);
-  });
-  ReplayGraph graph = put_together(ranks);
-  add_collectives(graph, waits);
-  graph.order = nodes_by_start(graph);
-  return graph;
-}
-
-namespace {
 /// Work of one stream in the order of its launches, which is the order of its execution.
 struct StreamWork {
   std::vector<std::int64_t> launched;
@@ -214,6 +164,34 @@ std::unordered_map<std::uint64_t, std::int64_t> record_times(const RankView& vie
 }
 }  // namespace
 
+NodeIndex ReplayGraph::node_of(std::size_t rank, std::uint32_t event) const {
+  const RankSpan& span = ranks[rank];
+  if (span.empty() || event < devices[span.first].event) return no_index;
+  const std::uint32_t place = event - devices[span.first].event;
+  return place < span.last - span.first ? span.first + place : no_index;
+}
+
+ReplayGraph build_replay_graph(const Job& job,
+                               const Waits& waits,
+                               const ClockMap& clocks,
+                               const EfficiencyWindow& window) {
+  std::size_t most = 0;
+  for (const Recording& recording : job.recordings)
+    most += std::max(recording.device_events.size(), recording.host_events.size());
+  if (most >= ReplayGraph::host_bit) throw std::length_error("too many events for a replay");
+  std::vector<ReplayGraph> ranks(job.recordings.size());
+  for_each_index(ranks.size(), [&](std::size_t rank) {
+    const RankView view(job.recordings[rank], clocks, rank);
+    ranks[rank] = rank_graph(
+        view, waits.by_rank[rank], static_cast<std::uint32_t>(rank), window.by_rank[rank]);
+  });
+  ReplayGraph graph = put_together(ranks);
+  graph.window = window.whole;
+  add_collectives(graph, waits);
+  graph.order = nodes_by_start(graph);
+  return graph;
+}
+
 bool add_stream_waits(ReplayGraph& graph, const RankView& view) {
   const std::vector<StreamWait> waits = recorded_waits(view);
   if (waits.empty()) return false;
@@ -225,9 +203,9 @@ bool add_stream_waits(ReplayGraph& graph, const RankView& view) {
     if (waiting == streams.end() || awaited == streams.end()) continue;
     const auto record = records.find(wait.record);
     const std::int64_t until = record == records.end() ? wait.time : record->second;
-    const auto& work = awaited->second;
+    const StreamWork& work = awaited->second;
     const auto last = std::ranges::upper_bound(work.launched, until);
-    const auto& next = waiting->second;
+    const StreamWork& next = waiting->second;
     const auto first = std::ranges::lower_bound(next.launched, wait.time);
     if (last == work.launched.begin() || first == next.launched.end()) continue;
     const NodeIndex cause = work.nodes[static_cast<std::size_t>(last - work.launched.begin()) - 1];

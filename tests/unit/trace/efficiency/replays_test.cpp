@@ -39,11 +39,11 @@ class Replays {
       for (std::size_t i = 0; i < spans.size(); i += 3) spans[i].excluded = "left out";
     windows_ = choose_windows(job_, steps, alignment_.map).value();
     for (const EfficiencyWindow& run : windows_.runs)
-      runs_.push_back({&run, build_replay_graph(job_, waits_, alignment_.map, run)});
+      runs_.push_back(build_replay_graph(job_, waits_, alignment_.map, run));
   }
 
   std::size_t ranks() const { return job_.recordings.size(); }
-  const std::vector<ReplayedRun>& runs() const { return runs_; }
+  const std::vector<ReplayGraph>& runs() const { return runs_; }
 
  private:
   static Job late_job() {
@@ -60,7 +60,7 @@ class Replays {
   Alignment alignment_;
   Waits waits_;
   EfficiencyWindows windows_;
-  std::vector<ReplayedRun> runs_;
+  std::vector<ReplayGraph> runs_;
 };
 
 /// What nodes_by_start has to give.
@@ -129,8 +129,8 @@ TEST_CASE("a graph does not depend on how its ranks were worked on", "[efficienc
   const Replays a;
   const Replays b;
   for (std::size_t run = 0; run < a.runs().size(); ++run) {
-    const ReplayGraph& graph = a.runs()[run].graph;
-    const ReplayGraph& again = b.runs()[run].graph;
+    const ReplayGraph& graph = a.runs()[run];
+    const ReplayGraph& again = b.runs()[run];
     REQUIRE(graph.order == again.order);
     REQUIRE(graph.ranks.size() == 4);
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
