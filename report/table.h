@@ -134,21 +134,6 @@ struct Nested {
 };
 
 /// Every element of the list (or optional) that `inner` finds in each of `outers`, by reference.
-template <class Outer, class Inner>
-auto nested(const std::vector<Outer>& outers, Inner inner) {
-  using List = std::remove_cvref_t<std::invoke_result_t<Inner, const Outer&>>;
-  static_assert(std::is_reference_v<std::invoke_result_t<Inner, const Outer&>>);
-  std::vector<Nested<Outer, typename List::value_type>> rows;
-  for (const Outer& outer : outers) {
-    const List& list = std::invoke(inner, outer);
-    if constexpr (requires { list.has_value(); }) {
-      if (list) rows.push_back({{&outer, &*list}});
-    } else {
-      for (const auto& one : list) rows.push_back({{&outer, &one}});
-    }
-  }
-  return rows;
-}
 template <class... Levels, class Inner>
 auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
   using Last = std::tuple_element_t<sizeof...(Levels) - 1, std::tuple<Levels...>>;
@@ -156,11 +141,23 @@ auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
   static_assert(std::is_reference_v<std::invoke_result_t<Inner, const Last&>>);
   std::vector<Nested<Levels..., typename List::value_type>> rows;
   for (const auto& outer : outers) {
-    for (const auto& one : std::invoke(inner, *std::get<sizeof...(Levels) - 1>(outer.levels))) {
+    const List& list = std::invoke(inner, *std::get<sizeof...(Levels) - 1>(outer.levels));
+    const auto add = [&](const auto& one) {
       rows.push_back({std::tuple_cat(outer.levels, std::tuple(&one))});
+    };
+    if constexpr (requires { list.has_value(); }) {
+      if (list) add(*list);
+    } else {
+      for (const auto& one : list) add(one);
     }
   }
   return rows;
+}
+template <class Outer, class Inner>
+auto nested(const std::vector<Outer>& outers, Inner inner) {
+  std::vector<Nested<Outer>> rows;
+  for (const Outer& outer : outers) rows.push_back({{&outer}});
+  return nested(rows, inner);
 }
 
 template <class Project, class T>

@@ -208,16 +208,14 @@ std::string render_decision(const decide::Decision& decision, const RenderOption
 }
 
 Section decide_section(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
-  Section section{"decide", "Decide: how far scaling pays", {}, {}, {}};
-  if (scaling.empty()) return section;
+  if (scaling.empty()) return {"decide", ""};
   const bool priced = assumptions.price_per_rank.has_value();
-  section.tables = {laws(scaling), curve(scaling, priced), causes(scaling)};
-  if (priced) {
-    section.tables.push_back(costs(scaling, assumptions));
-  } else {
+  std::vector<Table> tables{laws(scaling), curve(scaling, priced), causes(scaling)};
+  if (priced) tables.push_back(costs(scaling, assumptions));
+  Section section = section_of("decide", "Decide: how far scaling pays", std::move(tables));
+  if (!priced) {
     section.lead = {"No price was given, so no cost is shown: add --price USD_PER_RANK_HOUR."};
   }
-  drop_empty_tables(section);
   return section;
 }
 }  // namespace scaleworth::report

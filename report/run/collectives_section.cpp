@@ -425,14 +425,6 @@ void put_way(Fields& json, const T& one) {
   json("protocol", one.protocol, or_null);
 }
 
-void put_chosen(Fields& json, const ChosenPoint& one) {
-  put_point(json, one.point);
-  json("wire_bytes_per_s", one.wire_bandwidth);
-  json.object("ran", one, put_way<ChosenPoint>);
-  json("library_prediction_s", one.library_prediction);
-  json("fastest_line_s", one.fastest_line);
-}
-
 void put_line(Fields& json, const AlgorithmLine& one) {
   const auto* segment = segment_of(one);
   put_way(json, one);
@@ -446,23 +438,15 @@ void put_line(Fields& json, const AlgorithmLine& one) {
   });
 }
 
-void put_regime(Fields& json, const AlgorithmRegime& one) {
-  put_way(json, one);
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-}
-
-void put_segment(Fields& json, const CommunicationSegment& one) {
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-  json("alpha_s", one.alpha);
-  json("beta_s_per_byte", one.beta);
-  json("sqrt_coefficient_s_per_sqrt_byte", one.sqrt_coefficient);
-}
-
 void put_fit(Fields& json, const CommunicationFit& one) {
   json("form", one.form);
-  json.array("segments", one.segments, put_segment);
+  json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
+    of("smallest_bytes", segment.smallest);
+    of("largest_bytes", segment.largest);
+    of("alpha_s", segment.alpha);
+    of("beta_s_per_byte", segment.beta);
+    of("sqrt_coefficient_s_per_sqrt_byte", segment.sqrt_coefficient);
+  });
   json("held_out_error", one.held_out_error);
   json("median_residual", one.median_residual);
 }
@@ -478,9 +462,19 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json("shared_gpu", result.shared_gpu);
   json("held_out_error", result.held_out_error);
   json("library_error", result.library_error);
-  json.array("regimes", result.regimes, put_regime);
+  json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
+    put_way(of, one);
+    of("smallest_bytes", one.smallest);
+    of("largest_bytes", one.largest);
+  });
   json.array("lines", result.lines, put_line);
-  json.array("chosen", result.chosen, put_chosen);
+  json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
+    put_point(of, one.point);
+    of("wire_bytes_per_s", one.wire_bandwidth);
+    of.object("ran", one, put_way<ChosenPoint>);
+    of("library_prediction_s", one.library_prediction);
+    of("fastest_line_s", one.fastest_line);
+  });
 }
 
 void put_collective(Fields& json, const CollectiveResult& result) {

@@ -457,12 +457,10 @@ Section gpu_summary(const Analysis& analysis) {
   Section section{gpu_section_id, ""};
   for (const Kind& kind : kinds_of(analysis.gpus)) {
     section.lead.push_back(kind_line(kind));
-    std::vector<Table> tables = summary_products(*kind.shown);
-    tables.insert(tables.end(),
-                  {summary_memory(*kind.shown), summary_transfers(*kind.shown, analysis.gpus)});
-    std::move(tables.begin(), tables.end(), std::back_inserter(section.tables));
+    for (Table& table : summary_products(*kind.shown)) section.tables.push_back(table);
+    section.tables.push_back(summary_memory(*kind.shown));
+    section.tables.push_back(summary_transfers(*kind.shown, analysis.gpus));
   }
-  drop_empty_tables(section);
   return section;
 }
 }  // namespace scaleworth::report

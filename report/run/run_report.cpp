@@ -371,8 +371,7 @@ Table memory(const RooflineResult& roofline) {
 Section capability_summary(const Run& run, const Analysis& analysis) {
   Section section{"capability", ""};
   if (analysis.roofline) {
-    section =
-        section_of("capability", "", {compute(*analysis.roofline), memory(*analysis.roofline)});
+    section.tables = {compute(*analysis.roofline), memory(*analysis.roofline)};
   }
   const std::string machine = machine_line(run);
   if (!machine.empty()) section.lead = {machine};
