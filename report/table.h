@@ -44,7 +44,6 @@ struct Column {
   Column as_detail() const { return with(&Column::detail, true); }
   Column if_present() const { return with(&Column::optional, true); }
   Column in_summary(std::string as) const { return with(&Column::summary, std::move(as)); }
-  /// Under its header.
   Column only_in_summary() const { return in_summary(header).with(&Column::only_summary, true); }
 
  private:
@@ -58,7 +57,6 @@ struct Column {
 
 /// A column of the row's name; sizes keep their own scale.
 Column parameter(std::string id, std::string header, Unit unit = Unit::plain);
-/// A column of results.
 Column measure(std::string id, std::string header, Unit unit = Unit::plain);
 
 /// Absent (n/a), text, or a number in base units.

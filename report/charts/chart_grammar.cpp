@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace scaleworth::report {
@@ -105,16 +104,14 @@ Json doubling_channel(const std::string& field, const std::string& title, const 
 }
 
 Range range_of(const std::vector<Json>& rows, const std::string& field) {
-  std::optional<Range> range;
+  std::vector<double> numbers;
   for (const Json& row : rows) {
     const Json& value = row.at(field);
-    if (value.is_number() && value.get<double>() > 0.0) {
-      const auto number = value.get<double>();
-      range = range ? Range{std::min(range->low, number), std::max(range->high, number)}
-                    : Range{number, number};
-    }
+    if (value.is_number() && value.get<double>() > 0.0) numbers.push_back(value.get<double>());
   }
-  return range.value_or(Range{});
+  if (numbers.empty()) return {};
+  const auto [low, high] = std::ranges::minmax(numbers);
+  return {low, high};
 }
 
 Json rank_channel(int most) {

@@ -41,9 +41,7 @@ Cell cost_of_million(const DecisionRow& row, const std::optional<double>& scale)
 
 /// "passes", "unproven", or the gate that the count fails, in a word.
 std::string gate_mark(const decide::RubricResult& rubric, int count) {
-  const auto holds = [count](const std::vector<int>& counts) {
-    return std::ranges::find(counts, count) != counts.end();
-  };
+  const auto holds = [=](const std::vector<int>& in) { return std::ranges::count(in, count) > 0; };
   for (const decide::Exclusion& exclusion : rubric.exclusions) {
     if (holds(exclusion.counts)) return exclusion.mark;
   }
@@ -157,7 +155,7 @@ Table facts_table(const DecideView& view) {
   std::vector<std::string> names;
   for (const DecisionRow& row : view.decision.shown) {
     for (const decide::Latency& latency : row.facts.latencies) {
-      if (std::ranges::find(names, latency.name) == names.end()) names.push_back(latency.name);
+      if (std::ranges::count(names, latency.name) == 0) names.push_back(latency.name);
     }
   }
   for (const std::string& name : names) {

@@ -244,41 +244,27 @@ bool is_one_way(const GpuTransfer& transfer) {
 }
 
 /// One way, copy engine, alone, pinned memory, not within one GPU: the rate from source to target.
-std::map<std::pair<std::string, std::string>, Cell> matrix_entries(const Gpus& gpus) {
-  std::map<std::pair<std::string, std::string>, Cell> entries;
+Table gpu_matrix_table(const Gpus& gpus) {
+  Table table{"gpu_transfer_matrix",
+              "Who reaches whom how fast (copy engine, one way, one pair at a time)",
+              {parameter("source", "from")}};
+  table.in_csv = false;
+  std::map<std::string, std::map<std::string, Cell>> rates;  // by source and target
+  std::set<std::string> targets;
   for (const auto& row : nested(gpus, &GpuResult::transfers)) {
     const GpuTransfer& one = *std::get<1>(row.levels);
     const bool pageable = (one.source + one.target).find("pageable") != std::string::npos;
     if (pageable || !is_one_way(one)) continue;
-    entries.try_emplace({one.source, one.target}, number(one.plateau));
+    rates[one.source].try_emplace(one.target, number(one.plateau));
+    targets.insert(one.target);
   }
-  return entries;
-}
-
-Table gpu_matrix_table(const Gpus& gpus) {
-  Table table{"gpu_transfer_matrix",
-              "Who reaches whom how fast (copy engine, one way, one pair at a time)",
-              {parameter("source", "from")},
-              {},
-              {}};
-  table.in_csv = false;
-  const auto entries = matrix_entries(gpus);
-  std::set<std::string> sources;
-  std::set<std::string> targets;
-  for (const auto& [ends, rate] : entries) {
-    sources.insert(ends.first);
-    targets.insert(ends.second);
-  }
-  if (sources.size() < 3) return table;
+  if (rates.size() < 3) return table;
   for (const std::string& target : targets) {
     table.columns.push_back(measure(target, "to " + target, Unit::bytes_per_second));
   }
-  for (const std::string& source : sources) {
+  for (auto& [source, rate_to] : rates) {
     Row row{{source}};
-    for (const std::string& target : targets) {
-      const auto found = entries.find({source, target});
-      row.cells.push_back(found == entries.end() ? Cell{} : found->second);
-    }
+    for (const std::string& target : targets) row.cells.push_back(rate_to[target]);
     table.rows.push_back(std::move(row));
   }
   return table;
