@@ -185,16 +185,6 @@ Table losses_table(const DecideView& view) {
       make_table("loss", "Where the missing speed-up went", view.decision.losses, columns));
 }
 
-Table growth_table(const DecideView& view) {
-  using decide::PartGrowth;
-  const std::vector<ColumnOf<PartGrowth>> columns{
-      {parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
-      {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
-      {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
-      {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}};
-  return make_table("growth", "How the parts grow with the count", view.decision.growth, columns);
-}
-
 Table factors_table(const DecideView& view) {
   using attribution::Efficiency;
   using decide::LedgerFacts;
@@ -231,13 +221,21 @@ std::vector<Table> knee_tables(const DecideView& view) {
 }
 
 std::vector<Table> cause_tables(const DecideView& view) {
+  using decide::PartGrowth;
   std::vector<Table> tables{losses_table(view), factor_gap_table(view)};
   if (!view.options.details) return tables;
   tables.push_back(factors_table(view));
   tables.push_back(gaps_by_cause(
       "gap", "The gap from ideal at each count, by cause", view.decision.diagnosis.gaps));
   tables.push_back(fits_table(view));
-  tables.push_back(growth_table(view));
+  tables.push_back(make_table(
+      "growth",
+      "How the parts grow with the count",
+      view.decision.growth,
+      {{parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
+       {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
+       {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
+       {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}}));
   for (Table& table : law_tables(view)) tables.push_back(std::move(table));
   return tables;
 }

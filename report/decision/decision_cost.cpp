@@ -144,17 +144,14 @@ struct TermsWords {
   }
 };
 
-std::optional<Dollars> cost_at(const DecideView& view,
-                               const decide::RegimeResult& result,
-                               std::optional<int> count) {
-  if (!count) return std::nullopt;
-  const auto& rows = view.decision.rows;
-  const auto at = std::ranges::find(rows, *count, &DecisionRow::count);
-  return result.costs[static_cast<std::size_t>(at - rows.begin())];
-}
-
 Table regimes_table(const DecideView& view) {
   using Result = decide::RegimeResult;
+  const auto& rows = view.decision.rows;
+  const auto cost_at = [&](const Result& result, std::optional<int> count) {
+    if (!count) return std::optional<Dollars>();
+    const auto at = std::ranges::find(rows, *count, &DecisionRow::count);
+    return result.costs[static_cast<std::size_t>(at - rows.begin())];
+  };
   const auto dollars = [](const std::string& id, const std::string& header) {
     return measure(id, header, Unit::dollars).with_decimals(4);
   };
@@ -165,17 +162,15 @@ Table regimes_table(const DecideView& view) {
       {measure("cheapest", "cheapest count", Unit::count),
        path(&Result::choice, &model::CostChoice::cheapest)},
       {dollars("cheapest_usd", "its cost"), [&](const Result& one) {
-         return one.choice ? cost_at(view, one, one.choice->cheapest) : std::nullopt;
+         return one.choice ? cost_at(one, one.choice->cheapest) : std::nullopt;
        }}};
   if (view.decision.request.rubric.deadline) {
     columns.push_back(
         {measure("cheapest_in_time", "in time", Unit::count), &Result::cheapest_in_time});
-    columns.push_back({dollars("cheapest_in_time_usd", "its cost"), [&](const Result& one) {
-                         return cost_at(view, one, one.cheapest_in_time);
-                       }});
+    columns.push_back({dollars("cheapest_in_time_usd", "its cost"),
+                       [&](const Result& one) { return cost_at(one, one.cheapest_in_time); }});
   }
   columns.push_back({share("break_even", "pays from a use of").if_present(), &Result::break_even});
-  const auto& rows = view.decision.rows;
   for (std::size_t i = 0; i < rows.size() && rows.size() <= most_columns; ++i) {
     columns.push_back(
         {dollars(fmt::format("cost_at_{}_usd", rows[i].count), fmt::format("at {}", rows[i].count)),
@@ -287,13 +282,12 @@ std::string expected(const DecideView& view, const model::SpotCount& at) {
                      hours(at.plan->expected));
 }
 
-std::string chance(const model::SpotCount& at) {
-  return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
-}
-
 std::string in_time_line(const DecideView& view) {
   const model::SpotChoice& spot = *view.decision.spot;
   const double wanted = 100.0 * view.decision.request.rubric.deadline_probability;
+  const auto chance = [](const model::SpotCount& at) {
+    return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
+  };
   if (!spot.cheapest_in_time) {
     const auto& surest = at_count(view, *spot.surest);
     return fmt::format(

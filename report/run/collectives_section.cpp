@@ -158,39 +158,6 @@ Table ends(const Collectives& collectives) {
   return table;
 }
 
-Table segments(const Collectives& collectives) {
-  return all_detail(make_table(
-      "collective_segments",
-      "Every fitted form and segment",
-      nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
-      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
-       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {parameter("form", "form"), &CommunicationFit::form},
-       {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
-       {parameter("largest_bytes", "to", Unit::bytes), &CommunicationSegment::largest},
-       {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth},
-       {measure("sqrt_coefficient", "s per sqrt(byte)"), &CommunicationSegment::sqrt_coefficient},
-       {measure("held_out_error", "held-out error", Unit::percent),
-        &CommunicationFit::held_out_error},
-       {measure("median_residual", "residual", Unit::percent),
-        &CommunicationFit::median_residual}}));
-}
-
-Table points(const Collectives& collectives) {
-  return all_detail(make_table(
-      "collective_points",
-      "Every size",
-      nested(collectives, &CollectiveResult::points),
-      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
-       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
-       {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
-       {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
-       {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}));
-}
 // NCCL's collectives: its own choice, the fastest way at each size, and whose predictions hold.
 
 using Results = std::vector<AlgorithmResult>;
@@ -401,7 +368,37 @@ Section collectives_section(const Collectives& collectives, const Results& algor
   Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
   if (!collectives.empty()) {
     section.tables = {
-        fits(collectives), ends(collectives), segments(collectives), points(collectives)};
+        fits(collectives),
+        ends(collectives),
+        all_detail(make_table(
+            "collective_segments",
+            "Every fitted form and segment",
+            nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
+            {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+             {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+             {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+             {parameter("form", "form"), &CommunicationFit::form},
+             {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
+             {parameter("largest_bytes", "to", Unit::bytes), &CommunicationSegment::largest},
+             {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
+             {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth},
+             {measure("sqrt_coefficient", "s per sqrt(byte)"),
+              &CommunicationSegment::sqrt_coefficient},
+             {measure("held_out_error", "held-out error", Unit::percent),
+              &CommunicationFit::held_out_error},
+             {measure("median_residual", "residual", Unit::percent),
+              &CommunicationFit::median_residual}})),
+        all_detail(make_table(
+            "collective_points",
+            "Every size",
+            nested(collectives, &CollectiveResult::points),
+            {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+             {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+             {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+             {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
+             {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
+             {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
+             {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}))};
   }
   for (Table (*make)(const Results&) : {&choices, &regimes, &predictions, &lines, &points}) {
     Table table = make(algorithms);

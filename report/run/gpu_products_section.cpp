@@ -188,34 +188,6 @@ Table placement_table(const Gpus& gpus) {
        "bytes as the operands times the intensity. Bound: neither means below 80 % of it."});
 }
 
-Table ridge_table(const Gpus& gpus) {
-  return make_table("gpu_ridge_batches",
-                    "Tokens at the ridge: with fewer, memory is the bound",
-                    nested(gpus, &GpuResult::ridge_batches),
-                    {{gpu_column(), gpu_ordinal},
-                     {parameter("precision", "format"), &RidgeBatch::precision},
-                     {parameter("layer", "products"), &RidgeBatch::layer},
-                     {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
-                     {measure("tokens", "tokens"), &RidgeBatch::tokens}},
-                    {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
-                     "the products stay below it at any number of tokens."});
-}
-
-Table contention_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_contention",
-      "A product beside a collective that holds multiprocessors",
-      nested(gpus, &GpuResult::contention),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &ContentionPoint::precision},
-       {parameter("multiprocessors", "left to the product", Unit::count),
-        &ContentionPoint::multiprocessors},
-       {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
-       {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
-       {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-        &ContentionPoint::of_multiprocessors}});
-}
-
 std::string peak_note(const GpuResult& gpu) {
   std::string note;
   if (!gpu.identity.datasheet) {
@@ -281,12 +253,33 @@ Table own_products_summary(const GpuResult& gpu) {
 }  // namespace
 
 std::vector<Table> gpu_product_tables(const Gpus& gpus) {
-  return {format_table(gpus),
-          condition_table(gpus),
-          waterfall_table(gpus),
-          placement_table(gpus),
-          ridge_table(gpus),
-          contention_table(gpus)};
+  return {
+      format_table(gpus),
+      condition_table(gpus),
+      waterfall_table(gpus),
+      placement_table(gpus),
+      make_table("gpu_ridge_batches",
+                 "Tokens at the ridge: with fewer, memory is the bound",
+                 nested(gpus, &GpuResult::ridge_batches),
+                 {{gpu_column(), gpu_ordinal},
+                  {parameter("precision", "format"), &RidgeBatch::precision},
+                  {parameter("layer", "products"), &RidgeBatch::layer},
+                  {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
+                  {measure("tokens", "tokens"), &RidgeBatch::tokens}},
+                 {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
+                  "the products stay below it at any number of tokens."}),
+      make_table(
+          "gpu_contention",
+          "A product beside a collective that holds multiprocessors",
+          nested(gpus, &GpuResult::contention),
+          {{gpu_column(), gpu_ordinal},
+           {parameter("precision", "format"), &ContentionPoint::precision},
+           {parameter("multiprocessors", "left to the product", Unit::count),
+            &ContentionPoint::multiprocessors},
+           {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
+           {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
+           {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
+            &ContentionPoint::of_multiprocessors}})};
 }
 
 std::vector<Table> summary_products(const GpuResult& gpu) {

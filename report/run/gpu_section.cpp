@@ -270,17 +270,6 @@ Table gpu_matrix_table(const Gpus& gpus) {
   return table;
 }
 
-Table gpu_launch_table(const Gpus& gpus) {
-  return make_table("gpu_launches",
-                    "Launches",
-                    nested(gpus, &GpuResult::launches),
-                    {{gpu_column(), gpu_ordinal},
-                     {parameter("launch", "what"), &GpuLaunch::kind},
-                     {measure("time", "time", Unit::seconds), &GpuLaunch::time}},
-                    {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
-                     "host sees it."});
-}
-
 /// The GPU of one model that was measured most, and how many there are of it.
 struct Kind {
   const GpuResult* shown = nullptr;
@@ -433,7 +422,14 @@ Section gpu_section(const Analysis& analysis) {
   add(capability_tables(gpus));
   add({gpu_transfer_table(gpus),
        gpu_matrix_table(gpus),
-       gpu_launch_table(gpus),
+       make_table("gpu_launches",
+                  "Launches",
+                  nested(gpus, &GpuResult::launches),
+                  {{gpu_column(), gpu_ordinal},
+                   {parameter("launch", "what"), &GpuLaunch::kind},
+                   {measure("time", "time", Unit::seconds), &GpuLaunch::time}},
+                  {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
+                   "host sees it."}),
        gpu_cost_table(gpus, analysis.assumptions)});
   add(point_tables(gpus));
   return section_of(gpu_section_id, "GPUs: what each can do, and what it loses", std::move(tables));
