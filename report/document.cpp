@@ -50,6 +50,15 @@ std::vector<NextCommand> next_commands(const Run& run,
   next.push_back({report + " --format html > report.html", "charts, in one file"});
   return next;
 }
+
+void drop_empty_tables(Section& section) {
+  std::erase_if(section.tables,
+                [](const Table& table) { return table.rows.empty() || table.columns.empty(); });
+}
+
+bool is_empty(const Section& section) {
+  return section.lead.empty() && section.list.empty() && section.tables.empty();
+}
 }  // namespace
 
 const char* answer_name(Answer answer) {
@@ -73,7 +82,7 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   sections.push_back(machine_section(run));
   sections.push_back(warnings_section(run, analysis, findings));
   sections.push_back(unmeasured_section(run));
-  std::erase_if(sections, [](const Section& section) { return !has_content(section); });
+  std::erase_if(sections, is_empty);
   for (Section& section : sections) std::ranges::for_each(section.tables, drop_summary_columns);
   document.sections = std::move(sections);
   document.next = next_commands(run, analysis, options);
@@ -84,24 +93,15 @@ std::string document_title(const std::string& tool_version, const std::string& q
   return "scaleworth" + (tool_version.empty() ? "" : " " + tool_version) + ": " + question;
 }
 
-void drop_empty_tables(Section& section) {
-  std::erase_if(section.tables,
-                [](const Table& table) { return table.rows.empty() || table.columns.empty(); });
-}
-
 Section section_of(std::string id, std::string title, std::vector<Table> tables) {
   Section section{std::move(id), std::move(title), {}, {}, std::move(tables)};
   drop_empty_tables(section);
   return section;
 }
 
-bool has_content(const Section& section) {
-  return !section.lead.empty() || !section.list.empty() || !section.tables.empty();
-}
-
 std::vector<Section> with_content(std::vector<Section> sections) {
   std::ranges::for_each(sections, drop_empty_tables);
-  std::erase_if(sections, [](const Section& section) { return !has_content(section); });
+  std::erase_if(sections, is_empty);
   return sections;
 }
 
@@ -110,8 +110,7 @@ void even_out(Table& table) {
     for (Cell& cell : row.cells) {
       Number* number = std::get_if<Number>(&cell);
       if (!number || !number->interval) continue;
-      const double longer =
-          std::max(number->interval->high - number->value, number->value - number->interval->low);
+      const double longer = std::max(number->high() - number->value, number->value - number->low());
       if (longer <= 0.5 * std::abs(number->value)) {
         number->interval = Interval<double>{number->value - longer, number->value + longer};
       }
@@ -143,24 +142,22 @@ Section remarks_summary(const Run& run, const model::Analysis& analysis) {
 
 /// The tables of the section that are in the summary.
 Section summary_of(const Section& full) {
-  std::vector<Table> tables;
-  for (const Table& table : full.tables) tables.push_back(report::summary_of(table));
-  return section_of(full.id, "", std::move(tables));
+  Section section{full.id, ""};
+  for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));
+  return section;
 }
 }  // namespace
 
 Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document = compose(run, analysis, options);
-  std::vector<Section> parts{capability_summary(run, analysis),
-                             gpu_summary(analysis),
-                             summary_of(collectives_section(analysis.collectives, {})),
-                             summary_of(collectives_section({}, analysis.algorithms)),
-                             summary_of(training_section(analysis.scaling)),
-                             worth_summary(analysis),
-                             remarks_summary(run, analysis)};
-  std::erase_if(parts, [](const Section& part) { return !has_content(part); });
-  for (Section& part : parts) std::ranges::for_each(part.tables, even_out);
-  document.sections = std::move(parts);
+  document.sections = with_content({capability_summary(run, analysis),
+                                    gpu_summary(analysis),
+                                    summary_of(collectives_section(analysis.collectives, {})),
+                                    summary_of(collectives_section({}, analysis.algorithms)),
+                                    summary_of(training_section(analysis.scaling)),
+                                    worth_summary(analysis),
+                                    remarks_summary(run, analysis)});
+  for (Section& part : document.sections) std::ranges::for_each(part.tables, even_out);
   const std::string directory = options.input.empty() ? "RUN" : options.input;
   document.next.insert(
       document.next.begin(),

@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace scaleworth::report {
-// The first lines of a report: is scaling worth it on this machine, by which rule, and how much.
-
 enum class Answer { yes, no, unknown };
 const char* answer_name(Answer answer);
 
@@ -62,23 +60,15 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
 /// "scaleworth 0.1.0: how many to buy?"; without a version only the name.
 std::string document_title(const std::string& tool_version, const std::string& question);
 
-/// Leaves out the tables that have no rows.
-void drop_empty_tables(Section& section);
-
-/// Of those tables that have rows.
+/// Of those of the tables that have rows.
 Section section_of(std::string id, std::string title, std::vector<Table> tables);
 
-/// A paragraph, a list or a table.
-bool has_content(const Section& section);
-
-/// The sections that have content, without their empty tables.
+/// The sections with a paragraph, a list or a table, without the tables that have no rows.
 std::vector<Section> with_content(std::vector<Section> sections);
 
 /// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
 /// wider than the interval, never narrower, and leaves room in a line.
 void even_out(Table& table);
-
-// The report on one page: the numbers that decide, without the tables behind them.
 
 /// The document with its sections replaced by a summary: sections without title whose tables carry
 /// their subject in the first header. What needs more room is counted and the command that shows it

@@ -24,23 +24,6 @@ constexpr std::array unit_suffixes{Suffix{"_bytes", Unit::bytes},
                                    Suffix{"_seconds", Unit::seconds},
                                    Suffix{"_s", Unit::seconds}};
 
-const Suffix* unit_suffix(std::string_view name) {
-  const auto ends = [name](std::string_view text) { return name.ends_with(text); };
-  const auto* found = std::ranges::find_if(unit_suffixes, ends, &Suffix::text);
-  return found == unit_suffixes.end() ? nullptr : found;
-}
-
-bool is_fraction(std::string_view name) {
-  return name.find("_fraction") != std::string_view::npos;
-}
-
-/// "steal_since_boot" for "steal_fraction_since_boot": the value says that it is a share.
-std::string without_fraction(std::string name) {
-  constexpr std::string_view word = "_fraction";
-  const auto at = name.find(word);
-  return at == std::string::npos ? name : name.erase(at, word.size());
-}
-
 /// Per cent with two significant digits.
 std::string fraction_text(double fraction) {
   const double percent = 100.0 * fraction;
@@ -83,17 +66,24 @@ std::string plain_text(const Value& value) {
 }
 
 NamedValue printed_fact(const Fact& fact) {
-  const Suffix* suffix = unit_suffix(fact.name);
-  const std::size_t length = fact.name.size() - (suffix ? suffix->text.size() : 0);
-  NamedValue result{words(without_fraction(fact.name.substr(0, length))), ""};
+  const auto ends = [&](std::string_view text) { return fact.name.ends_with(text); };
+  const auto* suffix = std::ranges::find_if(unit_suffixes, ends, &Suffix::text);
+  const bool has_unit = suffix != unit_suffixes.end();
+  std::string name = fact.name.substr(0, fact.name.size() - (has_unit ? suffix->text.size() : 0));
+  // "steal_since_boot" for "steal_fraction_since_boot": the value says that it is a share.
+  constexpr std::string_view share = "_fraction";
+  const auto at = name.find(share);
+  const bool is_share = at != std::string::npos;
+  if (is_share) name.erase(at, share.size());
+  NamedValue result{words(name), ""};
   if (!fact.value) {
     result.value = fact.source.empty() ? "n/a" : "n/a (" + fact.source + ")";
     return result;
   }
   const std::optional<double> amount = as_number(*fact.value);
-  if (suffix && amount.has_value()) {
+  if (has_unit && amount) {
     result.value = format_quantity(number(*amount), suffix->unit);
-  } else if (amount.has_value() && is_fraction(fact.name)) {
+  } else if (amount && is_share) {
     result.value = fraction_text(*amount);
   } else if (const auto* real = std::get_if<double>(&*fact.value)) {
     result.value = fmt::format("{:.4g}", *real);

@@ -41,13 +41,11 @@ auto below_largest(const std::vector<T>& all, int T::*member) {
 /// Underscores as spaces: "exposed_transfer" is "exposed transfer".
 std::string words(const std::string& identifier);
 
-/// With a capital letter.
 std::string capitalised(std::string text);
 
 /// "1 rank", "2 ranks".
 std::string ranks_phrase(int ranks);
 
-/// "compute", "memory" or "neither".
 const char* bound_name(model::Bound bound);
 
 /// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for

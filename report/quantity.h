@@ -54,7 +54,6 @@ inline Number number(std::chrono::nanoseconds time) {
   return number(static_cast<double>(time.count()) * 1e-9);
 }
 
-/// Of a price.
 inline double per_hour(DollarsPerSecond price) {
   return price.value() * 3600.0;
 }

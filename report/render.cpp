@@ -9,15 +9,8 @@
 
 namespace scaleworth::report {
 namespace {
-struct NamedFormat {
-  Format format;
-  const char* name;
-};
-constexpr std::array formats{NamedFormat{Format::text, "text"},
-                             NamedFormat{Format::markdown, "md"},
-                             NamedFormat{Format::csv, "csv"},
-                             NamedFormat{Format::json, "json"},
-                             NamedFormat{Format::html, "html"}};
+/// Names by Format.
+constexpr std::array format_names{"text", "md", "csv", "json", "html"};
 
 /// Columns of money carry the label in their headers, and the subtitle says what it is.
 Document labelled(Document document, const std::string& currency) {
@@ -37,13 +30,13 @@ Document labelled(Document document, const std::string& currency) {
 }  // namespace
 
 const char* format_name(Format format) {
-  return std::ranges::find(formats, format, &NamedFormat::format)->name;
+  return format_names[static_cast<std::size_t>(format)];
 }
 
 Format parse_format(std::string_view name) {
   const std::string_view known = name == "markdown" ? "md" : name;
-  const auto* found = std::ranges::find(formats, known, &NamedFormat::name);
-  if (found != formats.end()) return found->format;
+  const auto* found = std::ranges::find(format_names, known);
+  if (found != format_names.end()) return static_cast<Format>(found - format_names.begin());
   throw UserError("unknown format \"" + std::string(name) + "\": use text, md, csv, json or html");
 }
 
@@ -62,20 +55,17 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
   const std::string& currency = options.currency;
   RenderOptions complete = options;
   complete.details = true;
-  switch (options.format) {
-    case Format::markdown:
-      return render_markdown(labelled(parts.document(options), currency));
-    case Format::csv:
-      return render_csv(parts.document(complete), parts.parameters, currency);
-    case Format::json:
-      return parts.json(complete);
-    case Format::html:
-      return render_page(
-          labelled(parts.document(complete), currency), parts.charts(), parts.json(complete));
-    case Format::text:
-      break;
+  if (options.format == Format::json) return parts.json(complete);
+  if (options.format == Format::csv) {
+    return render_csv(parts.document(complete), parts.parameters, currency);
   }
-  return render_text(labelled(parts.document(options), currency), options);
+  if (options.format == Format::html) {
+    return render_page(
+        labelled(parts.document(complete), currency), parts.charts(), parts.json(complete));
+  }
+  const Document document = labelled(parts.document(options), currency);
+  return options.format == Format::text ? render_text(document, options)
+                                        : render_markdown(document);
 }
 
 std::string json_text(const Json& json) {

@@ -19,12 +19,9 @@ struct JsonHead;
 }  // namespace scaleworth
 
 namespace scaleworth::report {
-// The renderers behind render(), one per format.
-
 /// For a terminal: no line beyond `options.width` columns unless a single word is longer.
 std::string render_text(const Document& document, const RenderOptions& options);
 
-/// GitHub-flavoured Markdown.
 std::string render_markdown(const Document& document);
 
 /// Names of the parameter columns of a CSV.
@@ -45,8 +42,6 @@ std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options);
 
-// A report in the format asked for.
-
 /// The parts of a report; made only when the format needs them. Amounts carry the currency's label.
 /// For CSV, HTML and JSON the options ask for details, whatever those of the report say.
 struct DocumentParts {
@@ -64,8 +59,6 @@ std::string json_text(const Json& json);
 /// The text of the document that `members` write under `head`.
 std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& members);
 
-// Members that the JSON of several reports have.
-
 void put_versions(Fields& json, const RenderOptions& options);
 void put_currency(Fields& json, const RenderOptions& options);
 
@@ -81,8 +74,6 @@ struct VerdictWords {
 };
 void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words);
 
-// Breaking text into lines of a terminal.
-
 /// Columns that UTF-8 text takes, one per code point.
 std::size_t display_width(std::string_view text);
 
@@ -91,15 +82,11 @@ std::size_t display_width(std::string_view text);
 /// for empty text.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-// A document as one self-contained HTML file.
-
 /// Sections with their charts above their tables. `json` is the same report for programs, kept in
 /// the page as <script type="application/json" id="scaleworth-report">.
 std::string render_page(const Document& document,
                         const std::vector<Chart>& charts,
                         const std::string& json);
-
-// Putting foreign text into a page without it becoming part of the page.
 
 /// Text between tags or in a double-quoted attribute.
 std::string html_escaped(std::string_view text);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -75,11 +74,6 @@ std::string table_body(const Printed& printed) {
   return html + "</tbody></table></div>\n";
 }
 
-bool has_detail(const Table& table) {
-  return std::ranges::any_of(table.rows, &Row::detail) ||
-         std::ranges::any_of(table.columns, &Column::detail);
-}
-
 std::string folded(const Table& table, const std::string& summary) {
   return "<details><summary>" + html_escaped(summary) + "</summary>\n" +
          table_body(print_table(table, true)) + "</details>\n";
@@ -92,7 +86,9 @@ std::string html(const Table& table) {
   } else {
     text = table.title.empty() ? "" : element("h3", table.title);
     text += table_body(print_table(table, false));
-    text += has_detail(table) ? folded(table, "All rows and columns") : "";
+    const bool whole = std::ranges::none_of(table.rows, &Row::detail) &&
+                       std::ranges::none_of(table.columns, &Column::detail);
+    text += whole ? "" : folded(table, "All rows and columns");
   }
   for (const std::string& note : table.notes) text += element("p", note, " class=\"note\"");
   return text;

@@ -35,15 +35,14 @@ void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("files", run.files);
 }
 
-void put_fact(Fields& json, const Fact& fact) {
-  json("value", fact.value);
-  json("source", fact.source);
-}
-
 void put_environment(Fields& json, const std::vector<FactSection>& sections) {
   for (const FactSection& section : sections) {
     json.object(section.name, [&](Fields& facts) {
-      for (const Fact& fact : section.facts) facts.object(fact.name, fact, put_fact);
+      for (const Fact& fact : section.facts)
+        facts.object(fact.name, fact, [](Fields& of, const Fact& one) {
+          of("value", one.value);
+          of("source", one.source);
+        });
     });
   }
 }
@@ -57,16 +56,6 @@ void put_assumptions(Fields& json, const model::AnalysisOptions& options) {
   json("max_count", options.max_count);
 }
 
-void put_run_verdict(Fields& json, const Verdict& verdict) {
-  json("worth_it", answer_name(verdict.answer));
-  json("headline", verdict.headline);
-  json("lines", verdict.lines);
-}
-
-void put_finding(Fields& json, const Finding& finding) {
-  json("text", finding.text);
-  json("warning", finding.warning);
-}
 }  // namespace
 
 std::string render_json(const Run& run,
@@ -74,20 +63,29 @@ std::string render_json(const Run& run,
                         const RenderOptions& options) {
   const std::vector<Finding> findings = findings_of(run, analysis);
   const auto warnings = std::ranges::count_if(findings, &Finding::warning);
-  Fields json(Fields::Make::document, head);
-  json.object("run", [&](Fields& of) { put_run(of, run, options); });
-  json.object("environment", run.environment, put_environment);
-  json.object("assumptions", analysis.assumptions, put_assumptions);
-  json.object("verdict", judge(analysis, static_cast<std::size_t>(warnings)), put_run_verdict);
-  json.array("findings", findings, put_finding);
-  json.array("scaling", analysis.scaling, put_scaling);
-  json.object("roofline", analysis.roofline, put_roofline);
-  json.array("collectives", analysis.collectives, put_collective);
-  if (!analysis.gpus.empty()) {
-    json.array("gpus", analysis.gpus, put_gpu);
-    json.object("gpus_together", analysis.gpus_together, put_gpus_together);
-  }
-  if (!analysis.algorithms.empty()) json.array("nccl", analysis.algorithms, put_algorithms);
-  return json_text(json.take());
+  return json_of(head, [&](Fields& json) {
+    json.object("run", [&](Fields& of) { put_run(of, run, options); });
+    json.object("environment", run.environment, put_environment);
+    json.object("assumptions", analysis.assumptions, put_assumptions);
+    json.object("verdict",
+                judge(analysis, static_cast<std::size_t>(warnings)),
+                [](Fields& of, const Verdict& verdict) {
+                  of("worth_it", answer_name(verdict.answer));
+                  of("headline", verdict.headline);
+                  of("lines", verdict.lines);
+                });
+    json.array("findings", findings, [](Fields& of, const Finding& finding) {
+      of("text", finding.text);
+      of("warning", finding.warning);
+    });
+    json.array("scaling", analysis.scaling, put_scaling);
+    json.object("roofline", analysis.roofline, put_roofline);
+    json.array("collectives", analysis.collectives, put_collective);
+    if (!analysis.gpus.empty()) {
+      json.array("gpus", analysis.gpus, put_gpu);
+      json.object("gpus_together", analysis.gpus_together, put_gpus_together);
+    }
+    if (!analysis.algorithms.empty()) json.array("nccl", analysis.algorithms, put_algorithms);
+  });
 }
 }  // namespace scaleworth::report

@@ -11,12 +11,10 @@
 namespace scaleworth::report {
 enum class Format { text, markdown, csv, json, html };
 
-/// "text", "md", "csv", "json", "html" as on the command line.
 const char* format_name(Format format);
 /// Throws UserError listing the known names; "markdown" is taken for "md".
 Format parse_format(std::string_view name);
 
-/// How every report is rendered.
 struct RenderOptions {
   Format format = Format::text;
   /// ANSI colours in the text format; the caller decides (terminal, NO_COLOR).

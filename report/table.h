@@ -44,7 +44,6 @@ struct Column {
   Column as_detail() const { return with(&Column::detail, true); }
   Column if_present() const { return with(&Column::optional, true); }
   Column in_summary(std::string as) const { return with(&Column::summary, std::move(as)); }
-  /// Under its header.
   Column only_in_summary() const { return in_summary(header).with(&Column::only_summary, true); }
 
  private:
@@ -58,7 +57,6 @@ struct Column {
 
 /// A column of the row's name; sizes keep their own scale.
 Column parameter(std::string id, std::string header, Unit unit = Unit::plain);
-/// A column of results.
 Column measure(std::string id, std::string header, Unit unit = Unit::plain);
 
 /// Absent (n/a), text, or a number in base units.
@@ -134,21 +132,6 @@ struct Nested {
 };
 
 /// Every element of the list (or optional) that `inner` finds in each of `outers`, by reference.
-template <class Outer, class Inner>
-auto nested(const std::vector<Outer>& outers, Inner inner) {
-  using List = std::remove_cvref_t<std::invoke_result_t<Inner, const Outer&>>;
-  static_assert(std::is_reference_v<std::invoke_result_t<Inner, const Outer&>>);
-  std::vector<Nested<Outer, typename List::value_type>> rows;
-  for (const Outer& outer : outers) {
-    const List& list = std::invoke(inner, outer);
-    if constexpr (requires { list.has_value(); }) {
-      if (list) rows.push_back({{&outer, &*list}});
-    } else {
-      for (const auto& one : list) rows.push_back({{&outer, &one}});
-    }
-  }
-  return rows;
-}
 template <class... Levels, class Inner>
 auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
   using Last = std::tuple_element_t<sizeof...(Levels) - 1, std::tuple<Levels...>>;
@@ -156,11 +139,23 @@ auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
   static_assert(std::is_reference_v<std::invoke_result_t<Inner, const Last&>>);
   std::vector<Nested<Levels..., typename List::value_type>> rows;
   for (const auto& outer : outers) {
-    for (const auto& one : std::invoke(inner, *std::get<sizeof...(Levels) - 1>(outer.levels))) {
+    const List& list = std::invoke(inner, *std::get<sizeof...(Levels) - 1>(outer.levels));
+    const auto add = [&](const auto& one) {
       rows.push_back({std::tuple_cat(outer.levels, std::tuple(&one))});
+    };
+    if constexpr (requires { list.has_value(); }) {
+      if (list) add(*list);
+    } else {
+      for (const auto& one : list) add(one);
     }
   }
   return rows;
+}
+template <class Outer, class Inner>
+auto nested(const std::vector<Outer>& outers, Inner inner) {
+  std::vector<Nested<Outer>> rows;
+  for (const Outer& outer : outers) rows.push_back({{&outer}});
+  return nested(rows, inner);
 }
 
 template <class Project, class T>

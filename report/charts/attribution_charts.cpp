@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -85,10 +86,8 @@ Chart ledger_chart(const AttributionView& view) {
 std::vector<std::size_t> drawn_cells(const attribution::StragglerReport& report) {
   const std::size_t ranks = report.exposed.size();
   std::vector<std::int64_t> weights(ranks);
-  for (std::size_t i = 0; i < ranks; ++i) {
-    for (std::size_t j = 0; j < report.exposed[i].size(); ++j) {
-      weights[j] += report.exposed[i][j].count();
-    }
+  for (const auto& row : report.exposed) {
+    for (std::size_t j = 0; j < row.size(); ++j) weights[j] += row[j].count();
   }
   std::vector<std::size_t> order(ranks);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -146,31 +145,27 @@ Chart matrix_chart(const AttributionView& view) {
 
 Chart timeline_chart(const AttributionView& view) {
   Chart chart{"steps", "ledger", "Length of every step"};
-  std::map<std::int32_t, std::pair<double, double>> range;
-  std::map<std::pair<std::int32_t, int>, double> lengths;
+  std::map<std::int32_t, std::map<int, double>> lengths;  // by step and rank
   for (const auto& ledger : view.attribution.ledger) {
     const double length = in_seconds(ledger.end - ledger.start) * 1e3;
-    const auto [place, fresh] = range.try_emplace(ledger.step, length, length);
-    if (!fresh) {
-      place->second.first = std::min(place->second.first, length);
-      place->second.second = std::max(place->second.second, length);
-    }
-    lengths[{ledger.step, ledger.rank.index}] = length;
+    lengths[ledger.step][ledger.rank.index] = length;
   }
-  if (range.size() < 2) {
+  if (lengths.size() < 2) {
     chart.missing = "No picture: it takes two steps.";
     return chart;
   }
   const bool lines = view.averages && view.averages->ranks.size() <= most_lines;
   std::vector<Json> rows;
-  if (lines) {
-    for (const auto& [key, length] : lengths) {
-      rows.push_back({{"step", key.first}, {"rank", std::to_string(key.second)}, {"time", length}});
-    }
-  } else {
-    for (const auto& [step, ends] : range) {
-      rows.push_back({{"step", step}, {"rank", "shortest"}, {"time", ends.first}});
-      rows.push_back({{"step", step}, {"rank", "longest"}, {"time", ends.second}});
+  for (const auto& [step, by_rank] : lengths) {
+    const auto add = [&, step = step](const std::string& rank, double length) {
+      rows.push_back({{"step", step}, {"rank", rank}, {"time", length}});
+    };
+    if (lines) {
+      for (const auto& [rank, length] : by_rank) add(std::to_string(rank), length);
+    } else {
+      const auto [least, most] = std::ranges::minmax(std::views::values(by_rank));
+      add("shortest", least);
+      add("longest", most);
     }
   }
   Json x = linear_channel("step", "step", {{"format", "d"}, {"tickMinStep", 1}});

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace scaleworth::report {
@@ -105,16 +104,14 @@ Json doubling_channel(const std::string& field, const std::string& title, const 
 }
 
 Range range_of(const std::vector<Json>& rows, const std::string& field) {
-  std::optional<Range> range;
+  std::vector<double> numbers;
   for (const Json& row : rows) {
     const Json& value = row.at(field);
-    if (value.is_number() && value.get<double>() > 0.0) {
-      const auto number = value.get<double>();
-      range = range ? Range{std::min(range->low, number), std::max(range->high, number)}
-                    : Range{number, number};
-    }
+    if (value.is_number() && value.get<double>() > 0.0) numbers.push_back(value.get<double>());
   }
-  return range.value_or(Range{});
+  if (numbers.empty()) return {};
+  const auto [low, high] = std::ranges::minmax(numbers);
+  return {low, high};
 }
 
 Json rank_channel(int most) {
@@ -207,10 +204,9 @@ std::vector<std::string> distinct(const std::vector<Json>& rows, const char* fie
 }
 
 Json with_interval(const Estimate<double>& value, const Json& more) {
-  const auto interval = value.interval.value_or(Interval<double>{value.value, value.value});
   Json row{{"value", json_value(value.value)},
-           {"low", json_value(interval.low)},
-           {"high", json_value(interval.high)}};
+           {"low", json_value(value.low())},
+           {"high", json_value(value.high())}};
   row.update(more);
   return row;
 }
@@ -248,11 +244,8 @@ Json curve_layers(const CurveLayers& parts) {
       {"type", "nominal"},
       {"title", nullptr},
       {"scale", {{"domain", {within_range, extrapolated_range}}, {"range", {{1, 0}, {5, 4}}}}}};
-  if (std::none_of(parts.curve.begin(), parts.curve.end(), [](const Json& row) {
-        return row.at("range") == extrapolated_range;
-      })) {
-    dash["legend"] = nullptr;
-  }
+  const auto extrapolated = [](const Json& row) { return row.at("range") == extrapolated_range; };
+  if (std::ranges::none_of(parts.curve, extrapolated)) dash["legend"] = nullptr;
   Json band_ends = interval_ends();
   band_ends["detail"] = {{"field", "range"}};
   return {layer(curve, {{"type", "area"}, {"opacity", 0.16}}, band_ends),

@@ -86,10 +86,7 @@ std::vector<std::string> distinct(const std::vector<Json>& rows, const char* fie
 /// Series colours that colour-blind readers can distinguish (Okabe and Ito).
 extern const std::vector<std::string> series_colours;
 
-/// "var(--name)".
 std::string css(const std::string& name);
-
-// A curve over counts with its band, and the measured counts with their intervals.
 
 /// Rows have the fields "series", "ranks", "value", "low" and "high"; those of a curve "range",
 /// too.

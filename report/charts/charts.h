@@ -37,8 +37,7 @@ Chart speedup_chart(const model::Analysis& analysis);
 Chart cost_chart(const model::Analysis& analysis);
 
 /// All of them in page order, those of GPUs for the first of each model that has products, those of
-/// the cores' and of NCCL's collectives for what was measured. A chart
-/// without data has a reason instead of a specification.
+/// the cores' and of NCCL's collectives for what was measured.
 std::vector<Chart> make_charts(const model::Analysis& analysis);
 
 // Horizontal bars split into parts that add up to their length.

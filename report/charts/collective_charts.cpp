@@ -2,16 +2,13 @@
 #include "report/charts/chart_grammar.h"
 #include "report/charts/charts.h"
 #include "report/names.h"
-#include "report/quantity.h"
+#include "report/table.h"
 #include "src/model/collectives.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,14 +46,12 @@ std::vector<Json> point_rows(const std::vector<const CollectiveResult*>& shown) 
     for (const auto& point : result->points) {
       const double gigabytes = point.bus_bandwidth.value() * 1e-9;
       const double time = point.time.value.value();
-      const auto interval =
-          point.time.interval.value_or(Interval<Seconds>{point.time.value, point.time.value});
       rows.push_back({{"collective", words(result->collective)},
                       {"mode", words(result->mode)},
                       {"bytes", json_value(point.message)},
                       {"busbw", json_value(gigabytes)},
-                      {"low", json_value(gigabytes * time / interval.high.value())},
-                      {"high", json_value(gigabytes * time / interval.low.value())},
+                      {"low", json_value(gigabytes * time / point.time.high().value())},
+                      {"high", json_value(gigabytes * time / point.time.low().value())},
                       {"time", json_value(time * 1e6)},
                       {"size", format_quantity(number(point.message), Unit::bytes)}});
     }
@@ -68,13 +63,11 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
   constexpr int per_octave = 2;
   std::vector<Json> rows;
   for (const auto* result : shown) {
-    if (result->points.empty() || result->points.back().algorithm_bandwidth.value() <= 0.0) {
-      continue;
-    }
-    const double factor =
-        result->points.back().bus_bandwidth / result->points.back().algorithm_bandwidth;
+    const CollectivePoint& last = result->points.back();
+    if (last.algorithm_bandwidth.value() <= 0.0) continue;
+    const double factor = last.bus_bandwidth / last.algorithm_bandwidth;
     const double first = result->points.front().message.value();
-    const double octaves = std::log2(result->points.back().message.value() / first);
+    const double octaves = std::log2(last.message.value() / first);
     for (int i = 0; i <= static_cast<int>(octaves * per_octave); ++i) {
       const double bytes = first * std::exp2(static_cast<double>(i) / per_octave);
       if (const auto time = fitted_time(*result, bytes)) {
@@ -92,7 +85,7 @@ Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
   std::vector<Json> rows = point_rows(shown);
   const Range range = range_of(rows, "busbw");
   const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
-  const std::vector<std::string> order = distinct(rows, "collective");
+  const auto order = distinct(rows, "collective");
   // A facet takes one data set, so fitted values are rows of their own kind.
   for (Json row : fit_rows(shown)) {
     row["fit"] = true;
@@ -117,13 +110,12 @@ Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
 
 /// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
 std::string busbw_title(const CollectiveResult& result) {
-  const std::string rate =
-      format_quantity(number(result.points.back().bus_bandwidth), Unit::bytes_per_second);
+  const CollectivePoint& last = result.points.back();
   std::string title =
       fmt::format("An {} of {} reaches {} bus bandwidth at {} ranks",
                   words(result.collective),
-                  format_quantity(number(result.points.back().message), Unit::bytes),
-                  rate,
+                  format_quantity(number(last.message), Unit::bytes),
+                  format_quantity(number(last.bus_bandwidth), Unit::bytes_per_second),
                   result.ranks);
   if (result.chosen < result.fits.size() && !result.fits[result.chosen].segments.empty()) {
     const auto& segments = result.fits[result.chosen].segments;
@@ -183,12 +175,10 @@ Shown with_lines(const std::vector<AlgorithmResult>& results) {
 
 /// Bus bandwidth over message / time, which the points of one collective and rank count share.
 double bus_factor(const AlgorithmResult& result) {
-  for (const AlgorithmLine& line : result.lines) {
-    for (const auto& point : line.points) {
-      if (point.algorithm_bandwidth.value() > 0.0) {
-        return point.bus_bandwidth / point.algorithm_bandwidth;
-      }
-    }
+  for (const auto& row : nested(result.lines, &AlgorithmLine::points)) {
+    const CollectivePoint& point = *std::get<1>(row.levels);
+    if (point.algorithm_bandwidth.value() <= 0.0) continue;
+    return point.bus_bandwidth / point.algorithm_bandwidth;
   }
   return 1.0;
 }
@@ -222,10 +212,9 @@ CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds tim
 std::vector<Bytes> sizes_of(const AlgorithmResult& result) {
   constexpr double per_octave = 2.0;
   std::vector<Bytes> forced;
-  for (const AlgorithmLine& line : result.lines) {
-    for (const auto& point : line.points) {
-      if (point.message.value() > 0.0) forced.push_back(point.message);
-    }
+  for (const auto& row : nested(result.lines, &AlgorithmLine::points)) {
+    const Bytes message = std::get<1>(row.levels)->message;
+    if (message.value() > 0.0) forced.push_back(message);
   }
   std::vector<Bytes> sizes;
   if (forced.empty()) return sizes;
@@ -273,9 +262,7 @@ std::vector<std::string> names_of(const Shown& shown, std::string AlgorithmLine:
   std::vector<std::string> names;
   for (const AlgorithmResult* result : shown) {
     for (const AlgorithmLine& line : result->lines) {
-      if (std::find(names.begin(), names.end(), line.*name) == names.end()) {
-        names.push_back(line.*name);
-      }
+      if (std::ranges::count(names, line.*name) == 0) names.push_back(line.*name);
     }
   }
   return names;
@@ -299,20 +286,6 @@ Json dash_channel(std::vector<std::string> protocols) {
 
 Json layer_of(const char* kind, const Json& mark, const Json& encoding) {
   return layer_where(fmt::format("datum.kind == '{}'", kind), mark, encoding);
-}
-
-Grid grid_for(std::size_t charts) {
-  if (charts == 1) return {1, 930, 340};
-  return charts == 2 || charts == 4 ? Grid{2, 430, 280} : Grid{3, 282, 250};
-}
-
-/// Room for a ring at both ends.
-Json message_channel(const std::vector<Json>& rows) {
-  constexpr double room = 1.8;
-  const Range range = range_of(rows, "bytes");
-  Json channel = size_channel("bytes", "message", range.high);
-  channel["scale"]["domain"] = {range.low / room, range.high * room};
-  return channel;
 }
 
 Json layers(const Shown& shown) {
@@ -350,11 +323,17 @@ Json spec_of(const Shown& shown) {
     add_measured(*result, rows);
     order.push_back(words(result->collective));
   }
-  const Range range = range_of(rows, "time");
-  const Json encoding{{"x", message_channel(rows)},
-                      {"y", log_channel("time", "time (us)", range.low / 1.5, range.high * 1.5)}};
-  return facets(
-      inline_data(std::move(rows)), order, grid_for(shown.size()), encoding, layers(shown));
+  const Range times = range_of(rows, "time");
+  const Range sizes = range_of(rows, "bytes");
+  constexpr double room = 1.8;  // for a ring at both ends
+  Json x = size_channel("bytes", "message", sizes.high);
+  x["scale"]["domain"] = {sizes.low / room, sizes.high * room};
+  const Json encoding{{"x", x},
+                      {"y", log_channel("time", "time (us)", times.low / 1.5, times.high * 1.5)}};
+  const Grid grid = shown.size() == 1                        ? Grid{1, 930, 340}
+                    : shown.size() == 2 || shown.size() == 4 ? Grid{2, 430, 280}
+                                                             : Grid{3, 282, 250};
+  return facets(inline_data(std::move(rows)), order, grid, encoding, layers(shown));
 }
 
 /// "NCCL's all reduce of 1 GiB: NVLS/Simple is the fastest of 6 ways, 472 GB/s bus bandwidth".
@@ -369,9 +348,8 @@ std::string title_of(const AlgorithmResult& result) {
                                   last.algorithm,
                                   last.protocol);
   if (time && time->value() > 0.0) {
-    const BytesPerSecond rate = fitted(result, size, *time).bus_bandwidth;
-    title += fmt::format(", with {} bus bandwidth",
-                         format_quantity(number(rate), Unit::bytes_per_second));
+    const Number rate = number(fitted(result, size, *time).bus_bandwidth);
+    title += ", with " + format_quantity(rate, Unit::bytes_per_second) + " bus bandwidth";
   }
   return title;
 }

@@ -72,12 +72,11 @@ std::vector<Json> point_rows(const RooflineResult& roofline) {
   for (const auto& roof : roofline.soft_roofs) {
     for (const auto& point : roof.points) {
       const Number rate = number(point.rate);
-      const auto interval = rate.interval.value_or(Interval<double>{rate.value, rate.value});
       rows.push_back({{"precision", roof.precision},
                       {"intensity", json_value(point.intensity)},
                       {"rate", json_value(rate.value * 1e-9)},
-                      {"low", json_value(interval.low * 1e-9)},
-                      {"high", json_value(interval.high * 1e-9)}});
+                      {"low", json_value(rate.low() * 1e-9)},
+                      {"high", json_value(rate.high() * 1e-9)}});
     }
   }
   return rows;
@@ -118,29 +117,24 @@ Json line_layer(std::vector<Json> rows, const Json& mark) {
   return {{"data", inline_data(std::move(rows))}, {"mark", mark}};
 }
 
-Json ladder_layers(const RooflineResult& roofline) {
-  const Json data = inline_data(point_rows(roofline));
+/// The measured ladder and the matrix products.
+Json point_layers(const RooflineResult& roofline) {
+  const Json ladder = inline_data(point_rows(roofline));
   const Json tips{tooltip("precision", "precision"),
                   tooltip("intensity", "FLOP/B", ".3~g"),
                   tooltip("rate", "GFLOP/s", ".3~g")};
-  return {layer(data, {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
-          layer(data, dot_mark(45), {{"tooltip", tips}})};
-}
-
-Json gemm_layers(const RooflineResult& roofline) {
-  const Json data = inline_data(gemm_rows(roofline));
-  const Json tips{tooltip("shape", "matrix product"),
-                  tooltip("precision", "precision"),
-                  tooltip("intensity", "FLOP/B", ".3~g"),
-                  tooltip("rate", "GFLOP/s", ".3~g"),
-                  tooltip("fraction", "of its roof", ".1%")};
+  Json product_tips = tips;
+  product_tips.insert(product_tips.begin(), tooltip("shape", "matrix product"));
+  product_tips.push_back(tooltip("fraction", "of its roof", ".1%"));
   const Json diamond{{"type", "point"},
                      {"shape", "diamond"},
                      {"filled", false},
                      {"size", 130},
                      {"strokeWidth", 2},
                      {"opacity", 1}};
-  return Json::array({layer(data, diamond, {{"tooltip", tips}})});
+  return {layer(ladder, {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
+          layer(ladder, dot_mark(45), {{"tooltip", tips}}),
+          layer(inline_data(gemm_rows(roofline)), diamond, {{"tooltip", product_tips}})};
 }
 
 /// Expression for the angle of a line of slope 1 in a plot of these logarithmic ranges.
@@ -160,19 +154,19 @@ Json roofline_spec(const RooflineResult& roofline) {
                         1.3;
   const double highest = highest_peak(roofline) * 1.5e-9;
   const Json grey{{"value", css("muted")}};
-  Json levels = line_layer(level_rows(roofline, range, false), line_mark(1, {2, 3}));
-  levels["encoding"] = {{"detail", {{"field", "level"}}}, {"color", grey}};
-  Json labels = line_layer(level_rows(roofline, range, true),
-                           {{"type", "text"},
-                            {"align", "left"},
-                            {"baseline", "bottom"},
-                            {"dx", 14},
-                            {"dy", -2},
-                            {"fontSize", 11},
-                            {"angle", {{"expr", diagonal_angle(range, {lowest, highest})}}}});
-  labels["encoding"] = {{"text", {{"field", "level"}}}, {"color", grey}};
-  const Json roofs{levels,
-                   labels,
+  const Json text{{"type", "text"},
+                  {"align", "left"},
+                  {"baseline", "bottom"},
+                  {"dx", 14},
+                  {"dy", -2},
+                  {"fontSize", 11},
+                  {"angle", {{"expr", diagonal_angle(range, {lowest, highest})}}}};
+  const Json roofs{layer(inline_data(level_rows(roofline, range, false)),
+                         line_mark(1, {2, 3}),
+                         {{"detail", end_of("level")}, {"color", grey}}),
+                   layer(inline_data(level_rows(roofline, range, true)),
+                         text,
+                         {{"text", end_of("level")}, {"color", grey}}),
                    line_layer(roof_rows(roofline, range, false), line_mark(1, {6, 4})),
                    line_layer(roof_rows(roofline, range, true), line_mark(2))};
   return layered_spec(
@@ -180,7 +174,7 @@ Json roofline_spec(const RooflineResult& roofline) {
       log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high),
       log_channel("rate", "rate (GFLOP/s)", lowest, highest),
       colour_channel("precision", "", precisions, series_colours),
-      {roofs, ladder_layers(roofline), gemm_layers(roofline)});
+      {roofs, point_layers(roofline)});
 }
 
 /// Soft roofs with ceilings, ladders and products; no picture without a soft roof.

@@ -3,11 +3,9 @@
 #include "report/charts/charts.h"
 #include "report/decision/decision_report.h"
 #include "report/names.h"
-#include "report/quantity.h"
 #include "src/model/cost.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -30,28 +28,20 @@ const ScalingResult* strong_result(const Analysis& analysis) {
 int largest_count(const ScalingResult& result) {
   int most = result.rows.back().ranks;
   for (const ScalingLaw& law : result.laws) {
-    for (const auto& point : law.curve) most = std::max(most, point.ranks);
+    most = std::max(most, largest(law.curve, &CurvePoint::ranks));
   }
   return most;
 }
 
-std::string law_label(const ScalingLaw& law) {
-  return law.prediction ? "predicted from measured parts" : "fitted law";
-}
-
-Json speedup_axis() {
-  return {{"format", ".3~g"}, {"tickCount", 7}};
-}
-
-Json cost_axis() {
-  return {{"format", ".3~g"}};
-}
+const Json speedup_axis{{"format", ".3~g"}, {"tickCount", 7}};
+const Json cost_axis{{"format", ".3~g"}};
 
 void add_laws(CurveLayers& parts,
               const ScalingResult& result,
               const std::function<Number(const CurvePoint&)>& value) {
   for (const ScalingLaw& law : result.laws) {
-    add_curve(parts.curve, law.curve, law_label(law), value, {{"law", law.name}});
+    const char* label = law.prediction ? "predicted from measured parts" : "fitted law";
+    add_curve(parts.curve, law.curve, label, value, {{"law", law.name}});
   }
 }
 
@@ -78,8 +68,7 @@ Json speedup_spec(const ScalingResult& strong) {
   return layered_spec(
       380,
       rank_channel(most),
-      doubling_channel(
-          "value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis()),
+      doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis),
       colour_channel("series", "", names, colours),
       {Json::array({ideal_line}), curve_layers(parts)});
 }
@@ -99,19 +88,11 @@ Json cost_spec(const ScalingResult& strong) {
   const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
   return layered_spec(320,
                       rank_channel(largest_count(strong)),
-                      linear_channel("value", "cost per million tokens (USD)", cost_axis()),
+                      linear_channel("value", "cost per million tokens (USD)", cost_axis),
                       colour_channel("series", "", series_names(parts), colours),
                       {curve_layers(parts)});
 }
 
-std::string cost_title(const ScalingResult& strong) {
-  for (const ScalingLaw& law : strong.laws) {
-    if (law.cost_optimal) {
-      return fmt::format("A token is cheapest at {}", ranks_phrase(*law.cost_optimal));
-    }
-  }
-  return "Cost per token by rank count";
-}
 }  // namespace
 
 Chart speedup_chart(const Analysis& analysis) {
@@ -149,7 +130,11 @@ Chart cost_chart(const Analysis& analysis) {
     chart.missing = "No cost curve: strong scaling was not measured in this run.";
     return chart;
   }
-  chart.title = cost_title(*strong);
+  const auto law = std::ranges::find_if(
+      strong->laws, [](const ScalingLaw& one) { return one.cost_optimal.has_value(); });
+  if (law != strong->laws.end()) {
+    chart.title = "A token is cheapest at " + ranks_phrase(*law->cost_optimal);
+  }
   chart.how_to_read =
       "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
       "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
@@ -195,15 +180,6 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
   return rows;
 }
 
-std::vector<std::string> colours_of(const std::vector<std::string>& parts) {
-  std::vector<std::string> colours;
-  for (const std::string& part : parts) {
-    const auto known = part_colours.find(part);
-    colours.push_back(css(known == part_colours.end() ? "muted" : known->second));
-  }
-  return colours;
-}
-
 /// What the step at the largest count is made of, in one sentence.
 std::string steps_title(const ScalingRow& row) {
   const StepShare* compute = nullptr;
@@ -242,7 +218,10 @@ Chart steps_chart(const Analysis& analysis) {
       "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
   StackedBars bars;
   bars.parts = distinct(rows, "part");
-  bars.colours = colours_of(bars.parts);
+  for (const std::string& part : bars.parts) {
+    const auto known = part_colours.find(part);
+    bars.colours.push_back(css(known == part_colours.end() ? "muted" : known->second));
+  }
   bars.rows = std::move(rows);
   bars.length = "time of one step (ms)";
   bars.bar = "setting";
@@ -263,15 +242,6 @@ constexpr const char* within = "within the measured counts";
 using decide::Decision;
 using decide::DecisionRow;
 
-std::vector<const DecisionRow*> drawn_rows(const Decision& decision) {
-  const std::size_t every = (decision.rows.size() + most_points - 1) / most_points;
-  std::vector<const DecisionRow*> drawn;
-  for (std::size_t i = 0; i < decision.rows.size(); ++i) {
-    if (i % every == 0 || i + 1 == decision.rows.size()) drawn.push_back(&decision.rows[i]);
-  }
-  return drawn;
-}
-
 /// The law's points as far as the rows reach twice: what lies beyond says little.
 std::vector<CurvePoint> drawn_curve(const Decision& decision) {
   std::vector<CurvePoint> points;
@@ -288,9 +258,12 @@ std::vector<CurvePoint> drawn_curve(const Decision& decision) {
 void add_rows(CurveLayers& layers,
               const Decision& decision,
               const std::function<Number(const DecisionRow&)>& value) {
-  for (const DecisionRow* row : drawn_rows(decision)) {
+  const std::size_t every = (decision.rows.size() + most_points - 1) / most_points;
+  for (std::size_t i = 0; i < decision.rows.size(); ++i) {
+    if (i % every != 0 && i + 1 != decision.rows.size()) continue;
+    const DecisionRow& row = decision.rows[i];
     Json point = with_interval(
-        value(*row), {{"ranks", row->count}, {"series", decision.coefficients ? given : measured}});
+        value(row), {{"ranks", row.count}, {"series", decision.coefficients ? given : measured}});
     if (decision.coefficients) point["range"] = within;
     (decision.coefficients ? layers.curve : layers.measured).push_back(std::move(point));
   }
@@ -395,7 +368,7 @@ Chart speeds_chart(const DecideView& view) {
     return transform_decreasing(at.step, [&](Seconds time) { return baseline / time; });
   });
   if (decision.axis != decide::Axis::load) add_ideal(layers, decision);
-  chart.spec = layered(view, layers, doubling_channel("value", "speed-up", speedup_axis()));
+  chart.spec = layered(view, layers, doubling_channel("value", "speed-up", speedup_axis));
   chart.how_to_read =
       "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "
       "straight grey line. Dots: the table's rows, with 95 % intervals where repeats give them; "
@@ -426,7 +399,7 @@ Chart money_chart(const DecideView& view) {
       });
     });
   }
-  chart.spec = layered(view, layers, linear_channel("value", title, cost_axis()));
+  chart.spec = layered(view, layers, linear_channel("value", title, cost_axis));
   chart.how_to_read =
       "Count (right, doubling per step) against the bill of the same work (up). Where the curve is "
       "flat more ranks are free speed; where it rises, each is paid for with efficiency.";
@@ -471,9 +444,8 @@ Chart parts_chart(const DecideView& view) {
   StackedBars bars;
   for (const GroupInfo& group : part_groups) {
     const std::size_t i = index_of(group.id);
-    if (std::none_of(rows.begin(), rows.end(), [i](const auto* row) { return row->parts_s[i]; })) {
-      continue;
-    }
+    const auto has_part = [i](const DecisionRow* row) { return row->parts_s[i].has_value(); };
+    if (std::ranges::none_of(rows, has_part)) continue;
     bars.parts.emplace_back(group.name);
     bars.colours.push_back(series_colours[i % series_colours.size()]);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
+#include "report/names.h"
 #include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
@@ -19,13 +20,6 @@ const CauseLoss* loss_of(const Gap& gap, Cause cause) {
   return found == gap.losses.end() ? nullptr : &*found;
 }
 
-Number share_of(const Gap& gap, Cause cause) {
-  const CauseLoss* loss = loss_of(gap, cause);
-  Number share = number(loss ? loss->share : 0.0);
-  if (loss && loss->spread) share.interval = loss->spread;
-  return share;
-}
-
 Table gaps_by_cause(const std::string& id, const std::string& title, const std::vector<Gap>& gaps) {
   std::vector<ColumnOf<Gap>> columns{{count_parameter(), &Gap::count},
                                      {measure("gap_s", "lost", Unit::seconds), &Gap::lost_s}};
@@ -34,8 +28,10 @@ Table gaps_by_cause(const std::string& id, const std::string& title, const std::
     const auto has_cause = [&](const Gap& gap) { return loss_of(gap, cause) != nullptr; };
     if (std::ranges::none_of(gaps, has_cause)) continue;
     const std::string name = decide::cause_name(cause);
-    columns.push_back(
-        {share("gap_share_" + name, name), [=](const Gap& gap) { return share_of(gap, cause); }});
+    columns.push_back({share("gap_share_" + name, name), [=](const Gap& gap) {
+                         const CauseLoss* loss = loss_of(gap, cause);
+                         return loss ? Number{loss->share, loss->spread, 0} : number(0.0);
+                       }});
   }
   columns.push_back(
       {share("latency_share", "of communication: latency").if_present(), &Gap::latency_share});
@@ -150,16 +146,12 @@ std::vector<std::string> knee_notes(const decide::KneeSet& set) {
                     set.request.largest.value_or(1)));
   }
   if (set.kneedle.empty()) return notes;
-  std::string compared;
-  for (const decide::KneedleReading& reading : set.kneedle) {
-    compared += fmt::format("{}{} over {} to {}",
-                            compared.empty() ? "" : ", ",
-                            reading.knee ? fmt::format("{}", *reading.knee) : "none",
-                            reading.from,
-                            reading.to);
-  }
-  notes.push_back(fmt::format(
-      "Kneedle, for comparison only since its answer is that of the range it sees: {}.", compared));
+  const auto compared = [](const decide::KneedleReading& reading) {
+    const std::string knee = reading.knee ? fmt::format("{}", *reading.knee) : "none";
+    return fmt::format("{} over {} to {}", knee, reading.from, reading.to);
+  };
+  notes.push_back("Kneedle, for comparison only since its answer is that of the range it sees: " +
+                  listed(set.kneedle, compared) + ".");
   return notes;
 }
 
@@ -193,25 +185,14 @@ Table losses_table(const DecideView& view) {
       make_table("loss", "Where the missing speed-up went", view.decision.losses, columns));
 }
 
-Table growth_table(const DecideView& view) {
-  using decide::PartGrowth;
-  const std::vector<ColumnOf<PartGrowth>> columns{
-      {parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
-      {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
-      {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
-      {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}};
-  return make_table("growth", "How the parts grow with the count", view.decision.growth, columns);
-}
-
-double useful_s(const attribution::Efficiency& one) {
-  double sum = 0.0;
-  for (const auto& time : one.useful) sum += std::chrono::duration<double>(time).count();
-  return sum;
-}
-
 Table factors_table(const DecideView& view) {
   using attribution::Efficiency;
   using decide::LedgerFacts;
+  const auto useful_s = [](const Efficiency& one) {
+    double sum = 0.0;
+    for (const auto& time : one.useful) sum += std::chrono::duration<double>(time).count();
+    return sum;
+  };
   const auto factor = [](const char* id, const char* header, double Efficiency::*member) {
     return ColumnOf<LedgerFacts>{share(id, header), path(&LedgerFacts::factors, member)};
   };
@@ -240,13 +221,21 @@ std::vector<Table> knee_tables(const DecideView& view) {
 }
 
 std::vector<Table> cause_tables(const DecideView& view) {
+  using decide::PartGrowth;
   std::vector<Table> tables{losses_table(view), factor_gap_table(view)};
   if (!view.options.details) return tables;
   tables.push_back(factors_table(view));
   tables.push_back(gaps_by_cause(
       "gap", "The gap from ideal at each count, by cause", view.decision.diagnosis.gaps));
   tables.push_back(fits_table(view));
-  tables.push_back(growth_table(view));
+  tables.push_back(make_table(
+      "growth",
+      "How the parts grow with the count",
+      view.decision.growth,
+      {{parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
+       {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
+       {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
+       {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}}));
   for (Table& table : law_tables(view)) tables.push_back(std::move(table));
   return tables;
 }

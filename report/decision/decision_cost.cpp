@@ -43,11 +43,6 @@ Cell grams_per_million(const DecisionRow& row) {
   return number(per_joule * *row.energy_per_work * million);
 }
 
-const char* origin_of(const DecisionRow& row) {
-  if (!row.energy) return row.energy_per_work ? "meter" : "n/a";
-  return row.energy->metered ? "meter" : "rating";
-}
-
 std::string terms_note(const DecideView& view) {
   const model::PowerTerms& power = view.decision.request.metrics.power;
   std::string text;
@@ -79,30 +74,26 @@ std::string energy_line(const DecideView& view) {
     return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
   };
   const DecisionRow* lowest = nullptr;
-  bool all = true;
   for (const DecisionRow& row : view.decision.rows) {
     const auto own = joules(row);
-    all = all && own;
     if (own && (!lowest || *own < *joules(*lowest))) lowest = &row;
   }
   if (!lowest) return "";
+  const bool all = decide::all_have(view.decision.rows, joules);
   const int chosen = view.decision.rubric.chosen.value_or(view.decision.named.fastest);
   const std::string line =
       fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen), by_unit));
-  const std::string mixed =
-      any_energy(view, false) && any_energy(view, true)
-          ? " Some are metered and some rated, which may differ by more than the counts do."
-          : "";
-  if (lowest->count == chosen) {
-    return fmt::format(
-        "{}, the least of {}.{}", line, all ? "all counts" : "those whose energy is known", mixed);
-  }
-  return fmt::format("{}; least{} at {}: {}.{}",
-                     line,
-                     all ? "" : " of those known",
-                     lowest->count,
-                     energy_text(*lowest, by_unit),
-                     mixed);
+  const std::string least =
+      lowest->count == chosen
+          ? fmt::format(", the least of {}.", all ? "all counts" : "those whose energy is known")
+          : fmt::format("; least{} at {}: {}.",
+                        all ? "" : " of those known",
+                        lowest->count,
+                        energy_text(*lowest, by_unit));
+  const bool mixed = any_energy(view, false) && any_energy(view, true);
+  return line + least +
+         (mixed ? " Some are metered and some rated, which may differ by more than the counts do."
+                : "");
 }
 
 constexpr std::size_t most_columns = 6;
@@ -153,27 +144,14 @@ struct TermsWords {
   }
 };
 
-std::optional<Dollars> cost_at(const DecideView& view,
-                               const decide::RegimeResult& result,
-                               std::optional<int> count) {
-  if (!count) return std::nullopt;
-  const auto& rows = view.decision.rows;
-  const auto at = std::ranges::find(rows, *count, &DecisionRow::count);
-  return result.costs[static_cast<std::size_t>(at - rows.begin())];
-}
-
-std::optional<int> cheapest_of(const decide::RegimeResult& result) {
-  return result.choice ? std::optional(result.choice->cheapest) : std::nullopt;
-}
-
-model::BillLines lines_of(const decide::Decision& decision, const decide::DecisionRow& row) {
-  model::BillTerms terms = *decision.request.bill;
-  terms.per_rank = terms.per_rank * row.price_factor;
-  return model::bill_lines(terms, row.count, row.same_work.value);
-}
-
 Table regimes_table(const DecideView& view) {
   using Result = decide::RegimeResult;
+  const auto& rows = view.decision.rows;
+  const auto cost_at = [&](const Result& result, std::optional<int> count) {
+    if (!count) return std::optional<Dollars>();
+    const auto at = std::ranges::find(rows, *count, &DecisionRow::count);
+    return result.costs[static_cast<std::size_t>(at - rows.begin())];
+  };
   const auto dollars = [](const std::string& id, const std::string& header) {
     return measure(id, header, Unit::dollars).with_decimals(4);
   };
@@ -181,18 +159,18 @@ Table regimes_table(const DecideView& view) {
       {parameter("regime", "regime"), [](const Result& one) { return one.regime.name; }},
       {dollars("price_per_used_hour_usd", "used rank-hour"),
        [](const Result& one) { return per_hour(one.per_rank); }},
-      {measure("cheapest", "cheapest count", Unit::count), cheapest_of},
-      {dollars("cheapest_usd", "its cost"),
-       [&](const Result& one) { return cost_at(view, one, cheapest_of(one)); }}};
+      {measure("cheapest", "cheapest count", Unit::count),
+       path(&Result::choice, &model::CostChoice::cheapest)},
+      {dollars("cheapest_usd", "its cost"), [&](const Result& one) {
+         return one.choice ? cost_at(one, one.choice->cheapest) : std::nullopt;
+       }}};
   if (view.decision.request.rubric.deadline) {
     columns.push_back(
         {measure("cheapest_in_time", "in time", Unit::count), &Result::cheapest_in_time});
-    columns.push_back({dollars("cheapest_in_time_usd", "its cost"), [&](const Result& one) {
-                         return cost_at(view, one, one.cheapest_in_time);
-                       }});
+    columns.push_back({dollars("cheapest_in_time_usd", "its cost"),
+                       [&](const Result& one) { return cost_at(one, one.cheapest_in_time); }});
   }
   columns.push_back({share("break_even", "pays from a use of").if_present(), &Result::break_even});
-  const auto& rows = view.decision.rows;
   for (std::size_t i = 0; i < rows.size() && rows.size() <= most_columns; ++i) {
     columns.push_back(
         {dollars(fmt::format("cost_at_{}_usd", rows[i].count), fmt::format("at {}", rows[i].count)),
@@ -215,7 +193,9 @@ Table bill_table(const DecideView& view) {
   if (!decision.request.bill) return {};
   const auto line = [&](auto amount) {
     return [&decision, amount](const DecisionRow& row) {
-      return std::invoke(amount, lines_of(decision, row));
+      model::BillTerms terms = *decision.request.bill;
+      terms.per_rank = terms.per_rank * row.price_factor;
+      return std::invoke(amount, model::bill_lines(terms, row.count, row.same_work.value));
     };
   };
   const auto dollars = [](const char* id, const char* header) {
@@ -302,13 +282,12 @@ std::string expected(const DecideView& view, const model::SpotCount& at) {
                      hours(at.plan->expected));
 }
 
-std::string chance(const model::SpotCount& at) {
-  return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
-}
-
 std::string in_time_line(const DecideView& view) {
   const model::SpotChoice& spot = *view.decision.spot;
   const double wanted = 100.0 * view.decision.request.rubric.deadline_probability;
+  const auto chance = [](const model::SpotCount& at) {
+    return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
+  };
   if (!spot.cheapest_in_time) {
     const auto& surest = at_count(view, *spot.surest);
     return fmt::format(
@@ -380,16 +359,12 @@ using decide::PredictedCount;
 
 /// A count that saves less than this against a measured one is not worth a measurement.
 constexpr double worth_measuring = 0.05;
+// Probabilities beyond these are not printed.
+constexpr double next_to_none = 0.001;
+constexpr double nearly_all = 0.999;
 
 std::string percent(double part) {
   return fmt::format("{:.3g} %", 100.0 * part);
-}
-
-constexpr double nearly_all = 0.999;
-
-std::string rarely(double part) {
-  constexpr double next_to_none = 0.001;
-  return part < next_to_none ? "fewer than 0.1 %" : "at most " + percent(part);
 }
 
 /// "up to 3.2 h in 95 % of runs, the fit's uncertainty and 1.2 % of noise from run to run in it;
@@ -452,7 +427,8 @@ std::string none_line(const DecideView& view, const DeadlineForecast& forecast) 
         "runs would be in time.",
         percent(forecast.deadline.probability),
         least,
-        rarely(forecast.in_time_anywhere));
+        forecast.in_time_anywhere < next_to_none ? "fewer than 0.1 %"
+                                                 : "at most " + percent(forecast.in_time_anywhere));
   }
   const PredictedCount& fastest = forecast.fastest;
   if (fastest.in_time >= forecast.deadline.probability) {
@@ -520,6 +496,10 @@ Table energy_table(const DecideView& view) {
     if (!energy.grams) return Cell{};
     return as_cell(transform(*energy.grams, [](double g) { return g / grams_per_kilogram; }));
   };
+  const auto origin = [](const DecisionRow& row) {
+    if (!row.energy) return row.energy_per_work ? "meter" : "n/a";
+    return row.energy->metered ? "meter" : "rating";
+  };
   return limit_rows(make_table<DecisionRow>(
       "energy",
       "Energy and carbon of the same work",
@@ -530,7 +510,7 @@ Table energy_table(const DecideView& view) {
        {column("joules_per_work", "J per work"), &DecisionRow::energy_per_work},
        {column("co2e_kg", "kg CO2e"), path(&DecisionRow::energy, kilograms)},
        {column("co2e_g_per_million_work", "g CO2e per 10^6 work"), grams_per_million},
-       {column("origin", "by"), origin_of}},
+       {column("origin", "by"), origin}},
       {terms_note(view)}));
 }
 

@@ -39,12 +39,6 @@ constexpr VerdictWords verdict_words{.yes = "recommended",
                                      .headline = "",
                                      .sentence = "In words."};
 
-void put_exclusion(Fields& json, const decide::Exclusion& one) {
-  json("reason", one.reason);
-  json("mark", one.mark, "The reason in a word or two.");
-  json("counts", one.counts);
-}
-
 void put_rubric(Fields& json, const Decision& decision) {
   const decide::RubricResult& rubric = decision.rubric;
   json("objective", decide::objective_name(rubric.objective));
@@ -56,7 +50,12 @@ void put_rubric(Fields& json, const Decision& decision) {
   json("fastest", decision.named.fastest);
   json.sentence("The largest count that reaches the efficiency threshold.");
   json("largest_efficient", rubric.largest_efficient);
-  json.array("exclusions", rubric.exclusions, put_exclusion, "Counts that fail one gate.");
+  json.sentence("Counts that fail one gate.");
+  json.array("exclusions", rubric.exclusions, [](Fields& of, const decide::Exclusion& one) {
+    of("reason", one.reason);
+    of("mark", one.mark, "The reason in a word or two.");
+    of("counts", one.counts);
+  });
   json("unproven", rubric.unproven, "Counts without quality where the rubric asks for it.");
   json("quality_held", rubric.quality_held);
   json("quality_drift", rubric.quality_drift, "Largest difference from the baseline's quality.");
@@ -174,23 +173,6 @@ void put_gap(Fields& json, const decide::Gap& one) {
   json("latency_share_of_communication", one.latency_share);
 }
 
-void put_law_spread(Fields& json, const decide::LawSpread& one) {
-  json("count", one.count);
-  json("lost_speedup", one.missing, or_null);
-  json("serial_share_by_fits", ends(one.by_fits), "Least and greatest.");
-  json("serial_share_with_noise", ends(one.serial_share), "Least and greatest.");
-  json.array("fits", one.readings, [](Fields& fit, const decide::LawReading& reading) {
-    fit("fit", reading.fit);
-    fit("serial", reading.serial, or_null);
-    fit("serial_folds", reading.serial_folds, or_null);
-    fit("overhead_folds", reading.overhead_folds, or_null);
-    fit("unexplained_folds", reading.unexplained_folds, or_null);
-    fit("serial_share_of_seconds", reading.serial_share, or_null);
-    fit("residual", reading.residual, "Root mean square, relative.", or_null);
-    fit("holds", reading.holds, "Not refuted by the rows (5 %).");
-  });
-}
-
 void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
   const auto remedy = [&](Fields& each, const decide::Remedy& one) {
     const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
@@ -209,22 +191,24 @@ void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
   json.array("gaps", diagnosis.gaps, put_gap);
   json.sentence(
       "The missing speed-up at the largest count by the choice of fit; null below four rows.");
-  json.object("fits", diagnosis.spread, put_law_spread);
+  json.object("fits", diagnosis.spread, [](Fields& of, const decide::LawSpread& one) {
+    of("count", one.count);
+    of("lost_speedup", one.missing, or_null);
+    of("serial_share_by_fits", ends(one.by_fits), "Least and greatest.");
+    of("serial_share_with_noise", ends(one.serial_share), "Least and greatest.");
+    of.array("fits", one.readings, [](Fields& fit, const decide::LawReading& reading) {
+      fit("fit", reading.fit);
+      fit("serial", reading.serial, or_null);
+      fit("serial_folds", reading.serial_folds, or_null);
+      fit("overhead_folds", reading.overhead_folds, or_null);
+      fit("unexplained_folds", reading.unexplained_folds, or_null);
+      fit("serial_share_of_seconds", reading.serial_share, or_null);
+      fit("residual", reading.residual, "Root mean square, relative.", or_null);
+      fit("holds", reading.holds, "Not refuted by the rows (5 %).");
+    });
+  });
   json.sentence("The knee with one cause taken away; the most effective first.");
   json.array("remedies", diagnosis.remedies, remedy);
-}
-
-void put_factors(Fields& json, const attribution::Efficiency& one) {
-  std::vector<double> useful;
-  for (const auto time : one.useful) useful.push_back(seconds(time));
-  json("parallel", one.parallel, or_null);
-  json("load_balance", one.load_balance, or_null);
-  json("host", one.host, or_null);
-  json("dependency", one.dependency, or_null);
-  json("transfer", one.transfer, or_null);
-  json("step_s", seconds(one.runtime), "Mean step of the slowest rank, s.");
-  json("useful_s_by_rank", useful, "Of one step, s.");
-  json("of", one.window, "Which time the factors are of.", or_null);
 }
 
 void put_ledgers(Fields& json, const Decision& decision) {
@@ -233,7 +217,18 @@ void put_ledgers(Fields& json, const Decision& decision) {
     ledger.sentence(
         "POP factors: parallel = load_balance * host * dependency * transfer; null for the reason "
         "in no_factors.");
-    ledger.object("factors", one.factors, put_factors);
+    ledger.object("factors", one.factors, [](Fields& of, const attribution::Efficiency& factors) {
+      std::vector<double> useful;
+      for (const auto time : factors.useful) useful.push_back(seconds(time));
+      of("parallel", factors.parallel, or_null);
+      of("load_balance", factors.load_balance, or_null);
+      of("host", factors.host, or_null);
+      of("dependency", factors.dependency, or_null);
+      of("transfer", factors.transfer, or_null);
+      of("step_s", seconds(factors.runtime), "Mean step of the slowest rank, s.");
+      of("useful_s_by_rank", useful, "Of one step, s.");
+      of("of", factors.window, "Which time the factors are of.", or_null);
+    });
     ledger("no_factors", one.no_factors, or_null);
     ledger.sentence("For whom the others wait, and why; null: no rank with 95 % confidence.");
     ledger("straggler", one.straggler, or_null);
@@ -258,21 +253,6 @@ void put_parts(Fields& json, const GroupTimes& times) {
   json("host_s", times[index_of(PartGroup::host)]);
 }
 
-void put_layout(Fields& json, const decide::Layout& layout) {
-  json("tensor", layout.tensor);
-  json("pipeline", layout.pipeline);
-  json("context", layout.context);
-  json("data", layout.data);
-  json("expert", layout.expert);
-}
-
-void put_energy(Fields& json, const model::JobEnergy& one) {
-  json("machines_j", one.joules);
-  json("building_kwh", one.facility_kwh);
-  json("co2e_g", one.grams);
-  json("origin", one.metered ? "meter" : "rating", one_of("meter|rating"));
-}
-
 void put_row(Fields& json, const decide::DecisionRow& row) {
   const decide::RowFacts& facts = row.facts;
   std::vector<std::pair<std::string, Seconds>> latencies;
@@ -291,15 +271,28 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
   json("work_per_usd", row.work_per_dollar, "Units of work per USD.");
   json("work_per_s", row.throughput, "Units of work per second, all ranks together.");
   json("energy_per_work_j", row.energy_per_work, "J per unit of work.");
-  json.object("energy", row.energy, put_energy, "Of the baseline's work; null where not known.");
+  json.sentence("Of the baseline's work; null where not known.");
+  json.object("energy", row.energy, [](Fields& of, const model::JobEnergy& one) {
+    of("machines_j", one.joules);
+    of("building_kwh", one.facility_kwh);
+    of("co2e_g", one.grams);
+    of("origin", one.metered ? "meter" : "rating", one_of("meter|rating"));
+  });
   json("quality", row.quality, "In the table's own unit.");
   json.object("parts", row.parts_s, put_parts);
   json("gustafson_serial",
        row.gustafson_serial,
        "(K - S) / (K - 1) of the scaled speed-up; null unless the work grows with the count.");
   json.sentence("Degrees of parallelism; null where the table has none.");
-  json.object(
-      "layout", facts.layout.empty() ? std::nullopt : std::optional(facts.layout), put_layout);
+  json.object("layout",
+              facts.layout.empty() ? std::nullopt : std::optional(facts.layout),
+              [](Fields& of, const decide::Layout& layout) {
+                of("tensor", layout.tensor);
+                of("pipeline", layout.pipeline);
+                of("context", layout.context);
+                of("data", layout.data);
+                of("expert", layout.expert);
+              });
   json("batch", facts.batch, "Of one step and all ranks, in the table's unit (sequences).");
   json("sequence_length", facts.sequence_length, "Tokens.");
   json("microbatches", facts.microbatches, "Of one step and data-parallel replica.");
@@ -344,25 +337,23 @@ void put_regime(Fields& json, const decide::RegimeResult& one, const std::string
   json("cheapest_in_time", one.cheapest_in_time, "With a deadline: that meets it.");
 }
 
-void put_spot_count(Fields& json, const model::SpotCount& one) {
-  const model::SpotPlan plan = one.plan.value_or(model::SpotPlan{});
-  const auto if_finished = [&](const auto& value) {
-    return one.plan ? std::optional(value) : std::nullopt;
-  };
-  json("count", one.ranks);
-  json("expected_usd", one.cost, "null: does not finish.");
-  json("probability_in_time", one.in_time, "null without a deadline.");
-  json("expected_s", if_finished(plan.expected));
-  json("interval_s", if_finished(plan.interval), "Work between checkpoints.");
-  json("segments", if_finished(plan.segments), "Equal parts of the work between checkpoints.");
-}
-
 void put_spot(Fields& json, const model::SpotChoice& one) {
   json("cheapest", one.cheapest, "By expected cost.");
   json("fastest", one.fastest);
   json("cheapest_in_time", one.cheapest_in_time, "Of those that meet the deadline.");
   json("surest", one.surest, "The count that meets the deadline most probably.");
-  json.array("counts", one.counts, put_spot_count);
+  json.array("counts", one.counts, [](Fields& of, const model::SpotCount& at) {
+    const model::SpotPlan plan = at.plan.value_or(model::SpotPlan{});
+    const auto if_finished = [&](const auto& value) {
+      return at.plan ? std::optional(value) : std::nullopt;
+    };
+    of("count", at.ranks);
+    of("expected_usd", at.cost, "null: does not finish.");
+    of("probability_in_time", at.in_time, "null without a deadline.");
+    of("expected_s", if_finished(plan.expected));
+    of("interval_s", if_finished(plan.interval), "Work between checkpoints.");
+    of("segments", if_finished(plan.segments), "Equal parts of the work between checkpoints.");
+  });
 }
 
 void put_sensitivity(Fields& json, const decide::Sensitivity& one) {
@@ -430,25 +421,6 @@ void put_count_estimate(Fields& json, const model::CountEstimate& at) {
   json("high", at.high);
 }
 
-void put_throughput(Fields& json, const model::ThroughputFit& fit) {
-  const auto parameter = [](Fields& each, const model::ThroughputParameter& one) {
-    const auto end = [&](double Interval<double>::*which) {
-      return one.interval ? std::optional((*one.interval).*which) : std::nullopt;
-    };
-    each("value", one.value, or_null);
-    each("standard_error", one.standard_error);
-    each("low", end(&Interval<double>::low));
-    each("high", end(&Interval<double>::high));
-  };
-  json.object("contention", fit.contention, parameter);
-  json.object("coherency", fit.coherency, parameter);
-  json.object("single_per_s", fit.single, parameter);
-  json("residual_sd_per_s", fit.residual_sd, or_null);
-  json("degrees_of_freedom", fit.degrees);
-  json("peak_count", fit.peak_load);
-  json("limit_per_s", fit.limit);
-}
-
 void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.array("rows", evidence.rows, [](Fields& row, const decide::LawRow& one) {
     row("count", one.count);
@@ -467,7 +439,25 @@ void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
         next("optimum_width_after", one.width_after);
         next("cost_usd", one.cost, "Of that run.");
       });
-  json.object("throughput_fit", evidence.throughput, put_throughput);
+  json.object(
+      "throughput_fit", evidence.throughput, [](Fields& of, const model::ThroughputFit& fit) {
+        const auto parameter = [](Fields& each, const model::ThroughputParameter& one) {
+          const auto end = [&](double Interval<double>::*which) {
+            return one.interval ? std::optional((*one.interval).*which) : std::nullopt;
+          };
+          each("value", one.value, or_null);
+          each("standard_error", one.standard_error);
+          each("low", end(&Interval<double>::low));
+          each("high", end(&Interval<double>::high));
+        };
+        of.object("contention", fit.contention, parameter);
+        of.object("coherency", fit.coherency, parameter);
+        of.object("single_per_s", fit.single, parameter);
+        of("residual_sd_per_s", fit.residual_sd, or_null);
+        of("degrees_of_freedom", fit.degrees);
+        of("peak_count", fit.peak_load);
+        of("limit_per_s", fit.limit);
+      });
 }
 
 void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {

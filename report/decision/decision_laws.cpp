@@ -148,24 +148,13 @@ Table laws_table(const DecideView& view) {
          {"ceiling", as_cell(amdahl->ceiling)},
          {"speed-up at the largest count", as_cell(amdahl->predicted_at_largest)}});
   }
-  const std::vector<ColumnOf<LawParameter>> columns{
-      {parameter("law", "law"), &LawParameter::law},
-      {parameter("parameter", "parameter"), &LawParameter::name},
-      {measure("value", "value").with_digits(4), &LawParameter::value}};
-  return make_table("law", "Laws fitted to the rows", all, columns, law_notes(view));
-}
-
-Table law_rows_table(const decide::Decision& decision) {
-  using decide::LawRow;
-  const std::vector<ColumnOf<LawRow>> columns{
-      {count_parameter(), &LawRow::count},
-      {measure("measured_s", "measured", Unit::seconds).with_digits(4), &LawRow::measured},
-      {measure("fitted_s", "fitted", Unit::seconds).with_digits(4), &LawRow::fitted},
-      {measure("residual", "off by", Unit::percent).with_decimals(2), &LawRow::residual},
-      {measure("left_out_error", "off by when left out", Unit::percent).with_decimals(2),
-       &LawRow::left_out}};
-  return first_rows(make_table(
-      "law_row", "The contention-coherency law row by row", decision.evidence.rows, columns));
+  return make_table("law",
+                    "Laws fitted to the rows",
+                    all,
+                    {{parameter("law", "law"), &LawParameter::law},
+                     {parameter("parameter", "parameter"), &LawParameter::name},
+                     {measure("value", "value").with_digits(4), &LawParameter::value}},
+                    law_notes(view));
 }
 
 Table model_selection_table(const decide::Decision& decision) {
@@ -217,46 +206,50 @@ Table forecast_table(const decide::Decision& decision) {
                                       : "; nothing is left to say how far it is off")});
 }
 
-Table ring_table(const decide::Decision& decision) {
-  using decide::RingRow;
-  return first_rows(make_table(
-      "ring",
-      "What the measured latency and bandwidth ask for",
-      decision.further.ring,
-      {{count_parameter(), &RingRow::count},
-       {measure("latency_s", "latency", Unit::seconds),
-        [](const RingRow& row) { return row.communication.latency; }},
-       {measure("bandwidth_s", "bandwidth", Unit::seconds),
-        [](const RingRow& row) { return row.communication.bandwidth; }},
-       {share("share_of_time", "of the time"), &RingRow::share}},
-      {"A ring all-reduce, nothing of it hidden: 2 (K-1) latencies, 2 (K-1)/K messages."}));
-}
-
-Table bounds_table(const decide::Decision& decision) {
-  using decide::BoundRow;
-  return first_rows(make_table(
-      "bounds",
-      "What work and depth allow",
-      decision.further.bounds,
-      {{count_parameter(), &BoundRow::count},
-       {measure("measured_s", "measured", Unit::seconds), &BoundRow::measured},
-       {measure("least_s", "at least", Unit::seconds),
-        [](const BoundRow& row) { return row.bounds.low; }},
-       {measure("most_s", "at most", Unit::seconds),
-        [](const BoundRow& row) { return row.bounds.high; }},
-       {share("above", "above that"), &BoundRow::above}},
-      {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is overhead, which no "
-       "dependency of the work explains."}));
-}
 }  // namespace
 
 std::vector<Table> law_tables(const DecideView& view) {
+  using decide::BoundRow;
+  using decide::LawRow;
+  using decide::RingRow;
   const decide::Decision& decision = view.decision;
   return {laws_table(view),
-          law_rows_table(decision),
+          first_rows(make_table(
+              "law_row",
+              "The contention-coherency law row by row",
+              decision.evidence.rows,
+              {{count_parameter(), &LawRow::count},
+               {measure("measured_s", "measured", Unit::seconds).with_digits(4), &LawRow::measured},
+               {measure("fitted_s", "fitted", Unit::seconds).with_digits(4), &LawRow::fitted},
+               {measure("residual", "off by", Unit::percent).with_decimals(2), &LawRow::residual},
+               {measure("left_out_error", "off by when left out", Unit::percent).with_decimals(2),
+                &LawRow::left_out}})),
           forecast_table(decision),
-          ring_table(decision),
-          bounds_table(decision),
+          first_rows(make_table(
+              "ring",
+              "What the measured latency and bandwidth ask for",
+              decision.further.ring,
+              {{count_parameter(), &RingRow::count},
+               {measure("latency_s", "latency", Unit::seconds),
+                [](const RingRow& row) { return row.communication.latency; }},
+               {measure("bandwidth_s", "bandwidth", Unit::seconds),
+                [](const RingRow& row) { return row.communication.bandwidth; }},
+               {share("share_of_time", "of the time"), &RingRow::share}},
+              {"A ring all-reduce, nothing of it hidden: 2 (K-1) latencies, 2 (K-1)/K messages."})),
+          first_rows(
+              make_table("bounds",
+                         "What work and depth allow",
+                         decision.further.bounds,
+                         {{count_parameter(), &BoundRow::count},
+                          {measure("measured_s", "measured", Unit::seconds), &BoundRow::measured},
+                          {measure("least_s", "at least", Unit::seconds),
+                           [](const BoundRow& row) { return row.bounds.low; }},
+                          {measure("most_s", "at most", Unit::seconds),
+                           [](const BoundRow& row) { return row.bounds.high; }},
+                          {share("above", "above that"), &BoundRow::above}},
+                         {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is "
+                          "overhead, which no "
+                          "dependency of the work explains."})),
           model_selection_table(decision)};
 }
 }  // namespace scaleworth::report

@@ -12,11 +12,6 @@
 
 namespace scaleworth::report {
 namespace {
-std::string how_compared(const decide::Decision& decision) {
-  if (decision.basis == decide::TimeBasis::work_unit) return "by throughput";
-  return decide::scaling_name(decision.scaling);
-}
-
 std::string subtitle(const DecideView& view) {
   const decide::Decision& decision = view.decision;
   if (const auto& law = decision.coefficients) {
@@ -33,7 +28,9 @@ std::string subtitle(const DecideView& view) {
                      decision.rows.size() == 1 ? "" : "s",
                      decision.rows.front().count,
                      decision.rows.back().count,
-                     how_compared(decision));
+                     decision.basis == decide::TimeBasis::work_unit
+                         ? "by throughput"
+                         : decide::scaling_name(decision.scaling));
 }
 
 std::vector<NextCommand> next_commands(const DecideView& view) {
@@ -123,13 +120,6 @@ Cell cost_cell(const std::optional<Dollars>& cost, const Estimate<Seconds>& step
   return cost ? Cell{in_proportion(cost->value(), step)} : Cell{};
 }
 
-/// The short formats show powers of two, the optima and every measured count.
-bool is_landmark(const ScalingResult& result, const ScalingLaw& law, int ranks) {
-  return std::has_single_bit(static_cast<unsigned>(ranks)) || law.fastest == ranks ||
-         law.cost_optimal == ranks ||
-         std::ranges::find(result.rows, ranks, &ScalingRow::ranks) != result.rows.end();
-}
-
 Table curve(const Scaling& scaling, bool priced) {
   Column cost = measure("cost_per_million_tokens", "cost per million tokens", Unit::dollars);
   cost.detail = !priced;
@@ -147,31 +137,30 @@ Table curve(const Scaling& scaling, bool priced) {
        {measure("basis", "range"),
         [](const CurvePoint& at) { return at.extrapolated ? "extrapolated" : "measured"; }}},
       {"Extrapolated: beyond the largest measured count."},
+      // The short formats show powers of two, the optima and every measured count.
       [](const auto& at) {
         const auto& [result, law, point] = at.levels;
-        return !is_landmark(*result, *law, point->ranks);
+        const int ranks = point->ranks;
+        return !std::has_single_bit(static_cast<unsigned>(ranks)) && law->fastest != ranks &&
+               law->cost_optimal != ranks &&
+               std::ranges::count(result->rows, ranks, &ScalingRow::ranks) == 0;
       });
 }
 
 Table causes(const Scaling& scaling) {
-  struct Part {
-    std::string mode;
-    std::string name;
-    double share = 0.0;
+  using Mixture = decltype(model::ScalingCause::mixture);
+  using Part = Mixture::value_type;
+  const auto mixture = [](const ScalingResult& result) -> const Mixture& {
+    static const Mixture none;
+    const bool known = result.decision && result.decision->diagnosis.cause;
+    return known ? result.decision->diagnosis.cause->mixture : none;
   };
-  std::vector<Part> parts;
-  for (const auto& result : scaling) {
-    if (!result.decision || !result.decision->diagnosis.cause) continue;
-    for (const auto& [part, share] : result.decision->diagnosis.cause->mixture) {
-      parts.push_back({result.mode, words(part), share});
-    }
-  }
   return make_table("loss_causes",
                     "What the gap from ideal is made of, at the largest count",
-                    parts,
-                    {{parameter("mode", "scaling"), &Part::mode},
-                     {parameter("part", "part"), &Part::name},
-                     {measure("share_of_loss", "share of the loss", Unit::percent), &Part::share}},
+                    nested(scaling, mixture),
+                    {{parameter("mode", "scaling"), &ScalingResult::mode},
+                     {parameter("part", "part"), path(&Part::first, words)},
+                     {measure("share_of_loss", "share of the loss", Unit::percent), &Part::second}},
                     {"A cause is named only when one part explains at least 80 % of the loss. "
                      "Shares of medians, without interval."});
 }
@@ -208,16 +197,14 @@ std::string render_decision(const decide::Decision& decision, const RenderOption
 }
 
 Section decide_section(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
-  Section section{"decide", "Decide: how far scaling pays", {}, {}, {}};
-  if (scaling.empty()) return section;
+  if (scaling.empty()) return {"decide", ""};
   const bool priced = assumptions.price_per_rank.has_value();
-  section.tables = {laws(scaling), curve(scaling, priced), causes(scaling)};
-  if (priced) {
-    section.tables.push_back(costs(scaling, assumptions));
-  } else {
+  std::vector<Table> tables{laws(scaling), curve(scaling, priced), causes(scaling)};
+  if (priced) tables.push_back(costs(scaling, assumptions));
+  Section section = section_of("decide", "Decide: how far scaling pays", std::move(tables));
+  if (!priced) {
     section.lead = {"No price was given, so no cost is shown: add --price USD_PER_RANK_HOUR."};
   }
-  drop_empty_tables(section);
   return section;
 }
 }  // namespace scaleworth::report

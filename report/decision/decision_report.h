@@ -12,13 +12,9 @@
 #include <vector>
 
 namespace scaleworth::report {
-// A decision on a count, rendered in one of the report's formats.
-
 /// The report. Text and Markdown are a summary unless details are asked for; CSV, HTML and JSON
 /// hold everything.
 std::string render_decision(const decide::Decision& decision, const RenderOptions& options);
-
-// What the sources of a decision's report share.
 
 struct DecideView {
   const decide::Decision& decision;
@@ -27,7 +23,6 @@ struct DecideView {
 
 /// `brief`: the counts, the rule and the cause, without what would change them.
 Verdict judge_decision(const DecideView& view, bool brief = false);
-/// Numbers in base units, null for what is absent.
 std::string decision_json(const DecideView& view);
 /// docs/decision.schema.json.
 std::string decision_schema();
@@ -41,7 +36,6 @@ std::vector<Table> money_tables(const DecideView& view);
 Table energy_table(const DecideView& view);
 std::vector<Table> knee_tables(const DecideView& view);
 std::vector<Table> cause_tables(const DecideView& view);
-/// Those of the causes that laws give.
 std::vector<Table> law_tables(const DecideView& view);
 Table exclusions_table(const DecideView& view);
 
@@ -51,7 +45,6 @@ std::vector<std::string> deadline_lines(const DecideView& view);
 /// Of spot, of the value of time and of energy.
 std::vector<std::string> cost_lines(const DecideView& view);
 
-/// The column that names a row by a count.
 Column count_parameter(const std::string& id = "count");
 /// A column of shares, with one place after the point.
 Column share(const std::string& id, const std::string& header);

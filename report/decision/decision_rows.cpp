@@ -33,17 +33,9 @@ ColumnOf<DecisionRow> share_of_time(const std::string& id,
           }};
 }
 
-Cell cost_of_million(const DecisionRow& row, const std::optional<double>& scale) {
-  constexpr double million = 1e6;
-  if (scale) return as_cell(transform(*row.cost, [&](Dollars own) { return own * *scale; }));
-  return row.cost_per_work ? as_cell(*row.cost_per_work * million) : Cell{};
-}
-
 /// "passes", "unproven", or the gate that the count fails, in a word.
 std::string gate_mark(const decide::RubricResult& rubric, int count) {
-  const auto holds = [count](const std::vector<int>& counts) {
-    return std::ranges::find(counts, count) != counts.end();
-  };
+  const auto holds = [=](const std::vector<int>& in) { return std::ranges::count(in, count) > 0; };
   for (const decide::Exclusion& exclusion : rubric.exclusions) {
     if (holds(exclusion.counts)) return exclusion.mark;
   }
@@ -65,7 +57,12 @@ void add_economy(Columns& columns, const DecideView& view) {
       measure("work_per_usd", "work per " + view.options.currency, Unit::count).if_present();
   bought.detail = wide;
   columns.push_back({cost, &DecisionRow::cost});
-  columns.push_back({rate, [=](const DecisionRow& row) { return cost_of_million(row, scale); }});
+  columns.push_back({rate, [=](const DecisionRow& row) {
+                       if (scale)
+                         return as_cell(
+                             transform(*row.cost, [&](Dollars own) { return own * *scale; }));
+                       return row.cost_per_work ? as_cell(*row.cost_per_work * 1e6) : Cell{};
+                     }});
   columns.push_back({bought, &DecisionRow::work_per_dollar});
 }
 
@@ -157,7 +154,7 @@ Table facts_table(const DecideView& view) {
   std::vector<std::string> names;
   for (const DecisionRow& row : view.decision.shown) {
     for (const decide::Latency& latency : row.facts.latencies) {
-      if (std::ranges::find(names, latency.name) == names.end()) names.push_back(latency.name);
+      if (std::ranges::count(names, latency.name) == 0) names.push_back(latency.name);
     }
   }
   for (const std::string& name : names) {
@@ -191,12 +188,6 @@ Table parts_table(const DecideView& view) {
   return by_count("parts", "Where the time of each count goes", view, columns);
 }
 
-/// Latencies, and throughputs that the times were made from, belong on the first page.
-bool facts_matter(const decide::Decision& decision) {
-  return decision.basis == decide::TimeBasis::work_unit ||
-         std::ranges::any_of(decision.shown,
-                             [](const DecisionRow& row) { return !row.facts.latencies.empty(); });
-}
 }  // namespace
 
 Column count_parameter(const std::string& id) {
@@ -221,8 +212,12 @@ Table first_rows(Table table) {
 
 std::vector<Table> counts_tables(const DecideView& view) {
   const bool all = view.options.details;
+  const auto has_latencies = [](const DecisionRow& row) { return !row.facts.latencies.empty(); };
+  // Latencies, and throughputs that the times were made from, belong on the first page.
+  const bool facts = all || view.decision.basis == decide::TimeBasis::work_unit ||
+                     std::ranges::any_of(view.decision.shown, has_latencies);
   return {rows_table(view),
-          all || facts_matter(view.decision) ? facts_table(view) : Table{},
+          facts ? facts_table(view) : Table{},
           all ? parts_table(view) : Table{},
           marginal_table(view)};
 }

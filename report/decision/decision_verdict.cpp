@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 #include "report/names.h"
+#include "report/run/run_report.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -63,15 +63,13 @@ std::string chosen_as(const decide::RubricResult& rubric) {
 }
 
 std::string headline(const DecideView& view, const DecisionRow& chosen) {
-  const Decision& decision = view.decision;
-  const std::string what = chosen_as(decision.rubric);
-  if (!decision.attributed()) {
-    return fmt::format("No recommendation; by the figures alone it would be {}, {} ({}).",
-                       chosen.count,
-                       what,
-                       figures(view, chosen));
-  }
-  return fmt::format("Take {}, {}: {}.", chosen.count, what, figures(view, chosen));
+  return fmt::format(fmt::runtime(view.decision.attributed()
+                                      ? "Take {}, {}: {}."
+                                      : "No recommendation; by the figures alone it would be {}, "
+                                        "{} ({})."),
+                     chosen.count,
+                     chosen_as(view.decision.rubric),
+                     figures(view, chosen));
 }
 
 std::string cause_line(const Decision& decision) {
@@ -84,17 +82,12 @@ std::string cause_line(const Decision& decision) {
                                         "by a measurement of the parts"
       : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
                                       : "from the parts of the table";
-  if (!decision.diagnosis.cause->owner.empty()) {
-    return fmt::format("The gap from ideal at {} is {}, {:.1f} % of it ({}).",
-                       decision.cause_count,
-                       decision.diagnosis.cause->owner,
-                       100.0 * decision.diagnosis.cause->explained,
-                       origin);
-  }
-  return fmt::format("The gap from ideal at {} has no single owner (none explains 80 %): {} ({}).",
-                     decision.cause_count,
-                     mixture_text(*decision.diagnosis.cause),
-                     origin);
+  const model::ScalingCause& cause = *decision.diagnosis.cause;
+  const std::string text =
+      cause.owner.empty()
+          ? "has no single owner (none explains 80 %): " + mixture_text(cause)
+          : fmt::format("is {}, {:.1f} % of it", cause.owner, 100.0 * cause.explained);
+  return fmt::format("The gap from ideal at {} {} ({}).", decision.cause_count, text, origin);
 }
 
 std::string plateau_line(const Decision& decision) {
@@ -178,7 +171,11 @@ std::string value_of_waiting_line(const DecideView& view) {
   if (worth.size() < 2 || (objective != decide::Objective::cost && !balanced) ||
       !decision.choice->price_cancels)
     return "";
-  std::string text;
+  std::string text =
+      balanced ? fmt::format("With a price of waiting (--value-of-time) the choice would be {}, ",
+                             worth[0].count)
+               : "Waiting counts for nothing in this choice. Were it worth something "
+                 "(--value-of-time), the choice would be ";
   for (std::size_t i = 1; i < worth.size(); ++i) {
     if (i > most_named && i + 1 < worth.size()) continue;
     text += fmt::format("{}{} from {} an hour",
@@ -186,15 +183,7 @@ std::string value_of_waiting_line(const DecideView& view) {
                         worth[i].count,
                         decision_money(Dollars(per_hour(worth[i].from)), view.options.currency));
   }
-  if (balanced) {
-    return fmt::format("With a price of waiting (--value-of-time) the choice would be {}, {}.",
-                       worth[0].count,
-                       text);
-  }
-  return fmt::format(
-      "Waiting counts for nothing in this choice. Were it worth something (--value-of-time), the "
-      "choice would be {}.",
-      text);
+  return text + ".";
 }
 
 /// That no count meets the deadline, and how near the fastest comes; else empty.
@@ -240,26 +229,22 @@ std::string saving(const decide::Remedy& remedy) {
   return fmt::format(" ({:.1f} % {})", 100.0 * *remedy.saved, cost ? "cheaper" : "less time at it");
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 /// Of a knee that may lie beyond the largest count, with or without a change.
 std::string open_line(const DecideView& view) {
   const auto& remedies = view.decision.diagnosis.remedies;
-  std::vector<std::string> savings;
-  for (const decide::Remedy& remedy : remedies) {
-    const std::string saved = saving(remedy);
-    if (!saved.empty()) savings.push_back(decide::remedy_change(remedy.cause) + saved);
-  }
+  const auto saved = [](const decide::Remedy& remedy) {
+    const std::string part = saving(remedy);
+    return part.empty() ? "" : decide::remedy_change(remedy.cause) + part;
+  };
+  const std::string savings = listed(remedies, saved, "; ");
+  const int largest = *remedies.front().before.count;
   const std::string text = fmt::format(
       "The {} is {} or beyond it, the largest count: what would move it needs a larger one.",
       judged_knee(view.decision.knees),
-      *remedies.front().before.count);
-  return savings.empty()
-             ? text
-             : fmt::format("{} At {}: {}.", text, *remedies.front().before.count, joined(savings));
+      largest);
+  return savings.empty() ? text : fmt::format("{} At {}: {}.", text, largest, savings);
 }
+
 std::string remedy_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   if (diagnosis.remedies.empty()) return "";
@@ -267,25 +252,25 @@ std::string remedy_line(const DecideView& view) {
   const std::string knee = judged_knee(view.decision.knees);
   const std::string by = view.decision.attributed() ? "" : "By the law with c alone: ";
   const bool by_draws = !view.decision.knees.draws.empty();
-  std::vector<std::string> others;
-  std::vector<std::string> useless;
-  for (const decide::Remedy& remedy : diagnosis.remedies) {
+  const auto other = [&](const decide::Remedy& remedy) -> std::string {
+    if (remedy.moves != true || &remedy == &best) return "";
     const std::string change = decide::remedy_change(remedy.cause);
-    if (remedy.moves == false) useless.push_back(change);
-    if (remedy.moves == true && &remedy != &best) {
-      others.push_back(fmt::format("{} (to {})", change, with_range(remedy.after, by_draws)));
-    }
-  }
+    return fmt::format("{} (to {})", change, with_range(remedy.after, by_draws));
+  };
+  const auto useless_change = [](const decide::Remedy& remedy) {
+    return remedy.moves == false ? decide::remedy_change(remedy.cause) : "";
+  };
+  const std::string others = listed(diagnosis.remedies, other, "; ");
+  const std::string useless = listed(diagnosis.remedies, useless_change, "; ");
   if (!best.moves) return open_line(view);
   if (!*best.moves) {
     return fmt::format("{}No single change moves the {} from {}: {}.",
                        by,
                        knee,
                        count_or_never(best.before),
-                       joined(useless));
+                       useless);
   }
-  const auto latency =
-      diagnosis.decisive ? diagnosis.decisive->latency_share : std::optional<double>();
+  const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
   std::string text = fmt::format("{}{} would move the {} from {} to {}{}: {}.",
                                  by,
                                  decide::remedy_change(best.cause),
@@ -295,8 +280,8 @@ std::string remedy_line(const DecideView& view) {
                                  saving(best),
                                  decide::remedy_means(best.cause, latency));
   if (by.empty()) text = capitalised(text);
-  if (!others.empty()) text += fmt::format(" Next: {}.", joined(others));
-  if (!useless.empty()) text += fmt::format(" Would not: {}.", joined(useless));
+  if (!others.empty()) text += fmt::format(" Next: {}.", others);
+  if (!useless.empty()) text += fmt::format(" Would not: {}.", useless);
   return text;
 }
 
@@ -327,11 +312,6 @@ std::string straggler_line(const DecideView& view) {
   return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
 }
 
-std::string factor_line(const DecideView& view) {
-  const std::string& note = view.decision.diagnosis.factor_note;
-  return note.empty() ? "" : capitalised(note) + ".";
-}
-
 bool comparable(const Estimate<Seconds>& step) {
   return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
 }
@@ -358,20 +338,14 @@ std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
   const int central = doubling_pays_up_to(law, false);
   const int sure = doubling_pays_up_to(law, true);
   std::string line = law.prediction ? "Predicted: " : "Fitted law: ";
-  line += central == 1 ? std::string("no doubling pays")
-                       : "doubling pays up to " + ranks_phrase(central);
+  line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
   line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
   if (law.fastest) {
     const bool open_end = *law.fastest == law.curve.back().ranks;
     line += fmt::format(
         "; fastest at {}{}", ranks_phrase(*law.fastest), open_end ? " (end of range)" : "");
   }
-  if (law.cost_optimal) {
-    line += fmt::format("; cheapest at {}", ranks_phrase(*law.cost_optimal));
-    const auto& range = law.cost_optimal_range;
-    line +=
-        range && range->low < range->high ? fmt::format(" [{}, {}]", range->low, range->high) : "";
-  }
+  if (law.cost_optimal) line += "; cheapest at " + cost_optimal_text(law);
   line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
   return law.reproduces_measured ? line
                                  : line + " It misses the measured counts: use it with care.";
@@ -390,11 +364,7 @@ Answer worth_it(const decide::Decision& decision) {
 }
 
 Verdict judge_scaling(const model::Analysis& analysis) {
-  Verdict verdict;
-  const auto unanswered = [&](const std::string& why) {
-    verdict.headline = why;
-    return verdict;
-  };
+  const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
   if (analysis.scaling.empty()) {
     return unanswered(
         "No answer: without a training step at two counts this run shows what the machine can do, "
@@ -402,13 +372,14 @@ Verdict judge_scaling(const model::Analysis& analysis) {
   }
   const auto strong = std::ranges::find(analysis.scaling, "strong", &model::ScalingResult::mode);
   if (strong == analysis.scaling.end() || !strong->decision || strong->decision->rows.size() < 2) {
-    if (strong != analysis.scaling.end() && strong->decision) {
-      verdict.lines.push_back(straggler_line({*strong->decision, {}}));
-      std::erase(verdict.lines, "");
-    }
-    return unanswered(
+    Verdict verdict = unanswered(
         "Not known: not enough data, the training step was not measured at two rank counts with "
         "the same total work and without a rank slowed on purpose.");
+    if (strong != analysis.scaling.end() && strong->decision) {
+      verdict.lines = {straggler_line({*strong->decision, {}})};
+      std::erase(verdict.lines, "");
+    }
+    return verdict;
   }
   if (!std::ranges::all_of(strong->rows, comparable, &model::ScalingRow::step)) {
     return unanswered("Not known: a step time is not a positive number.");
@@ -419,7 +390,7 @@ Verdict judge_scaling(const model::Analysis& analysis) {
                       (note.empty() ? "." : " (" + note + ")."));
   }
   const RenderOptions options;
-  verdict = judge_decision({*strong->decision, options}, true);
+  Verdict verdict = judge_decision({*strong->decision, options}, true);
   verdict.answer = worth_it(*strong->decision);
   const char* answer = verdict.answer == Answer::yes  ? "Yes"
                        : verdict.answer == Answer::no ? "No"
@@ -492,7 +463,9 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     lines.push_back(
         fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
   }
-  lines.insert(lines.end(), {cause_line(decision), straggler_line(view), factor_line(view)});
+  const std::string& note = decision.diagnosis.factor_note;
+  lines.insert(lines.end(), {cause_line(decision), straggler_line(view)});
+  if (!note.empty()) lines.push_back(capitalised(note) + ".");
   if (!brief) {
     lines.insert(lines.end(),
                  {latency_line(view),

@@ -158,39 +158,6 @@ Table ends(const Collectives& collectives) {
   return table;
 }
 
-Table segments(const Collectives& collectives) {
-  return all_detail(make_table(
-      "collective_segments",
-      "Every fitted form and segment",
-      nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
-      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
-       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {parameter("form", "form"), &CommunicationFit::form},
-       {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
-       {parameter("largest_bytes", "to", Unit::bytes), &CommunicationSegment::largest},
-       {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth},
-       {measure("sqrt_coefficient", "s per sqrt(byte)"), &CommunicationSegment::sqrt_coefficient},
-       {measure("held_out_error", "held-out error", Unit::percent),
-        &CommunicationFit::held_out_error},
-       {measure("median_residual", "residual", Unit::percent),
-        &CommunicationFit::median_residual}}));
-}
-
-Table points(const Collectives& collectives) {
-  return all_detail(make_table(
-      "collective_points",
-      "Every size",
-      nested(collectives, &CollectiveResult::points),
-      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
-       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
-       {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
-       {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
-       {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}));
-}
 // NCCL's collectives: its own choice, the fastest way at each size, and whose predictions hold.
 
 using Results = std::vector<AlgorithmResult>;
@@ -401,7 +368,37 @@ Section collectives_section(const Collectives& collectives, const Results& algor
   Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
   if (!collectives.empty()) {
     section.tables = {
-        fits(collectives), ends(collectives), segments(collectives), points(collectives)};
+        fits(collectives),
+        ends(collectives),
+        all_detail(make_table(
+            "collective_segments",
+            "Every fitted form and segment",
+            nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
+            {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+             {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+             {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+             {parameter("form", "form"), &CommunicationFit::form},
+             {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
+             {parameter("largest_bytes", "to", Unit::bytes), &CommunicationSegment::largest},
+             {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
+             {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth},
+             {measure("sqrt_coefficient", "s per sqrt(byte)"),
+              &CommunicationSegment::sqrt_coefficient},
+             {measure("held_out_error", "held-out error", Unit::percent),
+              &CommunicationFit::held_out_error},
+             {measure("median_residual", "residual", Unit::percent),
+              &CommunicationFit::median_residual}})),
+        all_detail(make_table(
+            "collective_points",
+            "Every size",
+            nested(collectives, &CollectiveResult::points),
+            {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+             {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+             {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+             {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
+             {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
+             {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
+             {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}))};
   }
   for (Table (*make)(const Results&) : {&choices, &regimes, &predictions, &lines, &points}) {
     Table table = make(algorithms);
@@ -425,14 +422,6 @@ void put_way(Fields& json, const T& one) {
   json("protocol", one.protocol, or_null);
 }
 
-void put_chosen(Fields& json, const ChosenPoint& one) {
-  put_point(json, one.point);
-  json("wire_bytes_per_s", one.wire_bandwidth);
-  json.object("ran", one, put_way<ChosenPoint>);
-  json("library_prediction_s", one.library_prediction);
-  json("fastest_line_s", one.fastest_line);
-}
-
 void put_line(Fields& json, const AlgorithmLine& one) {
   const auto* segment = segment_of(one);
   put_way(json, one);
@@ -446,23 +435,15 @@ void put_line(Fields& json, const AlgorithmLine& one) {
   });
 }
 
-void put_regime(Fields& json, const AlgorithmRegime& one) {
-  put_way(json, one);
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-}
-
-void put_segment(Fields& json, const CommunicationSegment& one) {
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-  json("alpha_s", one.alpha);
-  json("beta_s_per_byte", one.beta);
-  json("sqrt_coefficient_s_per_sqrt_byte", one.sqrt_coefficient);
-}
-
 void put_fit(Fields& json, const CommunicationFit& one) {
   json("form", one.form);
-  json.array("segments", one.segments, put_segment);
+  json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
+    of("smallest_bytes", segment.smallest);
+    of("largest_bytes", segment.largest);
+    of("alpha_s", segment.alpha);
+    of("beta_s_per_byte", segment.beta);
+    of("sqrt_coefficient_s_per_sqrt_byte", segment.sqrt_coefficient);
+  });
   json("held_out_error", one.held_out_error);
   json("median_residual", one.median_residual);
 }
@@ -478,9 +459,19 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json("shared_gpu", result.shared_gpu);
   json("held_out_error", result.held_out_error);
   json("library_error", result.library_error);
-  json.array("regimes", result.regimes, put_regime);
+  json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
+    put_way(of, one);
+    of("smallest_bytes", one.smallest);
+    of("largest_bytes", one.largest);
+  });
   json.array("lines", result.lines, put_line);
-  json.array("chosen", result.chosen, put_chosen);
+  json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
+    put_point(of, one.point);
+    of("wire_bytes_per_s", one.wire_bandwidth);
+    of.object("ran", one, put_way<ChosenPoint>);
+    of("library_prediction_s", one.library_prediction);
+    of("fastest_line_s", one.fastest_line);
+  });
 }
 
 void put_collective(Fields& json, const CollectiveResult& result) {

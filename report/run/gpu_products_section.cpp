@@ -5,7 +5,6 @@
 #include "src/model/gpu.h"
 
 #include <functional>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -161,9 +160,6 @@ Table waterfall_table(const Gpus& gpus) {
       std::mem_fn(&WaterfallRow::detail));
 }
 
-std::string bound_of(const PlacedGemm& gemm) {
-  return bound_name(gemm.bound);
-}
 Table placement_table(const Gpus& gpus) {
   const auto products = [](const GpuResult& gpu) -> const std::vector<PlacedGemm>& {
     return gpu.roofline.gemms;
@@ -187,37 +183,9 @@ Table placement_table(const Gpus& gpus) {
        {measure("roof", "roof", Unit::flop_per_second).as_detail(), &PlacedGemm::roof},
        {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
        {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
-       {measure("bound", "bound"), bound_of}},
+       {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}},
       {"Roof: the highest measured rate of the format, or the memory's rate over as many "
        "bytes as the operands times the intensity. Bound: neither means below 80 % of it."});
-}
-
-Table ridge_table(const Gpus& gpus) {
-  return make_table("gpu_ridge_batches",
-                    "Tokens at the ridge: with fewer, memory is the bound",
-                    nested(gpus, &GpuResult::ridge_batches),
-                    {{gpu_column(), gpu_ordinal},
-                     {parameter("precision", "format"), &RidgeBatch::precision},
-                     {parameter("layer", "products"), &RidgeBatch::layer},
-                     {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
-                     {measure("tokens", "tokens"), &RidgeBatch::tokens}},
-                    {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
-                     "the products stay below it at any number of tokens."});
-}
-
-Table contention_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_contention",
-      "A product beside a collective that holds multiprocessors",
-      nested(gpus, &GpuResult::contention),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &ContentionPoint::precision},
-       {parameter("multiprocessors", "left to the product", Unit::count),
-        &ContentionPoint::multiprocessors},
-       {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
-       {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
-       {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-        &ContentionPoint::of_multiprocessors}});
 }
 
 std::string peak_note(const GpuResult& gpu) {
@@ -280,17 +248,38 @@ Table own_products_summary(const GpuResult& gpu) {
        {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
        {measure("fraction", "of its roof", Unit::percent), &PlacedGemm::fraction},
        {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
-       {measure("bound", "bound"), bound_of}});
+       {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}});
 }
 }  // namespace
 
 std::vector<Table> gpu_product_tables(const Gpus& gpus) {
-  return {format_table(gpus),
-          condition_table(gpus),
-          waterfall_table(gpus),
-          placement_table(gpus),
-          ridge_table(gpus),
-          contention_table(gpus)};
+  return {
+      format_table(gpus),
+      condition_table(gpus),
+      waterfall_table(gpus),
+      placement_table(gpus),
+      make_table("gpu_ridge_batches",
+                 "Tokens at the ridge: with fewer, memory is the bound",
+                 nested(gpus, &GpuResult::ridge_batches),
+                 {{gpu_column(), gpu_ordinal},
+                  {parameter("precision", "format"), &RidgeBatch::precision},
+                  {parameter("layer", "products"), &RidgeBatch::layer},
+                  {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
+                  {measure("tokens", "tokens"), &RidgeBatch::tokens}},
+                 {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
+                  "the products stay below it at any number of tokens."}),
+      make_table(
+          "gpu_contention",
+          "A product beside a collective that holds multiprocessors",
+          nested(gpus, &GpuResult::contention),
+          {{gpu_column(), gpu_ordinal},
+           {parameter("precision", "format"), &ContentionPoint::precision},
+           {parameter("multiprocessors", "left to the product", Unit::count),
+            &ContentionPoint::multiprocessors},
+           {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
+           {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
+           {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
+            &ContentionPoint::of_multiprocessors}})};
 }
 
 std::vector<Table> summary_products(const GpuResult& gpu) {
@@ -357,18 +346,6 @@ void put_product(Fields& json, const GpuGemm& one) {
   json("flop_per_joule", one.flop_per_joule);
 }
 
-void put_waterfall(Fields& json, const LossWaterfall& one) {
-  json("spec_flop_per_s", one.spec);
-  json("basis", one.basis);
-  json.array("steps", one.steps, [](Fields& of, const WaterfallStep& step) {
-    of("name", step.name);
-    of("factor", step.factor);
-    of("change_flop_per_s", step.change);
-    of("evidence", step.evidence);
-  });
-  json("measured_flop_per_s", one.measured);
-}
-
 void put_format(Fields& json, const GpuFormat& one) {
   json("precision", one.precision);
   json("fast_accumulation", one.fast_accumulation);
@@ -377,15 +354,17 @@ void put_format(Fields& json, const GpuFormat& one) {
   json.object("best_shape", one.best_shape, put_product);
   json("tuning_headroom", one.tuning_headroom);
   json.object("tuned_shape", one.tuned_shape, put_shape);
-  json.object("waterfall", one.waterfall, put_waterfall);
-}
-
-void put_ceiling(Fields& json, const model::ComputeCeiling& one) {
-  json("unit", one.isa);
-  json("precision", one.precision);
-  json("rate_flop_per_s", one.wall_rate);
-  json.object("conditions", one.conditions, put_conditions);
-  json.object("against_peak", one.against, put_against);
+  json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
+    of("spec_flop_per_s", waterfall.spec);
+    of("basis", waterfall.basis);
+    of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
+      each("name", step.name);
+      each("factor", step.factor);
+      each("change_flop_per_s", step.change);
+      each("evidence", step.evidence);
+    });
+    of("measured_flop_per_s", waterfall.measured);
+  });
 }
 
 void put_memory_level(Fields& json, const model::MemoryLevel& one) {
@@ -397,19 +376,6 @@ void put_memory_level(Fields& json, const model::MemoryLevel& one) {
   json("rate_bytes_per_s", one.rate);
   json("of_datasheet", one.of_datasheet);
   json("variant", one.variant, or_null);
-}
-
-void put_placement(Fields& json, const PlacedGemm& one) {
-  json("name", one.name, or_null);
-  json.object("product", one, put_placed_gemm);
-  json("of_datasheet", one.of_datasheet);
-}
-
-void put_ridge_batch(Fields& json, const RidgeBatch& one) {
-  json("precision", one.precision);
-  json("layer", one.layer);
-  json("ridge_flop_per_byte", one.ridge);
-  json("tokens", one.tokens);
 }
 
 void put_transfer(Fields& json, const GpuTransfer& one) {
@@ -430,24 +396,18 @@ void put_transfer(Fields& json, const GpuTransfer& one) {
   });
 }
 
-void put_contention(Fields& json, const ContentionPoint& one) {
-  json("precision", one.precision);
-  json("multiprocessors", one.multiprocessors);
-  json("rate_flop_per_s", one.rate);
-  json("of_all", one.of_all);
-}
-
-void put_cost(Fields& json, const GpuCost& one) {
-  json("precision", one.precision, or_null);
-  json("usd_per_exaflop", one.per_exaflop);
-  json("usd_per_terabyte", one.per_terabyte);
-}
 }  // namespace
 
 void put_gpu(Fields& json, const GpuResult& gpu) {
   json.object("identity", gpu.identity, put_identity);
   json.array("formats", gpu.formats, put_format);
-  json.array("ceilings", gpu.roofline.ceilings, put_ceiling);
+  json.array("ceilings", gpu.roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
+    of("unit", one.isa);
+    of("precision", one.precision);
+    of("rate_flop_per_s", one.wall_rate);
+    of.object("conditions", one.conditions, put_conditions);
+    of.object("against_peak", one.against, put_against);
+  });
   json.array("memory_levels", gpu.roofline.memory_levels, put_memory_level);
   json.array("latency_levels",
              gpu.roofline.latency_levels,
@@ -455,15 +415,33 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
                put_latency_level(of, one);
                of("cycles", one.cycles);
              });
-  json.array("placements", gpu.roofline.gemms, put_placement);
-  json.array("ridge_batches", gpu.ridge_batches, put_ridge_batch);
+  json.array("placements", gpu.roofline.gemms, [](Fields& of, const PlacedGemm& one) {
+    of("name", one.name, or_null);
+    of.object("product", one, put_placed_gemm);
+    of("of_datasheet", one.of_datasheet);
+  });
+  json.array("ridge_batches", gpu.ridge_batches, [](Fields& of, const RidgeBatch& one) {
+    of("precision", one.precision);
+    of("layer", one.layer);
+    of("ridge_flop_per_byte", one.ridge);
+    of("tokens", one.tokens);
+  });
   json.array("transfers", gpu.transfers, put_transfer);
   json.array("launches", gpu.launches, [](Fields& of, const GpuLaunch& launch) {
     of("kind", launch.kind);
     of("time_s", launch.time);
   });
-  json.array("contention", gpu.contention, put_contention);
-  json.object("cost", gpu.cost, put_cost);
+  json.array("contention", gpu.contention, [](Fields& of, const ContentionPoint& one) {
+    of("precision", one.precision);
+    of("multiprocessors", one.multiprocessors);
+    of("rate_flop_per_s", one.rate);
+    of("of_all", one.of_all);
+  });
+  json.object("cost", gpu.cost, [](Fields& of, const GpuCost& one) {
+    of("precision", one.precision, or_null);
+    of("usd_per_exaflop", one.per_exaflop);
+    of("usd_per_terabyte", one.per_terabyte);
+  });
   json.object("roofline", gpu.roofline, put_roofline);
   json("warnings", gpu.warnings);
 }

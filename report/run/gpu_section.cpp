@@ -29,118 +29,62 @@ using namespace model;
 
 /// A list of the GPU's roofline.
 template <class T>
-auto of_roofline(std::vector<T> model::RooflineResult::*list) {
+auto of_roofline(std::vector<T> RooflineResult::*list) {
   return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };
 }
 
-Table gpu_ceiling_table(const Gpus& gpus) {
-  return make_table("gpu_ceilings",
-                    "Compute ceilings (multiply-adds on registers)",
-                    nested(gpus, of_roofline(&model::RooflineResult::ceilings)),
-                    {{gpu_column(), gpu_ordinal},
-                     {parameter("isa", "unit"), &ComputeCeiling::isa},
-                     {parameter("precision", "format"), &ComputeCeiling::precision},
-                     {measure("rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
-                     {measure("of_datasheet", "of datasheet", Unit::percent),
-                      path(&ComputeCeiling::against, &AgainstPeak::fraction)},
-                     {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
-                      path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)},
-                     {measure("clock", "clock", Unit::hertz).with_digits(4),
-                      path(&ComputeCeiling::conditions, &GpuConditions::clock_hz)}});
-}
-
-Table gpu_memory_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_memory_levels",
-      "Memory levels (plateaus found in the sweep)",
-      nested(gpus, of_roofline(&model::RooflineResult::memory_levels)),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("level", "level"), &MemoryLevel::label},
-       {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
-       {parameter("kernel", "kernel"), &MemoryLevel::kernel},
-       {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
-       {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
-       {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
-      {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
-       "together. The rate counts explicit loads and stores."});
-}
-
-Table gpu_latency_table(const Gpus& gpus) {
-  return make_table("gpu_latency_levels",
-                    "Memory latency (one dependent load after another)",
-                    nested(gpus, of_roofline(&model::RooflineResult::latency_levels)),
-                    {{gpu_column(), gpu_ordinal},
-                     {parameter("level", "level"), &LatencyLevel::label},
-                     {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
-                     {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
-                     {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency},
-                     {measure("cycles", "cycles"), &LatencyLevel::cycles}},
-                    {"Cycles: of the clock counted beside the loads."});
-}
-
-Table gpu_soft_roof_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_soft_roofs",
-      "Soft roof of the CUDA cores, fitted to the intensity ladder",
-      nested(gpus, of_roofline(&model::RooflineResult::soft_roofs)),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &SoftRoof::precision},
-       {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
-       {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
-       {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
-       {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
-       {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}},
-      {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
-       "perfectly, 1 not at all."});
-}
-
-Table gpu_memory_point_table(const Gpus& gpus) {
-  using model::MemoryPoint;
-  return all_detail(make_table(
-      "gpu_memory_points",
-      "Memory sweep of the device, every size",
-      nested(gpus, of_roofline(&model::RooflineResult::memory)),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("kernel", "kernel"), &MemoryPoint::kernel},
-       {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
-       {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}}));
-}
-
-Table latency_points(const char* id,
-                     const char* title,
-                     const std::vector<Nested<GpuResult, LatencyPoint>>& points) {
-  return all_detail(make_table(
-      id,
-      title,
-      points,
-      {{gpu_column(), gpu_ordinal},
-       {parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
-       {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}}));
-}
-
-Table gpu_latency_point_table(const Gpus& gpus) {
-  return latency_points("gpu_latency_points",
-                        "Latency sweep, every size",
-                        nested(gpus, of_roofline(&model::RooflineResult::latency)));
-}
-
-Table gpu_translation_table(const Gpus& gpus) {
-  return latency_points("gpu_translation_latency",
-                        "Latency with one load per 2 MiB: the reach of address translation",
-                        nested(gpus, &GpuResult::translation_latency));
-}
-
-Table gpu_intensity_point_table(const Gpus& gpus) {
-  return all_detail(make_table(
-      "gpu_intensity_points",
-      "Intensity ladder, every point",
-      nested(nested(gpus, of_roofline(&model::RooflineResult::soft_roofs)), &SoftRoof::points),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &SoftRoof::precision},
-       {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
-       {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}}));
+std::vector<Table> capability_tables(const Gpus& gpus) {
+  return {make_table("gpu_ceilings",
+                     "Compute ceilings (multiply-adds on registers)",
+                     nested(gpus, of_roofline(&RooflineResult::ceilings)),
+                     {{gpu_column(), gpu_ordinal},
+                      {parameter("isa", "unit"), &ComputeCeiling::isa},
+                      {parameter("precision", "format"), &ComputeCeiling::precision},
+                      {measure("rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
+                      {measure("of_datasheet", "of datasheet", Unit::percent),
+                       path(&ComputeCeiling::against, &AgainstPeak::fraction)},
+                      {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
+                       path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)},
+                      {measure("clock", "clock", Unit::hertz).with_digits(4),
+                       path(&ComputeCeiling::conditions, &GpuConditions::clock_hz)}}),
+          make_table(
+              "gpu_memory_levels",
+              "Memory levels (plateaus found in the sweep)",
+              nested(gpus, of_roofline(&RooflineResult::memory_levels)),
+              {{gpu_column(), gpu_ordinal},
+               {parameter("level", "level"), &MemoryLevel::label},
+               {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
+               {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+               {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
+               {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
+               {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
+               {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
+               {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
+              {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
+               "together. The rate counts explicit loads and stores."}),
+          make_table("gpu_latency_levels",
+                     "Memory latency (one dependent load after another)",
+                     nested(gpus, of_roofline(&RooflineResult::latency_levels)),
+                     {{gpu_column(), gpu_ordinal},
+                      {parameter("level", "level"), &LatencyLevel::label},
+                      {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
+                      {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
+                      {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency},
+                      {measure("cycles", "cycles"), &LatencyLevel::cycles}},
+                     {"Cycles: of the clock counted beside the loads."}),
+          make_table(
+              "gpu_soft_roofs",
+              "Soft roof of the CUDA cores, fitted to the intensity ladder",
+              nested(gpus, of_roofline(&RooflineResult::soft_roofs)),
+              {{gpu_column(), gpu_ordinal},
+               {parameter("precision", "format"), &SoftRoof::precision},
+               {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
+               {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
+               {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
+               {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
+               {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}},
+              {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
+               "perfectly, 1 not at all."})};
 }
 
 Table gpu_identity_table(const Gpus& gpus) {
@@ -245,14 +189,48 @@ Table gpu_transfer_table(const Gpus& gpus) {
        "it. Of link: of the raw rate of the slowest link on the way, where it is known."});
 }
 
-Table gpu_transfer_point_table(const Gpus& gpus) {
-  return all_detail(
+/// Every point of the sweeps.
+std::vector<Table> point_tables(const Gpus& gpus) {
+  const auto latencies = [](const char* id, const char* title, const auto& points) {
+    return make_table(
+        id,
+        title,
+        points,
+        {{gpu_column(), gpu_ordinal},
+         {parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
+         {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}});
+  };
+  std::vector<Table> tables{
+      make_table(
+          "gpu_memory_points",
+          "Memory sweep of the device, every size",
+          nested(gpus, of_roofline(&RooflineResult::memory)),
+          {{gpu_column(), gpu_ordinal},
+           {parameter("kernel", "kernel"), &MemoryPoint::kernel},
+           {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
+           {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}}),
+      latencies("gpu_latency_points",
+                "Latency sweep, every size",
+                nested(gpus, of_roofline(&RooflineResult::latency))),
+      latencies("gpu_translation_latency",
+                "Latency with one load per 2 MiB: the reach of address translation",
+                nested(gpus, &GpuResult::translation_latency)),
+      make_table(
+          "gpu_intensity_points",
+          "Intensity ladder, every point",
+          nested(nested(gpus, of_roofline(&RooflineResult::soft_roofs)), &SoftRoof::points),
+          {{gpu_column(), gpu_ordinal},
+           {parameter("precision", "format"), &SoftRoof::precision},
+           {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
+           {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}}),
       make_table("gpu_transfer_points",
                  "Transfers, every size",
                  nested(nested(gpus, &GpuResult::transfers), &GpuTransfer::points),
                  transfer_columns<Nested<GpuResult, GpuTransfer, TransferPoint>>(
                      {{parameter("message_bytes", "size", Unit::bytes), &TransferPoint::size},
-                      {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::rate}})));
+                      {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::rate}}))};
+  for (Table& table : tables) table = all_detail(std::move(table));
+  return tables;
 }
 
 /// By the copy engine while no other GPU does the same.
@@ -260,59 +238,36 @@ bool is_copied_alone(const GpuTransfer& transfer) {
   return !transfer.together && transfer.engine == "copy engine";
 }
 
-/// One way, copy engine, alone, pinned memory, not within one GPU: the rate from source to target.
-std::map<std::pair<std::string, std::string>, Cell> matrix_entries(const Gpus& gpus) {
-  std::map<std::pair<std::string, std::string>, Cell> entries;
-  for (const GpuResult& gpu : gpus) {
-    for (const GpuTransfer& transfer : gpu.transfers) {
-      const bool pageable =
-          (transfer.source + transfer.target).find("pageable") != std::string::npos;
-      const bool one_way = !transfer.both_directions && transfer.source != transfer.target;
-      if (pageable || !one_way || !is_copied_alone(transfer)) continue;
-      entries.try_emplace({transfer.source, transfer.target}, number(transfer.plateau));
-    }
-  }
-  return entries;
+bool is_one_way(const GpuTransfer& transfer) {
+  return !transfer.both_directions && transfer.source != transfer.target &&
+         is_copied_alone(transfer);
 }
 
+/// One way, copy engine, alone, pinned memory, not within one GPU: the rate from source to target.
 Table gpu_matrix_table(const Gpus& gpus) {
   Table table{"gpu_transfer_matrix",
               "Who reaches whom how fast (copy engine, one way, one pair at a time)",
-              {parameter("source", "from")},
-              {},
-              {}};
+              {parameter("source", "from")}};
   table.in_csv = false;
-  const auto entries = matrix_entries(gpus);
-  std::set<std::string> sources;
+  std::map<std::string, std::map<std::string, Cell>> rates;  // by source and target
   std::set<std::string> targets;
-  for (const auto& [ends, rate] : entries) {
-    sources.insert(ends.first);
-    targets.insert(ends.second);
+  for (const auto& row : nested(gpus, &GpuResult::transfers)) {
+    const GpuTransfer& one = *std::get<1>(row.levels);
+    const bool pageable = (one.source + one.target).find("pageable") != std::string::npos;
+    if (pageable || !is_one_way(one)) continue;
+    rates[one.source].try_emplace(one.target, number(one.plateau));
+    targets.insert(one.target);
   }
-  if (sources.size() < 3) return table;
+  if (rates.size() < 3) return table;
   for (const std::string& target : targets) {
     table.columns.push_back(measure(target, "to " + target, Unit::bytes_per_second));
   }
-  for (const std::string& source : sources) {
+  for (auto& [source, rate_to] : rates) {
     Row row{{source}};
-    for (const std::string& target : targets) {
-      const auto found = entries.find({source, target});
-      row.cells.push_back(found == entries.end() ? Cell{} : found->second);
-    }
+    for (const std::string& target : targets) row.cells.push_back(rate_to[target]);
     table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-Table gpu_launch_table(const Gpus& gpus) {
-  return make_table("gpu_launches",
-                    "Launches",
-                    nested(gpus, &GpuResult::launches),
-                    {{gpu_column(), gpu_ordinal},
-                     {parameter("launch", "what"), &GpuLaunch::kind},
-                     {measure("time", "time", Unit::seconds), &GpuLaunch::time}},
-                    {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
-                     "host sees it."});
 }
 
 /// The GPU of one model that was measured most, and how many there are of it.
@@ -407,10 +362,7 @@ Table summary_memory(const GpuResult& gpu) {
   return table;
 }
 
-struct NamedTransfer {
-  std::string name;
-  const GpuTransfer* transfer;
-};
+using NamedTransfer = std::pair<std::string, const GpuTransfer*>;
 
 const GpuTransfer* host_transfer(const GpuResult& gpu, bool to_gpu, bool both) {
   for (const GpuTransfer& transfer : gpu.transfers) {
@@ -423,19 +375,16 @@ const GpuTransfer* host_transfer(const GpuResult& gpu, bool to_gpu, bool both) {
 
 /// One way to another GPU by the copy engine: the slowest and the fastest pair of the node.
 void add_peers(const Gpus& gpus, std::vector<NamedTransfer>& rows) {
-  const GpuTransfer* slowest = nullptr;
-  const GpuTransfer* fastest = nullptr;
-  for (const GpuResult& gpu : gpus) {
-    for (const GpuTransfer& transfer : gpu.transfers) {
-      const bool peers = transfer.source.starts_with("gpu") && transfer.target.starts_with("gpu") &&
-                         transfer.source != transfer.target;
-      if (!peers || transfer.both_directions || !is_copied_alone(transfer)) continue;
-      const auto rate = transfer.plateau.value;
-      slowest = slowest == nullptr || rate < slowest->plateau.value ? &transfer : slowest;
-      fastest = fastest == nullptr || rate > fastest->plateau.value ? &transfer : fastest;
-    }
+  std::vector<const GpuTransfer*> pairs;
+  for (const auto& row : nested(gpus, &GpuResult::transfers)) {
+    const GpuTransfer& one = *std::get<1>(row.levels);
+    const bool peers = one.source.starts_with("gpu") && one.target.starts_with("gpu");
+    if (peers && is_one_way(one)) pairs.push_back(&one);
   }
-  if (slowest == nullptr) return;
+  if (pairs.empty()) return;
+  const auto rate = [](const GpuTransfer* pair) { return pair->plateau.value; };
+  const GpuTransfer* slowest = *std::ranges::min_element(pairs, {}, rate);
+  const GpuTransfer* fastest = *std::ranges::max_element(pairs, {}, rate);
   const auto add = [&](const char* which, const GpuTransfer* pair) {
     rows.push_back({fmt::format("{} pair: {} to {}", which, pair->source, pair->target), pair});
   };
@@ -447,14 +396,14 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
   std::vector<NamedTransfer> rows{{"host to GPU (pinned)", host_transfer(gpu, true, false)},
                                   {"GPU to host (pinned)", host_transfer(gpu, false, false)},
                                   {"both directions", host_transfer(gpu, true, true)}};
-  std::erase_if(rows, [](const NamedTransfer& row) { return row.transfer == nullptr; });
+  std::erase_if(rows, [](const NamedTransfer& row) { return !row.second; });
   add_peers(gpus, rows);
-  const auto of = [](auto member) { return path(&NamedTransfer::transfer, member); };
+  const auto of = [](auto member) { return path(&NamedTransfer::second, member); };
   return make_table("gpu_links",
                     "",
                     rows,
                     {{parameter("what", fmt::format("GPU {} transfers", gpu.identity.ordinal)),
-                      &NamedTransfer::name},
+                      &NamedTransfer::first},
                      {measure("rate", "rate", Unit::bytes_per_second), of(&GpuTransfer::plateau)},
                      {measure("of_link", "of link", Unit::percent), of(&GpuTransfer::of_link)},
                      {measure("alpha", "latency", Unit::seconds), of(&GpuTransfer::alpha)},
@@ -465,24 +414,24 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
 
 Section gpu_section(const Analysis& analysis) {
   const Gpus& gpus = analysis.gpus;
-  if (gpus.empty()) return {gpu_section_id, ""};
-  std::vector<Table> tables = gpu_product_tables(gpus);
-  tables.insert(tables.begin(),
-                {gpu_identity_table(gpus), gpus_together_table(analysis.gpus_together)});
-  tables.insert(tables.end(),
-                {gpu_ceiling_table(gpus),
-                 gpu_memory_table(gpus),
-                 gpu_latency_table(gpus),
-                 gpu_soft_roof_table(gpus),
-                 gpu_transfer_table(gpus),
-                 gpu_matrix_table(gpus),
-                 gpu_launch_table(gpus),
-                 gpu_cost_table(gpus, analysis.assumptions),
-                 gpu_memory_point_table(gpus),
-                 gpu_latency_point_table(gpus),
-                 gpu_translation_table(gpus),
-                 gpu_intensity_point_table(gpus),
-                 gpu_transfer_point_table(gpus)});
+  std::vector<Table> tables{gpu_identity_table(gpus), gpus_together_table(analysis.gpus_together)};
+  const auto add = [&](const std::vector<Table>& more) {
+    tables.insert(tables.end(), more.begin(), more.end());
+  };
+  add(gpu_product_tables(gpus));
+  add(capability_tables(gpus));
+  add({gpu_transfer_table(gpus),
+       gpu_matrix_table(gpus),
+       make_table("gpu_launches",
+                  "Launches",
+                  nested(gpus, &GpuResult::launches),
+                  {{gpu_column(), gpu_ordinal},
+                   {parameter("launch", "what"), &GpuLaunch::kind},
+                   {measure("time", "time", Unit::seconds), &GpuLaunch::time}},
+                  {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
+                   "host sees it."}),
+       gpu_cost_table(gpus, analysis.assumptions)});
+  add(point_tables(gpus));
   return section_of(gpu_section_id, "GPUs: what each can do, and what it loses", std::move(tables));
 }
 
@@ -490,12 +439,10 @@ Section gpu_summary(const Analysis& analysis) {
   Section section{gpu_section_id, ""};
   for (const Kind& kind : kinds_of(analysis.gpus)) {
     section.lead.push_back(kind_line(kind));
-    std::vector<Table> tables = summary_products(*kind.shown);
-    tables.insert(tables.end(),
-                  {summary_memory(*kind.shown), summary_transfers(*kind.shown, analysis.gpus)});
-    std::move(tables.begin(), tables.end(), std::back_inserter(section.tables));
+    for (Table& table : summary_products(*kind.shown)) section.tables.push_back(table);
+    section.tables.push_back(summary_memory(*kind.shown));
+    section.tables.push_back(summary_transfers(*kind.shown, analysis.gpus));
   }
-  drop_empty_tables(section);
   return section;
 }
 }  // namespace scaleworth::report

@@ -10,45 +10,40 @@ namespace scaleworth::report {
 namespace {
 using namespace model;
 
-Table ceilings(const RooflineResult& roofline) {
-  return make_table(
-      "compute_ceilings",
-      "Compute ceilings (our FMA kernels)",
-      roofline.ceilings,
-      {{parameter("isa", "instructions"), &ComputeCeiling::isa},
-       {parameter("precision", "precision"), &ComputeCeiling::precision},
-       {parameter("workers", "workers", Unit::count), &ComputeCeiling::workers},
-       {measure("wall_rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
-       {measure("cpu_rate", "rate per CPU time", Unit::flop_per_second), &ComputeCeiling::cpu_rate},
-       {measure("cpu_share", "CPU share", Unit::percent), &ComputeCeiling::cpu_share},
-       {measure("contended", "contended"), &ComputeCeiling::contended}},
-      {"Rate per CPU time is the ceiling where the host was contended (CPU share below "
-       "98 %: other work took the core). CPU share is a median without interval."});
-}
-
-Table memory_levels(const RooflineResult& roofline) {
-  return make_table("memory_levels",
-                    "Memory levels (plateaus found in the sweep)",
-                    roofline.memory_levels,
-                    {{parameter("level", "level"), &MemoryLevel::label},
-                     {parameter("kernel", "kernel"), &MemoryLevel::kernel},
-                     {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
-                     {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
-                     {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-                     {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate}},
-                    {"From and to are working sets per worker; the rate counts explicit loads and "
-                     "stores of all workers."},
-                    below_largest(roofline.memory_levels, &MemoryLevel::workers));
-}
-
-Table latency_levels(const RooflineResult& roofline) {
-  return make_table("latency_levels",
-                    "Memory latency (one dependent load after another)",
-                    roofline.latency_levels,
-                    {{parameter("level", "level"), &LatencyLevel::label},
-                     {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
-                     {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
-                     {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency}});
+std::vector<Table> level_tables(const RooflineResult& roofline) {
+  return {
+      make_table("compute_ceilings",
+                 "Compute ceilings (our FMA kernels)",
+                 roofline.ceilings,
+                 {{parameter("isa", "instructions"), &ComputeCeiling::isa},
+                  {parameter("precision", "precision"), &ComputeCeiling::precision},
+                  {parameter("workers", "workers", Unit::count), &ComputeCeiling::workers},
+                  {measure("wall_rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
+                  {measure("cpu_rate", "rate per CPU time", Unit::flop_per_second),
+                   &ComputeCeiling::cpu_rate},
+                  {measure("cpu_share", "CPU share", Unit::percent), &ComputeCeiling::cpu_share},
+                  {measure("contended", "contended"), &ComputeCeiling::contended}},
+                 {"Rate per CPU time is the ceiling where the host was contended (CPU share below "
+                  "98 %: other work took the core). CPU share is a median without interval."}),
+      make_table("memory_levels",
+                 "Memory levels (plateaus found in the sweep)",
+                 roofline.memory_levels,
+                 {{parameter("level", "level"), &MemoryLevel::label},
+                  {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+                  {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
+                  {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
+                  {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
+                  {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate}},
+                 {"From and to are working sets per worker; the rate counts explicit loads and "
+                  "stores of all workers."},
+                 below_largest(roofline.memory_levels, &MemoryLevel::workers)),
+      make_table("latency_levels",
+                 "Memory latency (one dependent load after another)",
+                 roofline.latency_levels,
+                 {{parameter("level", "level"), &LatencyLevel::label},
+                  {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
+                  {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
+                  {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency}})};
 }
 
 Table soft_roofs(const RooflineResult& roofline) {
@@ -74,20 +69,16 @@ Table soft_roofs(const RooflineResult& roofline) {
   return table;
 }
 
-/// Products of one family together, small ones first; they are measured in random order.
-std::vector<PlacedGemm> by_shape(std::vector<PlacedGemm> gemms) {
-  std::sort(gemms.begin(), gemms.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.family, a.precision, a.workers, a.m, a.n, a.k, a.batch) <
-           std::tie(b.family, b.precision, b.workers, b.m, b.n, b.k, b.batch);
-  });
-  return gemms;
-}
-
 Table gemms(const RooflineResult& roofline) {
+  // Products of one family together, small ones first; they are measured in random order.
+  std::vector<PlacedGemm> by_shape = roofline.gemms;
+  std::ranges::sort(by_shape, {}, [](const PlacedGemm& one) {
+    return std::tie(one.family, one.precision, one.workers, one.m, one.n, one.k, one.batch);
+  });
   return make_table(
       "gemms",
       "Library matrix products under the measured roof",
-      by_shape(roofline.gemms),
+      by_shape,
       {{parameter("family", "family"), &PlacedGemm::family},
        {parameter("precision", "precision"), &PlacedGemm::precision},
        {parameter("m", "m", Unit::count), &PlacedGemm::m},
@@ -106,52 +97,42 @@ Table gemms(const RooflineResult& roofline) {
       below_largest(roofline.gemms, &PlacedGemm::workers));
 }
 
-Table memory_points(const RooflineResult& roofline) {
-  return all_detail(make_table(
-      "memory_points",
-      "Memory sweep, every point",
-      roofline.memory,
-      {{parameter("kernel", "kernel"), &MemoryPoint::kernel},
-       {parameter("nontemporal", "nontemporal"), &MemoryPoint::nontemporal},
-       {parameter("workers", "workers", Unit::count), &MemoryPoint::workers},
-       {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
-       {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate},
-       {measure("real_rate", "rate with write-allocate", Unit::bytes_per_second),
-        &MemoryPoint::real_rate}}));
-}
-
-Table latency_points(const RooflineResult& roofline) {
-  return all_detail(make_table(
-      "latency_points",
-      "Latency sweep, every point",
-      roofline.latency,
-      {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
-       {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}}));
-}
-
-Table intensity_points(const RooflineResult& roofline) {
-  return all_detail(make_table(
-      "intensity_points",
-      "Intensity ladder, every point",
-      nested(roofline.soft_roofs, &SoftRoof::points),
-      {{parameter("precision", "precision"), &SoftRoof::precision},
-       {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
-       {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
-       {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}}));
+/// Every point of the sweeps.
+std::vector<Table> sweep_tables(const RooflineResult& roofline) {
+  return {
+      make_table(
+          "memory_points",
+          "Memory sweep, every point",
+          roofline.memory,
+          {{parameter("kernel", "kernel"), &MemoryPoint::kernel},
+           {parameter("nontemporal", "nontemporal"), &MemoryPoint::nontemporal},
+           {parameter("workers", "workers", Unit::count), &MemoryPoint::workers},
+           {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
+           {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate},
+           {measure("real_rate", "rate with write-allocate", Unit::bytes_per_second),
+            &MemoryPoint::real_rate}}),
+      make_table(
+          "latency_points",
+          "Latency sweep, every point",
+          roofline.latency,
+          {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
+           {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}}),
+      make_table(
+          "intensity_points",
+          "Intensity ladder, every point",
+          nested(roofline.soft_roofs, &SoftRoof::points),
+          {{parameter("precision", "precision"), &SoftRoof::precision},
+           {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
+           {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
+           {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}})};
 }
 }  // namespace
 
 Section roofline_section(const RooflineResult& roofline) {
-  return section_of("roofline",
-                    "Roofline: what this machine can do",
-                    {ceilings(roofline),
-                     memory_levels(roofline),
-                     latency_levels(roofline),
-                     soft_roofs(roofline),
-                     gemms(roofline),
-                     memory_points(roofline),
-                     latency_points(roofline),
-                     intensity_points(roofline)});
+  std::vector<Table> tables = level_tables(roofline);
+  tables.insert(tables.end(), {soft_roofs(roofline), gemms(roofline)});
+  for (const Table& table : sweep_tables(roofline)) tables.push_back(all_detail(table));
+  return section_of("roofline", "Roofline: what this machine can do", std::move(tables));
 }
 
 namespace {
@@ -183,16 +164,6 @@ void put_memory_level(Fields& json, const MemoryLevel& one) {
   json("rate_bytes_per_s", one.rate);
 }
 
-void put_latency_point(Fields& json, const LatencyPoint& one) {
-  json("working_set_bytes", one.working_set);
-  json("latency_s", one.latency);
-}
-
-void put_intensity_point(Fields& json, const IntensityPoint& one) {
-  json("intensity_flop_per_byte", one.intensity);
-  json("rate_flop_per_s", one.rate);
-}
-
 void put_soft_roof(Fields& json, const SoftRoof& one) {
   json("precision", one.precision);
   json("workers", one.workers);
@@ -202,7 +173,10 @@ void put_soft_roof(Fields& json, const SoftRoof& one) {
   json("sharpness_note", one.sharpness_note, or_null);
   json("ridge_flop_per_byte", one.ridge);
   json("median_residual", one.median_residual);
-  json.array("points", one.points, put_intensity_point);
+  json.array("points", one.points, [](Fields& of, const IntensityPoint& point) {
+    of("intensity_flop_per_byte", point.intensity);
+    of("rate_flop_per_s", point.rate);
+  });
 }
 }  // namespace
 
@@ -237,7 +211,10 @@ void put_roofline(Fields& json, const RooflineResult& roofline) {
   json.array("soft_roofs", roofline.soft_roofs, put_soft_roof);
   json.array("gemms", roofline.gemms, put_placed_gemm);
   json.array("memory", roofline.memory, put_memory_point);
-  json.array("latency", roofline.latency, put_latency_point);
+  json.array("latency", roofline.latency, [](Fields& of, const LatencyPoint& one) {
+    of("working_set_bytes", one.working_set);
+    of("latency_s", one.latency);
+  });
   json("warnings", roofline.warnings);
 }
 }  // namespace scaleworth::report

@@ -328,22 +328,14 @@ Table compute(const RooflineResult& roofline) {
 /// The plateaus of one kernel with the most workers.
 std::vector<MemoryLevel> plateaus(const RooflineResult& roofline) {
   const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
-  std::vector<MemoryLevel> levels;
   for (const char* kernel : {"read", "triad", "copy", "write"}) {
-    if (!levels.empty()) break;
-    std::ranges::copy_if(
-        roofline.memory_levels, std::back_inserter(levels), [&](const auto& level) {
-          return level.workers == most && level.kernel == kernel;
-        });
+    std::vector<MemoryLevel> levels = roofline.memory_levels;
+    std::erase_if(levels, [&](const MemoryLevel& level) {
+      return level.workers != most || level.kernel != kernel;
+    });
+    if (!levels.empty()) return levels;
   }
-  return levels;
-}
-
-/// The plateau of this name over the largest working sets.
-const LatencyLevel* latency_at(const RooflineResult& roofline, const std::string& label) {
-  const LatencyLevel* found = nullptr;
-  for (const auto& level : roofline.latency_levels) found = level.label == label ? &level : found;
-  return found;
+  return {};
 }
 
 /// Bandwidth and latency differ in unit, so their rows are text.
@@ -357,10 +349,13 @@ Table memory(const RooflineResult& roofline) {
   std::vector<std::optional<Number>> rates;
   std::vector<std::optional<Number>> latencies;
   for (const auto& level : levels) {
-    const auto* latency = latency_at(roofline, level.label);
     table.columns.push_back(measure("level", level.label));
     rates.emplace_back(number(level.rate));
-    latencies.push_back(latency ? std::optional(number(latency->latency)) : std::nullopt);
+    latencies.emplace_back();
+    for (const auto& one : roofline.latency_levels) {
+      // The last: over the largest working sets.
+      if (one.label == level.label) latencies.back() = number(one.latency);
+    }
   }
   table.rows = {row_of(fmt::format("{} x {}", kernel, workers), rates, Unit::bytes_per_second),
                 row_of("latency", latencies, Unit::seconds)};
@@ -371,8 +366,7 @@ Table memory(const RooflineResult& roofline) {
 Section capability_summary(const Run& run, const Analysis& analysis) {
   Section section{"capability", ""};
   if (analysis.roofline) {
-    section =
-        section_of("capability", "", {compute(*analysis.roofline), memory(*analysis.roofline)});
+    section.tables = {compute(*analysis.roofline), memory(*analysis.roofline)};
   }
   const std::string machine = machine_line(run);
   if (!machine.empty()) section.lead = {machine};

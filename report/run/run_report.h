@@ -44,20 +44,16 @@ struct Finding {
 /// Every sentence follows from `run` and `analysis` alone; what is not known has none.
 std::vector<Finding> findings_of(const Run& run, const model::Analysis& analysis);
 
-/// Findings that are results, numbered.
 Section findings_section(const std::vector<Finding>& findings);
-/// Warnings and losses of the run.
 Section warnings_section(const Run& run,
                          const model::Analysis& analysis,
                          const std::vector<Finding>& findings);
-/// Probes that gave nothing, with reasons.
 Section unmeasured_section(const Run& run);
 
 // The summary's parts, one function each; an empty section is not shown.
 
 /// The values in one unit, chosen for their median, with the unit added to the row's name.
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit);
-/// "1 worker", "2 workers".
 std::string workers_phrase(int workers);
 /// Ceilings and ridge points of one and of all workers; bandwidth and latency by level.
 Section capability_summary(const Run& run, const model::Analysis& analysis);
@@ -65,8 +61,6 @@ Section capability_summary(const Run& run, const model::Analysis& analysis);
 Section gpu_summary(const model::Analysis& analysis);
 /// Predicted counts, laws, optimum.
 Section worth_summary(const model::Analysis& analysis);
-
-// The tables of GPUs, one function per concept; every table has a column that names the GPU.
 
 using Gpus = std::vector<model::GpuResult>;
 

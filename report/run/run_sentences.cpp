@@ -55,16 +55,10 @@ std::string time_text(Seconds time) {
   return fmt::format("{:.3g} ns", time.value() * 1e9);
 }
 
-std::string size_text(Bytes size) {
-  const Scale scale = scale_for(Unit::bytes, size.value());
-  return fmt::format("{:.3g} {}", size.value() * scale.factor, scale.symbol);
-}
-
 /// As estimate_text, without an interval that the printed digits do not show.
 std::string short_text(const Estimate<double>& estimate, double scale) {
   const auto digits = [scale](double value) { return fmt::format("{:.3g}", value * scale); };
-  const bool shown =
-      estimate.interval && digits(estimate.interval->low) != digits(estimate.interval->high);
+  const bool shown = digits(estimate.low()) != digits(estimate.high());
   return shown ? estimate_text(estimate, scale) : digits(estimate.value);
 }
 
@@ -153,36 +147,37 @@ void add_ridge(const GpuResult& gpu, Findings& findings) {
 void add_cost(const GpuResult& gpu, Findings& findings) {
   if (!gpu.cost) return;
   const GpuCost& cost = *gpu.cost;
-  std::vector<std::string> amounts;
+  std::string text;
   if (cost.per_exaflop) {
-    amounts.push_back(
-        fmt::format("${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), cost.precision));
+    text = fmt::format("${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), cost.precision);
   }
   if (cost.per_terabyte) {
-    amounts.push_back(fmt::format("${:.3g} per TB read from memory", cost.per_terabyte->value()));
+    text += text.empty() ? "" : ", ";
+    text += fmt::format("${:.3g} per TB read from memory", cost.per_terabyte->value());
   }
-  findings.restated("GPU {} costs {}.", gpu.identity.ordinal, fmt::join(amounts, ", "));
+  findings.restated("GPU {} costs {}.", gpu.identity.ordinal, text);
 }
 
-/// With the most workers, and of those the fastest; of those that are `wanted`.
-template <class T, class Wanted, class Rate>
-const T* fastest_of_most(const std::vector<T>& results, Wanted wanted, Rate rate) {
+/// With the most workers, and of those the fastest; of those with this name.
+template <class T, class Rate>
+const T* fastest_of_most(const std::vector<T>& results,
+                         std::string T::*member,
+                         const char* name,
+                         Rate rate) {
   const auto place = [&](const T& one) {
     return std::pair(one.workers, std::invoke(rate, one).value);
   };
   const T* best = nullptr;
   for (const T& one : results)
-    if (wanted(one) && (!best || place(*best) < place(one))) best = &one;
+    if (one.*member == name && (!best || place(*best) < place(one))) best = &one;
   return best;
 }
 
 std::string ceilings_text(const RooflineResult& roofline) {
   std::string text;
   for (const char* precision : {"fp32", "fp64"}) {
-    const ComputeCeiling* ceiling = fastest_of_most(
-        roofline.ceilings,
-        [&](const ComputeCeiling& one) { return one.precision == precision; },
-        &ComputeCeiling::wall_rate);
+    const auto* ceiling = fastest_of_most(
+        roofline.ceilings, &ComputeCeiling::precision, precision, &ComputeCeiling::wall_rate);
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
@@ -197,10 +192,8 @@ std::string ceilings_text(const RooflineResult& roofline) {
 
 void add_rates(const RooflineResult& roofline, Findings& findings) {
   std::string text = ceilings_text(roofline);
-  const MemoryLevel* memory = fastest_of_most(
-      roofline.memory_levels,
-      [](const MemoryLevel& level) { return level.label == "memory"; },
-      &MemoryLevel::rate);
+  const auto* memory =
+      fastest_of_most(roofline.memory_levels, &MemoryLevel::label, "memory", &MemoryLevel::rate);
   if (memory != nullptr) {
     text += text.empty() ? "" : "; ";
     text += fmt::format("memory gives {} {} GB/s ({})",
@@ -239,13 +232,16 @@ void add_communication(const std::vector<CollectiveResult>& collectives, Finding
   const CollectiveResult* result = widest_all_reduce(collectives);
   if (result == nullptr) return;
   const CommunicationFit& fit = result->fits[result->chosen];
+  const double most = fit.segments.back().largest.value();
+  const Scale scale = scale_for(Unit::bytes, most);
   std::string text = fmt::format(
-      "All-reduce over {}: {} for the smallest messages, {:.2g} GB/s of message for those up to {} "
-      "({} form)",
+      "All-reduce over {}: {} for the smallest messages, {:.2g} GB/s of message for those up to "
+      "{:.3g} {} ({} form)",
       ranks_phrase(result->ranks),
       time_text(fit.segments.front().alpha.value),
       1e-9 / fit.segments.back().beta.value.value(),
-      size_text(fit.segments.back().largest),
+      most * scale.factor,
+      scale.symbol,
       fit.form);
   if (fit.held_out_error) {
     text += fmt::format("; error on sizes left out {:.1f} %", 100.0 * *fit.held_out_error);
@@ -253,12 +249,11 @@ void add_communication(const std::vector<CollectiveResult>& collectives, Finding
   findings.restated("{}", text + ".");
 }
 
+/// Three digits as a person writes money, without an exponent.
 std::string dollars_text(Dollars amount) {
-  // Three digits as a person writes money, without an exponent.
   const double size = std::abs(amount.value());
-  const int decimals =
-      size > 0.0 ? std::max(2, 2 - static_cast<int>(std::floor(std::log10(size)))) : 2;
-  return fmt::format("${:.{}f}", amount.value(), decimals);
+  const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+  return fmt::format("${:.{}f}", amount.value(), std::max(2, 2 - leading));
 }
 
 std::string mixture_text(const ScalingCause& cause) {
@@ -446,12 +441,11 @@ void add_run_warnings(const Run& run, Findings& findings) {
   }
   for (const ProbeRecord& probe : run.probes) {
     const std::string reason = probe.reason.empty() ? "no reason recorded" : probe.reason;
-    if (probe.status == ProbeStatus::failed) {
-      findings.warning("{} failed: {}.", probe.name, reason);
-    } else if (probe.status == ProbeStatus::skipped) {
-      findings.warning("{} was skipped: {}.", probe.name, reason);
-    } else if (probe.status == ProbeStatus::pending) {
+    if (probe.status == ProbeStatus::pending) {
       findings.warning("{} was not reached.", probe.name);
+    } else if (probe.status != ProbeStatus::measured) {
+      const bool failed = probe.status == ProbeStatus::failed;
+      findings.warning("{} {}: {}.", probe.name, failed ? "failed" : "was skipped", reason);
     }
   }
 }

@@ -5,7 +5,7 @@
 #include "src/model/decision/decision.h"
 
 #include <algorithm>
-#include <utility>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -129,13 +129,10 @@ Table utilisation(const Scaling& scaling) {
       {"FLOPs of the model's matrix products over the step time, against our FMA ceiling of "
        "as many workers and against --peak per rank (n/a when not given: a peak is never "
        "guessed). The interval is the step's; the ceiling counts as exact."});
-  std::vector<std::string> bases{""};
+  std::set<std::string> known{""};
   for (const auto& row : rows) {
     const std::string& basis = std::get<1>(row.levels)->mfu_basis;
-    if (std::find(bases.begin(), bases.end(), basis) == bases.end()) {
-      bases.push_back(basis);
-      table.notes.push_back("Ceiling: " + basis + ".");
-    }
+    if (known.insert(basis).second) table.notes.push_back("Ceiling: " + basis + ".");
   }
   return table;
 }
@@ -160,11 +157,6 @@ const ScalingLaw* shown_law(const ScalingResult& result) {
 const CurvePoint* point_at(const ScalingLaw& law, int ranks) {
   const auto found = std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
   return found == law.curve.end() ? nullptr : &*found;
-}
-
-bool is_beyond(const ScalingLaw& law, int ranks) {
-  const auto* point = point_at(law, ranks);
-  return point && point->extrapolated;
 }
 
 /// The largest measured count, then doublings up to the fastest.
@@ -233,12 +225,14 @@ Section worth_summary(const Analysis& analysis) {
     if (counts.empty()) {
       counts = counts_of(result, *law);
       note = law->prediction ? "Prediction from measured parts" : "Fitted law";
-      columns.push_back({parameter("ranks", "Forecast"), [law](int ranks) {
-                           return ranks_phrase(ranks) + (is_beyond(*law, ranks) ? " *" : "");
+      const auto beyond = [law](int ranks) {
+        const auto* point = point_at(*law, ranks);
+        return point && point->extrapolated;
+      };
+      columns.push_back({parameter("ranks", "Forecast"), [=](int ranks) {
+                           return ranks_phrase(ranks) + (beyond(ranks) ? " *" : "");
                          }});
-      const bool beyond =
-          std::ranges::any_of(counts, [&](int ranks) { return is_beyond(*law, ranks); });
-      note += beyond ? "; * extrapolated." : ".";
+      note += std::ranges::any_of(counts, beyond) ? "; * extrapolated." : ".";
     }
     add_columns(columns, result.mode, *law);
   }
@@ -278,14 +272,6 @@ void put_row(Fields& json, const ScalingRow& one) {
   });
 }
 
-void put_curve_point(Fields& json, const CurvePoint& one) {
-  json("ranks", one.ranks);
-  json("step_time_s", one.step);
-  json("efficiency", one.efficiency);
-  json("cost_per_million_tokens_usd", one.cost_per_million_tokens);
-  json("extrapolated", one.extrapolated);
-}
-
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
   json("name", one.name);
@@ -303,7 +289,13 @@ void put_law(Fields& json, const ScalingLaw& one) {
   json("cost_optimal_ranks", one.cost_optimal);
   json("cost_optimal_ranks_low", range ? std::optional(range->low) : std::nullopt);
   json("cost_optimal_ranks_high", range ? std::optional(range->high) : std::nullopt);
-  json.array("curve", one.curve, put_curve_point);
+  json.array("curve", one.curve, [](Fields& of, const CurvePoint& point) {
+    of("ranks", point.ranks);
+    of("step_time_s", point.step);
+    of("efficiency", point.efficiency);
+    of("cost_per_million_tokens_usd", point.cost_per_million_tokens);
+    of("extrapolated", point.extrapolated);
+  });
 }
 
 /// The choice among the counts of the decision; costs are per million tokens.
@@ -318,15 +310,6 @@ void put_cost(Fields& json, const decide::Decision& decision) {
   json("price_cancels", choice.price_cancels);
 }
 
-void put_cause(Fields& json, const ScalingCause& cause) {
-  json("owner", cause.owner, or_null);
-  json("explained", cause.explained);
-  json.array("mixture", cause.mixture, [](Fields& of, const std::pair<std::string, double>& part) {
-    of("part", part.first);
-    of("share_of_loss", part.second);
-  });
-}
-
 void put_counts(Fields& json, const decide::Decision& decision) {
   json("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
   json("by_figures", decision.rubric.chosen);
@@ -336,11 +319,6 @@ void put_counts(Fields& json, const decide::Decision& decision) {
   json("fastest", decision.named.fastest);
 }
 
-void put_straggler(Fields& json, const decide::Straggler& one) {
-  json("ranks", one.count);
-  json("rank", one.rank);
-  json("cost_s", one.cost);
-}
 }  // namespace
 
 void put_scaling(Fields& json, const ScalingResult& scaling) {
@@ -353,9 +331,20 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
   json.object_if(
       scaling.decision != nullptr, "counts", [&](Fields& of) { put_counts(of, decision); });
   json.object_if(decision.choice.has_value(), "cost", [&](Fields& of) { put_cost(of, decision); });
-  json.object("cause", decision.diagnosis.cause, put_cause);
+  json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {
+    of("owner", cause.owner, or_null);
+    of("explained", cause.explained);
+    of.array("mixture", cause.mixture, [](Fields& each, const auto& part) {
+      each("part", part.first);
+      each("share_of_loss", part.second);
+    });
+  });
   json("no_cause", decision.diagnosis.no_cause, or_null);
-  json.object("straggler", decision.straggler, put_straggler);
+  json.object("straggler", decision.straggler, [](Fields& of, const decide::Straggler& one) {
+    of("ranks", one.count);
+    of("rank", one.rank);
+    of("cost_s", one.cost);
+  });
   json("slowed", scaling.slowed, or_null);
   json("quality_held", scaling.quality_held);
   json("quality_note", scaling.quality_note);
