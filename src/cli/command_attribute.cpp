@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/core/error.h"
@@ -23,7 +24,7 @@ namespace {
 struct AttributeOptions {
   std::vector<std::string> inputs;
   report::RenderOptions render;
-  std::optional<double> price_usd_per_gpu_hour;
+  std::optional<DollarsPerSecond> price;  // of a GPU
   std::string rules;
   std::string export_path;  // empty: no export
   bool slowest_step = false;
@@ -92,11 +93,9 @@ int attribute_recordings(const AttributeOptions& options) {
   for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
   const trace::Attributed attributed = trace::attribute(job);
   export_file(job, attributed, options);
-  std::optional<DollarsPerSecond> price;
-  if (options.price_usd_per_gpu_hour) price = dollars_per_hour(*options.price_usd_per_gpu_hour);
   report::RenderOptions rendered = options.render;
   rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
-  fmt::print("{}", report::render_attribution(attributed.result, price, rendered));
+  fmt::print("{}", report::render_attribution(attributed.result, options.price, rendered));
   return exit_done;
 }
 }  // namespace
@@ -147,10 +146,8 @@ Command add_attribute_command(CLI::App& app) {
           ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
       ->required();
   add_render_flags(*command, options->render);
-  command
-      ->add_option("--price",
-                   options->price_usd_per_gpu_hour,
-                   "USD for one GPU for one hour, to cost the waiting")
+  Flags(*command)
+      .add("--price", options->price, "USD for one GPU for one hour, to cost the waiting")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--rules",
                       options->rules,

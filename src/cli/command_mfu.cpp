@@ -179,7 +179,10 @@ void add_flags(const Flags& flags, MfuOptions& options) {
            "what the backward pass computes again: none, selective (attention) or full")
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
-  flags.add("--peak", options.peak, teraflops, "dense peak of one GPU, TFLOP/s");
+  flags.call<double>(
+      "--peak",
+      [&options](double number) { options.peak = teraflops(number); },
+      "dense peak of one GPU, TFLOP/s");
   flags.add("--measured-peak",
             options.measured_peak,
             "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");

@@ -17,12 +17,9 @@ namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.
 struct ReportOptions {
   report::RenderOptions render;
-  std::optional<double> price_usd_per_rank_hour;
-  double fixed_usd_per_hour = 0.0;
-  std::string peak;  // with unit, per rank
-  double tokens_per_run = 1e9;
-  int max_count = 64;
-  std::string datasheets;  // a gpus.toml instead of the one compiled in
+  model::AnalysisOptions analysis;  // as far as flags hold it as it is
+  std::string peak;                 // with unit, per rank
+  std::string datasheets;           // a gpus.toml instead of the one compiled in
 
   void add_to(CLI::App& app);
   /// Throws UserError for a rate without a unit.
