@@ -5,6 +5,7 @@
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
+#include "src/core/files/toml_table.h"
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 
@@ -236,15 +237,16 @@ TransformerModel model_of(const MfuOptions& options) {
   if (options.model.empty()) {
     throw UserError("no model: give --model ID; those known here: scaleworth list --known");
   }
-  return options.model_file.empty()
-             ? find_model(model_catalogue(), options.model)
-             : find_model(load_model_catalogue(options.model_file), options.model);
+  const std::string& own = options.model_file;
+  if (own.empty()) return find_model(model_catalogue(), options.model);
+  return find_model(parse_model_catalogue(toml_file::read_small_file(own), own), options.model);
 }
 
 std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
   if (options.gpu.empty()) return std::nullopt;
+  const std::string& own = options.datasheets;
   const std::vector<GpuDatasheet> known =
-      options.datasheets.empty() ? gpu_catalogue() : load_gpu_catalogue(options.datasheets);
+      own.empty() ? gpu_catalogue() : parse_gpu_catalogue(toml_file::read_small_file(own), own);
   try {
     return find_gpu(known, options.gpu);
   } catch (const UserError& error) {

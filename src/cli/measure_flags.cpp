@@ -6,6 +6,7 @@
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
 #include "src/core/error.h"
+#include "src/core/files/toml_table.h"
 
 #include <array>
 #include <memory>
@@ -39,7 +40,9 @@ void ReportOptions::add_to(CLI::App& app) {
 model::AnalysisOptions ReportOptions::analysis_options() const {
   model::AnalysisOptions options = analysis;
   if (!peak.empty()) options.peak_per_rank = parse_compute_rate(peak);
-  if (!datasheets.empty()) options.datasheets = load_gpu_catalogue(datasheets);
+  if (!datasheets.empty()) {
+    options.datasheets = parse_gpu_catalogue(toml_file::read_small_file(datasheets), datasheets);
+  }
   return options;
 }
 

@@ -138,7 +138,7 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   gpu.memory = quantity<Bytes>(table, "memory_gib", gibibyte);
   gpu.l2_cache = quantity<Bytes>(table, "l2_mib", mebibyte);
   gpu.nvlink = quantity<BytesPerSecond>(table, "nvlink_gb_per_s", 1e9);
-  if (table.optional_positive_integer("pcie_generation")) {
+  if (table.has("pcie_generation")) {
     gpu.pcie_generation = static_cast<int>(integer_up_to(table, "pcie_generation", 99));
   }
   gpu.power_limit_w = table.optional_positive("power_limit_w");
@@ -169,7 +169,7 @@ std::int64_t extent(Table& row, const char* key) {
 }
 
 std::int64_t extent_or(Table& row, const char* key, std::int64_t otherwise) {
-  return row.optional_positive_integer(key) ? extent(row, key) : otherwise;
+  return row.has(key) ? extent(row, key) : otherwise;
 }
 
 void read_latent(Table& row, TransformerModel& model) {
@@ -249,10 +249,6 @@ std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::
   return parse_rows(text, file, "gpu", "GPU", datasheet);
 }
 
-std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
-  return parse_gpu_catalogue(toml_file::read_small_file(path), path);
-}
-
 const std::vector<GpuDatasheet>& gpu_catalogue() {
   static const std::vector<GpuDatasheet> catalogue = parse_gpu_catalogue(
       {scaleworth_asset_gpus, scaleworth_asset_gpus_end}, "data/gpus.toml (built in)");
@@ -316,10 +312,6 @@ const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::str
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
                                                     const std::string& file) {
   return parse_rows(text, file, "model", "model", read_model);
-}
-
-std::vector<TransformerModel> load_model_catalogue(const std::string& path) {
-  return parse_model_catalogue(toml_file::read_small_file(path), path);
 }
 
 const std::vector<TransformerModel>& model_catalogue() {

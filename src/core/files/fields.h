@@ -64,7 +64,7 @@ class Fields {
                   std::string_view sentence = "",
                   const FieldOptions& options = {}) {
     key_ = key;
-    put(value, {sentence, options});
+    put(value, sentence, options);
   }
   template <class V>
   void operator()(std::string_view key, const V& value, const FieldOptions& options) {
@@ -91,41 +91,21 @@ class Fields {
     members(*this);
     end();
   }
-  /// `members(json, value)`.
-  template <class T, std::invocable<Fields&, const T&> Members>
-  void object(std::string_view key,
-              const T& value,
-              Members members,
-              std::string_view sentence = "") {
-    object(
-        key, [&](Fields& json) { members(json, value); }, sentence);
-  }
-  template <class T, std::invocable<Fields&, const T&> Members>
-  void object(std::string_view key,
-              const std::optional<T>& value,
-              Members members,
-              std::string_view sentence = "") {
+  /// `members(json, value)`; null for an absent one.
+  template <class V, class Members>
+  requires(!std::is_convertible_v<Members, std::string_view>) void object(
+      std::string_view key, const V& value, Members members, std::string_view sentence = "") {
     key_ = key;
-    struct_of(value ? &*value : nullptr, members, sentence, true);
+    struct_of(address(value), members, sentence, is_optional<V>);
   }
-  /// `members(json, element)` for each element.
-  template <class T, std::invocable<Fields&, const T&> Members>
+  /// `members(json, element)` for each element of a vector; null for an absent one.
+  template <class V, class Members>
   void array(std::string_view key,
-             const std::vector<T>& values,
+             const V& values,
              Members members,
              std::string_view sentence = "") {
     key_ = key;
-    list(
-        &values, true, sentence, false, [&](const T& one) { struct_of(&one, members, "", false); });
-  }
-  /// The same, or null.
-  template <class T, std::invocable<Fields&, const T&> Members>
-  void array(std::string_view key,
-             const std::optional<std::vector<T>>& values,
-             Members members,
-             std::string_view sentence = "") {
-    key_ = key;
-    list(values ? &*values : nullptr, true, sentence, true, [&](const T& one) {
+    list(address(values), true, sentence, is_optional<V>, [&](const auto& one) {
       struct_of(&one, members, "", false);
     });
   }
@@ -179,12 +159,20 @@ class Fields {
     }
   }
   template <class V>
-  void put(const V& value, const About& about) {
-    write(&value, about);
+  static constexpr bool is_optional = requires(V value) {
+    value.has_value();
+  };
+  template <class V>
+  static const V* address(const V& value) {
+    return &value;
   }
   template <class V>
-  void put(const std::optional<V>& value, const About& about) {
-    write(value ? &*value : nullptr, {about.sentence, about.options, true});
+  static const V* address(const std::optional<V>& value) {
+    return value ? &*value : nullptr;
+  }
+  template <class V>
+  void put(const V& value, std::string_view sentence, const FieldOptions& options) {
+    write(address(value), {sentence, options, is_optional<V>});
   }
 
   // `value` is null for an absent one.
@@ -224,7 +212,7 @@ class Fields {
   }
   template <class V>
   void write(const std::vector<V>* values, const About& about) {
-    const auto one = [&](const V& value) { put(value, {"", about.options}); };
+    const auto one = [&](const V& value) { put(value, "", about.options); };
     list(values, true, about.sentence, about.null, one);
   }
   template <class V>
@@ -245,8 +233,12 @@ class Fields {
   void struct_of(const T* value, Members& members, std::string_view sentence, bool null) {
     if (is_null(value != nullptr)) return;
     begin_object(sentence, null);
-    static const T none{};
-    members(*this, value ? *value : none);
+    if constexpr (std::is_default_constructible_v<T>) {
+      static const T none{};
+      members(*this, value ? *value : none);
+    } else {
+      members(*this, *value);
+    }
     end();
   }
   /// `each(element)` for the elements of an array, or of an object whose keys are not known.

@@ -36,11 +36,10 @@ class Reader {
       : value_(value), parent_(&parent), key_(key), index_(index) {}
 
   template <class V>
-  void operator()(const char* key, V& value, const char*, const FieldOptions& options = {}) const {
-    member(key).read(value, options);
-  }
-  template <class V>
-  void operator()(const char* key, V& value, const FieldOptions& options = {}) const {
+  void operator()(const char* key,
+                  V& value,
+                  const char* = "",
+                  const FieldOptions& options = {}) const {
     member(key).read(value, options);
   }
   template <class T, class Members>

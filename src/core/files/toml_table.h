@@ -48,9 +48,7 @@ class Table {
   std::optional<double> optional_positive(const char* key) {
     return find(key) ? std::optional(positive(key)) : std::nullopt;
   }
-  std::optional<std::int64_t> optional_positive_integer(const char* key) {
-    return find(key) ? std::optional(positive_integer(key)) : std::nullopt;
-  }
+  bool has(const char* key) { return find(key) != nullptr; }
   bool flag(const char* key, bool otherwise);
   /// Lists are empty when the key is missing.
   std::vector<std::string> texts(const char* key);
