@@ -102,9 +102,8 @@ int attribute_recordings(const AttributeOptions& options) {
 
 std::vector<Rank> parse_ranks(const std::string& text) {
   std::set<Rank> ranks;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view range = std::string_view(text).substr(begin, end - begin);
+  if (text.empty()) return {};
+  for (const std::string_view range : split(text, ',')) {
     const std::size_t dash = range.find('-');
     const int first = parse_rank(range.substr(0, dash), text);
     const int last =
@@ -113,8 +112,6 @@ std::vector<Rank> parse_ranks(const std::string& text) {
       throw UserError(fmt::format(
           "--export-ranks {}: {}-{} counts down: give the smaller rank first", text, first, last));
     for (int rank = first; rank <= last; ++rank) ranks.insert(Rank{rank});
-    begin = end + 1;
-    if (begin == text.size()) parse_rank("", text);  // a comma at the end
   }
   return {ranks.begin(), ranks.end()};
 }

@@ -41,11 +41,7 @@ model::Recomputation recomputation_of(const std::string& name) {
 
 /// Of --peak or the datasheet.
 model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
-  model::PeakRequest request;
-  request.gpu = gpu ? &*gpu : nullptr;
-  request.number_format = options.number_format;
-  request.given = options.peak;
-  return model::choose_peaks(request);
+  return model::choose_peaks({gpu ? &*gpu : nullptr, options.number_format, options.peak});
 }
 
 model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& peaks) {

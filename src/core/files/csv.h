@@ -16,6 +16,9 @@ namespace scaleworth {
 /// (RFC 4180, with "\n" for the line end).
 std::string csv_line(const std::vector<std::string>& cells);
 
+/// What stands between the separators, one part more than there are separators.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// The number that the whole of `text` is; absent for anything else.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {

@@ -75,7 +75,7 @@ class Fields {
   template <std::invocable<Fields&> Members>
   void object(std::string_view key, Members members, std::string_view sentence = "") {
     key_ = key;
-    begin_object(sentence, false);
+    begin("object", nullptr, sentence, false);
     members(*this);
     end();
   }
@@ -87,7 +87,7 @@ class Fields {
                  std::string_view sentence = "") {
     key_ = key;
     if (is_null(there)) return;
-    begin_object(sentence, true);
+    begin("object", nullptr, sentence, true);
     members(*this);
     end();
   }
@@ -232,7 +232,7 @@ class Fields {
   template <class T, class Members>
   void struct_of(const T* value, Members& members, std::string_view sentence, bool null) {
     if (is_null(value != nullptr)) return;
-    begin_object(sentence, null);
+    begin("object", nullptr, sentence, null);
     if constexpr (std::is_default_constructible_v<T>) {
       static const T none{};
       members(*this, value ? *value : none);
@@ -245,7 +245,7 @@ class Fields {
   template <class Range, class Each>
   void list(const Range* values, bool array, std::string_view sentence, bool null, Each each) {
     if (is_null(values != nullptr)) return;
-    begin_list(array, sentence, null);
+    begin(array ? "array" : "object", array ? "items" : "additionalProperties", sentence, null);
     if (make_ == Make::schema) {
       each(typename Range::value_type{});
     } else {
@@ -258,8 +258,8 @@ class Fields {
   void leaf(const char* type, const Leaf& value, const About& about);
   /// In a document the null that stands for what is not there, and true.
   bool is_null(bool there);
-  void begin_object(std::string_view sentence, bool null);
-  void begin_list(bool array, std::string_view sentence, bool null);
+  /// `of_each`: in the schema of a list the keyword of its elements; null for known members.
+  void begin(const char* type, const char* of_each, std::string_view sentence, bool null);
   /// Whether the schema requires the members that follow.
   void require(bool required);
   void end();
