@@ -55,9 +55,7 @@ int parse_rank(std::string_view text, const std::string& all) {
       "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
 }
 
-/// `scaleworth attribute --export`: the timeline as a file for Perfetto's UI. Writes
-/// `options.export_path` and says on stderr what is in it; nothing without a path. Throws
-/// UserError.
+/// --export: writes the timeline for Perfetto's UI and says on stderr what is in it.
 void export_file(const trace::Job& job,
                  const trace::Attributed& attributed,
                  const AttributeOptions& options) {
@@ -82,8 +80,6 @@ void export_file(const trace::Job& job,
                counts.left_out);
 }
 
-/// Recordings in, an account of their time out. Prints the report to stdout; returns the exit code.
-/// Throws UserError.
 int attribute_recordings(const AttributeOptions& options) {
   const std::string& own = options.rules;
   const trace::RuleTable rules =

@@ -59,8 +59,7 @@ model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& pe
   return run;
 }
 
-/// An architecture and a throughput in, utilisation and cost out. Prints the report to stdout;
-/// returns the exit code. Throws UserError.
+/// An architecture and a throughput in, utilisation and cost out.
 int print_utilisation(const MfuOptions& options) {
   if (options.model.empty() && options.gpu.empty() && !options.peak) {
     throw UserError(
@@ -124,7 +123,6 @@ void add_means(model::TrainingQuestion& question,
   names.peak_basis = peak.basis;
 }
 
-/// Prints the report to stdout; returns the exit code. Throws UserError.
 int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   model::TrainingQuestion question;
   report::MfuNames names;

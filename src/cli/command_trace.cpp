@@ -134,9 +134,8 @@ int print_plan(const TracedEnvironment& environment, const std::vector<std::stri
   return exit_done;
 }
 
-/// Runs the command and returns its exit code, 128 + n when signal n ended it. When it succeeded
-/// but nothing was recorded: exit_failed, with the reason on stderr. Throws UserError for options
-/// that say nothing and for a command that cannot be run.
+/// The exit code of the command, 128 + n when signal n ended it; exit_failed, with the reason on
+/// stderr, when it succeeded but nothing was recorded.
 int trace_program(const TraceOptions& options) {
   const fs::path directory = directory_of(options);
   const fs::path library = find_capture_library(options.library);

@@ -17,8 +17,7 @@
 
 namespace scaleworth::cli {
 namespace {
-/// Whether the flags are given, which mean something together only. Throws UserError with the
-/// message where some of them are missing.
+/// Whether the flags are given. Throws UserError with the message where only some of them are.
 bool given(const CLI::App& command,
            std::initializer_list<const char*> flags,
            const std::string& message) {
@@ -159,8 +158,7 @@ void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& reque
   }
 }
 
-/// Makes of the flags what several of them describe together, and drops what none describes. Throws
-/// UserError for what cannot be read, or lacks a part.
+/// Makes of the flags what several of them describe together, and drops what none describes.
 void complete(const CLI::App& command, DecideOptions& options) {
   decide::DecisionRequest& request = options.request;
   if (request.metrics.work && !(*request.metrics.work > 0.0)) {
@@ -178,8 +176,6 @@ void complete(const CLI::App& command, DecideOptions& options) {
   complete_law_inputs(command, request);
   complete_bill(command, options);
 }
-
-// The flags, bound to the members of the options.
 
 void add_input(CLI::App& command, DecideOptions& options) {
   decide::DecisionRequest& request = options.request;
@@ -378,16 +374,6 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
       ->check(CLI::IsMember({"cost", "balanced", "time", "energy"}));
 }
 
-void add_render(CLI::App& command, DecideOptions& options) {
-  report::RenderOptions& render = options.render;
-  add_currency(command, render.currency);
-  add_render_flags(command, render);
-  command.add_flag_callback(
-      "--no-intervals",
-      [&options] { options.request.intervals = false; },
-      "leave out the law's intervals, the slow part");
-}
-
 /// Flags that say how another one is meant, and that one.
 constexpr std::array<std::pair<const char*, const char*>, 6> companions{
     {{"--deadline-probability", "--deadline-hours"},
@@ -426,7 +412,12 @@ Command add_decide_command(CLI::App& app) {
   add_message(*command, options->request.message.emplace());
   add_rubric(*command, options->request.rubric);
   add_law_inputs(*command, *options);
-  add_render(*command, *options);
+  add_currency(*command, options->render.currency);
+  add_render_flags(*command, options->render);
+  command->add_flag_callback(
+      "--no-intervals",
+      [options] { options->request.intervals = false; },
+      "leave out the law's intervals, the slow part");
   command->footer(examples + app.get_footer());
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);

@@ -104,15 +104,13 @@ probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
 }
 
 FlopPerSecond parse_compute_rate(const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, double>, 6> units{{{"GFLOP/s", 1e9},
-                                                                      {"TFLOP/s", 1e12},
-                                                                      {"PFLOP/s", 1e15},
-                                                                      {"GF", 1e9},
-                                                                      {"TF", 1e12},
-                                                                      {"PF", 1e15}}};
+  constexpr std::array<std::pair<std::string_view, double>, 3> units{
+      {{"GF", 1e9}, {"TF", 1e12}, {"PF", 1e15}}};
+  std::string_view rest = text;
+  if (rest.ends_with("FLOP/s")) rest.remove_suffix(std::string_view("LOP/s").size());
   for (const auto& [unit, factor] : units) {
-    if (!text.ends_with(unit)) continue;
-    std::string_view rest(text.data(), text.size() - unit.size());
+    if (!rest.ends_with(unit)) continue;
+    rest.remove_suffix(unit.size());
     while (rest.ends_with(' ')) rest.remove_suffix(1);
     const auto number = parse_number<double>(rest);
     if (number && std::isfinite(*number) && *number > 0.0) return FlopPerSecond(*number * factor);

@@ -24,9 +24,8 @@ void add_currency(CLI::App& command, std::string& currency);
 /// --cublas-lib, --nccl-lib, --nvml-lib and --cupti-lib; `paths` must live until parsing is over.
 void add_vendor_options(CLI::App& app, probes::VendorPaths& paths);
 
-/// The command as a person typed it, to be typed again: "scaleworth decide table.csv --price 2",
-/// without --format and --details, which the next command chooses anew; words that a shell would
-/// take apart are quoted.
+/// The command to be typed again: "scaleworth decide table.csv --price 2", quoted for a shell and
+/// without --format and --details, which the next command chooses anew.
 std::string typed_command(const Arguments& arguments);
 
 /// `directory` names the run in the "next" line; may be empty.

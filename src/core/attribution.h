@@ -4,7 +4,7 @@
 
 #include "src/core/step_ledger.h"
 
-#include <chrono>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,7 +25,18 @@ enum class LateCause : std::uint8_t {
   profiler,        // the profiler's own work
   undecided,       // no single cause explains 80 % of the excess
 };
-const char* late_cause_name(LateCause cause);
+inline const char* late_cause_name(LateCause cause) {
+  constexpr std::array names{"the same kernels run slower",
+                             "more work",
+                             "uneven pipeline stage",
+                             "late host",
+                             "longer copies",
+                             "longer transfers",
+                             "it waited itself",
+                             "the profiler's own work",
+                             "undecided"};
+  return names[static_cast<std::size_t>(cause)];
+}
 
 /// How the excess of a late rank over the median rank divides; the parts sum to `excess`.
 struct CauseShare {
@@ -228,5 +239,8 @@ struct Attribution {
 
 /// The rank that element `place` of the vectors "by rank" is about; ranks without a recording have
 /// no element.
-Rank rank_at(const Attribution& attribution, std::size_t place);
+inline Rank rank_at(const Attribution& attribution, std::size_t place) {
+  return place < attribution.recordings.size() ? attribution.recordings[place].rank
+                                               : Rank{static_cast<int>(place)};
+}
 }  // namespace scaleworth::attribution

@@ -43,9 +43,7 @@ struct NothingToMeasure : std::runtime_error {
 
 // What a person who mistyped a name may have meant.
 
-/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first; of nothing known: "nothing
-/// is known". The distance is the number of letters to insert, delete or exchange; letter case and
-/// all but letters and digits do not count, and a name that has `wanted` within it is nearer than
-/// one that has not.
+/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first by the letters and digits to
+/// insert, delete or exchange in any case; names that have `wanted` within them come first.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 }  // namespace scaleworth

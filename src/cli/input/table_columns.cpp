@@ -99,8 +99,7 @@ std::optional<std::string> percentile_of(std::string_view word) {
   if (word == "median") return "p50";
   if (word == "mean" || word == "avg") return "mean";
   if (word.size() < 2 || word.size() > 6 || word.front() != 'p') return std::nullopt;
-  const bool number = std::all_of(
-      word.begin() + 1, word.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  const bool number = word.find_first_not_of("0123456789.", 1) == std::string_view::npos;
   return number ? std::optional<std::string>(word) : std::nullopt;
 }
 

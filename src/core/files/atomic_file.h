@@ -16,8 +16,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 
 enum class Existing { append, refuse };
 
-/// Appends `contents` whole or not at all: on failure the file is cut back to its former length, or
-/// removed if it was new, and UserError thrown as above. `refuse`: the file must not exist yet.
+/// Appends `contents` whole or not at all; throws UserError as above. `refuse`: the file must not
+/// exist yet.
 void append_to_file(const std::filesystem::path& path,
                     std::string_view contents,
                     Existing existing);

@@ -145,8 +145,7 @@ class Reader {
   std::size_t index_ = 0;
 };
 
-// The members of run.json, one list per struct: read by `Reader`, written and described by
-// `Fields`.
+// The members of run.json, one list per struct: read by `Reader`, written by `Fields`.
 
 constexpr auto section_fields = [](auto& fields, auto& section) {
   fields("name", section.name);
