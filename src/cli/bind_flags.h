@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binding flags to the members that they fill; for sources that add flags, which read CLI11
-/// anyway.
+/// Binding flags to the members that they fill; for sources that add flags: it includes CLI11.
 #pragma once
 
 #include "src/core/units.h"

@@ -114,14 +114,10 @@ std::vector<Rank> parse_ranks(const std::string& text) {
 
 std::optional<trace::TimeInterval> parse_window(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const std::size_t colon = text.find(':');
-  const std::string_view whole = text;
-  const std::string_view from = whole.substr(0, colon);
-  const std::string_view to =
-      colon == std::string::npos ? std::string_view(":") : whole.substr(colon + 1);
+  const std::vector<std::string_view> ends = split(text, ':');
   const std::chrono::nanoseconds last(static_cast<std::int64_t>(longest_window_s * 1e9));
-  trace::TimeInterval window{parse_seconds(from, std::chrono::nanoseconds(0), text),
-                             parse_seconds(to, last, text)};
+  trace::TimeInterval window{parse_seconds(ends[0], std::chrono::nanoseconds(0), text),
+                             parse_seconds(ends.size() == 2 ? ends[1] : ":", last, text)};
   if (window.end <= window.start)
     throw UserError(fmt::format("--window {} is empty: give FROM:TO with FROM before TO", text));
   return window;

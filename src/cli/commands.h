@@ -73,8 +73,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text);
 /// What `scaleworth mfu --inference` asks beyond the model, the GPUs and their price.
 struct ServingOptions {
   bool asked = false;  // the weights' format is that of the command's products
-  /// As far as flags name it; a cache format that is empty is that of the weights, but no smaller
-  /// than fp8.
+  /// As far as flags name it; an empty cache format is the weights', but no smaller than fp8.
   inference::ServingQuestion question;
   std::optional<Dollars> api_in;  // per million tokens
   std::optional<Dollars> api_out;

@@ -5,6 +5,7 @@
 #include "src/cli/input/decision_input.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
 
 #include <algorithm>
 #include <array>
@@ -89,7 +90,8 @@ std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOpti
     regimes.push_back(regime_of(text, options.request.spot, owned));
   }
   if (!options.regimes_file.empty()) {
-    std::ranges::move(read_regimes(options.regimes_file), std::back_inserter(regimes));
+    const std::string text = toml_file::read_small_file(options.regimes_file);
+    std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));
   }
   const bool listed = std::ranges::any_of(regimes, [](const decide::Regime& at) {
     return at.name == "owned" && std::holds_alternative<model::OwnedTerms>(at.terms);
@@ -303,25 +305,20 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
       ->check(CLI::PositiveNumber);
 }
 
-constexpr const char* law_group = "What you know of communication and work";
-
-void add_message(CLI::App& command, decide::MessageTerms& message) {
-  const Flags flags(command, law_group, nullptr, CLI::PositiveNumber);
-  flags.add(
-      "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
-  flags.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
-  flags.add("--message-mb", message.message, "MB of the collective that dominates");
-}
-
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
+  constexpr const char* group = "What you know of communication and work";
   decide::LawInputs& inputs = options.request.law_inputs;
+  decide::MessageTerms& message = options.request.message.emplace();
+  const Flags positive(command, group, nullptr, CLI::PositiveNumber);
+  positive.add(
+      "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
+  positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
+  positive.add("--message-mb", message.message, "MB of the collective that dominates");
+  positive.add("--messages",
+               inputs.ring.emplace().messages,
+               "such collectives in the time of a row: a law with their time known");
+  const Flags flags(command, group);
   model::WorkDepth& bounds = inputs.work_depth.emplace();
-  const Flags flags(command, law_group);
-  flags
-      .add("--messages",
-           inputs.ring.emplace().messages,
-           "such collectives in the time of a row: a law with their time known")
-      ->check(CLI::PositiveNumber);
   flags.add("--work-rank-hours", bounds.work, "hours of all operations at one rank");
   flags.add("--depth-hours", bounds.depth, "hours of the longest chain of dependent operations");
   flags.add("--domain",
@@ -409,9 +406,8 @@ Command add_decide_command(CLI::App& app) {
   add_regimes(*command, *options);
   add_owned(*command, *options);
   add_energy(*command, options->request.metrics.power);
-  add_message(*command, options->request.message.emplace());
-  add_rubric(*command, options->request.rubric);
   add_law_inputs(*command, *options);
+  add_rubric(*command, options->request.rubric);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   command->add_flag_callback(

@@ -92,13 +92,11 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
 }
 
 probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
-  const std::string_view words = text;
-  const std::size_t colon = std::min(words.find(':'), words.size());
-  const auto rank = parse_number<int>(words.substr(0, colon));
-  const auto factor = parse_number<double>(words.substr(std::min(colon + 1, words.size())));
-  if (rank && factor && *rank >= 0 && std::isfinite(*factor) && *factor >= 1.0) {
-    return {Rank{*rank}, *factor};
-  }
+  const std::vector<std::string_view> parts = split(text, ':');
+  const auto rank = parse_number<int>(parts.front());
+  const auto factor = parse_number<double>(parts.back());
+  const bool right = parts.size() == 2 && rank && factor && std::isfinite(*factor);
+  if (right && *rank >= 0 && *factor >= 1.0) return {Rank{*rank}, *factor};
   throw UserError("--straggler '" + text +
                   "' is not RANK:FACTOR with FACTOR >= 1, for example 1:2.0");
 }

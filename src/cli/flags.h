@@ -31,8 +31,7 @@ std::string typed_command(const Arguments& arguments);
 /// `directory` names the run in the "next" line; may be empty.
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory);
 
-/// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 take twice as long to compute. Throws
-/// UserError.
+/// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 compute twice as long. Throws UserError.
 probes::TrainingWork::Straggler parse_straggler(const std::string& text);
 
 /// A compute rate with its unit, "95GFLOP/s" or "989 TFLOP/s". Throws UserError, for a bare number

@@ -47,14 +47,12 @@ struct MeasureOptions {
   probes::VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
-  /// Set by `bench` for the rank processes that it starts itself: rank 0 writes its run directory
-  /// and leaves the report to the parent.
+  /// Set for the ranks that `bench` starts itself: rank 0 leaves the report to the parent.
   bool part_of_bench = false;
 
   void add_to(CLI::App& app);
   probes::RankOptions rank_options() const;
-  /// Every shape in both precisions, on one worker and on all. Throws UserError for a shape of
-  /// another form.
+  /// Every shape in both precisions, on one worker and on all. Throws UserError.
   std::vector<probes::GemmWork> gemm_works(int workers) const;
 };
 }  // namespace scaleworth::cli

@@ -12,8 +12,7 @@
 #include <vector>
 
 namespace scaleworth::attribution {
-/// Why a rank came late to a collective: its time since the previous synchronisation against the
-/// median rank's.
+/// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
   slower_kernels,  // the same kernels took longer: clocks, temperature, contention
   more_work,       // more or other kernels, longer inputs: data imbalance
@@ -237,8 +236,7 @@ struct Attribution {
   std::string efficiency_reason;
 };
 
-/// The rank that element `place` of the vectors "by rank" is about; ranks without a recording have
-/// no element.
+/// The rank of element `place` of the vectors "by rank": those of ranks with a recording.
 inline Rank rank_at(const Attribution& attribution, std::size_t place) {
   return place < attribution.recordings.size() ? attribution.recordings[place].rank
                                                : Rank{static_cast<int>(place)};

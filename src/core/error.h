@@ -24,8 +24,7 @@ struct ProbeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// There is not so much memory; the message names what was wanted and what is free. A smaller size
-/// may do.
+/// There is not so much memory; names what was wanted and what is free. A smaller size may do.
 struct OutOfMemory : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
@@ -35,8 +34,7 @@ struct GpuLost : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
-/// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with
-/// this reason.
+/// A probe has no question to ask here (a collective of one rank): skipped with this reason.
 struct NothingToMeasure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

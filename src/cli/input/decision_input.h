@@ -24,14 +24,9 @@ decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
 
 /// What `scaleworth attribute --format json` wrote: the recordings' ranks, the ledger, the
 /// stragglers and the factors; the rest, which no decision needs, is left. Throws UserError, one
-/// line beginning with `file`, for anything else, a newer schema, and values that no attribution
-/// has.
+/// line beginning with `file`, for anything else, a newer schema and impossible values.
 attribution::Attribution parse_attribution(std::string_view text, const std::string& file);
 
-/// Ways to pay from a TOML file with [[regime]] tables. Throws UserError naming `file`, line and
-/// remedy.
+/// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
 std::vector<decide::Regime> parse_regimes(std::string_view text, const std::string& file);
-
-/// Throws UserError for a file that cannot be read or exceeds 4 MiB.
-std::vector<decide::Regime> read_regimes(const std::string& path);
 }  // namespace scaleworth::cli

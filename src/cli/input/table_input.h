@@ -124,8 +124,7 @@ std::vector<decide::TableRow> built_rows(const RawTable& table, const Columns& c
 /// What the columns say of all rows.
 decide::TableKind kind_of(const Columns& columns);
 
-/// The table with columns renamed and only the rows wanted. Throws UserError naming those there
-/// are.
+/// The table with columns renamed and the rows wanted. Throws UserError naming those there are.
 RawTable select(RawTable table, const TableSelection& selection);
 
 struct ChosenColumns {
@@ -140,7 +139,6 @@ ChosenColumns choose_columns(const RawTable& table);
 /// machine a row is of; absent where all rows are of one.
 std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
-/// Throws UserError for the first count that stands twice without a repeat, with the first column
-/// whose cells differ.
+/// Throws UserError for a count that stands twice without a repeat, with a column that differs.
 void refuse_twice(const RawTable& table, const ChosenColumns& chosen);
 }  // namespace scaleworth::cli

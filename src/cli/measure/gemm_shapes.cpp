@@ -152,8 +152,11 @@ std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
     const probes::GemmWork work = parse_shape(text);
     shapes.push_back({text, work.m, work.n, work.k, work.batch, std::nullopt});
   }
-  if (!options.shape_file.empty())
-    std::ranges::move(read_shape_file(options.shape_file), std::back_inserter(shapes));
+  if (const std::string& path = options.shape_file; !path.empty()) {
+    const std::string limit = fmt::format("; a list of shapes has at most {}", most_shape_bytes);
+    const std::string text = read_whole(path, "--shape-file " + path, most_shape_bytes, limit);
+    std::ranges::move(parse_shape_file(text, path), std::back_inserter(shapes));
+  }
   if (!options.model.empty())
     std::ranges::move(shapes_of_model(options.model), std::back_inserter(shapes));
   return shapes;
@@ -178,12 +181,6 @@ std::vector<NamedShape> parse_shape_file(std::string_view text, const std::strin
     throw UserError(file + ": no shapes; write a header name,m,n,k and one shape per line");
   }
   return shapes;
-}
-
-std::vector<NamedShape> read_shape_file(const std::string& path) {
-  const std::string limit = fmt::format("; a list of shapes has at most {}", most_shape_bytes);
-  const std::string text = read_whole(path, "--shape-file " + path, most_shape_bytes, limit);
-  return parse_shape_file(text, path);
 }
 
 std::vector<probes::DeviceSetting::NamedProblem> own_problems(

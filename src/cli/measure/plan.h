@@ -61,9 +61,8 @@ Plan make_plan(const probes::Setting& setting,
 /// As --dry-run prints it: a line per probe, overhead, total.
 std::string describe(const Plan& plan);
 
-/// What plans and probes work from. `ranks` of a launcher's job; absent when we start ranks
-/// ourselves. Throws UserError for more ranks than usable cores without --oversubscribe, and for a
-/// straggler that is no rank.
+/// What plans and probes work from. `ranks` of a launcher's job; absent: we start them. Throws
+/// UserError for more ranks than cores without --oversubscribe and a straggler that is no rank.
 probes::Setting make_setting(const probes::Machine& machine,
                              const MeasureOptions& options,
                              std::optional<int> ranks);
@@ -79,12 +78,8 @@ struct NamedShape {
 /// order; 1 to 1000 shapes. Throws UserError naming `file`, line and remedy.
 std::vector<NamedShape> parse_shape_file(std::string_view text, const std::string& file);
 
-/// Throws UserError also for a file that cannot be read or is larger than 1 MiB.
-std::vector<NamedShape> read_shape_file(const std::string& path);
-
-/// The matrix products of --shape, --shape-file and --model (its layers), each in every format of
-/// --number-format unless the file names its own. Throws UserError also for a format that no GPU of
-/// `devices` has.
+/// The matrix products of --shape, --shape-file and --model, each in every --number-format unless
+/// the file names its own. Throws UserError also for a format that no GPU of `devices` has.
 std::vector<probes::DeviceSetting::NamedProblem> own_problems(
     const MeasureOptions& options, const std::vector<probes::DeviceDescription>& devices);
 }  // namespace scaleworth::cli

@@ -58,9 +58,8 @@ class Progress {
 /// ProbeFailure. When saving fails (disk full), recording goes on in memory.
 class Session final : public probes::Recorder {
  public:
-  /// Creates the run directory (`write` false, on ranks other than 0: nothing is written) with
-  /// every planned probe as pending; `options` and `plan` must outlive the session. Throws
-  /// UserError.
+  /// Creates the run directory, if it is to `write`, with every planned probe as pending. `options`
+  /// and `plan` must outlive the session. Throws UserError.
   Session(const MeasureOptions& options,
           const Plan& plan,
           const std::vector<std::string>& arguments,

@@ -35,8 +35,7 @@ class CsvReader {
  public:
   /// `text` must outlive the reader; `file` is for messages.
   CsvReader(std::string_view text, std::string file);
-  /// The cells of the next line; absent at the end. Throws UserError with file and line for a
-  /// quoted cell without an end.
+  /// The cells of the next line; absent at the end. Throws UserError for a quote without an end.
   std::optional<std::vector<std::string>> next();
   /// "table.csv:3", of the line that `next` gave last.
   std::string place() const { return file_ + ":" + std::to_string(line_); }

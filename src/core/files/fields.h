@@ -35,8 +35,7 @@ constexpr FieldOptions one_of(const char* texts) {
   return {.one_of = texts};
 }
 
-/// What heads a document: its schema's "$id", "title" and "description", and its first members; no
-/// "kind" where that is null.
+/// What heads a document and its schema; no "kind" where that is null.
 struct JsonHead {
   const char* id;
   const char* title;

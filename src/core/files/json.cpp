@@ -18,9 +18,8 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// What one value, one text and one key of the document cost beside their characters (sizes of
-// nlohmann_json 3.11 on 64 bits, rounded up; a value has 16 bytes, up to three times that while its
-// array grows).
+// Bytes of one value, text and key beside their characters (nlohmann_json 3.11 on 64 bits, rounded
+// up; a value has 16 bytes, up to three times that while its array grows).
 constexpr std::size_t value_cost = 48;
 constexpr std::size_t text_cost = 64;
 constexpr std::size_t key_cost = 96;

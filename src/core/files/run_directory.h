@@ -12,12 +12,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace scaleworth {
-/// The text of run.json (docs/run.schema.json): one line per fact and per point. Bytes that are no
-/// UTF-8 are replaced by U+FFFD. Throws ProbeFailure naming the place of a number that is NaN or
-/// infinite.
+/// The text of run.json (docs/run.schema.json), one line per fact and point; bytes that are no
+/// UTF-8 become U+FFFD. Throws ProbeFailure as `require_finite`.
 std::string run_to_json(const Run& run);
 
 /// docs/run.schema.json.
@@ -27,12 +27,10 @@ std::string run_schema();
 /// file name), position and remedy, for anything else and for a newer schema version.
 Run run_from_json(std::string_view text, const std::string& where);
 
-/// Throws ProbeFailure naming the first NaN or infinity in the point, which would make the whole
-/// run unwritable.
+/// Throws ProbeFailure naming the first NaN or infinity, which would make the run unwritable.
 void require_finite(const Point& point);
 
-/// Writes one run. Every failure is a UserError naming path, cause and remedy, and leaves what was
-/// written before as it was.
+/// Writes one run. Every failure is a UserError, and leaves what was written before as it was.
 class RunDirectory {
  public:
   /// Creates `path`. Throws UserError also when it already holds a run.json.
@@ -45,9 +43,8 @@ class RunDirectory {
   /// ProbeFailure for a number that is not finite.
   void save(const Run& run);
 
-  /// Appends rows to the table `name` beside run.json, which the first call creates with its
-  /// header. Throws std::invalid_argument for a row of another length or a name that leaves the
-  /// directory.
+  /// Appends rows to the table `name` beside run.json, created with its header. Throws
+  /// std::invalid_argument for a row of another length or a name that leaves the directory.
   void append_rows(const std::string& name,
                    const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows);
@@ -56,12 +53,8 @@ class RunDirectory {
   void write_file(const std::string& name, std::string_view contents);
 
  private:
-  struct Milestone {
-    std::ptrdiff_t probes_ended = 0;
-    bool complete = false;
-    std::string interruption;
-    bool operator==(const Milestone&) const = default;
-  };
+  /// How many probes ended, completion and interruption.
+  using Milestone = std::tuple<std::ptrdiff_t, bool, std::string>;
   std::filesystem::path inside(const std::string& name) const;
 
   std::filesystem::path path_;

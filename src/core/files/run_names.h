@@ -126,7 +126,6 @@ inline constexpr const char* step_s = "step_s";  // of each step, on the slowest
 // Series of step.ledger, one point per (mode, ranks, rank), one value per step. The others are the
 // keys of `probe_parts` (src/core/step_ledger.h) and sum to step_ns exactly, in whole nanoseconds.
 inline constexpr const char* step_ns = "step_ns";
-/// Followed by a rank: part of exposed_wait_ns that was spent waiting for that rank
-/// ("waited_for_ns.3").
+/// Followed by a rank ("waited_for_ns.3"): the part of exposed_wait_ns spent waiting for it.
 inline constexpr const char* waited_for_ns_prefix = "waited_for_ns.";
 }  // namespace scaleworth::fields

@@ -29,8 +29,7 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 std::string printable(std::string_view text);
 
 /// A table of a file that a person edits. Each accessor marks its key as known, and throws
-/// UserError naming file, line and remedy for a required key that is missing and a value of another
-/// kind.
+/// UserError for a required key that is missing and a value of another kind.
 class Table {
  public:
   /// The root of a document. Throws UserError as `parse_document`.
