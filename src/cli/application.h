@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line from words to exit code: the only place that prints an error and chooses the
+/// The command line from words to exit code: the only place that prints errors and chooses the
 /// code.
 #pragma once
 

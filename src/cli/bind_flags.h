@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binding flags to the members that they fill; for sources that add flags, which read CLI11
-/// anyway.
+/// Binding flags to the members that they fill; for sources that add flags: it includes CLI11.
 #pragma once
 
 #include "src/core/units.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 namespace scaleworth::cli {
-// From the units of the flags.
-
-inline constexpr auto hours = [](double number) { return Seconds(number * 3600.0); };
-inline constexpr auto seconds = [](double number) { return Seconds(number); };
-inline constexpr auto milliseconds = [](double number) { return Seconds(number * 1e-3); };
-inline constexpr auto microseconds = [](double number) { return Seconds(number * 1e-6); };
-inline constexpr auto megabytes = [](double number) { return Bytes(number * 1e6); };
-inline constexpr auto gigabytes_per_second = [](double number) {
-  return BytesPerSecond(number * 1e9);
-};
-inline constexpr auto dollars = [](double number) { return Dollars(number); };
+/// The quantity that a flag's number stands for: of rates of money USD per hour, of money USD, of
+/// all else the unit at the end of the flag's name.
+template <class Unit>
+Unit quantity_of(std::string_view flag, double number) {
+  if constexpr (std::is_same_v<Unit, DollarsPerSecond>) return dollars_per_hour(number);
+  using Ending = std::pair<std::string_view, double>;
+  constexpr std::array endings{Ending{"-hours", 3600.0},
+                               Ending{"-ms", 1e-3},
+                               Ending{"-us", 1e-6},
+                               Ending{"-mb", 1e6},
+                               Ending{"-gib", gibibyte},
+                               Ending{"-gbs", 1e9},
+                               Ending{"-gb-per-s", 1e9}};
+  const auto* found = std::ranges::find_if(
+      endings, [&](const Ending& ending) { return flag.ends_with(ending.first); });
+  return Unit(found == endings.end() ? number : number * found->second);
+}
 
 /// Flags of one group of a command's help, bound to the members that they fill.
 class Flags {
@@ -44,14 +53,23 @@ class Flags {
   CLI::Option* call(const char* name, Take take, const char* help) const {
     return placed(command_.add_option_function<Value>(name, take, help));
   }
-  /// A number that `convert` brings into the unit of `member`.
-  template <class Member, class Convert>
-  CLI::Option* add(const char* name, Member& member, Convert convert, const char* help) const {
-    const auto take = [&member, convert](const double& number) { member = convert(number); };
-    return call<double>(name, take, help);
+  template <int... Dimension>
+  CLI::Option* add(const char* name, Quantity<Dimension...>& member, const char* help) const {
+    return add_quantity<Quantity<Dimension...>>(name, member, help);
+  }
+  template <int... Dimension>
+  CLI::Option* add(const char* name,
+                   std::optional<Quantity<Dimension...>>& member,
+                   const char* help) const {
+    return add_quantity<Quantity<Dimension...>>(name, member, help);
   }
 
  private:
+  template <class Unit, class Member>
+  CLI::Option* add_quantity(const char* name, Member& member, const char* help) const {
+    const auto take = [&member, name](double number) { member = quantity_of<Unit>(name, number); };
+    return call<double>(name, take, help);
+  }
   CLI::Option* placed(CLI::Option* option) const {
     if (needed_ != nullptr) option->needs(needed_);
     if (check_) option->check(*check_);

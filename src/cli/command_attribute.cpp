@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/core/error.h"
@@ -23,7 +24,7 @@ namespace {
 struct AttributeOptions {
   std::vector<std::string> inputs;
   report::RenderOptions render;
-  std::optional<double> price_usd_per_gpu_hour;
+  std::optional<DollarsPerSecond> price;  // of a GPU
   std::string rules;
   std::string export_path;  // empty: no export
   bool slowest_step = false;
@@ -54,9 +55,7 @@ int parse_rank(std::string_view text, const std::string& all) {
       "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
 }
 
-/// `scaleworth attribute --export`: the timeline as a file for Perfetto's UI. Writes
-/// `options.export_path` and says on stderr what is in it; nothing without a path. Throws
-/// UserError.
+/// --export: writes the timeline for Perfetto's UI and says on stderr what is in it.
 void export_file(const trace::Job& job,
                  const trace::Attributed& attributed,
                  const AttributeOptions& options) {
@@ -81,8 +80,6 @@ void export_file(const trace::Job& job,
                counts.left_out);
 }
 
-/// Recordings in, an account of their time out. Prints the report to stdout; returns the exit code.
-/// Throws UserError.
 int attribute_recordings(const AttributeOptions& options) {
   const std::string& own = options.rules;
   const trace::RuleTable rules =
@@ -92,20 +89,17 @@ int attribute_recordings(const AttributeOptions& options) {
   for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
   const trace::Attributed attributed = trace::attribute(job);
   export_file(job, attributed, options);
-  std::optional<DollarsPerSecond> price;
-  if (options.price_usd_per_gpu_hour) price = dollars_per_hour(*options.price_usd_per_gpu_hour);
   report::RenderOptions rendered = options.render;
   rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
-  fmt::print("{}", report::render_attribution(attributed.result, price, rendered));
+  fmt::print("{}", report::render_attribution(attributed.result, options.price, rendered));
   return exit_done;
 }
 }  // namespace
 
 std::vector<Rank> parse_ranks(const std::string& text) {
   std::set<Rank> ranks;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view range = std::string_view(text).substr(begin, end - begin);
+  if (text.empty()) return {};
+  for (const std::string_view range : split(text, ',')) {
     const std::size_t dash = range.find('-');
     const int first = parse_rank(range.substr(0, dash), text);
     const int last =
@@ -114,22 +108,16 @@ std::vector<Rank> parse_ranks(const std::string& text) {
       throw UserError(fmt::format(
           "--export-ranks {}: {}-{} counts down: give the smaller rank first", text, first, last));
     for (int rank = first; rank <= last; ++rank) ranks.insert(Rank{rank});
-    begin = end + 1;
-    if (begin == text.size()) parse_rank("", text);  // a comma at the end
   }
   return {ranks.begin(), ranks.end()};
 }
 
 std::optional<trace::TimeInterval> parse_window(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const std::size_t colon = text.find(':');
-  const std::string_view whole = text;
-  const std::string_view from = whole.substr(0, colon);
-  const std::string_view to =
-      colon == std::string::npos ? std::string_view(":") : whole.substr(colon + 1);
+  const std::vector<std::string_view> ends = split(text, ':');
   const std::chrono::nanoseconds last(static_cast<std::int64_t>(longest_window_s * 1e9));
-  trace::TimeInterval window{parse_seconds(from, std::chrono::nanoseconds(0), text),
-                             parse_seconds(to, last, text)};
+  trace::TimeInterval window{parse_seconds(ends[0], std::chrono::nanoseconds(0), text),
+                             parse_seconds(ends.size() == 2 ? ends[1] : ":", last, text)};
   if (window.end <= window.start)
     throw UserError(fmt::format("--window {} is empty: give FROM:TO with FROM before TO", text));
   return window;
@@ -147,10 +135,8 @@ Command add_attribute_command(CLI::App& app) {
           ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
       ->required();
   add_render_flags(*command, options->render);
-  command
-      ->add_option("--price",
-                   options->price_usd_per_gpu_hour,
-                   "USD for one GPU for one hour, to cost the waiting")
+  Flags(*command)
+      .add("--price", options->price, "USD for one GPU for one hour, to cost the waiting")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--rules",
                       options->rules,

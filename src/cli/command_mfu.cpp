@@ -5,6 +5,7 @@
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
+#include "src/core/files/toml_table.h"
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 
@@ -40,11 +41,7 @@ model::Recomputation recomputation_of(const std::string& name) {
 
 /// Of --peak or the datasheet.
 model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
-  model::PeakRequest request;
-  request.gpu = gpu ? &*gpu : nullptr;
-  request.number_format = options.number_format;
-  request.given = options.peak;
-  return model::choose_peaks(request);
+  return model::choose_peaks({gpu ? &*gpu : nullptr, options.number_format, options.peak});
 }
 
 model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& peaks) {
@@ -62,8 +59,7 @@ model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& pe
   return run;
 }
 
-/// An architecture and a throughput in, utilisation and cost out. Prints the report to stdout;
-/// returns the exit code. Throws UserError.
+/// An architecture and a throughput in, utilisation and cost out.
 int print_utilisation(const MfuOptions& options) {
   if (options.model.empty() && options.gpu.empty() && !options.peak) {
     throw UserError(
@@ -127,7 +123,6 @@ void add_means(model::TrainingQuestion& question,
   names.peak_basis = peak.basis;
 }
 
-/// Prints the report to stdout; returns the exit code. Throws UserError.
 int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   model::TrainingQuestion question;
   report::MfuNames names;
@@ -179,7 +174,10 @@ void add_flags(const Flags& flags, MfuOptions& options) {
            "what the backward pass computes again: none, selective (attention) or full")
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
-  flags.add("--peak", options.peak, teraflops, "dense peak of one GPU, TFLOP/s");
+  flags.call<double>(
+      "--peak",
+      [&options](double number) { options.peak = teraflops(number); },
+      "dense peak of one GPU, TFLOP/s");
   flags.add("--measured-peak",
             options.measured_peak,
             "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
@@ -233,15 +231,16 @@ TransformerModel model_of(const MfuOptions& options) {
   if (options.model.empty()) {
     throw UserError("no model: give --model ID; those known here: scaleworth list --known");
   }
-  return options.model_file.empty()
-             ? find_model(model_catalogue(), options.model)
-             : find_model(load_model_catalogue(options.model_file), options.model);
+  const std::string& own = options.model_file;
+  if (own.empty()) return find_model(model_catalogue(), options.model);
+  return find_model(parse_model_catalogue(toml_file::read_small_file(own), own), options.model);
 }
 
 std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
   if (options.gpu.empty()) return std::nullopt;
+  const std::string& own = options.datasheets;
   const std::vector<GpuDatasheet> known =
-      options.datasheets.empty() ? gpu_catalogue() : load_gpu_catalogue(options.datasheets);
+      own.empty() ? gpu_catalogue() : parse_gpu_catalogue(toml_file::read_small_file(own), own);
   try {
     return find_gpu(known, options.gpu);
   } catch (const UserError& error) {

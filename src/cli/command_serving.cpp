@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
-#include "src/cli/flags.h"
 #include "src/core/error.h"
 
 #include <cmath>
@@ -10,7 +9,6 @@
 
 namespace scaleworth::cli {
 namespace {
-constexpr double per_gib = 1024.0 * 1024.0 * 1024.0;
 constexpr std::int64_t most_gpus = 1000000;
 
 using Sheet = std::optional<GpuDatasheet>;
@@ -129,8 +127,6 @@ inference::Server server_of(const MfuOptions& options,
   return server;
 }
 
-constexpr auto gibibytes = [](double number) { return Bytes(number * per_gib); };
-
 void add_request(const Flags& flags, ServingOptions& options) {
   inference::Request& request = options.question.request;
   flags.add("--prompt", request.prompt, "tokens of a prompt")->capture_default_str();
@@ -155,20 +151,13 @@ void add_money(const Flags& flags, ServingOptions& options) {
   inference::LatencyLimits& limits = options.question.limits;
   flags.add("--duty", load.duty, "part of the hours with requests, as 0.4");
   flags.add("--burst", load.burst, "peak over mean of the requests, as 2");
-  flags.add("--api-price-in", options.api_in, dollars, "an API's USD per million input tokens");
-  flags.add("--api-price-out", options.api_out, dollars, "an API's USD per million output tokens");
+  flags.add("--api-price-in", options.api_in, "an API's USD per million input tokens");
+  flags.add("--api-price-out", options.api_out, "an API's USD per million output tokens");
   flags.add("--api-price-cached",
             options.api_cached,
-            dollars,
             "an API's USD per million input tokens found in its cache");
-  flags.add("--max-ttft-ms",
-            limits.first_token,
-            milliseconds,
-            "exclude batches whose first token comes later");
-  flags.add("--max-tpot-ms",
-            limits.per_token,
-            milliseconds,
-            "exclude batches whose tokens come more slowly");
+  flags.add("--max-ttft-ms", limits.first_token, "exclude batches whose first token comes later");
+  flags.add("--max-tpot-ms", limits.per_token, "exclude batches whose tokens come more slowly");
 }
 
 void add_machine(const Flags& flags, ServingOptions& options) {
@@ -184,24 +173,14 @@ void add_machine(const Flags& flags, ServingOptions& options) {
       "--memory-fraction", server.memory_part, "part of the memory for weights and caches, as 0.9");
   flags.add("--memory-gb-per-s",
             options.bandwidth,
-            gigabytes_per_second,
             "memory bandwidth of a GPU, in place of the datasheet's");
-  flags.add(
-      "--memory-gib", server.memory, gibibytes, "memory of a GPU, in place of the datasheet's");
-  flags.add("--link-latency-us",
-            options.link_latency,
-            microseconds,
-            "time of a small all-reduce among the GPUs");
+  flags.add("--memory-gib", server.memory, "memory of a GPU, in place of the datasheet's");
+  flags.add("--link-latency-us", options.link_latency, "time of a small all-reduce among the GPUs");
   flags.add("--link-gb-per-s",
             options.link_bandwidth,
-            gigabytes_per_second,
             "bus bandwidth of a large all-reduce among the GPUs");
-  flags.add("--prefill-ms",
-            measured.prefill,
-            milliseconds,
-            "measured: one prompt alone, with one --batch");
-  flags.add(
-      "--step-ms", measured.decode_step, milliseconds, "measured: one decode step, at one --batch");
+  flags.add("--prefill-ms", measured.prefill, "measured: one prompt alone, with one --batch");
+  flags.add("--step-ms", measured.decode_step, "measured: one decode step, at one --batch");
 }
 }  // namespace
 

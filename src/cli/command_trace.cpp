@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <random>
@@ -24,24 +23,21 @@ namespace {
 // What a traced run left behind, and what to say of it.
 
 struct Recorded {
-  int files = 0;  // that hold events
+  trace::RecordingSummary sum;  // of its numbers; remarks each once
+  int files = 0;                // that hold events
   std::set<std::string> ranks;
-  std::uint64_t device_events = 0;
-  std::uint64_t other_events = 0;
-  std::uint64_t lost = 0;
-  int idle_processes = 0;            // that did no GPU work; their files are removed
-  int killed = 0;                    // processes that did not end their recording
-  std::vector<std::string> remarks;  // of the capture library, each once
+  int idle_processes = 0;  // that did no GPU work; their files are removed
+  int killed = 0;          // processes that did not end their recording
 };
 
 namespace fs = std::filesystem;
 
 void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& recorded) {
   for (const std::string& remark : file.remarks) {
-    if (std::ranges::find(recorded.remarks, remark) == recorded.remarks.end())
-      recorded.remarks.push_back(remark);
+    if (std::ranges::count(recorded.sum.remarks, remark) == 0)
+      recorded.sum.remarks.push_back(remark);
   }
-  recorded.lost += file.lost;
+  recorded.sum.lost += file.lost;
   if (file.device_events + file.other_events == 0) {
     // A file without events would stand as a rank that did nothing.
     ++recorded.idle_processes;
@@ -50,8 +46,8 @@ void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& re
     return;
   }
   ++recorded.files;
-  recorded.device_events += file.device_events;
-  recorded.other_events += file.other_events;
+  recorded.sum.device_events += file.device_events;
+  recorded.sum.other_events += file.other_events;
   if (!file.ended) ++recorded.killed;
   const auto rank = file.facts.find("rank");
   if (rank != file.facts.end()) recorded.ranks.insert(rank->second);
@@ -87,9 +83,9 @@ std::string summary_line(const Recorded& recorded, const std::string& directory)
   const std::size_t ranks = recorded.ranks.size();
   if (ranks > 0) line += fmt::format(" of {} rank{}", ranks, ranks == 1 ? "" : "s");
   line += fmt::format(", {} kernels and copies, {} host events, {} dropped",
-                      recorded.device_events,
-                      recorded.other_events,
-                      recorded.lost);
+                      recorded.sum.device_events,
+                      recorded.sum.other_events,
+                      recorded.sum.lost);
   if (recorded.killed > 0)
     line +=
         fmt::format("; {} ended without a last word (up to a second is missing)", recorded.killed);
@@ -100,8 +96,8 @@ std::string summary_line(const Recorded& recorded, const std::string& directory)
 
 /// Why nothing was recorded, and what to do.
 std::string why_nothing(const Recorded& recorded, const std::string& library) {
-  if (!recorded.remarks.empty())
-    return fmt::format("nothing was recorded: {}", fmt::join(recorded.remarks, "; "));
+  if (!recorded.sum.remarks.empty())
+    return fmt::format("nothing was recorded: {}", fmt::join(recorded.sum.remarks, "; "));
   if (recorded.idle_processes > 0) {
     return fmt::format("nothing was recorded: {} process{} opened the CUDA driver and used no GPU",
                        recorded.idle_processes,
@@ -134,9 +130,8 @@ int print_plan(const TracedEnvironment& environment, const std::vector<std::stri
   return exit_done;
 }
 
-/// Runs the command and returns its exit code, 128 + n when signal n ended it. When it succeeded
-/// but nothing was recorded: exit_failed, with the reason on stderr. Throws UserError for options
-/// that say nothing and for a command that cannot be run.
+/// The exit code of the command, 128 + n when signal n ended it; exit_failed, with the reason on
+/// stderr, when it succeeded but nothing was recorded.
 int trace_program(const TraceOptions& options) {
   const fs::path directory = directory_of(options);
   const fs::path library = find_capture_library(options.library);
@@ -161,7 +156,7 @@ int trace_program(const TraceOptions& options) {
   // For the next command: as it was typed where that is possible.
   const std::string where = options.out.empty() ? directory.filename().string() : options.out;
   fmt::print(stderr, "scaleworth trace: {}\n", summary_line(recorded, where));
-  for (const std::string& remark : recorded.remarks)
+  for (const std::string& remark : recorded.sum.remarks)
     fmt::print(stderr, "scaleworth trace: {}\n", remark);
   fmt::print(stderr, "next: scaleworth attribute {}\n", where);
   return code;

@@ -56,8 +56,8 @@ std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options);
 
 report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu);
 
-/// What --measured-peak says: a number in TFLOP/s, or a run, whose slowest GPU's steady products
-/// count. Absent for an empty text. Throws UserError for a run without them.
+/// A number in TFLOP/s, or a run, whose slowest GPU's steady products count; absent for an empty
+/// text. Throws UserError for a run without them.
 std::optional<model::Denominator> measured_peak(const std::string& text,
                                                 const std::string& number_format);
 
@@ -66,15 +66,14 @@ struct MeasuredBandwidth {
   std::string basis;
 };
 
-/// The streaming rate of memory of the slowest GPU in the run that --measured-peak names; absent
-/// for a number or an empty text. Throws UserError for a run without it.
+/// The memory bandwidth of the slowest GPU in that run; absent for a number or an empty text.
+/// Throws UserError for a run without it.
 std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text);
 
 /// What `scaleworth mfu --inference` asks beyond the model, the GPUs and their price.
 struct ServingOptions {
   bool asked = false;  // the weights' format is that of the command's products
-  /// As far as flags name it; a cache format that is empty is that of the weights, but no smaller
-  /// than fp8.
+  /// As far as flags name it; an empty cache format is the weights', but no smaller than fp8.
   inference::ServingQuestion question;
   std::optional<Dollars> api_in;  // per million tokens
   std::optional<Dollars> api_out;
@@ -87,8 +86,7 @@ struct ServingOptions {
   void add_to(CLI::App& command);
 };
 
-/// Prints the costs per token by batch to stdout; returns the exit code. Throws UserError for a
-/// format, flag or GPU that leaves the question open.
+/// Prints the costs per token by batch; returns the exit code. Throws UserError.
 int print_serving(const MfuOptions& options, const ServingOptions& serving);
 
 /// What `scaleworth decide` is asked.

@@ -5,6 +5,7 @@
 #include "src/cli/input/decision_input.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
 
 #include <algorithm>
 #include <array>
@@ -17,8 +18,7 @@
 
 namespace scaleworth::cli {
 namespace {
-/// Whether the flags are given, which mean something together only. Throws UserError with the
-/// message where some of them are missing.
+/// Whether the flags are given. Throws UserError with the message where only some of them are.
 bool given(const CLI::App& command,
            std::initializer_list<const char*> flags,
            const std::string& message) {
@@ -90,7 +90,8 @@ std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOpti
     regimes.push_back(regime_of(text, options.request.spot, owned));
   }
   if (!options.regimes_file.empty()) {
-    std::ranges::move(read_regimes(options.regimes_file), std::back_inserter(regimes));
+    const std::string text = toml_file::read_small_file(options.regimes_file);
+    std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));
   }
   const bool listed = std::ranges::any_of(regimes, [](const decide::Regime& at) {
     return at.name == "owned" && std::holds_alternative<model::OwnedTerms>(at.terms);
@@ -157,8 +158,7 @@ void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& reque
   }
 }
 
-/// Makes of the flags what several of them describe together, and drops what none describes. Throws
-/// UserError for what cannot be read, or lacks a part.
+/// Makes of the flags what several of them describe together, and drops what none describes.
 void complete(const CLI::App& command, DecideOptions& options) {
   decide::DecisionRequest& request = options.request;
   if (request.metrics.work && !(*request.metrics.work > 0.0)) {
@@ -176,8 +176,6 @@ void complete(const CLI::App& command, DecideOptions& options) {
   complete_law_inputs(command, request);
   complete_bill(command, options);
 }
-
-// The flags, bound to the members of the options.
 
 void add_input(CLI::App& command, DecideOptions& options) {
   decide::DecisionRequest& request = options.request;
@@ -208,7 +206,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
   const Flags curve(command, "A curve in place of a table");
   curve.add("--serial", options.serial, "without a table: serial fraction s");
   curve.add("--comm", options.communication, "without a table: coefficient c");
-  curve.add("--t1-hours", options.single, hours, "without a table: hours at one rank (1)");
+  curve.add("--t1-hours", options.single, "without a table: hours at one rank (1)");
   curve.add("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -221,14 +219,10 @@ void add_input(CLI::App& command, DecideOptions& options) {
 void add_bill(CLI::App& command, DecideOptions& options) {
   model::BillTerms& bill = options.request.bill.emplace();
   const Flags flags(command, "Bill", nullptr, CLI::NonNegativeNumber);
-  flags.add("--price,--rate-per-worker",
-            options.price,
-            dollars_per_hour,
-            "USD for one rank for one hour");
-  flags.add("--fixed", bill.fixed, dollars_per_hour, "USD for each hour of wall clock");
+  flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
+  flags.add("--fixed", bill.fixed, "USD for each hour of wall clock");
   flags.add("--value-of-time",
             bill.value_of_time,
-            dollars_per_hour,
             "USD that an hour of waiting is worth: acts exactly like --fixed, but is no "
             "bill, so that --budget leaves it out");
   flags.add("--storage-gb", options.storage_gb, "GB kept while it runs");
@@ -257,14 +251,14 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
             "utilisation), or capex_usd (with residual_usd, lifetime_years, discount_rate, "
             "power_kw, pue, electricity_usd_per_kwh, opex_usd_per_year, utilisation), or "
             "price_usd_per_hour with preemption_per_hour (and checkpoint_s, restart_s, notice_s)");
-  flags.add("--spot-price", spot.price_per_rank, dollars_per_hour, "USD for one rank-hour on spot")
+  flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
       ->check(CLI::NonNegativeNumber);
   flags.add("--preemption-per-hour", reclaims.per_hour, "reclaims of one rank per hour on spot");
-  flags.add("--checkpoint-s", reclaims.checkpoint, seconds, "spot: seconds to write the state")
+  flags.add("--checkpoint-s", reclaims.checkpoint, "spot: seconds to write the state")
       ->default_str("120");
-  flags.add("--restart-s", reclaims.restart, seconds, "spot: seconds from a reclaim to work")
+  flags.add("--restart-s", reclaims.restart, "spot: seconds from a reclaim to work")
       ->default_str("600");
-  flags.add("--notice-s", reclaims.notice, seconds, "spot: seconds of warning before a reclaim")
+  flags.add("--notice-s", reclaims.notice, "spot: seconds of warning before a reclaim")
       ->default_str("0");
 }
 
@@ -272,11 +266,8 @@ void add_owned(CLI::App& command, DecideOptions& options) {
   model::OwnedTerms& owned = options.owned;
   constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
   const Flags flags(command, group, nullptr, CLI::NonNegativeNumber);
-  flags.add("--capex",
-            owned.capital,
-            dollars,
-            "USD per rank, with its share of host, network and storage");
-  flags.add("--residual", owned.residual, dollars, "USD that it sells for at the end (0)");
+  flags.add("--capex", owned.capital, "USD per rank, with its share of host, network and storage");
+  flags.add("--residual", owned.residual, "USD that it sells for at the end (0)");
   flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)");
   flags.add("--discount-rate", owned.discount_rate, "per year, as 0.08 (0: a straight line)");
   flags.add("--power-kw", owned.power_kw, "kW per rank, drawn all year (0)");
@@ -312,30 +303,22 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
       ->check(CLI::PositiveNumber);
 }
 
-constexpr const char* law_group = "What you know of communication and work";
-
-void add_message(CLI::App& command, decide::MessageTerms& message) {
-  const Flags flags(command, law_group, nullptr, CLI::PositiveNumber);
-  flags.add("--alpha-us",
-            message.latency,
-            microseconds,
-            "latency of one hop, us: separates latency from bandwidth");
-  flags.add("--beta-gbs", message.bandwidth, gigabytes_per_second, "bandwidth of one link, GB/s");
-  flags.add("--message-mb", message.message, megabytes, "MB of the collective that dominates");
-}
-
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
+  constexpr const char* group = "What you know of communication and work";
   decide::LawInputs& inputs = options.request.law_inputs;
+  decide::MessageTerms& message = options.request.message.emplace();
+  const Flags positive(command, group, nullptr, CLI::PositiveNumber);
+  positive.add(
+      "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
+  positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
+  positive.add("--message-mb", message.message, "MB of the collective that dominates");
+  positive.add("--messages",
+               inputs.ring.emplace().messages,
+               "such collectives in the time of a row: a law with their time known");
+  const Flags flags(command, group);
   model::WorkDepth& bounds = inputs.work_depth.emplace();
-  const Flags flags(command, law_group);
-  flags
-      .add("--messages",
-           inputs.ring.emplace().messages,
-           "such collectives in the time of a row: a law with their time known")
-      ->check(CLI::PositiveNumber);
-  flags.add("--work-rank-hours", bounds.work, hours, "hours of all operations at one rank");
-  flags.add(
-      "--depth-hours", bounds.depth, hours, "hours of the longest chain of dependent operations");
+  flags.add("--work-rank-hours", bounds.work, "hours of all operations at one rank");
+  flags.add("--depth-hours", bounds.depth, "hours of the longest chain of dependent operations");
   flags.add("--domain",
             options.domain,
             "ranks joined by faster links (8 in most NVLink nodes): is its edge a cliff?");
@@ -345,7 +328,6 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
   const Flags flags(command, "What a count must keep, and the best of those that do");
   flags.add("--deadline-hours",
             rubric.deadline,
-            hours,
             "exclude what takes longer, by the upper end of its interval");
   flags
       .add("--deadline-probability",
@@ -353,13 +335,8 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
            "with which one run meets the deadline: on spot, and by the law "
            "at counts that were not measured")
       ->capture_default_str();
-  flags.add(
-      "--budget", rubric.budget, dollars, "exclude what is billed more, USD, by the upper end");
-  flags
-      .add("--max-latency-ms",
-           rubric.max_latency,
-           milliseconds,
-           "exclude what answers later, or is unmeasured")
+  flags.add("--budget", rubric.budget, "exclude what is billed more, USD, by the upper end");
+  flags.add("--max-latency-ms", rubric.max_latency, "exclude what answers later, or is unmeasured")
       ->check(CLI::PositiveNumber);
   flags.add(
       "--latency", rubric.latency, "which latency of the table that is (p99, else the only one)");
@@ -390,16 +367,6 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
                          "threshold or budget, cost where the wall clock has a price, else "
                          "balanced)")
       ->check(CLI::IsMember({"cost", "balanced", "time", "energy"}));
-}
-
-void add_render(CLI::App& command, DecideOptions& options) {
-  report::RenderOptions& render = options.render;
-  add_currency(command, render.currency);
-  add_render_flags(command, render);
-  command.add_flag_callback(
-      "--no-intervals",
-      [&options] { options.request.intervals = false; },
-      "leave out the law's intervals, the slow part");
 }
 
 /// Flags that say how another one is meant, and that one.
@@ -437,10 +404,14 @@ Command add_decide_command(CLI::App& app) {
   add_regimes(*command, *options);
   add_owned(*command, *options);
   add_energy(*command, options->request.metrics.power);
-  add_message(*command, options->request.message.emplace());
-  add_rubric(*command, options->request.rubric);
   add_law_inputs(*command, *options);
-  add_render(*command, *options);
+  add_rubric(*command, options->request.rubric);
+  add_currency(*command, options->render.currency);
+  add_render_flags(*command, options->render);
+  command->add_flag_callback(
+      "--no-intervals",
+      [options] { options->request.intervals = false; },
+      "leave out the law's intervals, the slow part");
   command->footer(examples + app.get_footer());
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);

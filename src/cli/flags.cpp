@@ -92,27 +92,23 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
 }
 
 probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
-  const std::string_view words = text;
-  const std::size_t colon = std::min(words.find(':'), words.size());
-  const auto rank = parse_number<int>(words.substr(0, colon));
-  const auto factor = parse_number<double>(words.substr(std::min(colon + 1, words.size())));
-  if (rank && factor && *rank >= 0 && std::isfinite(*factor) && *factor >= 1.0) {
-    return {Rank{*rank}, *factor};
-  }
+  const std::vector<std::string_view> parts = split(text, ':');
+  const auto rank = parse_number<int>(parts.front());
+  const auto factor = parse_number<double>(parts.back());
+  const bool right = parts.size() == 2 && rank && factor && std::isfinite(*factor);
+  if (right && *rank >= 0 && *factor >= 1.0) return {Rank{*rank}, *factor};
   throw UserError("--straggler '" + text +
                   "' is not RANK:FACTOR with FACTOR >= 1, for example 1:2.0");
 }
 
 FlopPerSecond parse_compute_rate(const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, double>, 6> units{{{"GFLOP/s", 1e9},
-                                                                      {"TFLOP/s", 1e12},
-                                                                      {"PFLOP/s", 1e15},
-                                                                      {"GF", 1e9},
-                                                                      {"TF", 1e12},
-                                                                      {"PF", 1e15}}};
+  constexpr std::array<std::pair<std::string_view, double>, 3> units{
+      {{"GF", 1e9}, {"TF", 1e12}, {"PF", 1e15}}};
+  std::string_view rest = text;
+  if (rest.ends_with("FLOP/s")) rest.remove_suffix(std::string_view("LOP/s").size());
   for (const auto& [unit, factor] : units) {
-    if (!text.ends_with(unit)) continue;
-    std::string_view rest(text.data(), text.size() - unit.size());
+    if (!rest.ends_with(unit)) continue;
+    rest.remove_suffix(unit.size());
     while (rest.ends_with(' ')) rest.remove_suffix(1);
     const auto number = parse_number<double>(rest);
     if (number && std::isfinite(*number) && *number > 0.0) return FlopPerSecond(*number * factor);

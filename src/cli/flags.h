@@ -24,16 +24,14 @@ void add_currency(CLI::App& command, std::string& currency);
 /// --cublas-lib, --nccl-lib, --nvml-lib and --cupti-lib; `paths` must live until parsing is over.
 void add_vendor_options(CLI::App& app, probes::VendorPaths& paths);
 
-/// The command as a person typed it, to be typed again: "scaleworth decide table.csv --price 2",
-/// without --format and --details, which the next command chooses anew; words that a shell would
-/// take apart are quoted.
+/// The command to be typed again: "scaleworth decide table.csv --price 2", quoted for a shell and
+/// without --format and --details, which the next command chooses anew.
 std::string typed_command(const Arguments& arguments);
 
 /// `directory` names the run in the "next" line; may be empty.
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory);
 
-/// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 take twice as long to compute. Throws
-/// UserError.
+/// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 compute twice as long. Throws UserError.
 probes::TrainingWork::Straggler parse_straggler(const std::string& text);
 
 /// A compute rate with its unit, "95GFLOP/s" or "989 TFLOP/s". Throws UserError, for a bare number

@@ -6,6 +6,7 @@
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
 #include "src/core/error.h"
+#include "src/core/files/toml_table.h"
 
 #include <array>
 #include <memory>
@@ -16,10 +17,10 @@ void ReportOptions::add_to(CLI::App& app) {
   const Flags flags(app);
   flags
       .add("--price",
-           price_usd_per_rank_hour,
+           analysis.price_per_rank,
            "USD for one rank (core or GPU) for one hour; an instance's price divided by its ranks")
       ->check(CLI::NonNegativeNumber);
-  flags.add("--fixed", fixed_usd_per_hour, "USD per hour of wall clock whatever the rank count")
+  flags.add("--fixed", analysis.fixed_price, "USD per hour of wall clock whatever the rank count")
       ->check(CLI::NonNegativeNumber);
   flags.add(
       "--peak",
@@ -28,22 +29,20 @@ void ReportOptions::add_to(CLI::App& app) {
   flags.add("--datasheets",
             datasheets,
             "a gpus.toml of your own instead of the GPUs known here (`scaleworth list --known`)");
-  flags.add("--tokens", tokens_per_run, "tokens in one training run, for its price")
+  flags.add("--tokens", analysis.tokens_per_run, "tokens in one training run, for its price")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  flags.add("--max-count", max_count, "largest rank count that curves are continued to")
+  flags.add("--max-count", analysis.max_count, "largest rank count that curves are continued to")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
 }
 
 model::AnalysisOptions ReportOptions::analysis_options() const {
-  model::AnalysisOptions options;
-  if (price_usd_per_rank_hour) options.price_per_rank = dollars_per_hour(*price_usd_per_rank_hour);
-  options.fixed_price = dollars_per_hour(fixed_usd_per_hour);
+  model::AnalysisOptions options = analysis;
   if (!peak.empty()) options.peak_per_rank = parse_compute_rate(peak);
-  if (!datasheets.empty()) options.datasheets = load_gpu_catalogue(datasheets);
-  options.tokens_per_run = tokens_per_run;
-  options.max_count = max_count;
+  if (!datasheets.empty()) {
+    options.datasheets = parse_gpu_catalogue(toml_file::read_small_file(datasheets), datasheets);
+  }
   return options;
 }
 

@@ -17,12 +17,9 @@ namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.
 struct ReportOptions {
   report::RenderOptions render;
-  std::optional<double> price_usd_per_rank_hour;
-  double fixed_usd_per_hour = 0.0;
-  std::string peak;  // with unit, per rank
-  double tokens_per_run = 1e9;
-  int max_count = 64;
-  std::string datasheets;  // a gpus.toml instead of the one compiled in
+  model::AnalysisOptions analysis;  // as far as flags hold it as it is
+  std::string peak;                 // with unit, per rank
+  std::string datasheets;           // a gpus.toml instead of the one compiled in
 
   void add_to(CLI::App& app);
   /// Throws UserError for a rate without a unit.
@@ -50,14 +47,12 @@ struct MeasureOptions {
   probes::VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
-  /// Set by `bench` for the rank processes that it starts itself: rank 0 writes its run directory
-  /// and leaves the report to the parent.
+  /// Set for the ranks that `bench` starts itself: rank 0 leaves the report to the parent.
   bool part_of_bench = false;
 
   void add_to(CLI::App& app);
   probes::RankOptions rank_options() const;
-  /// Every shape in both precisions, on one worker and on all. Throws UserError for a shape of
-  /// another form.
+  /// Every shape in both precisions, on one worker and on all. Throws UserError.
   std::vector<probes::GemmWork> gemm_works(int workers) const;
 };
 }  // namespace scaleworth::cli

@@ -32,8 +32,7 @@ int run_child(const std::vector<std::string>& command, const trace::Variables& v
 /// lib/scaleworth of the folders above, best first.
 std::vector<std::filesystem::path> capture_library_candidates(const std::filesystem::path& program);
 
-/// The capture library: `named`, else the first candidate that is there. Throws UserError with the
-/// way to get one.
+/// `named`, else the first candidate that is there. Throws UserError with the way to get one.
 std::filesystem::path find_capture_library(const std::string& named);
 
 struct TracedEnvironment {
@@ -41,8 +40,8 @@ struct TracedEnvironment {
   std::vector<std::string> warnings;  // what another tool's settings cost
 };
 
-/// `value` gives a variable of the present environment, or null. `invocation` separates the files
-/// of this run of the command. Throws UserError for options that say nothing.
+/// `value` gives a variable of the environment, or null; `invocation` separates the files of this
+/// run. Throws UserError for options that cannot be read.
 TracedEnvironment traced_environment(const TraceOptions& options,
                                      const std::filesystem::path& directory,
                                      const std::filesystem::path& library,

@@ -4,7 +4,7 @@
 
 #include "src/core/step_ledger.h"
 
-#include <chrono>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +12,7 @@
 #include <vector>
 
 namespace scaleworth::attribution {
-/// Why a rank came late to a collective: its time since the previous synchronisation against the
-/// median rank's.
+/// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
   slower_kernels,  // the same kernels took longer: clocks, temperature, contention
   more_work,       // more or other kernels, longer inputs: data imbalance
@@ -25,7 +24,18 @@ enum class LateCause : std::uint8_t {
   profiler,        // the profiler's own work
   undecided,       // no single cause explains 80 % of the excess
 };
-const char* late_cause_name(LateCause cause);
+inline const char* late_cause_name(LateCause cause) {
+  constexpr std::array names{"the same kernels run slower",
+                             "more work",
+                             "uneven pipeline stage",
+                             "late host",
+                             "longer copies",
+                             "longer transfers",
+                             "it waited itself",
+                             "the profiler's own work",
+                             "undecided"};
+  return names[static_cast<std::size_t>(cause)];
+}
 
 /// How the excess of a late rank over the median rank divides; the parts sum to `excess`.
 struct CauseShare {
@@ -226,7 +236,9 @@ struct Attribution {
   std::string efficiency_reason;
 };
 
-/// The rank that element `place` of the vectors "by rank" is about; ranks without a recording have
-/// no element.
-Rank rank_at(const Attribution& attribution, std::size_t place);
+/// The rank of element `place` of the vectors "by rank": those of ranks with a recording.
+inline Rank rank_at(const Attribution& attribution, std::size_t place) {
+  return place < attribution.recordings.size() ? attribution.recordings[place].rank
+                                               : Rank{static_cast<int>(place)};
+}
 }  // namespace scaleworth::attribution

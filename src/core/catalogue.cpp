@@ -13,8 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// The data files that are part of the program, so that one binary stands alone. Defined by
-// assembler files that CMake writes (cmake/embed.cmake).
+// The data files in the program, defined by assembler files that CMake writes (cmake/embed.cmake).
 extern "C" {
 extern const char scaleworth_asset_gpus[];
 extern const char scaleworth_asset_gpus_end[];
@@ -67,15 +66,13 @@ std::optional<Unit> quantity(Table& table, const char* key, double factor) {
   return value ? std::optional(Unit(*value * factor)) : std::nullopt;
 }
 
-/// Throws UserError for a number above `most`.
 std::int64_t integer_up_to(Table& table, const char* key, std::int64_t most) {
   const std::int64_t value = table.positive_integer(key);
   if (value > most) table.refuse(fmt::format("'{}' must be at most {}", key, most), key);
   return value;
 }
 
-/// The rows [[key]] of a document, each by `read(row, names taken so far)`. Throws UserError when
-/// there is none; `what` names one.
+/// The rows [[key]] of a document, each by `read(row, names taken so far)`; `what` names one.
 template <class Read>
 auto parse_rows(std::string_view text,
                 const std::string& file,
@@ -138,7 +135,7 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   gpu.memory = quantity<Bytes>(table, "memory_gib", gibibyte);
   gpu.l2_cache = quantity<Bytes>(table, "l2_mib", mebibyte);
   gpu.nvlink = quantity<BytesPerSecond>(table, "nvlink_gb_per_s", 1e9);
-  if (table.optional_positive_integer("pcie_generation")) {
+  if (table.has("pcie_generation")) {
     gpu.pcie_generation = static_cast<int>(integer_up_to(table, "pcie_generation", 99));
   }
   gpu.power_limit_w = table.optional_positive("power_limit_w");
@@ -169,7 +166,7 @@ std::int64_t extent(Table& row, const char* key) {
 }
 
 std::int64_t extent_or(Table& row, const char* key, std::int64_t otherwise) {
-  return row.optional_positive_integer(key) ? extent(row, key) : otherwise;
+  return row.has(key) ? extent(row, key) : otherwise;
 }
 
 void read_latent(Table& row, TransformerModel& model) {
@@ -243,14 +240,22 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   model.date = iso_date(row);
   return model;
 }
+
+template <class Row>
+[[noreturn]] void refuse_unknown(const std::vector<Row>& catalogue,
+                                 const char* kind,
+                                 std::string_view name) {
+  std::vector<std::string> known;
+  for (const Row& row : catalogue) known.push_back(row.id);
+  throw UserError(fmt::format("no {} '{}' is known here; {} (all: scaleworth list --known)",
+                              kind,
+                              name,
+                              suggestion(name, known)));
+}
 }  // namespace
 
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file) {
   return parse_rows(text, file, "gpu", "GPU", datasheet);
-}
-
-std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
-  return parse_gpu_catalogue(toml_file::read_small_file(path), path);
 }
 
 const std::vector<GpuDatasheet>& gpu_catalogue() {
@@ -260,15 +265,11 @@ const std::vector<GpuDatasheet>& gpu_catalogue() {
 }
 
 const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name) {
-  std::vector<std::string> known;
-  for (const GpuDatasheet& gpu : catalogue) {
-    if (gpu.id == name) return gpu;
-    if (std::ranges::find(gpu.aliases, name) != gpu.aliases.end()) return gpu;
-    known.push_back(gpu.id);
-  }
-  throw UserError(fmt::format("no GPU '{}' is known here; {} (all: scaleworth list --known)",
-                              name,
-                              suggestion(name, known)));
+  const auto found = std::ranges::find_if(catalogue, [&](const GpuDatasheet& gpu) {
+    return gpu.id == name || std::ranges::count(gpu.aliases, name) > 0;
+  });
+  if (found != catalogue.end()) return *found;
+  refuse_unknown(catalogue, "GPU", name);
 }
 
 const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
@@ -318,10 +319,6 @@ std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
   return parse_rows(text, file, "model", "model", read_model);
 }
 
-std::vector<TransformerModel> load_model_catalogue(const std::string& path) {
-  return parse_model_catalogue(toml_file::read_small_file(path), path);
-}
-
 const std::vector<TransformerModel>& model_catalogue() {
   static const std::vector<TransformerModel> catalogue = parse_model_catalogue(
       {scaleworth_asset_models, scaleworth_asset_models_end}, "data/models.toml (built in)");
@@ -332,9 +329,6 @@ const TransformerModel& find_model(const std::vector<TransformerModel>& catalogu
                                    std::string_view id) {
   const auto found = std::ranges::find(catalogue, id, &TransformerModel::id);
   if (found != catalogue.end()) return *found;
-  std::vector<std::string> known;
-  for (const TransformerModel& model : catalogue) known.push_back(model.id);
-  throw UserError(fmt::format(
-      "no model '{}' is known here; {} (all: scaleworth list --known)", id, suggestion(id, known)));
+  refuse_unknown(catalogue, "model", id);
 }
 }  // namespace scaleworth

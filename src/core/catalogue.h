@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// GPUs, transformer models and the carbon of electricity, from data/*.toml. `parse_...` reads the
-/// text of such a file, `load_...` a file that replaces the built-in catalogue; both throw
-/// UserError naming file, line and remedy. `..._catalogue()` is the one compiled into the program.
+/// text of such a file and throws UserError naming file, line and remedy; `..._catalogue()` is the
+/// one compiled into the program.
 #pragma once
 
 #include "src/core/units.h"
@@ -43,7 +43,6 @@ struct GpuDatasheet {
 };
 
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file);
-std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path);
 const std::vector<GpuDatasheet>& gpu_catalogue();
 
 /// By id or alias. Throws UserError naming the GPUs whose ids are nearest to `name`.
@@ -114,7 +113,6 @@ struct TransformerModel {
 };
 
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text, const std::string& file);
-std::vector<TransformerModel> load_model_catalogue(const std::string& path);
 const std::vector<TransformerModel>& model_catalogue();
 
 /// Throws UserError naming the models whose ids are nearest to `id`, and where all are listed.

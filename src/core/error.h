@@ -29,8 +29,7 @@ struct ProbeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// There is not so much memory; the message names what was wanted and what is free. A smaller size
-/// may do.
+/// There is not so much memory; names what was wanted and what is free. A smaller size may do.
 struct OutOfMemory : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
@@ -40,17 +39,14 @@ struct GpuLost : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
-/// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with
-/// this reason.
+/// A probe has no question to ask here (a collective of one rank): skipped with this reason.
 struct NothingToMeasure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // What a person who mistyped a name may have meant.
 
-/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first; of nothing known: "nothing
-/// is known". The distance is the number of letters to insert, delete or exchange; letter case and
-/// all but letters and digits do not count, and a name that has `wanted` within it is nearer than
-/// one that has not.
+/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first by the letters and digits to
+/// insert, delete or exchange in any case; names that have `wanted` within them come first.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 }  // namespace scaleworth

@@ -39,8 +39,7 @@ auto transform(const Estimate<T>& estimate, Convert convert) {
   return result;
 }
 
-/// As `transform`, for a decreasing `convert` (a time into a rate): the interval's ends change
-/// places.
+/// As `transform`, for a decreasing `convert` (a time into a rate): the ends change places.
 template <class T, class Convert>
 auto transform_decreasing(const Estimate<T>& estimate, Convert convert) {
   auto result = transform(estimate, convert);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Stand-ins for the functions of glibc 2.35 and 2.36 that the compiler's runtime libraries ask
-/// for: with them a program built on a newer machine starts on glibc 2.34 (Ubuntu 22.04 has 2.35,
-/// RHEL 9 and Amazon Linux 2023 have 2.34). Hidden: they serve the binary that they are linked
-/// into, and nothing that it opens.
+/// for: with them a program built on a newer machine starts on glibc 2.34 (RHEL 9, Amazon Linux
+/// 2023). Hidden: they serve the binary that they are linked into, and nothing that it opens.
 
 #include <cerrno>
 #include <cstdint>
@@ -51,8 +50,7 @@ extern "C" {
   return dl_iterate_phdr(look_into, &search) == 1 ? 0 : -1;
 }
 
-/// libstdc++'s random_device asks it. Ends the process when the kernel has no random numbers, as
-/// glibc's does.
+/// For libstdc++'s random_device. Like glibc's it ends the process without random numbers.
 [[gnu::visibility("hidden")]] std::uint32_t arc4random() noexcept {
   std::uint32_t value = 0;
   while (getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) {
@@ -61,8 +59,7 @@ extern "C" {
   return value;
 }
 
-/// Calls of hypot come here by the linker's --wrap: the old version of the symbol differs in errno
-/// alone.
+/// The target of the linker's --wrap=hypot: the old version of the symbol differs in errno alone.
 __asm__(".symver scaleworth_old_hypot, hypot@GLIBC_2.2.5");
 double scaleworth_old_hypot(double, double) noexcept;
 [[gnu::visibility("hidden")]] double __wrap_hypot(double x, double y) noexcept {

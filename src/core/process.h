@@ -55,8 +55,8 @@ LaunchEnvironment detect_launch(const EnvironmentVariables& variables,
 /// "rank 1 of 4, started by torchrun".
 std::string describe_launch(const LaunchEnvironment& launch);
 
-/// Throws UserError naming the launcher's flag to fix when the launcher announced another number
-/// of ranks than MPI's world has: each of N tasks would measure alone and report one rank.
+/// Throws UserError with the remedy when the launcher announced another number of ranks than MPI's
+/// world has: each of N tasks would measure alone and report one rank.
 void check_world_size(const LaunchEnvironment& launch, int mpi_world_size);
 
 /// Thrown by `check_interrupt`; whoever records results keeps what was measured and says so.
@@ -71,9 +71,8 @@ class Interrupted : public std::runtime_error {
 };
 
 /// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only sets the flag; a second one ends
-/// the process at once. SIGUSR1 is what mpirun passes on to its ranks, and what Slurm's --signal is
-/// commonly asked to send before a time limit. A file size limit (ulimit -f) becomes an error of
-/// the write that meets it.
+/// the process at once. SIGUSR1 is what mpirun passes on, and commonly Slurm's warning of a time
+/// limit. A file size limit (ulimit -f) becomes an error of the write that meets it.
 void install_interrupt_handlers();
 
 /// 0 for none so far.
@@ -82,12 +81,8 @@ int interrupt_signal();
 /// Throws Interrupted if a signal has arrived. Call between samples, never inside a timed region.
 void check_interrupt();
 
-/// Whether a variable of this name may be recorded; a run is made to be shown, so the environment
-/// as a whole (tokens, passwords, paths) never enters it. Those that can change a measurement:
-/// thread counts and placement (OMP_*, OPENBLAS_*,
-/// ...), communication (NCCL_*), GPUs and their libraries (CUDA_*, CUBLAS_*, CUBLASLT_*, a few of
-/// NVIDIA_*), ranks and their rendezvous. Names that smell of a secret (KEY, TOKEN, SECRET, PASS,
-/// CREDENTIAL, AUTH) never, whatever their prefix.
+/// Whether a variable of this name may be recorded, because it can change a measurement. A run is
+/// made to be shown, so names that may be of a secret never enter it, whatever their prefix.
 bool may_record_variable(std::string_view name);
 
 /// The section "environment_variables" of those `entries` ("NAME=value") that may be recorded, by

@@ -84,8 +84,7 @@ struct Run {
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name);
 const ProbeRecord* find_probe(const Run& run, const std::string& name);
 
-/// Typed access to a point's parameter; throws UserError naming the parameter when absent or of
-/// another type.
+/// A point's parameter; throws UserError naming it when it is absent or of another type.
 std::int64_t integer_parameter(const Point& point, const std::string& name);
 const std::string& text_parameter(const Point& point, const std::string& name);
 bool flag_parameter(const Point& point, const std::string& name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <type_traits>
 
 namespace scaleworth {
 /// A number with the dimension second^S byte^B flop^F dollar^D, held in that base unit as a double.
@@ -36,30 +37,24 @@ class Quantity {
   double value_ = 0.0;
 };
 
-namespace detail {
+/// What a product or quotient of this dimension is.
 template <int S, int B, int F, int D>
-constexpr auto make_quantity(double value) {
-  if constexpr (S == 0 && B == 0 && F == 0 && D == 0) {
-    return value;
-  } else {
-    return Quantity<S, B, F, D>(value);
-  }
-}
-}  // namespace detail
+using QuantityOrNumber =
+    std::conditional_t<S == 0 && B == 0 && F == 0 && D == 0, double, Quantity<S, B, F, D>>;
 
 template <int S1, int B1, int F1, int D1, int S2, int B2, int F2, int D2>
 constexpr auto operator*(Quantity<S1, B1, F1, D1> a, Quantity<S2, B2, F2, D2> b) {
-  return detail::make_quantity<S1 + S2, B1 + B2, F1 + F2, D1 + D2>(a.value() * b.value());
+  return QuantityOrNumber<S1 + S2, B1 + B2, F1 + F2, D1 + D2>(a.value() * b.value());
 }
 
 template <int S1, int B1, int F1, int D1, int S2, int B2, int F2, int D2>
 constexpr auto operator/(Quantity<S1, B1, F1, D1> a, Quantity<S2, B2, F2, D2> b) {
-  return detail::make_quantity<S1 - S2, B1 - B2, F1 - F2, D1 - D2>(a.value() / b.value());
+  return QuantityOrNumber<S1 - S2, B1 - B2, F1 - F2, D1 - D2>(a.value() / b.value());
 }
 
 template <int S, int B, int F, int D>
 constexpr auto operator/(double k, Quantity<S, B, F, D> a) {
-  return detail::make_quantity<-S, -B, -F, -D>(k / a.value());
+  return QuantityOrNumber<-S, -B, -F, -D>(k / a.value());
 }
 
 using Seconds = Quantity<1, 0, 0, 0>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which scaleworth this is. Library scaleworth_version, linked by the program only, so that a
-/// commit relinks nothing else.
+/// Which scaleworth this is: a library of its own, so that a commit relinks the program only.
 #pragma once
 
 #include <string>

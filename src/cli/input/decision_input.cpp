@@ -358,8 +358,4 @@ std::vector<decide::Regime> parse_regimes(std::string_view text, const std::stri
   if (regimes.empty()) root.refuse("no regime in the file: write each as [[regime]]");
   return regimes;
 }
-
-std::vector<decide::Regime> read_regimes(const std::string& path) {
-  return parse_regimes(toml_file::read_small_file(path), path);
-}
 }  // namespace scaleworth::cli

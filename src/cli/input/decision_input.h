@@ -17,24 +17,16 @@ namespace scaleworth::cli {
 /// without run.json, a pattern, or a file that is neither CSV, TOML, run.json nor a table in JSON.
 bool names_recordings(const std::string& input);
 
-/// Recordings of one job at several counts: each input as `scaleworth attribute` takes it, or the
-/// JSON that it wrote; one count each, attributed one after the other. Throws UserError naming the
-/// input that cannot be read or attributed, and as `attributed_table`.
+/// Recordings of one job, one count each: what `scaleworth attribute` takes, or the JSON that it
+/// wrote. Throws UserError naming the input that cannot be read or attributed.
 decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
                                       std::optional<decide::Scaling> declared);
 
 /// What `scaleworth attribute --format json` wrote: the recordings' ranks, the ledger, the
-/// stragglers and the factors of the document; the rest of it, which no decision needs, is left.
-/// Throws UserError, one line beginning with `file`, for text that is no attribution, for a newer
-/// schema (with both versions), and for values that no attribution has: a part below 0, parts that
-/// do not add up to their step, a factor outside (0, 1].
+/// stragglers and the factors; the rest, which no decision needs, is left. Throws UserError, one
+/// line beginning with `file`, for anything else, a newer schema and impossible values.
 attribution::Attribution parse_attribution(std::string_view text, const std::string& file);
 
-/// Ways to pay from a TOML file with [[regime]] tables. Each has a name and one of price_part,
-/// price_usd_per_hour and capex_usd, with the keys that belong to it. Throws UserError naming
-/// `file`, line and remedy.
+/// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
 std::vector<decide::Regime> parse_regimes(std::string_view text, const std::string& file);
-
-/// Throws UserError for a file that cannot be read or exceeds 4 MiB.
-std::vector<decide::Regime> read_regimes(const std::string& path);
 }  // namespace scaleworth::cli

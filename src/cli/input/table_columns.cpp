@@ -49,21 +49,9 @@ constexpr std::array units{
     Unit{"w", Dimension::power, 1.0},       Unit{"kw", Dimension::power, 1e3},
 };
 
-std::vector<std::string> split_words(std::string_view text, char separator) {
-  std::vector<std::string> words{""};
-  for (const char c : text) {
-    if (c == separator) {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 /// The place of `word`, from 1 on, among `words`, which blanks separate; 0 where it is none.
 std::size_t place_among(std::string_view words, std::string_view word) {
-  const std::vector<std::string> all = split_words(words, ' ');
+  const std::vector<std::string_view> all = split(words, ' ');
   const auto found = std::ranges::find(all, word);
   return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin()) + 1;
 }
@@ -107,13 +95,12 @@ void take_basis(HeaderWords& words) {
 }
 
 /// "p99", "p99.9"; "p50" for the median; "mean".
-std::optional<std::string> percentile_of(const std::string& word) {
+std::optional<std::string> percentile_of(std::string_view word) {
   if (word == "median") return "p50";
   if (word == "mean" || word == "avg") return "mean";
   if (word.size() < 2 || word.size() > 6 || word.front() != 'p') return std::nullopt;
-  const bool number = std::all_of(
-      word.begin() + 1, word.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-  return number ? std::optional(word) : std::nullopt;
+  const bool number = word.find_first_not_of("0123456789.", 1) == std::string_view::npos;
+  return number ? std::optional<std::string>(word) : std::nullopt;
 }
 
 /// A column of rates; of several the one with the least `choice` is taken: rates of what users want
@@ -133,7 +120,7 @@ std::optional<TableColumn> flops_column(const std::string& name) {
   rate.flops = true;
   const char prefix = at == 0 ? ' ' : name[at - 1];
   rate.factor = prefix == 'g' ? 1e9 : prefix == 't' ? 1e12 : prefix == 'p' ? 1e15 : 1.0;
-  const std::vector<std::string> words = split_words(name, '_');
+  const std::vector<std::string_view> words = split(name, '_');
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     rate.per_rank = rate.per_rank || (words[i] == "per" && among(rank_words, words[i + 1]));
   }
@@ -183,8 +170,8 @@ std::optional<TableColumn> rate_column(const HeaderWords& words) {
     if (name.ends_with("_pct")) rate.factor = 0.01;
     return rate;
   }
-  for (const std::string& rank : split_words(rank_words, ' ')) {
-    if (!rate.per_rank) rate.per_rank = take_suffix(name, "_per_" + rank);
+  for (const std::string_view rank : split(rank_words, ' ')) {
+    if (!rate.per_rank) rate.per_rank = take_suffix(name, fmt::format("_per_{}", rank));
   }
   if (name == "throughput") return rate;
   for (const char* per_second : {"_per_s", "_per_sec", "_per_second", "/s"}) {
@@ -200,11 +187,11 @@ std::optional<TableColumn> rate_column(const HeaderWords& words) {
 std::optional<std::string> latency_words(const HeaderWords& words) {
   std::optional<std::string> percentile;
   std::string subject;
-  for (const std::string& word : split_words(words.name, '_')) {
+  for (const std::string_view word : split(words.name, '_')) {
     if (const auto found = percentile_of(word); found && !percentile) {
       percentile = found;
     } else if (among("ttft tpot itl e2e latency request", word)) {
-      if (word != "latency") subject = word + "_";
+      if (word != "latency") subject = fmt::format("{}_", word);
     } else {
       return std::nullopt;
     }

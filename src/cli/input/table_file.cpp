@@ -46,8 +46,7 @@ void check_column_count(std::size_t columns, const std::string& place) {
       "{}: more than {} columns; leave out what is not of the runs", place, most_columns));
 }
 
-/// Rows whose keys need not be the same: a column for each key in the order of its first
-/// occurrence.
+/// Rows with keys of their own: a column for each key, in the order of their first occurrence.
 class KeyedRows {
  public:
   explicit KeyedRows(const std::string& file) : table_{file, file, {}, {}} {}

@@ -44,11 +44,8 @@ struct TableFile {
 };
 
 /// The table in `text`, by the name of `file`: .toml, .json, else CSV with one header line, which
-/// may be a comment. Throws UserError with file, row and column for text that is none, rows of
-/// another length than the header, more than 100000 rows or 1000 columns, a header without count or
-/// without a time, parts or a throughput, a cell that is no finite number, a column that stands
-/// twice, two columns of one meaning, a selection that no column or no row answers, a count that
-/// stands twice (with the column that separates the rows), and what `decide::assemble` refuses.
+/// may be a comment; at most 100000 rows and 1000 columns. Throws UserError with file, row and
+/// column for anything else, and for what `decide::assemble` refuses.
 TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection = {});
@@ -121,15 +118,13 @@ std::string known_columns();
 using Columns = std::vector<std::optional<TableColumn>>;
 
 /// The rows of a scaling table. Throws UserError with place and column for a cell that is no finite
-/// number, a count, repeat or layout factor that is no integer from 0 to 1e6, a count that is
-/// missing, and parts per step under a time per run without a number of steps.
+/// number, or no integer from 0 to 1e6 where one belongs, and for a count that is missing.
 std::vector<decide::TableRow> built_rows(const RawTable& table, const Columns& columns);
 
 /// What the columns say of all rows.
 decide::TableKind kind_of(const Columns& columns);
 
-/// The table with columns renamed and only the rows wanted. Throws UserError naming the columns, or
-/// the values of the column, that there are instead.
+/// The table with columns renamed and the rows wanted. Throws UserError naming those there are.
 RawTable select(RawTable table, const TableSelection& selection);
 
 struct ChosenColumns {
@@ -144,7 +139,6 @@ ChosenColumns choose_columns(const RawTable& table);
 /// machine a row is of; absent where all rows are of one.
 std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
-/// Throws UserError for the first count that stands twice without a repeat, with the first column
-/// whose cells differ.
+/// Throws UserError for a count that stands twice without a repeat, with a column that differs.
 void refuse_twice(const RawTable& table, const ChosenColumns& chosen);
 }  // namespace scaleworth::cli

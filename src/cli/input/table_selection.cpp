@@ -81,8 +81,7 @@ void keep_rows(RawTable& table, const std::string& condition) {
                               listed(values)));
 }
 
-/// The least `choice` of each meaning of which one of several columns is taken and the others are
-/// left; of any other meaning only one may stand.
+/// The least `choice` of each meaning that several columns may have, of which one is taken.
 std::map<Meaning, std::size_t> best_choices(const Columns& columns) {
   std::map<Meaning, std::size_t> best;
   for (const auto& column : columns) {
@@ -116,8 +115,7 @@ void check_complete(const std::set<Meaning>& meanings, const RawTable& table) {
       timed ? "p" : "time_s"));
 }
 
-/// "params=22B (also 52B)" of the first column by which two rows differ and that means nothing
-/// else.
+/// "'params=22B'", of the first column by which two rows differ and that is no measurement.
 std::string difference(const RawTable& table,
                        const ChosenColumns& chosen,
                        const RawRow& one,

@@ -18,18 +18,14 @@
 namespace scaleworth::cli {
 probes::GemmWork parse_shape(const std::string& text) {
   probes::GemmWork work;
-  std::size_t count = 0;
-  std::size_t at = 0;
-  for (std::int64_t* const size : {&work.m, &work.n, &work.k, &work.batch}) {
-    if (at > text.size()) break;
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    const auto number = parse_number<std::int64_t>(std::string_view(text).substr(at, comma - at));
-    if (!number || *number < 1) break;
-    *size = *number;
-    ++count;
-    at = comma + 1;
+  const std::array sizes{&work.m, &work.n, &work.k, &work.batch};
+  const std::vector<std::string_view> parts = split(text, ',');
+  bool right = parts.size() == sizes.size() || parts.size() + 1 == sizes.size();
+  for (std::size_t i = 0; right && i < parts.size(); ++i) {
+    *sizes[i] = parse_number<std::int64_t>(parts[i]).value_or(0);
+    right = *sizes[i] >= 1;
   }
-  if (count >= 3 && at > text.size()) return work;
+  if (right) return work;
   throw UserError(
       "--shape '" + text +
       "' is not M,N,K or M,N,K,BATCH with positive integers, for example 4096,4096,4096");
@@ -156,8 +152,11 @@ std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
     const probes::GemmWork work = parse_shape(text);
     shapes.push_back({text, work.m, work.n, work.k, work.batch, std::nullopt});
   }
-  if (!options.shape_file.empty())
-    std::ranges::move(read_shape_file(options.shape_file), std::back_inserter(shapes));
+  if (const std::string& path = options.shape_file; !path.empty()) {
+    const std::string limit = fmt::format("; a list of shapes has at most {}", most_shape_bytes);
+    const std::string text = read_whole(path, "--shape-file " + path, most_shape_bytes, limit);
+    std::ranges::move(parse_shape_file(text, path), std::back_inserter(shapes));
+  }
   if (!options.model.empty())
     std::ranges::move(shapes_of_model(options.model), std::back_inserter(shapes));
   return shapes;
@@ -182,12 +181,6 @@ std::vector<NamedShape> parse_shape_file(std::string_view text, const std::strin
     throw UserError(file + ": no shapes; write a header name,m,n,k and one shape per line");
   }
   return shapes;
-}
-
-std::vector<NamedShape> read_shape_file(const std::string& path) {
-  const std::string limit = fmt::format("; a list of shapes has at most {}", most_shape_bytes);
-  const std::string text = read_whole(path, "--shape-file " + path, most_shape_bytes, limit);
-  return parse_shape_file(text, path);
 }
 
 std::vector<probes::DeviceSetting::NamedProblem> own_problems(

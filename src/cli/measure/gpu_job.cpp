@@ -43,8 +43,7 @@ probes::DeviceSetting make_device_setting(const ChosenDevices& chosen,
   return setting;
 }
 
-/// What the probes between GPUs are planned from: one rank per GPU, or as the launcher says; memory
-/// is that of the smallest GPU. `devices` holds at least one.
+/// One rank per GPU, or as the launcher says; memory is that of the smallest GPU, of at least one.
 probes::Setting make_device_rank_setting(const probes::DeviceSetting& devices,
                                          const LaunchEnvironment& launch) {
   probes::Setting setting;

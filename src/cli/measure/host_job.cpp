@@ -93,8 +93,7 @@ std::vector<std::string> rank_arguments(const Session& session, const std::strin
   return words;
 }
 
-/// Where ranks cannot be started (one core, no MPI, no mpirun) the step is measured at one rank and
-/// the collectives are skipped with that reason.
+/// Where ranks cannot be started the step is measured at one rank; the collectives are skipped.
 void run_rank_probes(Session& session, const probes::Setting& setting, int usable_cores) {
   if (!session.plan().has_probes(true)) return;
   const MeasureOptions& options = session.options();

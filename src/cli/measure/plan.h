@@ -48,9 +48,8 @@ struct Plan {
                         on_ranks});
     }
   }
-  /// Keeps the probes whose name, or leading words before a dot, are in `only`; all for an empty
-  /// `only`. Throws UserError naming the probes, and ending in `remedy`, for a word that means
-  /// none.
+  /// Keeps the probes whose name, or leading words before a dot, are in `only`; all where that is
+  /// empty. Throws UserError naming the probes and `remedy` for a word that means none.
   void keep(const std::vector<std::string>& only, const std::string& remedy = "");
 };
 
@@ -62,9 +61,8 @@ Plan make_plan(const probes::Setting& setting,
 /// As --dry-run prints it: a line per probe, overhead, total.
 std::string describe(const Plan& plan);
 
-/// The setting that plans and probes work from: this machine and what the user asked. `ranks` of a
-/// launcher's job; absent when we start ranks ourselves. Throws UserError for more ranks than
-/// usable cores without --oversubscribe, and for a straggler that is no rank.
+/// What plans and probes work from. `ranks` of a launcher's job; absent: we start them. Throws
+/// UserError for more ranks than cores without --oversubscribe and a straggler that is no rank.
 probes::Setting make_setting(const probes::Machine& machine,
                              const MeasureOptions& options,
                              std::optional<int> ranks);
@@ -76,18 +74,12 @@ struct NamedShape {
   std::optional<probes::NumberFormat> format;  // absent: as --number-format says
 };
 
-/// CSV with the columns name, m, n, k and optionally batch and format, in any order. Throws
-/// UserError naming `file`, line and remedy: a missing or unknown column, a number that is no
-/// positive integer up to 2^31 - 1, an unknown format, no shape at all, more than 1000.
+/// CSV with the columns name, m, n, k (1 to 2^31 - 1) and optionally batch and format, in any
+/// order; 1 to 1000 shapes. Throws UserError naming `file`, line and remedy.
 std::vector<NamedShape> parse_shape_file(std::string_view text, const std::string& file);
 
-/// Throws UserError also for a file that cannot be read or is larger than 1 MiB.
-std::vector<NamedShape> read_shape_file(const std::string& path);
-
-/// The matrix products that the user named by --shape, --shape-file and --model (its layers), each
-/// in every format of --number-format that some GPU of `devices` has, unless the file names the
-/// product's own. Empty when the user named none. Throws UserError for a malformed shape or file
-/// and an unknown model or format.
+/// The matrix products of --shape, --shape-file and --model, each in every --number-format unless
+/// the file names its own. Throws UserError also for a format that no GPU of `devices` has.
 std::vector<probes::DeviceSetting::NamedProblem> own_problems(
     const MeasureOptions& options, const std::vector<probes::DeviceDescription>& devices);
 }  // namespace scaleworth::cli

@@ -16,8 +16,7 @@ namespace {
 using probes::host::Blas;
 using probes::host::MpiModule;
 
-/// MPI, initialised; finalised on the way out of an orderly end only, because MPI_Finalize waits
-/// for all ranks.
+/// MPI, initialised; finalised at an orderly end only, because MPI_Finalize waits for all ranks.
 class MpiJob {
  public:
   explicit MpiJob(const MpiModule& mpi) : mpi_(mpi) { probes::host::check(mpi_, mpi_.init()); }
@@ -42,8 +41,7 @@ const MpiModule& require_mpi(const std::string& path) {
   throw UserError(reason_of(module));
 }
 
-/// Rank 0's plan data on every rank: cores and memory may differ between ranks, the questions may
-/// not.
+/// Rank 0's on every rank: cores and memory may differ between ranks, the questions may not.
 probes::Setting shared_setting(const MpiJob& job,
                                const probes::Machine& machine,
                                const MeasureOptions& options) {

@@ -62,8 +62,7 @@ Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe descri
   return {name, std::string(describe(*value)), "opened at run time"};
 }
 
-/// A library's path and the search step that found it stand as its source, the reason where it is
-/// missing.
+/// A library's source is its path and the search step that found it, or why it is missing.
 FactSection gpu_libraries(const probes::VendorPaths& paths) {
   FactSection section{gpu_libraries_section, {}};
   for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
@@ -269,8 +268,7 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
                                              const probes::VendorPaths& vendor_paths) {
   std::vector<FactSection> sections = machine.facts();
   const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts(vendor_paths);
-  // Without a GPU nothing of its libraries is opened: they are large, and a rank's memory may be
-  // limited.
+  // Without a GPU its libraries stay closed: they are large, and a rank's memory may be limited.
   if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
     sections.insert(sections.end(), found->begin(), found->end());
     sections.push_back(gpu_libraries(vendor_paths));

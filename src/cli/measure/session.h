@@ -54,14 +54,12 @@ class Progress {
   std::chrono::steady_clock::time_point last_draw_{};
 };
 
-/// Keeps what probes measure in the run and on disk. What the current probe adds goes to its record
-/// and soon to disk; a number that is not finite is a ProbeFailure. When saving fails (disk full),
-/// recording goes on in memory.
+/// Keeps what probes measure in the run and soon on disk; a number that is not finite is a
+/// ProbeFailure. When saving fails (disk full), recording goes on in memory.
 class Session final : public probes::Recorder {
  public:
-  /// Creates the run directory (`write` false, on ranks other than 0: nothing is written) and
-  /// records every planned probe as pending; `options` and `plan` must outlive the session. Throws
-  /// UserError when the directory cannot be created.
+  /// Creates the run directory, if it is to `write`, with every planned probe as pending. `options`
+  /// and `plan` must outlive the session. Throws UserError.
   Session(const MeasureOptions& options,
           const Plan& plan,
           const std::vector<std::string>& arguments,
@@ -73,9 +71,8 @@ class Session final : public probes::Recorder {
   /// Empty when nothing is written.
   std::string directory() const { return directory_ ? directory_->path().string() : ""; }
 
-  /// `measure(probe)` for each probe of the table that is planned; records how it ended: measured,
-  /// skipped (NothingToMeasure) or failed (ProbeFailure, out of memory). Interrupted is recorded
-  /// and passed on.
+  /// `measure(probe)` for each probe of the table that is planned; records how it ended.
+  /// Interrupted is recorded and passed on.
   template <class Probe, class Measure>
   void run_probes(std::span<const Probe> table, Measure measure) {
     for (const PlannedProbe& planned : plan_.probes) {
@@ -94,9 +91,8 @@ class Session final : public probes::Recorder {
   /// Warns the reader when `ranks` processes share `cores` of one node.
   void warn_of_sharing(int ranks, int cores);
 
-  /// Takes over what the rank processes left in the run directory `part` inside ours: records,
-  /// files, facts. What they did not reach is failed with `failure` when they ended badly (absent:
-  /// they ended well).
+  /// Takes over what the rank processes left in the run directory `part` inside ours. What they did
+  /// not reach is failed with `failure` (absent: they ended well).
   void adopt_part(const std::string& part, const std::optional<std::string>& failure);
 
   /// Marks the run complete, or interrupted, and saves it.
@@ -150,8 +146,7 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
                                              const probes::VendorPaths& vendor_paths);
 
 // The measuring job. Each prints the result on stdout and returns the exit code; `arguments` are
-// recorded with the run. Each throws UserError for what cannot be asked (more ranks than cores
-// without --oversubscribe).
+// recorded with the run. Each throws UserError for what cannot be asked.
 
 /// No launcher started us: probe the node in this process, start ranks, join the results.
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments);
@@ -159,9 +154,8 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
 /// roofline.gemm measures the user's shapes where given.
 void run_node_probes(Session& session, const probes::Setting& setting, probes::Machine& machine);
 
-/// A launcher (mpirun, srun) started us: be one rank; rank 0 records and reports, the others print
-/// nothing and return its verdict on success or failure. Throws UserError when MPI cannot be opened
-/// or announces another size than the launcher.
+/// A launcher (mpirun, srun) started us: be one rank; rank 0 records and reports. Throws UserError
+/// also when MPI cannot be opened or announces another size than the launcher.
 int measure_as_rank(MeasureOptions options,
                     const std::vector<std::string>& arguments,
                     const LaunchEnvironment& launch);
@@ -174,14 +168,12 @@ struct ChosenDevices {
   std::string assumption;
 };
 
-/// This node's GPUs; absent: measure the host (--machine host, or auto on a node without a GPU).
-/// Throws NothingMeasurable with the remedy when --machine cuda finds no GPU (unless --dry-run,
-/// which then plans for an assumed one), and when GPUs are there but cannot be used.
+/// This node's GPUs, with --dry-run an assumed one; absent: measure the host. Throws
+/// NothingMeasurable when --machine cuda finds no GPU, and when GPUs cannot be used.
 std::optional<ChosenDevices> choose_devices(const MeasureOptions& options);
 
-/// Measures `chosen`, in one process or as one rank per GPU of a launcher's job. With a launcher
-/// every process calls it: rank 0 asks the GPUs of its node while the others wait, all of them
-/// measure what lies between ranks, rank 0 reports.
+/// Measures `chosen`, in one process or as one rank per GPU of a launcher's job: rank 0 asks the
+/// GPUs of its node while the others wait, all measure what lies between ranks, rank 0 reports.
 int measure_on_devices(const MeasureOptions& options,
                        const std::vector<std::string>& arguments,
                        const LaunchEnvironment& launch,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files as wholes: written so that a reader, a full disk or a kill never meets half of one, and
-/// read within bounds.
+/// Files as wholes: never half of one, whatever happens while they are written; read within bounds.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +8,13 @@
 #include <string_view>
 
 namespace scaleworth {
-/// Replaces `path` by `contents` as one step: temporary file in the same directory, fsync, rename,
-/// fsync of the directory. Throws UserError naming path, cause and remedy; `path` is then as
-/// before and no temporary file is left.
+/// Replaces `path` by `contents` as one step: temporary file, fsync, rename, fsync of the
+/// directory. Throws UserError naming path, cause and remedy; `path` is then as before.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
 enum class Existing { append, refuse };
 
-/// Appends `contents` whole or not at all: on failure the file is cut back to its former length, or
-/// removed if it was new, and UserError thrown as above. `refuse`: the file must not exist yet.
+/// Appends whole or not at all; throws UserError as above. `refuse`: the file must not exist yet.
 void append_to_file(const std::filesystem::path& path,
                     std::string_view contents,
                     Existing existing);

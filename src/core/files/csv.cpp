@@ -30,6 +30,16 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line;
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 CsvReader::CsvReader(std::string_view text, std::string file)
     : rest_(text), file_(std::move(file)) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";

@@ -16,6 +16,9 @@ namespace scaleworth {
 /// (RFC 4180, with "\n" for the line end).
 std::string csv_line(const std::vector<std::string>& cells);
 
+/// What stands between the separators, one part more than there are separators.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// The number that the whole of `text` is; absent for anything else.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
@@ -32,8 +35,7 @@ class CsvReader {
  public:
   /// `text` must outlive the reader; `file` is for messages.
   CsvReader(std::string_view text, std::string file);
-  /// The cells of the next line; absent at the end. Throws UserError with file and line for a
-  /// quoted cell without an end.
+  /// The cells of the next line; absent at the end. Throws UserError for a quote without an end.
   std::optional<std::vector<std::string>> next();
   /// "table.csv:3", of the line that `next` gave last.
   std::string place() const { return file_ + ":" + std::to_string(line_); }

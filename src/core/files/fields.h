@@ -35,8 +35,7 @@ constexpr FieldOptions one_of(const char* texts) {
   return {.one_of = texts};
 }
 
-/// What heads a document: its schema's "$id", "title" and "description", and its first members; no
-/// "kind" where that is null.
+/// What heads a document and its schema; no "kind" where that is null.
 struct JsonHead {
   const char* id;
   const char* title;
@@ -64,7 +63,7 @@ class Fields {
                   std::string_view sentence = "",
                   const FieldOptions& options = {}) {
     key_ = key;
-    put(value, {sentence, options});
+    put(value, sentence, options);
   }
   template <class V>
   void operator()(std::string_view key, const V& value, const FieldOptions& options) {
@@ -75,7 +74,7 @@ class Fields {
   template <std::invocable<Fields&> Members>
   void object(std::string_view key, Members members, std::string_view sentence = "") {
     key_ = key;
-    begin_object(sentence, false);
+    begin("object", nullptr, sentence, false);
     members(*this);
     end();
   }
@@ -87,45 +86,25 @@ class Fields {
                  std::string_view sentence = "") {
     key_ = key;
     if (is_null(there)) return;
-    begin_object(sentence, true);
+    begin("object", nullptr, sentence, true);
     members(*this);
     end();
   }
-  /// `members(json, value)`.
-  template <class T, std::invocable<Fields&, const T&> Members>
-  void object(std::string_view key,
-              const T& value,
-              Members members,
-              std::string_view sentence = "") {
-    object(
-        key, [&](Fields& json) { members(json, value); }, sentence);
-  }
-  template <class T, std::invocable<Fields&, const T&> Members>
-  void object(std::string_view key,
-              const std::optional<T>& value,
-              Members members,
-              std::string_view sentence = "") {
+  /// `members(json, value)`; null for an absent one.
+  template <class V, class Members>
+  requires(!std::is_convertible_v<Members, std::string_view>) void object(
+      std::string_view key, const V& value, Members members, std::string_view sentence = "") {
     key_ = key;
-    struct_of(value ? &*value : nullptr, members, sentence, true);
+    struct_of(address(value), members, sentence, is_optional<V>);
   }
-  /// `members(json, element)` for each element.
-  template <class T, std::invocable<Fields&, const T&> Members>
+  /// `members(json, element)` for each element of a vector; null for an absent one.
+  template <class V, class Members>
   void array(std::string_view key,
-             const std::vector<T>& values,
+             const V& values,
              Members members,
              std::string_view sentence = "") {
     key_ = key;
-    list(
-        &values, true, sentence, false, [&](const T& one) { struct_of(&one, members, "", false); });
-  }
-  /// The same, or null.
-  template <class T, std::invocable<Fields&, const T&> Members>
-  void array(std::string_view key,
-             const std::optional<std::vector<T>>& values,
-             Members members,
-             std::string_view sentence = "") {
-    key_ = key;
-    list(values ? &*values : nullptr, true, sentence, true, [&](const T& one) {
+    list(address(values), true, sentence, is_optional<V>, [&](const auto& one) {
       struct_of(&one, members, "", false);
     });
   }
@@ -179,12 +158,20 @@ class Fields {
     }
   }
   template <class V>
-  void put(const V& value, const About& about) {
-    write(&value, about);
+  static constexpr bool is_optional = requires(V value) {
+    value.has_value();
+  };
+  template <class V>
+  static const V* address(const V& value) {
+    return &value;
   }
   template <class V>
-  void put(const std::optional<V>& value, const About& about) {
-    write(value ? &*value : nullptr, {about.sentence, about.options, true});
+  static const V* address(const std::optional<V>& value) {
+    return value ? &*value : nullptr;
+  }
+  template <class V>
+  void put(const V& value, std::string_view sentence, const FieldOptions& options) {
+    write(address(value), {sentence, options, is_optional<V>});
   }
 
   // `value` is null for an absent one.
@@ -224,7 +211,7 @@ class Fields {
   }
   template <class V>
   void write(const std::vector<V>* values, const About& about) {
-    const auto one = [&](const V& value) { put(value, {"", about.options}); };
+    const auto one = [&](const V& value) { put(value, "", about.options); };
     list(values, true, about.sentence, about.null, one);
   }
   template <class V>
@@ -244,16 +231,20 @@ class Fields {
   template <class T, class Members>
   void struct_of(const T* value, Members& members, std::string_view sentence, bool null) {
     if (is_null(value != nullptr)) return;
-    begin_object(sentence, null);
-    static const T none{};
-    members(*this, value ? *value : none);
+    begin("object", nullptr, sentence, null);
+    if constexpr (std::is_default_constructible_v<T>) {
+      static const T none{};
+      members(*this, value ? *value : none);
+    } else {
+      members(*this, *value);
+    }
     end();
   }
   /// `each(element)` for the elements of an array, or of an object whose keys are not known.
   template <class Range, class Each>
   void list(const Range* values, bool array, std::string_view sentence, bool null, Each each) {
     if (is_null(values != nullptr)) return;
-    begin_list(array, sentence, null);
+    begin(array ? "array" : "object", array ? "items" : "additionalProperties", sentence, null);
     if (make_ == Make::schema) {
       each(typename Range::value_type{});
     } else {
@@ -266,8 +257,8 @@ class Fields {
   void leaf(const char* type, const Leaf& value, const About& about);
   /// In a document the null that stands for what is not there, and true.
   bool is_null(bool there);
-  void begin_object(std::string_view sentence, bool null);
-  void begin_list(bool array, std::string_view sentence, bool null);
+  /// `of_each`: in the schema of a list the keyword of its elements; null for known members.
+  void begin(const char* type, const char* of_each, std::string_view sentence, bool null);
   /// Whether the schema requires the members that follow.
   void require(bool required);
   void end();

@@ -2,12 +2,12 @@
 #include "src/core/files/json.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,9 +18,8 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// What one value, one text and one key of the document cost beside their characters (sizes of
-// nlohmann_json 3.11 on 64 bits, rounded up; a value has 16 bytes, up to three times that while its
-// array grows).
+// Bytes of one value, text and key beside their characters (nlohmann_json 3.11 on 64 bits, rounded
+// up; a value has 16 bytes, up to three times that while its array grows).
 constexpr std::size_t value_cost = 48;
 constexpr std::size_t text_cost = 64;
 constexpr std::size_t key_cost = 96;
@@ -135,8 +134,7 @@ struct Container {
 /// Of texts that are separated by '|'.
 ordered_json list_of(const char* texts) {
   ordered_json list = ordered_json::array();
-  std::istringstream all(texts);
-  for (std::string one; std::getline(all, one, '|');) list.push_back(one);
+  for (const std::string_view one : split(texts, '|')) list.push_back(one);
   return list;
 }
 
@@ -194,7 +192,7 @@ struct Fields::State {
 };
 
 Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_unique<State>()) {
-  begin_object(head.sentence, false);
+  begin("object", nullptr, head.sentence, false);
   (*this)("schema_version", head.schema_version, "Readers refuse a larger number than they know.");
   if (head.kind != nullptr) (*this)("kind", head.kind, one_of(head.kind));
   if (make == Make::document) return;
@@ -244,26 +242,19 @@ bool Fields::is_null(bool there) {
   return true;
 }
 
-void Fields::begin_object(std::string_view sentence, bool null) {
-  ordered_json rule = ordered_json::object();
-  if (make_ == Make::schema) {
-    rule = with_sentence(sentence);
-    rule["type"] = types("object", null);
-    rule["additionalProperties"] = false;
-    rule["required"] = ordered_json::array();
-    rule["properties"] = ordered_json::object();
-  }
-  state_->open.push_back({std::move(rule), key_, nullptr, "", {}});
-}
-
-void Fields::begin_list(bool array, std::string_view sentence, bool null) {
+void Fields::begin(const char* type, const char* of_each, std::string_view sentence, bool null) {
+  const bool array = std::string_view(type) == "array";
   ordered_json value = array ? ordered_json::array() : ordered_json::object();
   if (make_ == Make::schema) {
     value = with_sentence(sentence);
-    value["type"] = types(array ? "array" : "object", null);
+    value["type"] = types(type, null);
   }
-  state_->open.push_back(
-      {std::move(value), key_, array ? "items" : "additionalProperties", "", {}});
+  if (make_ == Make::schema && of_each == nullptr) {
+    value["additionalProperties"] = false;
+    value["required"] = ordered_json::array();
+    value["properties"] = ordered_json::object();
+  }
+  state_->open.push_back({std::move(value), key_, of_each, "", {}});
 }
 
 void Fields::require(bool required) {

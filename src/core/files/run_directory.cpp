@@ -36,11 +36,10 @@ class Reader {
       : value_(value), parent_(&parent), key_(key), index_(index) {}
 
   template <class V>
-  void operator()(const char* key, V& value, const char*, const FieldOptions& options = {}) const {
-    member(key).read(value, options);
-  }
-  template <class V>
-  void operator()(const char* key, V& value, const FieldOptions& options = {}) const {
+  void operator()(const char* key,
+                  V& value,
+                  const char* = "",
+                  const FieldOptions& options = {}) const {
     member(key).read(value, options);
   }
   template <class T, class Members>
@@ -146,8 +145,7 @@ class Reader {
   std::size_t index_ = 0;
 };
 
-// The members of run.json, one list per struct: read by `Reader`, written and described by
-// `Fields`.
+// The members of run.json, one list per struct: read by `Reader`, written by `Fields`.
 
 constexpr auto section_fields = [](auto& fields, auto& section) {
   fields("name", section.name);

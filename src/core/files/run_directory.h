@@ -12,45 +12,39 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace scaleworth {
-/// The text of run.json (docs/run.schema.json): one line per fact and per point. Bytes that are no
-/// UTF-8 are replaced by U+FFFD. Throws ProbeFailure naming the place of a number that is NaN or
-/// infinite.
+/// The text of run.json (docs/run.schema.json), one line per fact and point; bytes that are no
+/// UTF-8 become U+FFFD. Throws ProbeFailure as `require_finite`.
 std::string run_to_json(const Run& run);
 
 /// docs/run.schema.json.
 std::string run_schema();
 
-/// The run in `text`. Unknown members are ignored; statistics are not in it.
-/// Throws UserError, one line with `where` (the file name), position and remedy, for text that is
-/// no such run: malformed, of wrong types, with a member missing, or of a newer schema version.
+/// The run in `text`; unknown members are ignored. Throws UserError, one line with `where` (the
+/// file name), position and remedy, for anything else and for a newer schema version.
 Run run_from_json(std::string_view text, const std::string& where);
 
-/// Throws ProbeFailure naming the first NaN or infinity in the point, which would make the whole
-/// run unwritable.
+/// Throws ProbeFailure naming the first NaN or infinity, which would make the run unwritable.
 void require_finite(const Point& point);
 
-/// Writes one run. Every failure (disk full, read-only, no permission) is a UserError naming path,
-/// cause and remedy, and leaves what was written before as it was.
+/// Writes one run. Every failure is a UserError, and leaves what was written before as it was.
 class RunDirectory {
  public:
-  /// Creates `path`. Throws UserError also when it already holds a run.json: a run is never
-  /// overwritten.
+  /// Creates `path`. Throws UserError also when it already holds a run.json.
   explicit RunDirectory(std::filesystem::path path, Seconds least_interval = Seconds(1.0));
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Writes run.json atomically. Cheap to call after every point: while only points were added it
-  /// writes at most every `least_interval`, and so that writing takes at most 5 % of the time. A
-  /// probe that ended, an interruption and the completion are written at once.
-  /// Throws ProbeFailure for a number that is not finite.
+  /// Writes run.json atomically: at once when a probe or the run ended, else at most every
+  /// `least_interval` and for at most 5 % of the time, so that each point may call it. Throws
+  /// ProbeFailure for a number that is not finite.
   void save(const Run& run);
 
-  /// Appends rows to the table `name` beside run.json; the header is written once, first. The table
-  /// must not exist before the first call. Throws std::invalid_argument for a row that has another
-  /// number of cells than the header or a name that leaves the directory.
+  /// Appends rows to the table `name` beside run.json, created with its header. Throws
+  /// std::invalid_argument for a row of another length or a name that leaves the directory.
   void append_rows(const std::string& name,
                    const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows);
@@ -59,12 +53,8 @@ class RunDirectory {
   void write_file(const std::string& name, std::string_view contents);
 
  private:
-  struct Milestone {
-    std::ptrdiff_t probes_ended = 0;
-    bool complete = false;
-    std::string interruption;
-    bool operator==(const Milestone&) const = default;
-  };
+  /// How many probes ended, completion and interruption.
+  using Milestone = std::tuple<std::ptrdiff_t, bool, std::string>;
   std::filesystem::path inside(const std::string& name) const;
 
   std::filesystem::path path_;
@@ -74,8 +64,7 @@ class RunDirectory {
   std::set<std::string> tables_;
 };
 
-/// The run in a run directory or in the run.json named. Throws UserError naming file, position and
-/// remedy for what is no readable run, is of a newer schema version, or exceeds 1 GiB.
+/// The run in a run directory or in the run.json named, at most 1 GiB. Throws as `run_from_json`.
 Run read_run(const std::filesystem::path& path);
 
 inline constexpr const char* run_file_name = "run.json";
@@ -83,9 +72,7 @@ inline constexpr const char* run_file_name = "run.json";
 /// "2026-11-21T09:11:00Z".
 std::string utc_text(std::chrono::system_clock::time_point time);
 
-/// "scaleworth-runs/20261121T091100Z-host". Characters of `host` other than letters, digits, '.'
-/// and
-/// '-' become '-'.
+/// "scaleworth-runs/20261121T091100Z-host". Of `host` all but letters, digits and '.' becomes '-'.
 std::filesystem::path default_run_directory(std::chrono::system_clock::time_point time,
                                             std::string_view host);
 

@@ -31,20 +31,17 @@ inline constexpr const char* precision = "precision";  // "fp32" | "fp64"
 inline constexpr const char* workers = "workers";      // threads measured at once
 inline constexpr const char* kernel = "kernel";        // "read" | "write" | "copy" | "triad"
 inline constexpr const char* nontemporal = "nontemporal";
-inline constexpr const char* working_set_bytes =
-    "working_set_bytes";  // per worker, all arrays together
+inline constexpr const char* working_set_bytes = "working_set_bytes";  // per worker, all arrays
 inline constexpr const char* fma_per_element = "fma_per_element";
 inline constexpr const char* m = "m";
 inline constexpr const char* n = "n";
 inline constexpr const char* k = "k";
 inline constexpr const char* batch = "batch";
-inline constexpr const char* family =
-    "family";  // "square" | "tokens" | "rank-k" | "batched" | "free"
+inline constexpr const char* family = "family";  // square, tokens, rank-k, batched or free
 inline constexpr const char* library = "library";
 inline constexpr const char* collective = "collective";  // "all_reduce", "all_gather", ...
 inline constexpr const char* ranks = "ranks";
-inline constexpr const char* message_bytes =
-    "message_bytes";  // as nccl-tests counts them per collective
+inline constexpr const char* message_bytes = "message_bytes";  // as nccl-tests counts them
 inline constexpr const char* mode =
     "mode";  // collectives: "isolated" | "back_to_back" | "graph"; step: "strong" | "weak"
 // Collectives on GPUs, besides the ones above. The algorithm and protocol asked for are empty where
@@ -123,14 +120,12 @@ inline constexpr const char* telemetry_window_s = "telemetry_window_s";  // one 
 /// One value each: the highest that the PCIe link reached in the window.
 inline constexpr const char* telemetry_pcie_generation = "telemetry_pcie_generation";
 inline constexpr const char* telemetry_pcie_width = "telemetry_pcie_width";
-inline constexpr const char* loss = "loss";  // mean training loss per step, equal on all ranks
-inline constexpr const char* step_s =
-    "step_s";  // step.training: slowest rank's duration of each step
+inline constexpr const char* loss = "loss";      // mean training loss per step, equal on all ranks
+inline constexpr const char* step_s = "step_s";  // of each step, on the slowest rank
 
 // Series of step.ledger, one point per (mode, ranks, rank), one value per step. The others are the
 // keys of `probe_parts` (src/core/step_ledger.h) and sum to step_ns exactly, in whole nanoseconds.
 inline constexpr const char* step_ns = "step_ns";
-/// Followed by a rank: part of exposed_wait_ns that was spent waiting for that rank
-/// ("waited_for_ns.3").
+/// Followed by a rank ("waited_for_ns.3"): the part of exposed_wait_ns spent waiting for it.
 inline constexpr const char* waited_for_ns_prefix = "waited_for_ns.";
 }  // namespace scaleworth::fields

@@ -19,9 +19,8 @@ constexpr void assume(bool holds) {
 }
 }  // namespace
 
-// toml++ 3.3.0 meets hostile text ("x = [}") with assumptions that it checks by assertions, and
-// turns into promises to the compiler where NDEBUG is defined: here they are checked in every
-// build.
+// toml++ 3.3.0 meets hostile text ("x = [}") with assertions, which are promises to the compiler
+// where NDEBUG is defined: here they are checked in every build.
 #undef NDEBUG
 #define TOML_ASSERT(holds) assume(static_cast<bool>(holds))
 #include <toml++/toml.h>

@@ -28,13 +28,11 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 /// `text` with everything but printable ASCII as "?", at most 200 characters: fit for a message.
 std::string printable(std::string_view text);
 
-/// A table of a file that a person edits. Each accessor marks its key as known; `finish` refuses
-/// the others. All accessors throw UserError, naming file, line and remedy, on a value of another
-/// type, a number that is not finite or not positive, and a required key that is missing.
+/// A table of a file that a person edits. Each accessor marks its key as known, and throws
+/// UserError for a required key that is missing and a value of another kind.
 class Table {
  public:
-  /// The root of a document. Throws UserError for text that is no TOML (duplicates included).
-  /// `file` is used in messages only.
+  /// The root of a document. Throws UserError as `parse_document`.
   static Table parse(std::string_view text, const std::string& file);
 
   std::string text(const char* key) { return text_value(required(key), key); }
@@ -48,9 +46,7 @@ class Table {
   std::optional<double> optional_positive(const char* key) {
     return find(key) ? std::optional(positive(key)) : std::nullopt;
   }
-  std::optional<std::int64_t> optional_positive_integer(const char* key) {
-    return find(key) ? std::optional(positive_integer(key)) : std::nullopt;
-  }
+  bool has(const char* key) { return find(key) != nullptr; }
   bool flag(const char* key, bool otherwise);
   /// Lists are empty when the key is missing.
   std::vector<std::string> texts(const char* key);

@@ -27,8 +27,7 @@ class StoppingRule {
 
   explicit StoppingRule(StoppingTarget target) : target_(target) {}
   /// `sample` must be finite and positive, else ProbeFailure (a clock that stands still, a NaN).
-  /// `spent` is the time the sample took to get, where it differs from the value (a batch of
-  /// operations).
+  /// `spent` is the time that it took to get, more than the value for a batch of operations.
   void add(Seconds sample, Seconds spent);
   void add(Seconds sample) { add(sample, sample); }
   bool finished() const { return reason_ != Reason::running; }

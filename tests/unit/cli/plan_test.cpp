@@ -152,7 +152,3 @@ TEST_CASE("a file of more shapes than can be measured is refused", "[shapes]") {
   for (int i = 0; i < 1001; ++i) text += "a,1,2,3\n";
   REQUIRE(complaint(text).starts_with("shapes.csv:1002: more than 1000 shapes"));
 }
-
-TEST_CASE("a shape file that is not there is refused with its name", "[shapes]") {
-  REQUIRE_THROWS_AS(read_shape_file("/nonexistent/shapes.csv"), UserError);
-}

@@ -2,6 +2,7 @@
 #include "src/core/catalogue.h"
 
 #include "src/core/error.h"
+#include "src/core/files/toml_table.h"
 #include "tests/catch.h"
 #include "tests/unit/core/catalogue/refusal.h"
 
@@ -256,7 +257,7 @@ TEST_CASE("letters beyond ASCII are refused with their line", "[catalogue]") {
 }
 
 TEST_CASE("a catalogue that cannot be opened is a user's error", "[catalogue]") {
-  REQUIRE_THROWS_AS(load_gpu_catalogue("/nonexistent/gpus.toml"), UserError);
+  REQUIRE_THROWS_AS(toml_file::read_small_file("/nonexistent/gpus.toml"), UserError);
 }
 
 TEST_CASE("grids have their published carbon intensity, by id in any case", "[catalogue]") {
