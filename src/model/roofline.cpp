@@ -176,7 +176,8 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
     for (double& time : cpu) time /= ceiling.workers;
     ceiling.cpu_rate = as<FlopPerSecond>(rate_estimate(flops, cpu));
     std::vector<double> shares;
-    for (const auto& [wall_s, cpu_s] : *wall_and_cpu(point)) {
+    const auto measured = wall_and_cpu(point);
+    for (const auto& [wall_s, cpu_s] : *measured) {
       shares.push_back(cpu_s / (ceiling.workers * wall_s));
     }
     ceiling.cpu_share = median(shares);
