@@ -59,10 +59,6 @@ double relative_time(double serial, double coherency, double count) {
   return serial + (1.0 - serial) / count + coherency * (count - 1.0);
 }
 
-double ContentionFit::time(double count) const {
-  return single * relative_time(serial, coherency, count);
-}
-
 std::optional<ContentionFit> fit_contention(const std::vector<TimePoint>& points) {
   if (different_counts(points) < law_parameters) return std::nullopt;
   const LinearLaw law = linear_law(points);
