@@ -145,7 +145,7 @@ std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
   for (const DecisionRow& row : rows) {
     const LedgerFacts* at = ledger_of(ledgers, row.count);
     if (row.count_ratio <= 1.0 || !at || !at->factors) continue;
-    Gap gap = pop_gap(*at->factors, row.count, &*from->factors, at->step_work / from->step_work);
+    Gap gap = pop_gap(*at->factors, row.count, *from->factors, at->step_work / from->step_work);
     // The table's times may be those of many steps.
     const double steps =
         row.time.value.value() / std::chrono::duration<double>(at->factors->runtime).count();
