@@ -11,9 +11,6 @@ namespace {
 constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
 
 std::string undecided(const LawSpread& spread) {
-  if (!spread.serial_share || !(spread.missing > 0.0)) {
-    return fmt::format("the table has no parts: {}", add_parts);
-  }
   return fmt::format(
       "the table has no parts, and the fits that its totals allow put {} of the gap at {} on "
       "serial work ({:.0f} % to {:.0f} % with their noise); only a communication measurement "
@@ -34,7 +31,7 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   if (!spread || !predictable) return;
   auto cause = gap_cause(spread->gap);
   if (!cause || !spread->serial_share || cause->owner.empty()) {
-    diagnosis.no_cause = undecided(*spread);
+    if (spread->serial_share && spread->missing > 0.0) diagnosis.no_cause = undecided(*spread);
     return;
   }
   diagnosis.cause = std::move(cause);
@@ -143,7 +140,7 @@ std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
   for (const DecisionRow& row : rows) {
     const LedgerFacts* at = ledger_of(ledgers, row.count);
     if (row.count_ratio <= 1.0 || !at || !at->factors) continue;
-    Gap gap = pop_gap(*at->factors, row.count, &*from->factors, at->step_work / from->step_work);
+    Gap gap = pop_gap(*at->factors, row.count, *from->factors, at->step_work / from->step_work);
     // The table's times may be those of many steps.
     const double steps =
         row.time.value.value() / std::chrono::duration<double>(at->factors->runtime).count();

@@ -122,16 +122,15 @@ Gap coefficient_gap(const Coefficients& coefficients,
                     const std::optional<MessageTerms>& message);
 
 /// The POP factors of one count as shares of its gap: a factor f of the product takes
-/// ln f / ln(product). Load balance and dependency are idle, transfer is communication; with
-/// `baseline`, the growth of the useful time (all ranks together, over the growth of the work) is
-/// compute slow-down and each factor counts relative to the baseline's. Factors above 1 are left
-/// out, and the rest is the whole. `lost_s` is runtime (1 - efficiency), relative to the baseline's
-/// where it is given; without losses where that is not above zero. Throws UserError for a factor
-/// that is not positive or no useful time. Source: POP Centre of Excellence, "POP Standard
-/// Metrics".
+/// ln f / ln(product). Load balance and dependency are idle, transfer is communication; the growth
+/// of the useful time (all ranks together, over the growth of the work) is compute slow-down. Each
+/// factor counts relative to the baseline's. Factors above 1 are left out, and the rest is the
+/// whole. `lost_s` is runtime (1 - efficiency), relative to the baseline's; without losses where
+/// that is not above zero. Throws UserError for a factor that is not positive or no useful time.
+/// Source: POP Centre of Excellence, "POP Standard Metrics".
 Gap pop_gap(const attribution::Efficiency& at,
             int count,
-            const attribution::Efficiency* baseline,
+            const attribution::Efficiency& baseline,
             double work_growth);
 
 /// A cause is named only when it explains at least this share of the loss.

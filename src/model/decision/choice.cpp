@@ -19,8 +19,8 @@ constexpr double quality_rounding = 1e-9;
 /// Superlinear rows exceed 1, but none 2: what is above is meant in per cent.
 constexpr double largest_threshold = 2.0;
 
-void require(bool holds, const std::string& message) {
-  if (!holds) throw UserError(message);
+void require(bool holds, std::string_view message) {
+  if (!holds) throw UserError(std::string(message));
 }
 
 bool positive(double value) {
@@ -236,13 +236,12 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           const Rubric& rubric,
                           Axis axis,
                           bool clock_priced) {
-  const std::vector<Gate> gates = gates_of(rows, rubric);
   RubricResult result;
   result.objective = objective_of(rows, rubric, axis, clock_priced);
   add_quality(result, rows, rubric);
   std::vector<const DecisionRow*> passing;
   for (const DecisionRow& row : rows) passing.push_back(&row);
-  for (const Gate& gate : gates) {
+  for (const Gate& gate : gates_of(rows, rubric)) {
     Exclusion exclusion{gate.reason, {}, gate.mark};
     for (const DecisionRow& row : rows) {
       if (!gate.passes(row)) exclusion.counts.push_back(row.count);
@@ -286,15 +285,11 @@ constexpr double farthest_optimum = 1e9;
 constexpr int bisections = 200;  // beyond the precision of a double
 
 void check(const Coefficients& law) {
-  if (!(law.serial >= 0.0 && law.serial <= 1.0)) {
-    throw UserError("the serial fraction must lie in 0 to 1, as --serial 0.03");
-  }
-  if (!(law.communication >= 0.0) || !std::isfinite(law.communication)) {
-    throw UserError("the communication coefficient must be 0 or more, as --comm 0.0015");
-  }
-  if (!(law.single.value() > 0.0) || !std::isfinite(law.single.value())) {
-    throw UserError("the time at one rank must be above 0, as --t1-hours 1");
-  }
+  require(law.serial >= 0.0 && law.serial <= 1.0,
+          "the serial fraction must lie in 0 to 1, as --serial 0.03");
+  require(law.communication >= 0.0 && std::isfinite(law.communication),
+          "the communication coefficient must be 0 or more, as --comm 0.0015");
+  require(positive(law.single.value()), "the time at one rank must be above 0, as --t1-hours 1");
 }
 }  // namespace
 

@@ -67,9 +67,7 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
   decision.fit = model::fit_contention(points);
   decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
   decision.model_selection =
-      model::select_model(points,
-                          decision.scaling == Scaling::weak,
-                          informed_families(decision.scaling, request.law_inputs));
+      model::select_model(points, decision.scaling == Scaling::weak, decision.further.families);
   decision.law_forecast = law_forecast(decision.rows, decision.scaling, decision.model_selection);
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);

@@ -104,22 +104,20 @@ Gap coefficient_gap(const Coefficients& law,
 
 Gap pop_gap(const attribution::Efficiency& at,
             int count,
-            const attribution::Efficiency* baseline,
+            const attribution::Efficiency& baseline,
             double work_growth) {
   const auto relative = [&](double attribution::Efficiency::*factor) {
-    return logarithm_of(at.*factor) - (baseline ? logarithm_of(baseline->*factor) : 0.0);
+    return logarithm_of(at.*factor) - logarithm_of(baseline.*factor);
   };
   using attribution::Efficiency;
+  const double growth = useful_time(at) / (useful_time(baseline) * work_growth);
   Gap gap;
   gap.count = count;
   gap.losses = {
       {Cause::idle, -relative(&Efficiency::load_balance) - relative(&Efficiency::dependency)},
       {Cause::host, -relative(&Efficiency::host)},
-      {Cause::communication, -relative(&Efficiency::transfer)}};
-  if (baseline) {
-    const double growth = useful_time(at) / (useful_time(*baseline) * work_growth);
-    gap.losses.push_back({Cause::slowdown, logarithm_of(growth)});
-  }
+      {Cause::communication, -relative(&Efficiency::transfer)},
+      {Cause::slowdown, logarithm_of(growth)}};
   double product = 0.0;
   for (const CauseLoss& loss : gap.losses) product += loss.lost_s;
   complete(gap);

@@ -242,12 +242,11 @@ Knee efficiency_knee(const std::vector<TimePoint>& rows, double threshold) {
   };
   std::size_t reached = 0;
   while (reached + 1 < rows.size() && efficiency(rows[reached + 1]) >= threshold) ++reached;
-  const TimePoint& last = rows[reached];
-  Knee knee{.kind = KneeKind::efficiency, .count = last.ranks(), .low = last.count};
-  if (reached + 1 == rows.size()) return knee;
-  const double above = efficiency(last);
+  Knee knee = around(KneeKind::efficiency, rows, reached);
+  knee.low = rows[reached].count;
+  if (!knee.high) return knee;
+  const double above = efficiency(rows[reached]);
   const double below = efficiency(rows[reached + 1]);
-  knee.high = rows[reached + 1].count;
   knee.position = knee.low * std::pow(*knee.high / knee.low, (above - threshold) / (above - below));
   return knee;
 }

@@ -188,12 +188,8 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
   }
   if (inputs.ring && scaling == Scaling::strong) {
     laws.informed = model::fit_informed(points_of_laws(rows), *inputs.ring);
+    laws.families = {model::ring_family(*inputs.ring)};
   }
   return laws;
-}
-
-std::vector<model::LawFamily> informed_families(Scaling scaling, const LawInputs& inputs) {
-  if (!inputs.ring || scaling != Scaling::strong) return {};
-  return {model::ring_family(*inputs.ring)};
 }
 }  // namespace scaleworth::decide

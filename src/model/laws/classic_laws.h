@@ -140,15 +140,14 @@ struct FurtherLaws {
   std::optional<model::ContentionFit> informed;  // strong scaling with ring costs
   std::vector<RingRow> ring;                     // with ring costs
   std::vector<BoundRow> bounds;                  // with work and depth
+  /// That the inputs add to the model selection of the rows.
+  std::vector<model::LawFamily> families;
 };
 
 /// Throws UserError for inputs out of their range.
 FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
                          Scaling scaling,
                          const LawInputs& inputs);
-
-/// The families that the inputs add to the model selection of these rows.
-std::vector<model::LawFamily> informed_families(Scaling scaling, const LawInputs& inputs);
 
 /// A set of terms of the count ratio; `ideal` is among them.
 struct ShapeFamily {

@@ -26,6 +26,15 @@ LinearLaw linear_law(const std::vector<TimePoint>& points) {
   return fit_linear({law_terms.begin(), law_terms.end()}, points);
 }
 
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Eigen::Index>(a.size()));
+  const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Eigen::Index>(b.size()));
+  const Eigen::ArrayXd x = first - first.mean();
+  const Eigen::ArrayXd y = second - second.mean();
+  const double norm = std::sqrt(x.square().sum() * y.square().sum());
+  return norm > 0.0 ? (x * y).sum() / norm : 0.0;
+}
+
 CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
   const auto times = [&](const ContentionFit& fit) {
     std::vector<double> at;
@@ -57,10 +66,6 @@ int largest_count(const std::vector<TimePoint>& points) {
 
 double relative_time(double serial, double coherency, double count) {
   return serial + (1.0 - serial) / count + coherency * (count - 1.0);
-}
-
-double ContentionFit::time(double count) const {
-  return single * relative_time(serial, coherency, count);
 }
 
 std::optional<ContentionFit> fit_contention(const std::vector<TimePoint>& points) {

@@ -28,7 +28,8 @@ struct ContentionFit {
   double coherency = 0.0;
   double residual = 0.0;  // root mean square of the relative residuals
 
-  double time(double count) const;  // of the same work, s
+  /// Of the same work, s.
+  double time(double count) const { return single * relative_time(serial, coherency, count); }
 };
 inline constexpr std::array law_terms{terms::ideal, terms::level, terms::linear};
 inline constexpr std::size_t law_parameters = law_terms.size();

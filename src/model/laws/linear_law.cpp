@@ -165,15 +165,6 @@ PlainLine plain_line(const std::vector<double>& x, const std::vector<double>& y)
   return line;
 }
 
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Index>(a.size()));
-  const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Index>(b.size()));
-  const Eigen::ArrayXd x = first - first.mean();
-  const Eigen::ArrayXd y = second - second.mean();
-  const double norm = std::sqrt(x.square().sum() * y.square().sum());
-  return norm > 0.0 ? (x * y).sum() / norm : 0.0;
-}
-
 LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points) {
   const MatrixXd rows = relative_design(terms, points);
   const Eigen::HouseholderQR<MatrixXd> factors(rows);

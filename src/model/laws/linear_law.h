@@ -110,8 +110,6 @@ struct PlainLine {
 };
 PlainLine plain_line(const std::vector<double>& x, const std::vector<double>& y);
 
-double correlation(const std::vector<double>& a, const std::vector<double>& b);
-
 /// The last value from `inside`, which is allowed, towards `outside`; that one where it is.
 template <class Allowed>
 double end_towards(double inside, double outside, int halvings, Allowed allowed) {

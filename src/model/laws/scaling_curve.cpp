@@ -69,10 +69,6 @@ void fill_cost_optimum(ScalingLaw& law, const CurveDraws& draws, const Prices& p
 }
 }  // namespace
 
-double WorkPlan::factor(int ranks) const {
-  return weak ? static_cast<double>(ranks) / baseline_ranks : 1.0;
-}
-
 void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& request) {
   law.curve.clear();
   for (std::size_t i = 0; i < draws.best.size(); ++i) {

@@ -15,7 +15,7 @@ struct WorkPlan {
   int baseline_ranks = 1;
   double baseline_tokens = 0.0;
   /// Work of a step at `ranks`, in steps of the baseline.
-  double factor(int ranks) const;
+  double factor(int ranks) const { return weak ? 1.0 * ranks / baseline_ranks : 1.0; }
   double tokens(int ranks) const { return baseline_tokens * factor(ranks); }
 };
 
