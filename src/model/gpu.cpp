@@ -56,17 +56,6 @@ GpuIdentity identify_gpu(const Run& run, int ordinal, const AnalysisOptions& opt
   return gpu;
 }
 
-std::vector<GpuLaunch> launches_of(const ProbeRecord& probe) {
-  std::vector<GpuLaunch> launches;
-  for (const Point& point : probe.points) {
-    const std::vector<double> times = usable_times(point, fields::wall_s);
-    if (times.empty()) continue;
-    launches.push_back(
-        {text_parameter(point, fields::launch), as<Seconds>(median_estimate(times))});
-  }
-  return launches;
-}
-
 GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& options) {
   GpuResult result;
   result.identity = identify_gpu(run, ordinal, options);
@@ -74,7 +63,13 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   analyse_gpu_latency(points_of_gpu(run, fields::gpu_latency, ordinal), result);
   analyse_gpu_compute(points_of_gpu(run, fields::gpu_compute, ordinal), result);
   fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
-  result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
+  const ProbeRecord launches = points_of_gpu(run, fields::gpu_launch, ordinal);
+  for (const Point& point : launches.points) {
+    const std::vector<double> times = usable_times(point, fields::wall_s);
+    if (times.empty()) continue;
+    const std::string& kind = text_parameter(point, fields::launch);
+    result.launches.push_back({kind, as<Seconds>(median_estimate(times))});
+  }
   const auto products = [&](const char* probe) {
     return products_of(points_of_gpu(run, probe, ordinal), result.identity, result.warnings);
   };
@@ -120,30 +115,24 @@ std::vector<double> readings(const Point& point, const char* name) {
 
 /// Reasons of NVML that hold a clock down under load, in the words of the report.
 /// Source: NVML API reference, nvmlClocksEventReasons.
-struct Reason {
-  std::uint64_t bit;
-  const char* name;
-};
-constexpr std::array slowdown_reasons{Reason{0x2, "application clocks"},
-                                      Reason{0x4, "power cap"},
-                                      Reason{0x8, "hardware slowdown"},
-                                      Reason{0x10, "sync boost"},
-                                      Reason{0x20, "thermal, software"},
-                                      Reason{0x40, "thermal, hardware"},
-                                      Reason{0x80, "power brake"}};
+constexpr std::array<std::pair<std::uint64_t, const char*>, 7> slowdown_reasons{
+    {{0x2, "application clocks"},
+     {0x4, "power cap"},
+     {0x8, "hardware slowdown"},
+     {0x10, "sync boost"},
+     {0x20, "thermal, software"},
+     {0x40, "thermal, hardware"},
+     {0x80, "power brake"}}};
 
 std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
   const std::vector<double> masks = readings(point, fields::telemetry_clock_event_reasons);
   std::vector<std::pair<std::string, double>> shares;
-  for (const Reason& reason : slowdown_reasons) {
-    const auto times = std::count_if(masks.begin(), masks.end(), [&](double mask) {
-      return mask >= 0.0 && mask < largest_mask &&
-             (static_cast<std::uint64_t>(mask) & reason.bit) != 0;
+  for (const auto& [bit, name] : slowdown_reasons) {
+    const auto times = std::ranges::count_if(masks, [bit = bit](double mask) {
+      return mask >= 0.0 && mask < largest_mask && (static_cast<std::uint64_t>(mask) & bit) != 0;
     });
-    if (times > 0) {
-      shares.emplace_back(reason.name,
-                          static_cast<double>(times) / static_cast<double>(masks.size()));
-    }
+    if (times == 0) continue;
+    shares.emplace_back(name, static_cast<double>(times) / static_cast<double>(masks.size()));
   }
   std::ranges::stable_sort(shares, std::greater{}, &std::pair<std::string, double>::second);
   return shares;

@@ -151,9 +151,8 @@ FlopPerSecond rank_of(const GpuFormat& format) {
   return format.best_shape ? format.best_shape->rate.value : FlopPerSecond(0.0);
 }
 
-bool same_work(const GpuGemm& a, const GpuGemm& b) {
-  return a.precision == b.precision && a.fast_accumulation == b.fast_accumulation &&
-         a.family == b.family && a.name == b.name && a.shape == b.shape;
+auto work_of(const GpuGemm& gemm) {
+  return std::tie(gemm.precision, gemm.fast_accumulation, gemm.family, gemm.name, gemm.shape);
 }
 
 /// One product per work; of two passes the steady one.
@@ -161,32 +160,11 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
   std::vector<GpuGemm> distinct;
   for (const char* pass : {pass_steady, pass_duty_cycled}) {
     for (const GpuGemm& gemm : products) {
-      if (gemm.pass != pass) continue;
-      const auto same = [&](const GpuGemm& other) { return same_work(gemm, other); };
-      if (std::ranges::none_of(distinct, same)) distinct.push_back(gemm);
+      if (gemm.pass != pass || std::ranges::count(distinct, work_of(gemm), work_of) > 0) continue;
+      distinct.push_back(gemm);
     }
   }
   return distinct;
-}
-
-void add_own_ridges(const std::string& precision,
-                    const std::vector<GpuGemm>& layers,
-                    FlopPerByte ridge,
-                    GpuResult& result) {
-  const KnownFormat* element = element_bytes(precision);
-  if (element == nullptr) return;
-  std::vector<GemmShape> all;
-  const auto add = [&](const std::string& layer, std::span<const GemmShape> weights) {
-    result.ridge_batches.push_back(
-        {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
-  };
-  for (const GpuGemm& layer : layers) {
-    all.push_back(layer.shape);
-    add(layer.name, std::span(&layer.shape, 1));
-  }
-  if (layers.size() > 1) add("all layers", all);
-  const GemmShape usual{1, 8192, 8192, 1};
-  if (layers.empty()) add("weights of 8192 x 8192", std::span(&usual, 1));
 }
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) {
@@ -321,19 +299,30 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
   }
   for (const std::string& precision : precisions) {
     const auto ceiling = measured_ceiling(products, result.roofline.ceilings, precision);
-    if (!ceiling) continue;
+    const KnownFormat* element = element_bytes(precision);
+    if (!ceiling || element == nullptr) continue;
+    const FlopPerByte ridge = *ceiling / *memory;
+    const auto add = [&](const std::string& layer, const std::vector<GemmShape>& weights) {
+      result.ridge_batches.push_back(
+          {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
+    };
     std::vector<GpuGemm> layers;
+    std::vector<GemmShape> all;
     for (const GpuGemm& gemm : reported_products(products)) {
       // A batch of products (attention) multiplies no weights that all tokens share.
       const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
       // The same weights at several token counts are one layer.
-      const bool known = std::any_of(layers.begin(), layers.end(), [&](const GpuGemm& layer) {
+      const bool known = std::ranges::any_of(layers, [&](const GpuGemm& layer) {
         return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
                layer.shape.k == gemm.shape.k;
       });
-      if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
+      if (!weights || known || gemm.precision != precision) continue;
+      layers.push_back(gemm);
+      all.push_back(gemm.shape);
+      add(gemm.name, {gemm.shape});
     }
-    add_own_ridges(precision, layers, *ceiling / *memory, result);
+    if (all.size() > 1) add("all layers", all);
+    if (all.empty()) add("weights of 8192 x 8192", {GemmShape{1, 8192, 8192, 1}});
   }
 }
 
