@@ -89,18 +89,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   return result;
 }
 
-/// Ordinals that any probe of GPUs has points of.
-std::set<int> measured_gpus(const Run& run) {
-  std::set<int> ordinals;
-  for (const ProbeRecord& record : run.probes) {
-    if (!record.name.starts_with("roofline.gpu.")) continue;
-    for (const Point& point : record.points) {
-      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
-    }
-  }
-  return ordinals;
-}
-
 constexpr double least_energy_window_s = 2.0;
 constexpr double largest_mask = 0x1p63;
 
@@ -140,10 +128,15 @@ std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
 }  // namespace
 
 std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options) {
-  std::vector<GpuResult> results;
-  for (const int ordinal : measured_gpus(run)) {
-    results.push_back(analyse_gpu(run, ordinal, options));
+  std::set<int> ordinals;
+  for (const ProbeRecord& record : run.probes) {
+    if (!record.name.starts_with("roofline.gpu.")) continue;
+    for (const Point& point : record.points) {
+      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
+    }
   }
+  std::vector<GpuResult> results;
+  for (const int ordinal : ordinals) results.push_back(analyse_gpu(run, ordinal, options));
   return results;
 }
 
@@ -166,11 +159,11 @@ GpuConditions conditions_of(const Point& point) {
 }
 
 std::optional<Estimate<double>> rate_of(const Point& point, const char* amount) {
-  const std::optional<double> total = amount_of(point, amount);
-  if (!total || !(*total > 0.0)) return std::nullopt;
+  const double total = amount_of(point, amount).value_or(0.0);
+  if (!(total > 0.0)) return std::nullopt;
   const std::vector<double> times = usable_times(point, fields::wall_s);
   if (times.empty()) return std::nullopt;
-  const Estimate<double> rate = rate_estimate(*total, times);
+  const Estimate<double> rate = rate_estimate(total, times);
   return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
 }
 
