@@ -118,32 +118,53 @@ FlopPerSecond by_rate(const GpuGemm& gemm) {
   return gemm.rate.value;
 }
 
+/// The gap-free products of a pass that timed one shape with the library's first proposal:
+/// `steady`'s, else the largest; none where there is no such shape.
+std::vector<GpuGemm> searched_in(std::span<const GpuGemm> products,
+                                 const char* pass,
+                                 const std::optional<GpuGemm>& steady) {
+  const auto by_shape = [&](const GpuGemm& gemm) {
+    return std::pair(steady && gemm.shape == steady->shape, gemm.flops);
+  };
+  std::vector<GpuGemm> timed;
+  std::optional<GpuGemm> chosen;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
+    timed.push_back(gemm);
+    if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
+  }
+  std::erase_if(timed, [&](const GpuGemm& gemm) { return !chosen || gemm.shape != chosen->shape; });
+  return timed;
+}
+
 /// From the fine pass where it timed the library's first proposal, else from the coarse pass.
 void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
-  const auto by_shape = [&](const GpuGemm& gemm) {
-    return std::pair(format.steady && gemm.shape == format.steady->shape, gemm.flops);
-  };
   for (const char* pass : {pass_fine, pass_coarse}) {
-    std::vector<GpuGemm> timed;
-    std::optional<GpuGemm> chosen;
-    for (const GpuGemm& gemm : products) {
-      if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
-      timed.push_back(gemm);
-      if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
-    }
-    if (!chosen) continue;
     std::optional<GpuGemm> first;
     std::optional<GpuGemm> best;
-    for (const GpuGemm& gemm : timed) {
-      if (gemm.shape != chosen->shape) continue;
+    for (const GpuGemm& gemm : searched_in(products, pass, format.steady)) {
       if (gemm.heuristic_rank == 0) keep_greatest(first, gemm, by_rate);
       keep_greatest(best, gemm, by_rate);
     }
-    format.tuned_shape = chosen->shape;
+    if (!best) continue;
+    format.tuned_shape = best->shape;
     format.tuning_headroom =
         best->heuristic_rank == 0 ? Estimate<double>{1.0, {}, 0} : ratio(best->rate, first->rate);
     return;
   }
+}
+
+GpuFormat format_of(std::span<const GpuGemm> products) {
+  GpuFormat format;
+  format.precision = products.front().precision;
+  format.fast_accumulation = products.front().fast_accumulation;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.pass == pass_steady) keep_greatest(format.steady, gemm, by_work);
+    if (gemm.pass == pass_burst) keep_greatest(format.burst, gemm, by_work);
+    if (gemm.pass == pass_duty_cycled) keep_greatest(format.best_shape, gemm, by_rate);
+  }
+  add_headroom(products, format);
+  return format;
 }
 
 FlopPerSecond rank_of(const GpuFormat& format) {
@@ -165,6 +186,22 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
     }
   }
   return distinct;
+}
+
+/// The user's products with weights.
+std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, const std::string& precision) {
+  std::vector<GpuGemm> layers;
+  for (const GpuGemm& gemm : reported_products(products)) {
+    // A batch of products (attention) multiplies no weights that all tokens share.
+    const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
+    // The same weights at several token counts are one layer.
+    const bool known = std::ranges::any_of(layers, [&](const GpuGemm& layer) {
+      return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
+             layer.shape.k == gemm.shape.k;
+    });
+    if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
+  }
+  return layers;
 }
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) {
@@ -213,14 +250,7 @@ std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuRe
   }
   std::vector<GpuFormat> formats;
   for (const auto& [key, group] : by_format) {
-    GpuFormat format;
-    std::tie(format.precision, format.fast_accumulation) = key;
-    for (const GpuGemm& gemm : group) {
-      if (gemm.pass == pass_steady) keep_greatest(format.steady, gemm, by_work);
-      if (gemm.pass == pass_burst) keep_greatest(format.burst, gemm, by_work);
-      if (gemm.pass == pass_duty_cycled) keep_greatest(format.best_shape, gemm, by_rate);
-    }
-    add_headroom(group, format);
+    GpuFormat format = format_of(group);
     if (format.steady && format.steady->against) {
       format.waterfall = loss_waterfall(evidence_for(*format.steady, format.best_shape, gpu));
     }
@@ -306,20 +336,10 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
       result.ridge_batches.push_back(
           {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
     };
-    std::vector<GpuGemm> layers;
     std::vector<GemmShape> all;
-    for (const GpuGemm& gemm : reported_products(products)) {
-      // A batch of products (attention) multiplies no weights that all tokens share.
-      const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
-      // The same weights at several token counts are one layer.
-      const bool known = std::ranges::any_of(layers, [&](const GpuGemm& layer) {
-        return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
-               layer.shape.k == gemm.shape.k;
-      });
-      if (!weights || known || gemm.precision != precision) continue;
-      layers.push_back(gemm);
-      all.push_back(gemm.shape);
-      add(gemm.name, {gemm.shape});
+    for (const GpuGemm& layer : own_layers(products, precision)) {
+      all.push_back(layer.shape);
+      add(layer.name, {layer.shape});
     }
     if (all.size() > 1) add("all layers", all);
     if (all.empty()) add("weights of 8192 x 8192", {GemmShape{1, 8192, 8192, 1}});
