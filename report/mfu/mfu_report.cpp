@@ -5,7 +5,7 @@
 #include "src/model/transformer/transformer.h"
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -227,7 +227,7 @@ Verdict judge_mfu(const MfuView& view) {
   const model::Utilisation& first = view.answer.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
   verdict.lines = {throughput_line(view), hardware_line(view)};
-  for (const model::Utilisation& other : view.answer.against | std::views::drop(1)) {
+  for (const model::Utilisation& other : std::span(view.answer.against).subspan(1)) {
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }
   verdict.lines.insert(verdict.lines.end(),

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,10 +72,12 @@ const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& form
 Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
   const DatasheetPeak* peak = sheet_peak(gpu, format);
   if (peak == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
     throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
                                 gpu.name,
                                 format,
-                                fmt::join(gpu.tensor | std::views::keys, ", ")));
+                                fmt::join(known, ", ")));
   }
   return {peak->rate, datasheet_basis(format, *peak)};
 }
