@@ -93,14 +93,6 @@ Seconds least_time(const OperatingPoint& point, const Request& request) {
   return std::max(compute, read) + communication;
 }
 
-void divide_measured_rate(OperatingPoint& point, const Request& request, double rate) {
-  require(rate > 0.0, "the measured tokens per second are not above zero");
-  const Seconds modelled = point.prefill_per_request + point.decode_per_request;
-  const double longer = Seconds(request.output / rate) / modelled;
-  point.prefill_per_request = point.prefill_per_request * longer;
-  point.decode_per_request = point.decode_per_request * longer;
-}
-
 void check_request(const Request& request) {
   if (!(request.prompt >= 1.0) || !(request.output >= 1.0)) {
     throw UserError(
@@ -144,8 +136,12 @@ OperatingPoint operate(const Server& server,
   const Seconds step =
       measured.decode_step ? positive("decode step", *measured.decode_step) : point.step.time;
   point.decode_per_request = step * (decode_steps(request) / batch);
-  if (measured.output_tokens_per_s) {
-    divide_measured_rate(point, request, *measured.output_tokens_per_s);
+  if (const auto& rate = measured.output_tokens_per_s) {
+    require(*rate > 0.0, "the measured tokens per second are not above zero");
+    const Seconds modelled = point.prefill_per_request + point.decode_per_request;
+    const double longer = Seconds(request.output / *rate) / modelled;
+    point.prefill_per_request = point.prefill_per_request * longer;
+    point.decode_per_request = point.decode_per_request * longer;
   }
   point.requests_per_s = 1.0 / (point.prefill_per_request + point.decode_per_request).value();
   point.output_tokens_per_s = request.output * point.requests_per_s;
