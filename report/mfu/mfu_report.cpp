@@ -5,6 +5,7 @@
 #include "src/model/transformer/transformer.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -226,8 +227,7 @@ Verdict judge_mfu(const MfuView& view) {
   const model::Utilisation& first = view.answer.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
   verdict.lines = {throughput_line(view), hardware_line(view)};
-  for (std::size_t at = 1; at < view.answer.against.size(); ++at) {
-    const model::Utilisation& other = view.answer.against[at];
+  for (const model::Utilisation& other : std::span(view.answer.against).subspan(1)) {
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }
   verdict.lines.insert(verdict.lines.end(),

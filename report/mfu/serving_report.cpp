@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -212,11 +211,11 @@ double cost_of(const ServedBatch& one) {
 /// Decades around the costs, for a batch of one costs a hundred times that of the largest.
 Json cost_spec(const ServingView& view) {
   Json spec = lines_spec(view, {{"at full load", cost_of}});
-  const auto [low, high] =
-      std::ranges::minmax(view.answer.batches | std::views::transform(cost_of));
+  const auto [least, most] = std::ranges::minmax_element(view.answer.batches, {}, cost_of);
+  const double low = cost_of(*least);
   constexpr double room = 1.2;
   const std::string title = view.options.currency + " per million output tokens";
-  spec["encoding"]["y"] = low > 0.0 ? log_channel("value", title, low / room, high * room)
+  spec["encoding"]["y"] = low > 0.0 ? log_channel("value", title, low / room, cost_of(*most) * room)
                                     : linear_channel("value", title);
   return spec;
 }

@@ -29,16 +29,6 @@ bool at_the_roof(const ServingQuestion& question) {
   return !question.measured.any() && !reduced(question);
 }
 
-/// "1,234 output tokens/s, 12.3 ms for each token".
-std::string batch_figures(const inference::OperatingPoint& point) {
-  std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";
-  if (point.time_per_output_token) {
-    text += fmt::format(", {} for each token of a request",
-                        format_quantity(number(*point.time_per_output_token), Unit::seconds));
-  }
-  return text;
-}
-
 std::string costs(const ServingView& view, const inference::TokenCost& cost) {
   const std::string& currency = view.options.currency;
   return fmt::format("{} per million output tokens, {} per million input",
@@ -61,7 +51,12 @@ std::string no_batch(const ServingView& view) {
 }
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
-  std::string text = fmt::format("At batch {:g}: {}", chosen.batch, batch_figures(chosen));
+  std::string text = fmt::format(
+      "At batch {:g}: {} output tokens/s", chosen.batch, rate_text(chosen.output_tokens_per_s));
+  if (chosen.time_per_output_token) {
+    text += fmt::format(", {} for each token of a request",
+                        format_quantity(number(*chosen.time_per_output_token), Unit::seconds));
+  }
   if (chosen.cost) return text + "; " + costs(view, *chosen.cost) + ", at full load.";
   return text + ".";
 }

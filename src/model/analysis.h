@@ -209,7 +209,6 @@ struct LossWaterfall {
   FlopPerSecond measured;
 };
 
-/// What one number format reaches in the library's products.
 struct GpuFormat {
   std::string precision;
   bool fast_accumulation = false;     // fp8 only
@@ -269,7 +268,6 @@ struct ContentionPoint {
 
 // ---- Result
 
-/// What a GPU costs for work at its measured rates.
 struct GpuCost {
   std::optional<Dollars> per_exaflop;  // steady rate of `precision`
   std::string precision;
@@ -346,7 +344,7 @@ struct CollectiveResult {
   std::size_t chosen = 0;  // index into fits: least held-out error
 };
 
-/// One way to run a collective of NCCL: a forced algorithm and protocol.
+/// A forced algorithm and protocol of NCCL.
 struct AlgorithmLine {
   std::string algorithm;
   std::string protocol;
@@ -402,7 +400,6 @@ struct StepShare {
   double share = 0.0;  // of the step
 };
 
-/// One rank's ledger at one count, for the stacked bars.
 struct RankShare {
   int rank = 0;
   std::vector<StepShare> parts;

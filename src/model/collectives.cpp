@@ -75,22 +75,6 @@ struct Group {
   bool shared_gpu = false;
 };
 
-void add_point(std::map<Key, Group>& groups, const Point& point) {
-  const auto size = size_of(point);
-  if (!size) return;
-  Group& group = groups[{text_parameter(point, fields::topology),
-                         text_parameter(point, fields::collective),
-                         text_parameter(point, fields::mode),
-                         size->first,
-                         flag_parameter(point, fields::in_place),
-                         flag_parameter(point, fields::registered)}];
-  group.shared_gpu = group.shared_gpu || flag_parameter(point, fields::shared_gpu);
-  Cell& cell = group.ways[{text_parameter(point, fields::algorithm),
-                           text_parameter(point, fields::protocol)}][size->second];
-  append_usable(cell.times, point);
-  if (cell.first == nullptr) cell.first = &point;
-}
-
 /// The library takes the way that it expects to be the fastest.
 std::optional<Seconds> least_prediction(const Point& point) {
   const std::string_view prefix = fields::predicted_s_prefix;
@@ -143,18 +127,15 @@ ChosenPoint chosen_point(double bytes, const Cell& cell, double factor) {
   return chosen;
 }
 
-bool was_forced_at(const std::vector<AlgorithmLine>& lines, Bytes message) {
-  return std::ranges::any_of(lines, [message](const AlgorithmLine& line) {
-    return std::ranges::count(line.points, message, &CollectivePoint::message) > 0;
-  });
-}
-
 void add_errors(AlgorithmResult& result) {
   std::vector<double> by_lines;
   std::vector<double> by_library;
   for (ChosenPoint& chosen : result.chosen) {
     chosen.fastest_line = system_time(result.lines, chosen.point.message);
-    if (!chosen.fastest_line || was_forced_at(result.lines, chosen.point.message)) continue;
+    const bool forced = std::ranges::any_of(result.lines, [&](const AlgorithmLine& line) {
+      return std::ranges::count(line.points, chosen.point.message, &CollectivePoint::message) > 0;
+    });
+    if (!chosen.fastest_line || forced) continue;
     by_lines.push_back(relative_error(*chosen.fastest_line, chosen.point));
     if (chosen.library_prediction) {
       by_library.push_back(relative_error(*chosen.library_prediction, chosen.point));
@@ -268,7 +249,21 @@ std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   const ProbeRecord* probe = find_probe(run, fields::comm_nccl);
   if (probe == nullptr) return results;
   std::map<Key, Group> groups;
-  for (const Point& point : probe->points) add_point(groups, point);
+  for (const Point& point : probe->points) {
+    const auto size = size_of(point);
+    if (!size) continue;
+    Group& group = groups[{text_parameter(point, fields::topology),
+                           text_parameter(point, fields::collective),
+                           text_parameter(point, fields::mode),
+                           size->first,
+                           flag_parameter(point, fields::in_place),
+                           flag_parameter(point, fields::registered)}];
+    group.shared_gpu = group.shared_gpu || flag_parameter(point, fields::shared_gpu);
+    Cell& cell = group.ways[{text_parameter(point, fields::algorithm),
+                             text_parameter(point, fields::protocol)}][size->second];
+    append_usable(cell.times, point);
+    if (cell.first == nullptr) cell.first = &point;
+  }
   for (const auto& [key, group] : groups) results.push_back(analyse_group(key, group));
   return results;
 }

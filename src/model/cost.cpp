@@ -35,7 +35,7 @@ Costed with_cost(const Prices& common, const CountTime& at) {
 
 bool on_plateau(const Estimate<Dollars>& cost, const Estimate<Dollars>& cheapest) {
   if (cost.value <= cheapest.value * (1.0 + plateau_width)) return true;
-  return cost.interval && cheapest.interval && cost.interval->low <= cheapest.interval->high;
+  return cost.interval && cheapest.interval && cost.low() <= cheapest.high();
 }
 
 double capital_recovery_factor(double rate, double years) {

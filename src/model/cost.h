@@ -26,21 +26,17 @@ Dollars job_cost(const Prices& prices, int ranks, Seconds time);
 /// paid once per job.
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second);
 
-/// The time that one count takes for the work that all counts of a comparison share.
 struct CountTime {
   int ranks = 1;
-  Estimate<Seconds> time;
+  Estimate<Seconds> time;     // for the work that all counts of a comparison share
   double price_factor = 1.0;  // of the price per rank, where this count has a price of its own
 };
 
-/// `prices` as `at` pays them.
 Prices prices_at(const Prices& prices, const CountTime& at);
 
 /// K* among `times` > 0: least cost, the smaller count where equal. With f = 0 it does not depend
 /// on p, to which C is proportional. `price_of_speed` is for the work of `times`.
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times);
-
-// The lines of a job's bill.
 
 struct BillTerms {
   DollarsPerSecond per_rank;
@@ -51,7 +47,6 @@ struct BillTerms {
   Dollars egress = Dollars(0.0);  // once per run
 };
 
-/// All that runs with the clock in one rate.
 Prices prices_of(const BillTerms& terms);
 
 struct BillLines {
@@ -71,8 +66,6 @@ DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month);
 
 /// Data that leaves once per run.
 Dollars egress_cost(double gigabytes, double usd_per_gigabyte);
-
-// What an hour of a machine costs that was bought, and from which use on that beats renting.
 
 /// Per rank: network, storage and staff belong into `capital` and `operation_per_year`.
 struct OwnedTerms {
@@ -96,8 +89,6 @@ DollarsPerSecond owned_price(const OwnedTerms& terms);
 
 /// The utilisation from which owning is cheaper than `rented` per used hour. Above 1: never.
 double break_even_utilisation(const OwnedTerms& terms, DollarsPerSecond rented);
-
-// Energy and carbon of a job, from meters or from the rated power of its ranks.
 
 /// Part of full power that a rank draws while it waits. MLPerf Training v4.0, Llama-2-70B LoRA on
 /// H100 nodes metered at AC: at 64 nodes, 22.5 % efficient, a node drew 4997 W on average, 70 % of
@@ -129,7 +120,6 @@ std::optional<JobEnergy> rated_energy(const PowerTerms& terms,
                                       const Estimate<Seconds>& time,
                                       double busy);
 
-/// Of what meters say, in J.
 JobEnergy metered_energy(const PowerTerms& terms, double joules);
 
 // Jobs on machines that may be taken away.
@@ -165,7 +155,6 @@ struct SpotPlan {
 /// e^(R/M). Absent beyond a thousand times the work: such a job does not finish.
 std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work);
 
-/// One count under reclaims.
 struct SpotCount {
   int ranks = 1;
   std::optional<SpotPlan> plan;   // absent: does not finish
@@ -173,7 +162,6 @@ struct SpotCount {
   std::optional<double> in_time;  // chance of meeting the deadline, where there is one
 };
 
-/// A time that a job must keep, and with what probability.
 struct Deadline {
   Seconds latest;
   double probability = 0.95;  // in (0, 1)

@@ -56,17 +56,6 @@ GpuIdentity identify_gpu(const Run& run, int ordinal, const AnalysisOptions& opt
   return gpu;
 }
 
-std::vector<GpuLaunch> launches_of(const ProbeRecord& probe) {
-  std::vector<GpuLaunch> launches;
-  for (const Point& point : probe.points) {
-    const std::vector<double> times = usable_times(point, fields::wall_s);
-    if (times.empty()) continue;
-    launches.push_back(
-        {text_parameter(point, fields::launch), as<Seconds>(median_estimate(times))});
-  }
-  return launches;
-}
-
 GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& options) {
   GpuResult result;
   result.identity = identify_gpu(run, ordinal, options);
@@ -74,7 +63,13 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   analyse_gpu_latency(points_of_gpu(run, fields::gpu_latency, ordinal), result);
   analyse_gpu_compute(points_of_gpu(run, fields::gpu_compute, ordinal), result);
   fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
-  result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
+  const ProbeRecord launches = points_of_gpu(run, fields::gpu_launch, ordinal);
+  for (const Point& point : launches.points) {
+    const std::vector<double> times = usable_times(point, fields::wall_s);
+    if (times.empty()) continue;
+    const std::string& kind = text_parameter(point, fields::launch);
+    result.launches.push_back({kind, as<Seconds>(median_estimate(times))});
+  }
   const auto products = [&](const char* probe) {
     return products_of(points_of_gpu(run, probe, ordinal), result.identity, result.warnings);
   };
@@ -94,18 +89,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   return result;
 }
 
-/// Ordinals that any probe of GPUs has points of.
-std::set<int> measured_gpus(const Run& run) {
-  std::set<int> ordinals;
-  for (const ProbeRecord& record : run.probes) {
-    if (!record.name.starts_with("roofline.gpu.")) continue;
-    for (const Point& point : record.points) {
-      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
-    }
-  }
-  return ordinals;
-}
-
 constexpr double least_energy_window_s = 2.0;
 constexpr double largest_mask = 0x1p63;
 
@@ -120,30 +103,24 @@ std::vector<double> readings(const Point& point, const char* name) {
 
 /// Reasons of NVML that hold a clock down under load, in the words of the report.
 /// Source: NVML API reference, nvmlClocksEventReasons.
-struct Reason {
-  std::uint64_t bit;
-  const char* name;
-};
-constexpr std::array slowdown_reasons{Reason{0x2, "application clocks"},
-                                      Reason{0x4, "power cap"},
-                                      Reason{0x8, "hardware slowdown"},
-                                      Reason{0x10, "sync boost"},
-                                      Reason{0x20, "thermal, software"},
-                                      Reason{0x40, "thermal, hardware"},
-                                      Reason{0x80, "power brake"}};
+constexpr std::array<std::pair<std::uint64_t, const char*>, 7> slowdown_reasons{
+    {{0x2, "application clocks"},
+     {0x4, "power cap"},
+     {0x8, "hardware slowdown"},
+     {0x10, "sync boost"},
+     {0x20, "thermal, software"},
+     {0x40, "thermal, hardware"},
+     {0x80, "power brake"}}};
 
 std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
   const std::vector<double> masks = readings(point, fields::telemetry_clock_event_reasons);
   std::vector<std::pair<std::string, double>> shares;
-  for (const Reason& reason : slowdown_reasons) {
-    const auto times = std::count_if(masks.begin(), masks.end(), [&](double mask) {
-      return mask >= 0.0 && mask < largest_mask &&
-             (static_cast<std::uint64_t>(mask) & reason.bit) != 0;
+  for (const auto& [bit, name] : slowdown_reasons) {
+    const auto times = std::ranges::count_if(masks, [bit = bit](double mask) {
+      return mask >= 0.0 && mask < largest_mask && (static_cast<std::uint64_t>(mask) & bit) != 0;
     });
-    if (times > 0) {
-      shares.emplace_back(reason.name,
-                          static_cast<double>(times) / static_cast<double>(masks.size()));
-    }
+    if (times == 0) continue;
+    shares.emplace_back(name, static_cast<double>(times) / static_cast<double>(masks.size()));
   }
   std::ranges::stable_sort(shares, std::greater{}, &std::pair<std::string, double>::second);
   return shares;
@@ -151,10 +128,15 @@ std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
 }  // namespace
 
 std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options) {
-  std::vector<GpuResult> results;
-  for (const int ordinal : measured_gpus(run)) {
-    results.push_back(analyse_gpu(run, ordinal, options));
+  std::set<int> ordinals;
+  for (const ProbeRecord& record : run.probes) {
+    if (!record.name.starts_with("roofline.gpu.")) continue;
+    for (const Point& point : record.points) {
+      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
+    }
   }
+  std::vector<GpuResult> results;
+  for (const int ordinal : ordinals) results.push_back(analyse_gpu(run, ordinal, options));
   return results;
 }
 
@@ -177,11 +159,11 @@ GpuConditions conditions_of(const Point& point) {
 }
 
 std::optional<Estimate<double>> rate_of(const Point& point, const char* amount) {
-  const std::optional<double> total = amount_of(point, amount);
-  if (!total || !(*total > 0.0)) return std::nullopt;
+  const double total = amount_of(point, amount).value_or(0.0);
+  if (!(total > 0.0)) return std::nullopt;
   const std::vector<double> times = usable_times(point, fields::wall_s);
   if (times.empty()) return std::nullopt;
-  const Estimate<double> rate = rate_estimate(*total, times);
+  const Estimate<double> rate = rate_estimate(total, times);
   return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
 }
 

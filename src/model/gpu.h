@@ -28,7 +28,6 @@ ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal);
 /// amount / median time with its interval; absent without usable times or without the amount.
 std::optional<Estimate<double>> rate_of(const Point& point, const char* amount);
 
-/// Median, during the samples.
 std::optional<double> counted_clock(const Point& point);
 
 // Values of `isa` of a GPU's ceilings.
@@ -187,7 +186,6 @@ double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiproces
 /// the first. Empty for fewer than two counts.
 std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 
-/// Of the level "memory".
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
 
 /// Price / rate of the steady bf16 products, else of the fastest steady ones, and of memory reads.

@@ -206,8 +206,9 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
   analyse_latency(lines, caches_of(result.identity, true), result.roofline);
   for (LatencyLevel& level : result.roofline.latency_levels) {
     std::vector<double> on_level;
-    for (const auto& [size, clock] : clocks) {
-      if (Bytes(size) >= level.smallest && Bytes(size) <= level.largest) on_level.push_back(clock);
+    const auto end = clocks.upper_bound(level.largest.value());
+    for (auto at = clocks.lower_bound(level.smallest.value()); at != end; ++at) {
+      on_level.push_back(at->second);
     }
     if (const auto clock = median(on_level)) {
       level.cycles = transform(level.latency, [&](Seconds time) { return time.value() * *clock; });

@@ -20,9 +20,9 @@
 namespace scaleworth::model {
 namespace {
 std::string basis_of(const SlowestProduct& slowest) {
-  std::string text =
-      fmt::format("steady {} products of GPU {}", slowest.product->precision, slowest.ordinal);
-  if (const auto& against = slowest.product->against) {
+  const auto& [product, ordinal] = slowest;
+  std::string text = fmt::format("steady {} products of GPU {}", product->precision, ordinal);
+  if (const auto& against = product->against) {
     text += fmt::format(", {:.1f} % of {}", 100.0 * against->fraction.value, against->basis);
   }
   return text;
@@ -101,13 +101,12 @@ std::string cause_of(const std::vector<GpuPace>& paces, std::size_t index) {
 void judge(std::vector<GpuPace>& paces) {
   if (paces.size() < 2) return;
   for (GpuPace& pace : paces) {
-    std::vector<const GpuPace*> others;
+    std::vector<Estimate<FlopPerSecond>> others;
     for (const GpuPace& other : paces)
-      if (&other != &pace) others.push_back(&other);
-    std::ranges::sort(others, {}, [](const GpuPace* other) { return other->together.value; });
+      if (&other != &pace) others.push_back(other.together);
+    std::ranges::sort(others, {}, &Estimate<FlopPerSecond>::value);
     // The middle one (of an even number the lower), with its interval.
-    const GpuPace& middle = *others[(others.size() - 1) / 2];
-    const Estimate<double> share = ratio(pace.together, middle.together);
+    const Estimate<double> share = ratio(pace.together, others[(others.size() - 1) / 2]);
     pace.slow = share.high() < 1.0 - normal_spread;
     pace.of_others = share;
   }

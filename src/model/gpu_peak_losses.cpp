@@ -84,25 +84,22 @@ std::string remainder_text(const WaterfallEvidence& known) {
   if (!known.spec_clock_hz || !known.settled_clock_hz) {
     return "the clock is not known, so the losses cannot be separated";
   }
-  return known.best_kernel
-             ? "what the figures above leave over"
-             : "algorithm, tiles, memory: no best shape was measured to separate them";
+  if (known.best_kernel) return "what the figures above leave over";
+  return "algorithm, tiles, memory: no best shape was measured to separate them";
 }
 
 constexpr double often = 0.5;
 constexpr double at_limit = 0.95;
 constexpr const char* queued_launch = "empty kernel";
 
-struct KnownReason {
-  const char* reason;
-  const char* step;
-};
-constexpr std::array known_reasons{KnownReason{"power cap", "power cap"},
-                                   KnownReason{"power brake", "power cap"},
-                                   KnownReason{"thermal, software", "heat"},
-                                   KnownReason{"thermal, hardware", "heat"},
-                                   KnownReason{"hardware slowdown", "hardware slowdown"},
-                                   KnownReason{"application clocks", "application clocks"}};
+/// Reasons that the driver gives, and their steps.
+constexpr std::array<std::pair<const char*, const char*>, 6> known_reasons{
+    {{"power cap", "power cap"},
+     {"power brake", "power cap"},
+     {"thermal, software", "heat"},
+     {"thermal, hardware", "heat"},
+     {"hardware slowdown", "hardware slowdown"},
+     {"application clocks", "application clocks"}}};
 
 std::string power_text(const GpuConditions& conditions, const GpuIdentity& gpu) {
   if (!conditions.power_w) return "";
@@ -125,7 +122,7 @@ std::optional<double> waves_of(const GpuGemm& product) {
 void add_waves(const GpuGemm& product,
                const std::optional<GpuGemm>& best,
                WaterfallEvidence& evidence) {
-  const bool comparable = !best || waves_of(*best).has_value();
+  const bool comparable = !best || waves_of(*best);
   if (comparable) evidence.wave_efficiency = waves_of(product);
   if (!evidence.wave_efficiency) {
     evidence.wave_evidence = fmt::format(
@@ -189,12 +186,12 @@ LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
 
 ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) {
   const std::string power = power_text(conditions, gpu);
-  for (const KnownReason& known : known_reasons) {
+  for (const auto& [known, step] : known_reasons) {
     for (const auto& [reason, share] : conditions.slowdown_reasons) {
-      if (reason != known.reason || share < often) continue;
+      if (reason != known || share < often) continue;
       const std::string often_given =
           fmt::format("{} in {:.0f} % of the readings", reason, 100.0 * share);
-      return {known.step, power.empty() ? often_given : often_given + ", " + power};
+      return {step, power.empty() ? often_given : often_given + ", " + power};
     }
   }
   if (conditions.power_w && gpu.power_limit_w &&

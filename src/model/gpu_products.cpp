@@ -118,32 +118,53 @@ FlopPerSecond by_rate(const GpuGemm& gemm) {
   return gemm.rate.value;
 }
 
+/// The gap-free products of a pass that timed one shape with the library's first proposal:
+/// `steady`'s, else the largest; none where there is no such shape.
+std::vector<GpuGemm> searched_in(std::span<const GpuGemm> products,
+                                 const char* pass,
+                                 const std::optional<GpuGemm>& steady) {
+  const auto by_shape = [&](const GpuGemm& gemm) {
+    return std::pair(steady && gemm.shape == steady->shape, gemm.flops);
+  };
+  std::vector<GpuGemm> timed;
+  std::optional<GpuGemm> chosen;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
+    timed.push_back(gemm);
+    if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
+  }
+  std::erase_if(timed, [&](const GpuGemm& gemm) { return !chosen || gemm.shape != chosen->shape; });
+  return timed;
+}
+
 /// From the fine pass where it timed the library's first proposal, else from the coarse pass.
 void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
-  const auto by_shape = [&](const GpuGemm& gemm) {
-    return std::pair(format.steady && gemm.shape == format.steady->shape, gemm.flops);
-  };
   for (const char* pass : {pass_fine, pass_coarse}) {
-    std::vector<GpuGemm> timed;
-    std::optional<GpuGemm> chosen;
-    for (const GpuGemm& gemm : products) {
-      if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
-      timed.push_back(gemm);
-      if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
-    }
-    if (!chosen) continue;
     std::optional<GpuGemm> first;
     std::optional<GpuGemm> best;
-    for (const GpuGemm& gemm : timed) {
-      if (gemm.shape != chosen->shape) continue;
+    for (const GpuGemm& gemm : searched_in(products, pass, format.steady)) {
       if (gemm.heuristic_rank == 0) keep_greatest(first, gemm, by_rate);
       keep_greatest(best, gemm, by_rate);
     }
-    format.tuned_shape = chosen->shape;
+    if (!best) continue;
+    format.tuned_shape = best->shape;
     format.tuning_headroom =
         best->heuristic_rank == 0 ? Estimate<double>{1.0, {}, 0} : ratio(best->rate, first->rate);
     return;
   }
+}
+
+GpuFormat format_of(std::span<const GpuGemm> products) {
+  GpuFormat format;
+  format.precision = products.front().precision;
+  format.fast_accumulation = products.front().fast_accumulation;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.pass == pass_steady) keep_greatest(format.steady, gemm, by_work);
+    if (gemm.pass == pass_burst) keep_greatest(format.burst, gemm, by_work);
+    if (gemm.pass == pass_duty_cycled) keep_greatest(format.best_shape, gemm, by_rate);
+  }
+  add_headroom(products, format);
+  return format;
 }
 
 FlopPerSecond rank_of(const GpuFormat& format) {
@@ -151,9 +172,8 @@ FlopPerSecond rank_of(const GpuFormat& format) {
   return format.best_shape ? format.best_shape->rate.value : FlopPerSecond(0.0);
 }
 
-bool same_work(const GpuGemm& a, const GpuGemm& b) {
-  return a.precision == b.precision && a.fast_accumulation == b.fast_accumulation &&
-         a.family == b.family && a.name == b.name && a.shape == b.shape;
+auto work_of(const GpuGemm& gemm) {
+  return std::tie(gemm.precision, gemm.fast_accumulation, gemm.family, gemm.name, gemm.shape);
 }
 
 /// One product per work; of two passes the steady one.
@@ -161,32 +181,27 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
   std::vector<GpuGemm> distinct;
   for (const char* pass : {pass_steady, pass_duty_cycled}) {
     for (const GpuGemm& gemm : products) {
-      if (gemm.pass != pass) continue;
-      const auto same = [&](const GpuGemm& other) { return same_work(gemm, other); };
-      if (std::ranges::none_of(distinct, same)) distinct.push_back(gemm);
+      if (gemm.pass != pass || std::ranges::count(distinct, work_of(gemm), work_of) > 0) continue;
+      distinct.push_back(gemm);
     }
   }
   return distinct;
 }
 
-void add_own_ridges(const std::string& precision,
-                    const std::vector<GpuGemm>& layers,
-                    FlopPerByte ridge,
-                    GpuResult& result) {
-  const KnownFormat* element = element_bytes(precision);
-  if (element == nullptr) return;
-  std::vector<GemmShape> all;
-  const auto add = [&](const std::string& layer, std::span<const GemmShape> weights) {
-    result.ridge_batches.push_back(
-        {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
-  };
-  for (const GpuGemm& layer : layers) {
-    all.push_back(layer.shape);
-    add(layer.name, std::span(&layer.shape, 1));
+/// The user's products with weights.
+std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, const std::string& precision) {
+  std::vector<GpuGemm> layers;
+  for (const GpuGemm& gemm : reported_products(products)) {
+    // A batch of products (attention) multiplies no weights that all tokens share.
+    const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
+    // The same weights at several token counts are one layer.
+    const bool known = std::ranges::any_of(layers, [&](const GpuGemm& layer) {
+      return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
+             layer.shape.k == gemm.shape.k;
+    });
+    if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
   }
-  if (layers.size() > 1) add("all layers", all);
-  const GemmShape usual{1, 8192, 8192, 1};
-  if (layers.empty()) add("weights of 8192 x 8192", std::span(&usual, 1));
+  return layers;
 }
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) {
@@ -235,14 +250,7 @@ std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuRe
   }
   std::vector<GpuFormat> formats;
   for (const auto& [key, group] : by_format) {
-    GpuFormat format;
-    std::tie(format.precision, format.fast_accumulation) = key;
-    for (const GpuGemm& gemm : group) {
-      if (gemm.pass == pass_steady) keep_greatest(format.steady, gemm, by_work);
-      if (gemm.pass == pass_burst) keep_greatest(format.burst, gemm, by_work);
-      if (gemm.pass == pass_duty_cycled) keep_greatest(format.best_shape, gemm, by_rate);
-    }
-    add_headroom(group, format);
+    GpuFormat format = format_of(group);
     if (format.steady && format.steady->against) {
       format.waterfall = loss_waterfall(evidence_for(*format.steady, format.best_shape, gpu));
     }
@@ -321,19 +329,20 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
   }
   for (const std::string& precision : precisions) {
     const auto ceiling = measured_ceiling(products, result.roofline.ceilings, precision);
-    if (!ceiling) continue;
-    std::vector<GpuGemm> layers;
-    for (const GpuGemm& gemm : reported_products(products)) {
-      // A batch of products (attention) multiplies no weights that all tokens share.
-      const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
-      // The same weights at several token counts are one layer.
-      const bool known = std::any_of(layers.begin(), layers.end(), [&](const GpuGemm& layer) {
-        return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
-               layer.shape.k == gemm.shape.k;
-      });
-      if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
+    const KnownFormat* element = element_bytes(precision);
+    if (!ceiling || element == nullptr) continue;
+    const FlopPerByte ridge = *ceiling / *memory;
+    const auto add = [&](const std::string& layer, const std::vector<GemmShape>& weights) {
+      result.ridge_batches.push_back(
+          {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
+    };
+    std::vector<GemmShape> all;
+    for (const GpuGemm& layer : own_layers(products, precision)) {
+      all.push_back(layer.shape);
+      add(layer.name, {layer.shape});
     }
-    add_own_ridges(precision, layers, *ceiling / *memory, result);
+    if (all.size() > 1) add("all layers", all);
+    if (all.empty()) add("weights of 8192 x 8192", {GemmShape{1, 8192, 8192, 1}});
   }
 }
 

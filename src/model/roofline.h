@@ -22,10 +22,9 @@ struct CacheCapacity {
   std::optional<int> instances;  // on the node; absent: one for each worker
 };
 
-/// One working set (per worker) and the values measured there (rate or latency, any unit).
 struct CurveSample {
-  Bytes working_set;
-  std::vector<double> values;
+  Bytes working_set;           // per worker
+  std::vector<double> values;  // rates or latencies, any unit
 };
 
 /// A plateau of such a curve.

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
-#include <ranges>
 
 namespace scaleworth::model {
 namespace {
@@ -155,9 +154,11 @@ SpotChoice choose_spot_count(const Prices& prices,
   }
   // The count of least `measure` among those that pass; the first where equal.
   const auto least = [&](auto measure, auto passes) {
-    auto passing = choice.counts | std::views::filter(passes);
-    const auto best = std::ranges::min_element(passing, {}, measure);
-    return best == passing.end() ? std::nullopt : std::optional((*best).ranks);
+    const SpotCount* best = nullptr;
+    for (const SpotCount& at : choice.counts) {
+      if (passes(at) && (!best || measure(at) < measure(*best))) best = &at;
+    }
+    return best ? std::optional(best->ranks) : std::nullopt;
   };
   const auto cost = [](const SpotCount& at) { return at.cost->value(); };
   const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };

@@ -13,11 +13,7 @@
 
 namespace scaleworth::inference {
 namespace {
-struct Format {
-  std::string_view name;
-  double bytes;
-};
-
+using Format = std::pair<std::string_view, double>;  // name, bytes of an element
 constexpr std::array formats{Format{"fp32", 4.0},
                              Format{"bf16", 2.0},
                              Format{"fp16", 2.0},
@@ -91,18 +87,18 @@ double active_weights(const ServedModel& model) {
 }
 
 double bytes_of_element(const std::string& format) {
-  const auto* found = std::ranges::find(formats, format, &Format::name);
+  const auto* found = std::ranges::find(formats, format, &Format::first);
   if (found == formats.end()) {
     throw UserError(fmt::format("number format '{}' is not known here; known: {}",
                                 format,
                                 fmt::join(known_formats(), ", ")));
   }
-  return found->bytes;
+  return found->second;
 }
 
 std::vector<std::string> known_formats() {
   std::vector<std::string> names;
-  for (const Format& format : formats) names.emplace_back(format.name);
+  for (const auto& [name, bytes] : formats) names.emplace_back(name);
   return names;
 }
 }  // namespace scaleworth::inference

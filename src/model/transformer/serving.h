@@ -13,9 +13,8 @@
 #include <vector>
 
 namespace scaleworth::inference {
-// What a server keeps and reads of a model: counts of elements, whatever their number format.
-
-/// Elements are weights or cached keys and values; FLOPs count a multiplication and an addition.
+/// What a server keeps and reads of a model. Elements are weights or cached keys and values; FLOPs
+/// count a multiplication and an addition.
 struct ServedModel {
   double parameters = 0.0;      // that memory must hold, embeddings and all experts included
   double shared_weights = 0.0;  // multiplied by every token: layers without routed experts
@@ -69,8 +68,6 @@ struct Formats {
 double bytes_of_element(const std::string& format);
 std::vector<std::string> known_formats();
 
-// The GPUs that serve one copy of a model, as a roof: what they could do at most.
-
 /// The all-reduce among the group, as an alpha-beta line: time = latency + 2 (t - 1) / t bytes /
 /// bus_bandwidth, both as `scaleworth comm` measures them.
 struct GroupLink {
@@ -78,9 +75,9 @@ struct GroupLink {
   BytesPerSecond bus_bandwidth;
 };
 
-/// Weights, cache and FLOPs divide evenly among `gpus`; rates and memory are of one of them. An
-/// efficiency is the part of the rate that the server reaches. Without a link communication takes
-/// no time.
+/// Weights, cache and FLOPs divide evenly among `gpus` >= 1; rates and memory are of one of them.
+/// An efficiency is the part in (0, 1] of the rate that the server reaches. Without a link
+/// communication takes no time.
 struct ServingGroup {
   int gpus = 1;
   FlopPerSecond peak;
@@ -92,7 +89,6 @@ struct ServingGroup {
   std::optional<GroupLink> link;
 };
 
-/// At least one GPU, positive rates, efficiencies and parts in (0, 1].
 void check_group(const ServingGroup& group);
 
 /// Ridge of the group: peak / bandwidth, efficiencies included.
@@ -150,7 +146,6 @@ double prompts_at_ridge(const Server& server, double tokens, double cached, doub
 /// they see.
 Bytes cache_bytes(const Server& server, double context);
 
-/// Bytes of all weights, of all experts.
 Bytes weight_bytes(const Server& server);
 
 /// The batch at which a decode step takes as long to compute as to read; `context` 0 leaves the
@@ -160,8 +155,6 @@ std::optional<double> ridge_batch(const Server& server, double context);
 
 /// Sequences of `context` tokens whose cache fits beside the weights; absent for unknown memory.
 std::optional<std::int64_t> batch_in_memory(const Server& server, double context);
-
-// Requests served at a batch: their times, tokens per second, and the ceiling above them.
 
 /// All requests alike. Each has `prompt` tokens, of which `cached` (a part of 1) are found in the
 /// cache and not computed again, and `output` tokens, the first of them made by the prompt's pass.
@@ -213,8 +206,6 @@ OperatingPoint operate(const Server& server,
                        double batch,
                        const MeasuredTimes& measured = {});
 
-// What served tokens cost: at full load, at the load there is, and against an API's price.
-
 /// An API's price of one million tokens; `cached_input` of those that it finds in its cache
 /// (absent: as `input`).
 struct ApiPrice {
@@ -247,7 +238,6 @@ TokenCost token_cost(const OperatingPoint& point,
                      DollarsPerSecond rate,
                      const LoadShape& load = {});
 
-/// What an API asks for one request.
 Dollars api_cost(const Request& request, const ApiPrice& price);
 
 /// The utilisation above which an own server is cheaper than an API:
@@ -256,7 +246,6 @@ Dollars api_cost(const Request& request, const ApiPrice& price);
 /// Source: rate / (tokens/s x 3600 x API price / 1e6) with input and output priced apart.
 double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request);
 
-/// What the server must keep; absent: whatever it is.
 struct LatencyLimits {
   std::optional<Seconds> first_token;
   std::optional<Seconds> per_token;
@@ -304,6 +293,5 @@ struct ServingAnswer {
   std::optional<Dollars> api_request;    // what the API asks for one request
 };
 
-/// Measured times hold for one batch only.
 ServingAnswer serve(const ServingQuestion& question);
 }  // namespace scaleworth::inference

@@ -68,20 +68,6 @@ ServedBatch served(const ServingQuestion& question, double batch) {
   return one;
 }
 
-void choose(ServingAnswer& answer, const ServingQuestion& question) {
-  for (std::size_t i = 0; i < answer.batches.size(); ++i) {
-    const ServedBatch& one = answer.batches[i];
-    if (!one.excluded.empty()) continue;
-    if (!answer.chosen ||
-        one.output_tokens_per_s > answer.batches[*answer.chosen].output_tokens_per_s) {
-      answer.chosen = i;
-    }
-  }
-  if (answer.chosen && question.rate) {
-    answer.loaded_cost =
-        token_cost(answer.batches[*answer.chosen], question.request, *question.rate, question.load);
-  }
-}
 constexpr double most_count = 1e12;
 constexpr double million = 1e6;
 
@@ -105,14 +91,6 @@ Seconds least_time(const OperatingPoint& point, const Request& request) {
   const Seconds communication =
       point.prefill.communication * part + point.step.communication * shared;
   return std::max(compute, read) + communication;
-}
-
-void divide_measured_rate(OperatingPoint& point, const Request& request, double rate) {
-  require(rate > 0.0, "the measured tokens per second are not above zero");
-  const Seconds modelled = point.prefill_per_request + point.decode_per_request;
-  const double longer = Seconds(request.output / rate) / modelled;
-  point.prefill_per_request = point.prefill_per_request * longer;
-  point.decode_per_request = point.decode_per_request * longer;
 }
 
 void check_request(const Request& request) {
@@ -158,8 +136,12 @@ OperatingPoint operate(const Server& server,
   const Seconds step =
       measured.decode_step ? positive("decode step", *measured.decode_step) : point.step.time;
   point.decode_per_request = step * (decode_steps(request) / batch);
-  if (measured.output_tokens_per_s) {
-    divide_measured_rate(point, request, *measured.output_tokens_per_s);
+  if (const auto& rate = measured.output_tokens_per_s) {
+    require(*rate > 0.0, "the measured tokens per second are not above zero");
+    const Seconds modelled = point.prefill_per_request + point.decode_per_request;
+    const double longer = Seconds(request.output / *rate) / modelled;
+    point.prefill_per_request = point.prefill_per_request * longer;
+    point.decode_per_request = point.decode_per_request * longer;
   }
   point.requests_per_s = 1.0 / (point.prefill_per_request + point.decode_per_request).value();
   point.output_tokens_per_s = request.output * point.requests_per_s;
@@ -230,10 +212,16 @@ ServingAnswer serve(const ServingQuestion& question) {
   answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
   answer.utilisation = 1.0 / load_multiplier(question.load);
   if (question.api) answer.api_request = api_cost(question.request, *question.api);
+  double most = 0.0;
   for (const double batch : batches_of(question, answer.memory)) {
-    answer.batches.push_back(served(question, batch));
+    const ServedBatch& one = answer.batches.emplace_back(served(question, batch));
+    if (!one.excluded.empty() || (answer.chosen && one.output_tokens_per_s <= most)) continue;
+    answer.chosen = answer.batches.size() - 1;
+    most = one.output_tokens_per_s;
+    if (question.rate) {
+      answer.loaded_cost = token_cost(one, question.request, *question.rate, question.load);
+    }
   }
-  choose(answer, question);
   return answer;
 }
 }  // namespace scaleworth::inference

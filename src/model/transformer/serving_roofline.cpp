@@ -72,14 +72,6 @@ double pairs_of_prompt(const ServedModel::Attention& kind, double tokens, double
   const double growing = std::clamp(window - cached, 0.0, tokens);
   return below(cached + growing) - below(cached) + (tokens - growing) * window;
 }
-
-/// Bytes per second of reading minus computing, as a time of one more sequence.
-double slope_of_batch(const Server& server, double context) {
-  const double flops =
-      flops_per_weight * active_weights(server.model) + decode_pair_flops(server.model, context);
-  return flops / compute_rate(server.group).value() -
-         cache_bytes(server, context).value() / memory_rate(server.group).value();
-}
 }  // namespace
 
 const char* phase_bound_name(PhaseBound bound) {
@@ -174,11 +166,14 @@ Bytes weight_bytes(const Server& server) {
 
 std::optional<double> ridge_batch(const Server& server, double context) {
   check_group(server.group);
-  const double slope = slope_of_batch(server, context);
-  if (!(slope > 0.0)) return std::nullopt;
-  const double per_weight =
-      bytes_of_element(server.formats.weights) / memory_rate(server.group).value();
   const ServedModel& model = server.model;
+  const double reading = memory_rate(server.group).value();
+  const double flops = flops_per_weight * active_weights(model) + decode_pair_flops(model, context);
+  // Computing minus reading the cache, as a time of one more sequence.
+  const double slope =
+      flops / compute_rate(server.group).value() - cache_bytes(server, context).value() / reading;
+  if (!(slope > 0.0)) return std::nullopt;
+  const double per_weight = bytes_of_element(server.formats.weights) / reading;
   const double every_expert =
       static_cast<double>(model.expert_layers * model.experts) * model.expert_weights;
   const double all = (model.shared_weights + model.head_weights + every_expert) * per_weight;

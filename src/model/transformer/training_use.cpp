@@ -42,17 +42,6 @@ void check(const TrainingRun& run) {
   if (run.tokens) require_positive(*run.tokens, "the number of tokens to train on");
 }
 
-std::vector<ConventionRow> all_conventions(const TrainingRun& run, const TrainingUse& use) {
-  const double chosen = quoted_flops(run.convention, run.model, use.sequence);
-  std::vector<ConventionRow> rows;
-  for (const ConventionWords& words : conventions()) {
-    const double quoted = quoted_flops(words.convention, run.model, use.sequence);
-    const FlopPerSecond rate(quoted * use.tokens_per_second_per_gpu);
-    rows.push_back({words.convention, quoted, quoted / chosen, rate / run.peaks.front().rate});
-  }
-  return rows;
-}
-
 Campaign campaign_of(const TrainingRun& run, double tokens) {
   const Seconds time(tokens / run.tokens_per_second);
   const double gpus = static_cast<double>(run.gpus);
@@ -116,10 +105,14 @@ TrainingUse use_of_training(const TrainingRun& run) {
                            model_flops_utilisation(use.model_flops, per_token, peak.rate),
                            model_flops_utilisation(use.hardware_flops, per_token, peak.rate)});
   }
-  use.conventions = all_conventions(run, use);
-  use.conventions_differ = std::ranges::any_of(use.conventions, [](const ConventionRow& row) {
-    return std::abs(row.ratio - 1.0) > noticeable;
-  });
+  const double chosen = quoted_flops(run.convention, run.model, use.sequence);
+  for (const ConventionWords& words : conventions()) {
+    const double quoted = quoted_flops(words.convention, run.model, use.sequence);
+    const double ratio = quoted / chosen;
+    const FlopPerSecond rate(quoted * use.tokens_per_second_per_gpu);
+    use.conventions.push_back({words.convention, quoted, ratio, rate / run.peaks.front().rate});
+    if (std::abs(ratio - 1.0) > noticeable) use.conventions_differ = true;
+  }
   use.million = campaign_of(run, 1e6);
   if (run.tokens) use.campaign = campaign_of(run, *run.tokens);
   add_remarks(run, use);

@@ -20,12 +20,6 @@ double keys_of_layer(double window, double sequence, AttentionSpan span) {
   return span == AttentionSpan::full ? most : most - most * most / (2.0 * sequence);
 }
 
-/// Elements of one head that meet: of a query with a key, and of a score with a value.
-double head_elements(const TransformerModel& model) {
-  if (!model.latent) return 2.0 * real(model.head_size);
-  return real(model.head_size + model.latent->rope_size + model.latent->value_size);
-}
-
 /// Of one layer, without the projection of relative positions.
 double attention_weights(const TransformerModel& model) {
   const double hidden = real(model.hidden);
@@ -109,7 +103,11 @@ double keys_met(const TransformerModel& model, std::int64_t sequence, AttentionS
 }
 
 double attention_flops(const TransformerModel& model, std::int64_t sequence, AttentionSpan span) {
-  return 2.0 * real(model.heads) * head_elements(model) * keys_met(model, sequence, span);
+  const auto& latent = model.latent;
+  // Elements of one head that meet: of a query with a key, and of a score with a value.
+  const double elements = latent ? real(model.head_size + latent->rope_size + latent->value_size)
+                                 : 2.0 * real(model.head_size);
+  return 2.0 * real(model.heads) * elements * keys_met(model, sequence, span);
 }
 
 ForwardFlops forward_flops(const TransformerModel& model,

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,10 +55,6 @@ ForwardFlops by_megatron(TransformerModel model, std::int64_t sequence) {
 /// Datasheets round, and so do people.
 constexpr double same_figure = 0.02;
 
-bool few_bits(const std::string& format) {
-  return format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
-}
-
 /// The tensor cores' peak, or the CUDA cores' of the formats that have no tensor cores.
 const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& format) {
   const std::string name = format == "fp8" ? "fp8_e4m3" : format;
@@ -73,10 +68,12 @@ const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& form
 Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
   const DatasheetPeak* peak = sheet_peak(gpu, format);
   if (peak == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
     throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
                                 gpu.name,
                                 format,
-                                fmt::join(gpu.tensor | std::views::keys, ", ")));
+                                fmt::join(known, ", ")));
   }
   return {peak->rate, datasheet_basis(format, *peak)};
 }
@@ -218,7 +215,8 @@ PeakChoice choose_peaks(const PeakRequest& request) {
   if (request.gpu != nullptr) {
     const Denominator dense = datasheet_peak(*request.gpu, format);
     choice.peaks.push_back(dense);
-    if (few_bits(format) && has_bf16) {
+    const bool few_bits = format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
+    if (few_bits && has_bf16) {
       choice.peaks.push_back(datasheet_peak(*request.gpu, "bf16"));
       choice.remarks.push_back(
           fmt::format("runs in {} have no agreed peak: some divide by that of bf16", format));

@@ -63,7 +63,6 @@ enum class Convention {
   megatron
 };
 
-/// A convention for the reader.
 struct ConventionWords {
   Convention convention;
   const char* name;       // "palm"
@@ -93,11 +92,8 @@ double hardware_flops(Convention convention,
                       std::int64_t sequence,
                       Recomputation recomputation);
 
-/// What the convention itself prints for a run: model FLOPs, by narayanan hardware FLOPs with full
-/// recomputation.
+/// What the convention itself prints: by narayanan hardware FLOPs with full recomputation.
 double quoted_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
-
-// What a utilisation is taken of.
 
 /// "datasheet bf16, dense, at 1410 MHz".
 std::string datasheet_basis(const std::string& number_format, const DatasheetPeak& peak);
@@ -126,8 +122,6 @@ struct SlowestProduct {
 };
 SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, const std::string& number_format);
 
-// What a training run makes of its GPUs, and what it costs: from an architecture and a throughput.
-
 struct TrainingRun {
   TransformerModel model;
   std::int64_t sequence = 0;  // tokens of one sequence; 0: the model's own
@@ -155,7 +149,6 @@ struct ConventionRow {
   double utilisation = 0;  // against the first peak
 };
 
-/// What a number of tokens takes at the run's throughput.
 struct Campaign {
   double tokens = 0.0;
   Seconds time;
