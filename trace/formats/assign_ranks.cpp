@@ -229,11 +229,6 @@ std::size_t common_calls(const CallsOfDevice& devices) {
   return 10 * together >= 9 * first.size() ? first.size() : 0;
 }
 
-bool part_of_more(const Origin& origin) {
-  return origin.framework_timeline || origin.world_size.value_or(1) > 1 ||
-         origin.rank.value_or(0) > 0;
-}
-
 /// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
 constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
 /// What clocks of hosts may differ by, and profilers in when they start.
@@ -312,7 +307,10 @@ std::optional<std::int32_t> file_name_rank(std::string_view path) {
 }
 
 void split_lone_process(Job& job, const RuleTable& rules) {
-  if (job.recordings.size() != 1 || part_of_more(job.recordings.front().origin)) return;
+  if (job.recordings.size() != 1) return;
+  const Origin& origin = job.recordings.front().origin;
+  if (origin.framework_timeline || origin.world_size.value_or(1) > 1 || origin.rank.value_or(0) > 0)
+    return;
   const CallsOfDevice devices = calls_of_devices(job.recordings.front(), rules);
   if (devices.size() < 2) return;
   const std::size_t calls = common_calls(devices);

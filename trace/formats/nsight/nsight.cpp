@@ -2,11 +2,11 @@
 #include "trace/formats/nsight/nsight.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "trace/formats/nsight/contents.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -249,15 +249,10 @@ bool ranks_from_communicator(std::vector<Membership>& members) {
 
 /// A number out of `NAME="12"`, when the name is right.
 std::optional<std::int32_t> variable(std::string_view setting, std::string_view name) {
-  if (name.empty() || !setting.starts_with(name)) return std::nullopt;
-  setting.remove_prefix(name.size());
-  if (!setting.starts_with('=')) return std::nullopt;
-  setting.remove_prefix(1);
+  if (name.empty() || !setting.starts_with(std::string(name) + "=")) return std::nullopt;
+  setting.remove_prefix(name.size() + 1);
   if (setting.starts_with('"')) setting.remove_prefix(1);
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), value);
-  if (error != std::errc() || end == setting.data() || value < 0) return std::nullopt;
-  return value;
+  return parse_number<std::int32_t>(setting.substr(0, setting.find_first_not_of("0123456789")));
 }
 
 bool rank_from_environment(Database& database, Origin& origin) {
