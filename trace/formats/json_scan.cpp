@@ -221,7 +221,7 @@ std::string_view bare_token(std::string_view token) {
 std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
   const auto decimal = read_decimal(bare_token(text));
   if (!decimal) return std::nullopt;
-  constexpr auto most = static_cast<std::uint64_t>(farthest_nanosecond);
+  constexpr auto most = static_cast<std::uint64_t>(farthest_time.count());
   auto value = decimal->digits;
   int exponent = decimal->exponent + shift;
   if (value == 0) exponent = 0;

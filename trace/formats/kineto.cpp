@@ -294,14 +294,14 @@ void drop_repeated(Events& events, Recording& recording, Place place, Details de
 /// Moves all times by `base`, and drops what that puts beyond +-2^61 ns ("events_out_of_range").
 /// Each part is within that, so that the sum is within 64 bits.
 void shift_times(Recording& recording, nanoseconds base) {
-  constexpr nanoseconds farthest{farthest_nanosecond};
   const auto shift = [&](auto& events) {
     for (auto& event : events) {
       event.start += base;
       event.end += base;
     }
-    const auto dropped = std::erase_if(
-        events, [&](const auto& event) { return event.start < -farthest || event.end > farthest; });
+    const auto dropped = std::erase_if(events, [&](const auto& event) {
+      return event.start < -farthest_time || event.end > farthest_time;
+    });
     if (dropped > 0) recording.losses["events_out_of_range"] += static_cast<std::int64_t>(dropped);
   };
   shift(recording.device_events);

@@ -85,7 +85,7 @@ std::optional<nanoseconds> session_start(Database& database) {
   Rows row = database.select("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"});
   if (!row.next()) return std::nullopt;
   const auto epoch = row.integer(0);
-  if (!epoch || *epoch <= 0 || *epoch >= largest_time) return std::nullopt;
+  if (!epoch || *epoch <= 0 || *epoch >= farthest_time.count()) return std::nullopt;
   return nanoseconds(*epoch);
 }
 
@@ -188,10 +188,9 @@ void add_host(Recording& to, Process& process) {
     to.host_events = std::move(host.host_events);
   } else {
     const std::vector<bool> foreign = foreign_threads(process, to);
-    std::copy_if(host.host_events.begin(),
-                 host.host_events.end(),
-                 std::back_inserter(to.host_events),
-                 [&](const HostEvent& event) { return !foreign[event.thread]; });
+    std::ranges::copy_if(host.host_events, std::back_inserter(to.host_events), [&](auto& event) {
+      return !foreign[event.thread];
+    });
   }
   auto translate = name_translation(host.names, to.names);
   for (HostEvent& event : to.host_events) event.name = translate(event.name);
