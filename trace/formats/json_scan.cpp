@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace scaleworth::trace {
 namespace {
@@ -242,8 +243,7 @@ std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
 
 std::optional<std::int32_t> parse_small_number(std::string_view text) {
   const auto value = parse_integer(text);
-  if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max())
-    return std::nullopt;
+  if (!value || *value < 0 || !std::in_range<std::int32_t>(*value)) return std::nullopt;
   return static_cast<std::int32_t>(*value);
 }
 

@@ -231,10 +231,9 @@ std::optional<std::int32_t> small_number(const simdjson::dom::element& object, c
   std::string_view text;
   // Some launchers write what they found in the environment: text.
   if (value.get(text) == SUCCESS) return parse_small_number(text);
-  if (value.get(number) != SUCCESS || number < 0 ||
-      number > std::numeric_limits<std::int32_t>::max())
-    return std::nullopt;
-  return static_cast<std::int32_t>(number);
+  const bool fits =
+      value.get(number) == SUCCESS && number >= 0 && std::in_range<std::int32_t>(number);
+  return fits ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
 }
 
 std::string_view text_of(const simdjson::dom::element& object, const char* key) {

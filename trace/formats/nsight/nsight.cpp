@@ -303,7 +303,6 @@ void describe_groups(std::vector<Membership>& members) {
 /// recordings agree on one; else, for a file with a single recording, the environment that nsys ran
 /// in; else the order, which rank_from then says.
 void find_ranks(Database& database, std::vector<Membership>& members) {
-  if (members.empty()) return;
   if (!ranks_from_communicator(members) &&
       !(members.size() == 1 &&
         rank_from_environment(database, members.front().recording->origin))) {

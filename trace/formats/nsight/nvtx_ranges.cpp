@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstring>
 #include <initializer_list>
-#include <limits>
 #include <set>
 #include <tuple>
 
@@ -59,9 +58,8 @@ std::vector<Window> launch_windows(std::span<const NcclCall> calls) {
 std::optional<std::int64_t> common_value(const std::vector<NcclCall>& calls,
                                          std::optional<std::int64_t> NcclPayload::*value) {
   const auto first = calls.front().payload.*value;
-  for (const NcclCall& call : calls)
-    if (call.payload.*value != first) return std::nullopt;
-  return first;
+  const auto same = [&](const NcclCall& call) { return call.payload.*value == first; };
+  return std::ranges::all_of(calls, same) ? first : std::nullopt;
 }
 
 std::optional<std::int32_t> small(std::optional<std::int64_t> value) {
@@ -256,9 +254,7 @@ std::string_view without_numbers(std::string_view name) {
 }
 
 std::int32_t narrow(std::int64_t value) {
-  return value >= 0 && value <= std::numeric_limits<std::int32_t>::max()
-             ? static_cast<std::int32_t>(value)
-             : -1;
+  return std::in_range<std::int32_t>(value) && value >= 0 ? static_cast<std::int32_t>(value) : -1;
 }
 
 class RangeReader {
