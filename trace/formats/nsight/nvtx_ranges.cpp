@@ -62,11 +62,6 @@ std::optional<std::int64_t> common_value(const std::vector<NcclCall>& calls,
   return std::ranges::all_of(calls, same) ? first : std::nullopt;
 }
 
-std::optional<std::int32_t> small(std::optional<std::int64_t> value) {
-  if (!value) return std::nullopt;
-  return static_cast<std::int32_t>(*value);
-}
-
 /// Bytes that the calls read and write on one device, as far as NCCL's size gives that: it is the
 /// input of an all-gather and the output of a reduce-scatter.
 void add_bytes(Communication& communication,
@@ -103,8 +98,10 @@ Communication describe(Recording& recording,
   if (const auto communicator = common_value(calls, &NcclPayload::communicator))
     communication.group = recording.names.intern(communicator_name(*communicator));
   if (!one_kernel) return communication;  // which call belongs to which kernel is not known
-  communication.peer = small(common_value(calls, &NcclPayload::peer));
-  communication.root = small(common_value(calls, &NcclPayload::root));
+  if (const auto peer = common_value(calls, &NcclPayload::peer))
+    communication.peer = static_cast<std::int32_t>(*peer);
+  if (const auto root = common_value(calls, &NcclPayload::root))
+    communication.root = static_cast<std::int32_t>(*root);
   add_bytes(communication, calls, devices);
   return communication;
 }
