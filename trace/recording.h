@@ -68,6 +68,10 @@ std::uint32_t append(std::vector<T>& all, std::type_identity_t<T> one) {
 
 using std::chrono::nanoseconds;
 
+/// Times beyond this (about 73 years) on either side of zero are refused, so that differences never
+/// overflow.
+inline constexpr nanoseconds farthest_time{std::int64_t{1} << 61};
+
 inline constexpr std::uint32_t no_index = 0xffffffffU;
 
 enum class DeviceOperation : std::uint8_t { kernel, copy, fill };

@@ -21,9 +21,8 @@ using attribution::StepLedger;
 /// A span of one of `ranks` ranks that does not end before it starts; times so that no difference
 /// overflows.
 bool is_valid(const Span& span, int ranks) {
-  constexpr nanoseconds time_limit{std::int64_t{1} << 61};
-  return span.rank.index >= 0 && span.rank.index < ranks && span.start >= -time_limit &&
-         span.end <= time_limit && span.start <= span.end;
+  return span.rank.index >= 0 && span.rank.index < ranks && span.start >= -farthest_time &&
+         span.end <= farthest_time && span.start <= span.end;
 }
 
 void lose(Ledger& ledger, const char* what, std::int64_t amount) {

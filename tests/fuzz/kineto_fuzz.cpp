@@ -22,7 +22,7 @@ void require(bool holds) {
 
 template <typename Event>
 void check_span(const Event& event) {
-  const std::chrono::nanoseconds farthest(farthest_nanosecond);
+  const std::chrono::nanoseconds farthest = farthest_time;
   require(event.start <= event.end && event.start >= -farthest && event.end <= 2 * farthest);
 }
 

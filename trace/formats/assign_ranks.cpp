@@ -229,11 +229,6 @@ std::size_t common_calls(const CallsOfDevice& devices) {
   return 10 * together >= 9 * first.size() ? first.size() : 0;
 }
 
-bool part_of_more(const Origin& origin) {
-  return origin.framework_timeline || origin.world_size.value_or(1) > 1 ||
-         origin.rank.value_or(0) > 0;
-}
-
 /// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
 constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
 /// What clocks of hosts may differ by, and profilers in when they start.
@@ -260,24 +255,16 @@ void compare(const std::vector<Recording>& recordings, Fact fact, std::string_vi
   }
 }
 
-/// Of the recording's work on its GPUs, on the wall clock; absent when it has none or no such
-/// clock.
-std::optional<TimeInterval> wall_span(const Recording& recording) {
-  if (recording.device_events.empty()) return std::nullopt;
-  TimeInterval span{recording.device_events.front().start, nanoseconds::min()};
-  for (const DeviceEvent& event : recording.device_events) span.end = std::max(span.end, event.end);
-  if (span.start < wall_clock_begins) return std::nullopt;
-  return span;
-}
-
 void compare_times(const std::vector<Recording>& recordings) {
   std::vector<std::pair<TimeInterval, const Recording*>> spans;
   nanoseconds longest{};
-  for (const Recording& recording : recordings)
-    if (const auto span = wall_span(recording)) {
-      spans.emplace_back(*span, &recording);
-      longest = std::max(longest, span->end - span->start);
-    }
+  for (const Recording& recording : recordings) {
+    TimeInterval span = no_time;
+    for (const DeviceEvent& event : recording.device_events) extend(span, {event.start, event.end});
+    if (recording.device_events.empty() || span.start < wall_clock_begins) continue;
+    spans.emplace_back(span, &recording);
+    longest = std::max(longest, span.end - span.start);
+  }
   std::ranges::sort(spans, {}, [](const auto& span) { return span.first.start; });
   const std::pair<TimeInterval, const Recording*>* latest = nullptr;
   for (const auto& span : spans) {
@@ -300,9 +287,7 @@ void assign_ranks(Job& job) {
 
 std::optional<std::int32_t> file_name_rank(std::string_view path) {
   std::string name(path.substr(path.find_last_of("/:") + 1));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const std::string_view word : words)
     if (const auto number = number_after(name, word)) return number;
   const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
@@ -312,7 +297,10 @@ std::optional<std::int32_t> file_name_rank(std::string_view path) {
 }
 
 void split_lone_process(Job& job, const RuleTable& rules) {
-  if (job.recordings.size() != 1 || part_of_more(job.recordings.front().origin)) return;
+  if (job.recordings.size() != 1) return;
+  const Origin& origin = job.recordings.front().origin;
+  if (origin.framework_timeline || origin.world_size.value_or(1) > 1 || origin.rank.value_or(0) > 0)
+    return;
   const CallsOfDevice devices = calls_of_devices(job.recordings.front(), rules);
   if (devices.size() < 2) return;
   const std::size_t calls = common_calls(devices);

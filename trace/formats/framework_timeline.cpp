@@ -195,34 +195,21 @@ std::int64_t extent(const std::vector<RankPlace>& ranks, std::int32_t RankPlace:
   return std::int64_t{(*std::ranges::max_element(ranks, {}, direction)).*direction} + 1;
 }
 
-/// One mark for each number.
-void unite_marks(Recording& recording, const std::string& step) {
-  auto& marks = recording.step_marks;
-  std::ranges::stable_sort(marks, {}, &StepMark::number);
-  std::vector<StepMark> united;
-  for (const auto& mark : marks) {
-    if (united.empty() || united.back().number != mark.number) united.push_back(mark);
-    united.back().start = std::min(united.back().start, mark.start);
-    united.back().end = std::max(united.back().end, mark.end);
-  }
-  marks = std::move(united);
-  if (!marks.empty()) recording.step_marks_from = "args." + step;
-}
-
 class Distribution {
  public:
   Distribution(const TimelineEvents& events,
                const std::vector<RankPlace>& ranks,
                const TimelineDialect& dialect)
-      : events_(events), ranks_(ranks), dialect_(dialect), recordings_(ranks.size()) {}
+      : events_(events), ranks_(ranks), dialect_(dialect) {}
 
   std::vector<Recording> all(const std::string& file) {
     for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
     for (const auto& event : events_.events)
       if (const Track& track = events_.track_of(event); track.rank) add(event, track);
-    for (auto& recording : recordings_) {
-      unite_marks(recording, dialect_.step);
-      sort_events(recording);
+    for (std::size_t i = 0; i < recordings_.size(); ++i) {
+      for (const auto& [number, mark] : marks_[i]) recordings_[i].step_marks.push_back(mark);
+      if (!marks_[i].empty()) recordings_[i].step_marks_from = "args." + dialect_.step;
+      sort_events(recordings_[i]);
     }
     return std::move(recordings_);
   }
@@ -268,7 +255,11 @@ class Distribution {
       }
       recording.device_events.push_back(device);
     }
-    mark_step(event, recording);
+    if (event.step < 0) return;
+    const StepMark whole{event.step, event.start, event.end};
+    StepMark& mark = marks_[track.recording].try_emplace(event.step, whole).first->second;
+    mark.start = std::min(mark.start, event.start);
+    mark.end = std::max(mark.end, event.end);
   }
 
   attribution::CollectiveKind kind_of(std::string_view name) const {
@@ -276,20 +267,11 @@ class Distribution {
     return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
   }
 
-  /// Events of a step follow each other, so that the mark is nearly always the last one.
-  void mark_step(const TimelineEvent& event, Recording& recording) {
-    if (event.step < 0) return;
-    auto& marks = recording.step_marks;
-    if (marks.empty() || marks.back().number != event.step)
-      marks.push_back({event.step, event.start, event.end});
-    marks.back().start = std::min(marks.back().start, event.start);
-    marks.back().end = std::max(marks.back().end, event.end);
-  }
-
   const TimelineEvents& events_;
   const std::vector<RankPlace>& ranks_;
   const TimelineDialect& dialect_;
-  std::vector<Recording> recordings_;
+  std::vector<Recording> recordings_{ranks_.size()};
+  std::vector<std::map<std::int32_t, StepMark>> marks_{ranks_.size()};  // by number
 };
 
 /// Counts the events whose tracks have other names than the dialect knows.

@@ -47,9 +47,6 @@ void walk_trace(ByteSource& source,
 
 // Numbers of traces, from their text without a detour through floating point.
 
-/// Times beyond this on either side of zero are refused, so that differences never overflow.
-inline constexpr std::int64_t farthest_nanosecond = std::int64_t{1} << 61;
-
 /// `text` * 10^`shift`, to the nearest integer, halves away from zero. `text` is a decimal with or
 /// without fraction and exponent, quotes and white space around it. Absent for anything else (NaN,
 /// Infinity, words) and beyond +-2^61.

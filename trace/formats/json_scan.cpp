@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace scaleworth::trace {
 namespace {
@@ -221,7 +222,7 @@ std::string_view bare_token(std::string_view token) {
 std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
   const auto decimal = read_decimal(bare_token(text));
   if (!decimal) return std::nullopt;
-  constexpr auto most = static_cast<std::uint64_t>(farthest_nanosecond);
+  constexpr auto most = static_cast<std::uint64_t>(farthest_time.count());
   auto value = decimal->digits;
   int exponent = decimal->exponent + shift;
   if (value == 0) exponent = 0;
@@ -242,8 +243,7 @@ std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
 
 std::optional<std::int32_t> parse_small_number(std::string_view text) {
   const auto value = parse_integer(text);
-  if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max())
-    return std::nullopt;
+  if (!value || *value < 0 || !std::in_range<std::int32_t>(*value)) return std::nullopt;
   return static_cast<std::int32_t>(*value);
 }
 

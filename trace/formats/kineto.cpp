@@ -231,10 +231,9 @@ std::optional<std::int32_t> small_number(const simdjson::dom::element& object, c
   std::string_view text;
   // Some launchers write what they found in the environment: text.
   if (value.get(text) == SUCCESS) return parse_small_number(text);
-  if (value.get(number) != SUCCESS || number < 0 ||
-      number > std::numeric_limits<std::int32_t>::max())
-    return std::nullopt;
-  return static_cast<std::int32_t>(number);
+  const bool fits =
+      value.get(number) == SUCCESS && number >= 0 && std::in_range<std::int32_t>(number);
+  return fits ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
 }
 
 std::string_view text_of(const simdjson::dom::element& object, const char* key) {
@@ -294,14 +293,14 @@ void drop_repeated(Events& events, Recording& recording, Place place, Details de
 /// Moves all times by `base`, and drops what that puts beyond +-2^61 ns ("events_out_of_range").
 /// Each part is within that, so that the sum is within 64 bits.
 void shift_times(Recording& recording, nanoseconds base) {
-  constexpr nanoseconds farthest{farthest_nanosecond};
   const auto shift = [&](auto& events) {
     for (auto& event : events) {
       event.start += base;
       event.end += base;
     }
-    const auto dropped = std::erase_if(
-        events, [&](const auto& event) { return event.start < -farthest || event.end > farthest; });
+    const auto dropped = std::erase_if(events, [&](const auto& event) {
+      return event.start < -farthest_time || event.end > farthest_time;
+    });
     if (dropped > 0) recording.losses["events_out_of_range"] += static_cast<std::int64_t>(dropped);
   };
   shift(recording.device_events);

@@ -193,15 +193,6 @@ void describe_several_devices(Recording& recording) {
                     devices.size()));
 }
 
-/// An export beside the report that it was made of says everything already.
-void drop_exported_reports(std::vector<FoundFile>& files) {
-  std::erase_if(files, [](const FoundFile& file) {
-    std::filesystem::path path = file.path;
-    if (file.named || path.extension() != ".nsys-rep") return false;
-    return std::filesystem::exists(path.replace_extension(".sqlite"));
-  });
-}
-
 /// Why files are not in the job: some in words, the rest as a number.
 void describe_left_out(const std::vector<std::string>& reasons, std::vector<std::string>& remarks) {
   constexpr std::size_t most_remarks = 5;
@@ -250,7 +241,12 @@ std::vector<std::string> matches(const std::string& pattern) {
 
 Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std::size_t threads) {
   std::vector<FoundFile> files = find_files(inputs);
-  drop_exported_reports(files);
+  // An export beside the report that it was made of says everything already.
+  std::erase_if(files, [](const FoundFile& file) {
+    fs::path path = file.path;
+    return !file.named && path.extension() == ".nsys-rep" &&
+           fs::exists(path.replace_extension(".sqlite"));
+  });
   std::vector<FileContent> contents(files.size());
   for_each_index(
       files.size(), [&](std::size_t i) { contents[i] = read_file(files[i].path, rules); }, threads);

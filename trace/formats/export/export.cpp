@@ -235,19 +235,6 @@ TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) 
   return {start, start + length};
 }
 
-std::string describe_narrowed(TimeInterval window,
-                              TimeInterval wanted,
-                              nanoseconds origin,
-                              std::uint64_t most_bytes) {
-  return fmt::format(
-      "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
-      "choose a window, ranks or a larger limit",
-      seconds(window.start - origin),
-      seconds(window.end - origin),
-      seconds(wanted.start - origin),
-      seconds(wanted.end - origin),
-      static_cast<double>(most_bytes) / 1e6);
-}
 }  // namespace
 
 ExportCounts export_timeline(const Job& job,
@@ -264,8 +251,14 @@ ExportCounts export_timeline(const Job& job,
     ExportCounts counts = write(source, path, all.start, options.most_bytes);
     if (counts.bytes > 0) {
       if (selection.window.end - selection.window.start < wanted.end - wanted.start)
-        counts.narrowed =
-            describe_narrowed(selection.window, wanted, all.start, options.most_bytes);
+        counts.narrowed = fmt::format(
+            "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
+            "choose a window, ranks or a larger limit",
+            seconds(selection.window.start - all.start),
+            seconds(selection.window.end - all.start),
+            seconds(wanted.start - all.start),
+            seconds(wanted.end - all.start),
+            static_cast<double>(options.most_bytes) / 1e6);
       return counts;
     }
     if (selection.window.end - selection.window.start <= shortest_window)

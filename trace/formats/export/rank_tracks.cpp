@@ -282,13 +282,11 @@ class RankExporter {
         time.start = std::min(time.start, split->start);
       streams[{event.device, event.stream}].push_back({i, time});
     }
-    const auto add = [&](NestingTrack& track, std::uint32_t index) {
-      add_device_event(track, index);
-    };
-    for (auto& [place, events] : streams) {
-      const std::string name = fmt::format("GPU {} stream {}", place.first, place.second);
-      write_lanes(name, std::move(events), Nesting::none, add);
-    }
+    for (auto& [place, events] : streams)
+      write_lanes(fmt::format("GPU {} stream {}", place.first, place.second),
+                  std::move(events),
+                  Nesting::none,
+                  [&](auto& track, std::uint32_t index) { add_device_event(track, index); });
   }
 
   /// Wait and transfer lie inside the kernel's slice; what was waited before it lies in front.

@@ -106,9 +106,6 @@ struct Contents {
   NameId name(Side& side, std::optional<std::int64_t> id, Shorten* shorten = nullptr);
 };
 
-/// Times further from zero than this (about 73 years) overflow when they are added up.
-inline constexpr std::int64_t largest_time = std::int64_t{1} << 61;
-
 // The tables, in the order in which they must be read.
 void read_device_tables(Contents& contents);  // kernels, copies, fills, whole graphs
 void read_host_tables(Contents& contents);    // calls, synchronizations, overhead

@@ -2,11 +2,11 @@
 #include "trace/formats/nsight/nsight.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "trace/formats/nsight/contents.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -85,7 +85,7 @@ std::optional<nanoseconds> session_start(Database& database) {
   Rows row = database.select("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"});
   if (!row.next()) return std::nullopt;
   const auto epoch = row.integer(0);
-  if (!epoch || *epoch <= 0 || *epoch >= largest_time) return std::nullopt;
+  if (!epoch || *epoch <= 0 || *epoch >= farthest_time.count()) return std::nullopt;
   return nanoseconds(*epoch);
 }
 
@@ -188,10 +188,9 @@ void add_host(Recording& to, Process& process) {
     to.host_events = std::move(host.host_events);
   } else {
     const std::vector<bool> foreign = foreign_threads(process, to);
-    std::copy_if(host.host_events.begin(),
-                 host.host_events.end(),
-                 std::back_inserter(to.host_events),
-                 [&](const HostEvent& event) { return !foreign[event.thread]; });
+    std::ranges::copy_if(host.host_events, std::back_inserter(to.host_events), [&](auto& event) {
+      return !foreign[event.thread];
+    });
   }
   auto translate = name_translation(host.names, to.names);
   for (HostEvent& event : to.host_events) event.name = translate(event.name);
@@ -249,15 +248,10 @@ bool ranks_from_communicator(std::vector<Membership>& members) {
 
 /// A number out of `NAME="12"`, when the name is right.
 std::optional<std::int32_t> variable(std::string_view setting, std::string_view name) {
-  if (name.empty() || !setting.starts_with(name)) return std::nullopt;
-  setting.remove_prefix(name.size());
-  if (!setting.starts_with('=')) return std::nullopt;
-  setting.remove_prefix(1);
+  if (name.empty() || !setting.starts_with(std::string(name) + "=")) return std::nullopt;
+  setting.remove_prefix(name.size() + 1);
   if (setting.starts_with('"')) setting.remove_prefix(1);
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), value);
-  if (error != std::errc() || end == setting.data() || value < 0) return std::nullopt;
-  return value;
+  return parse_number<std::int32_t>(setting.substr(0, setting.find_first_not_of("0123456789")));
 }
 
 bool rank_from_environment(Database& database, Origin& origin) {
@@ -309,7 +303,6 @@ void describe_groups(std::vector<Membership>& members) {
 /// recordings agree on one; else, for a file with a single recording, the environment that nsys ran
 /// in; else the order, which rank_from then says.
 void find_ranks(Database& database, std::vector<Membership>& members) {
-  if (members.empty()) return;
   if (!ranks_from_communicator(members) &&
       !(members.size() == 1 &&
         rank_from_environment(database, members.front().recording->origin))) {

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstring>
 #include <initializer_list>
-#include <limits>
 #include <set>
 #include <tuple>
 
@@ -59,14 +58,8 @@ std::vector<Window> launch_windows(std::span<const NcclCall> calls) {
 std::optional<std::int64_t> common_value(const std::vector<NcclCall>& calls,
                                          std::optional<std::int64_t> NcclPayload::*value) {
   const auto first = calls.front().payload.*value;
-  for (const NcclCall& call : calls)
-    if (call.payload.*value != first) return std::nullopt;
-  return first;
-}
-
-std::optional<std::int32_t> small(std::optional<std::int64_t> value) {
-  if (!value) return std::nullopt;
-  return static_cast<std::int32_t>(*value);
+  const auto same = [&](const NcclCall& call) { return call.payload.*value == first; };
+  return std::ranges::all_of(calls, same) ? first : std::nullopt;
 }
 
 /// Bytes that the calls read and write on one device, as far as NCCL's size gives that: it is the
@@ -105,8 +98,10 @@ Communication describe(Recording& recording,
   if (const auto communicator = common_value(calls, &NcclPayload::communicator))
     communication.group = recording.names.intern(communicator_name(*communicator));
   if (!one_kernel) return communication;  // which call belongs to which kernel is not known
-  communication.peer = small(common_value(calls, &NcclPayload::peer));
-  communication.root = small(common_value(calls, &NcclPayload::root));
+  if (const auto peer = common_value(calls, &NcclPayload::peer))
+    communication.peer = static_cast<std::int32_t>(*peer);
+  if (const auto root = common_value(calls, &NcclPayload::root))
+    communication.root = static_cast<std::int32_t>(*root);
   add_bytes(communication, calls, devices);
   return communication;
 }
@@ -256,9 +251,7 @@ std::string_view without_numbers(std::string_view name) {
 }
 
 std::int32_t narrow(std::int64_t value) {
-  return value >= 0 && value <= std::numeric_limits<std::int32_t>::max()
-             ? static_cast<std::int32_t>(value)
-             : -1;
+  return std::in_range<std::int32_t>(value) && value >= 0 ? static_cast<std::int32_t>(value) : -1;
 }
 
 class RangeReader {

@@ -3,7 +3,6 @@
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <limits>
@@ -23,7 +22,7 @@ std::int64_t process_of(std::int64_t global_id) {
 }
 
 bool in_range(std::int64_t time) {
-  return time > -largest_time && time < largest_time;
+  return time > -farthest_time.count() && time < farthest_time.count();
 }
 
 /// The columns that all tables of device work begin with, in this order.
@@ -85,34 +84,32 @@ std::string_view without_version(std::string_view name) {
   return digits ? name.substr(0, at) : name;
 }
 
-/// Which stream an event was recorded on, by the number that joins it with the waits for it.
+/// The stream that an event was recorded on, and the call that did it.
 struct EventRecord {
-  std::int64_t process = 0;
-  std::int64_t sync_id = 0;
   std::optional<std::uint32_t> stream;
   std::uint64_t correlation = 0;
-
-  std::pair<std::int64_t, std::int64_t> key() const { return {process, sync_id}; }
 };
 
-std::vector<EventRecord> read_event_records(Contents& contents) {
-  std::vector<EventRecord> records;
+/// By process and the number that joins it with the waits for it.
+using EventRecords = std::map<std::pair<std::int64_t, std::int64_t>, EventRecord>;
+
+EventRecords read_event_records(Contents& contents) {
+  EventRecords records;
   Rows row = contents.database.select("CUPTI_ACTIVITY_KIND_CUDA_EVENT",
                                       {"globalPid", "eventSyncId", "streamId", "correlationId"});
   while (row.next()) {
     const std::int64_t id = row.integer(1).value_or(0);
     if (id == 0) continue;
-    EventRecord record{row.integer(0).value_or(0), id, std::nullopt, 0};
+    EventRecord record;
     if (const auto stream = row.integer(2)) record.stream = static_cast<std::uint32_t>(*stream);
     record.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
-    records.push_back(record);
+    records.try_emplace({row.integer(0).value_or(0), id}, record);
   }
-  std::ranges::sort(records, {}, &EventRecord::key);
   return records;
 }
 
 void read_synchronizations(Contents& contents) {
-  const std::vector<EventRecord> records = read_event_records(contents);
+  const EventRecords records = read_event_records(contents);
   Rows row = contents.database.select(
       "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
       {"start", "end", "globalPid", "correlationId", "syncType", "streamId", "eventSyncId"});
@@ -132,11 +129,10 @@ void read_synchronizations(Contents& contents) {
     synchronization.kind = static_cast<Synchronization::Kind>(type - 1);
     if (const auto stream = row.integer(5); stream && *stream >= 0 && *stream != no_stream)
       synchronization.stream = static_cast<std::uint32_t>(*stream);
-    const std::pair wanted(global_id, row.integer(6).value_or(0));
-    const auto record = std::ranges::lower_bound(records, wanted, {}, &EventRecord::key);
-    if (record != records.end() && record->key() == wanted) {
-      synchronization.waits_on = record->stream;
-      synchronization.event_record = record->correlation;
+    const auto record = records.find({global_id, row.integer(6).value_or(0)});
+    if (record != records.end()) {
+      synchronization.waits_on = record->second.stream;
+      synchronization.event_record = record->second.correlation;
     }
     HostEvent event{time->start, time->end};
     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));

@@ -189,18 +189,17 @@ class Joiner {
     Communication result;
     result.kind = *nccl_function_kind(recording_.names.at(NameId{call.function}));
     result.group = group_name(recording_, call.communicator);
-    const auto bytes = static_cast<std::int64_t>(call.bytes);
-    if ((call.fields & collective_has_bytes) != 0 && bytes >= 0) {
-      // NCCL counts what one rank puts in, but for reduce-scatter what one rank gets out.
-      (result.kind == CollectiveKind::reduce_scatter ? result.output_bytes : result.input_bytes) =
-          bytes;
-    }
-    if ((call.fields & collective_has_sequence) != 0)
-      result.sequence = static_cast<std::int64_t>(call.sequence);
-    if ((call.fields & collective_has_peer) != 0)
-      result.peer = static_cast<std::int32_t>(call.peer);
-    if ((call.fields & collective_has_root) != 0)
-      result.root = static_cast<std::int32_t>(call.root);
+    const auto take = [&](CollectiveField field, auto value, auto& to) {
+      if ((call.fields & field) != 0) to = static_cast<std::make_signed_t<decltype(value)>>(value);
+    };
+    // NCCL counts what one rank puts in, but for reduce-scatter what one rank gets out.
+    auto& bytes =
+        result.kind == CollectiveKind::reduce_scatter ? result.output_bytes : result.input_bytes;
+    take(collective_has_bytes, call.bytes, bytes);
+    if (bytes.value_or(0) < 0) bytes.reset();
+    take(collective_has_sequence, call.sequence, result.sequence);
+    take(collective_has_peer, call.peer, result.peer);
+    take(collective_has_root, call.root, result.root);
     result.algorithm = NameId{call.algorithm};
     result.protocol = NameId{call.protocol};
     if (call.channels > 0) result.channels = static_cast<std::int32_t>(call.channels);
