@@ -3,7 +3,6 @@
 #include "report/names.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -193,15 +192,14 @@ Table largest_table(const Attribution& attribution) {
                     });
 }
 
-/// Without the directory, which all recordings of a job usually share.
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 Table recordings_table(const Attribution& attribution) {
+  // Without the directory, which all recordings of a job usually share.
+  const auto file = [](const RankRecording& one) {
+    return one.file.substr(one.file.find_last_of('/') + 1);
+  };
   const std::vector<ColumnOf<RankRecording>> columns{
       {parameter("rank", "rank"), &RankRecording::rank},
-      {measure("file", "file"), [](const RankRecording& one) { return file_name(one.file); }},
+      {measure("file", "file"), file},
       {measure("where", "where"), &RankRecording::where},
       {measure("rank_from", "rank from"), &RankRecording::rank_from},
       {measure("device_events", "GPU events", Unit::count), &RankRecording::device_events},

@@ -107,11 +107,6 @@ const CollectiveWait::Participant* participant_of(const CollectiveWait& collecti
   return &*found;
 }
 
-nanoseconds lateness(const Waits& waits, const Delay& delay) {
-  const CollectiveWait& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
-  return participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
-}
-
 struct Examiner {
   const Job& job;
   const Waits& waits;
@@ -293,7 +288,10 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
     Excess& excess = all[index].emplace();
     const auto pair = examiner.windows(delays[index]);
     if (!pair) {
-      excess.unrecorded = lateness(waits, delays[index]);
+      const Delay& delay = delays[index];
+      const auto& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
+      excess.unrecorded =
+          participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
       continue;
     }
     examined.emplace_back(index, *pair);
