@@ -58,9 +58,8 @@ std::vector<KindSum> sums_by_kind(const attribution::Attribution& attribution) {
     sum.transfer += time.transfer;
     sum.shortest.push_back(shortest);
     sum.spread_of_ends.push_back(in_seconds(collective.spread_of_ends));
-    for (const auto& part : collective.participants) {
+    for (const auto& part : collective.participants)
       if (const auto wait = network_wait(part)) sum.network = sum.network.value_or(0.0) + *wait;
-    }
     if (collective.bytes && shortest > 0.0) {
       sum.bytes = sum.bytes.value_or(0.0) + static_cast<double>(*collective.bytes);
       sum.seconds_with_bytes += shortest;

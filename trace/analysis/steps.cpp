@@ -202,22 +202,16 @@ std::size_t longest(const StepsByRank& by_rank) {
   return static_cast<std::size_t>(most - by_rank.begin());
 }
 
-bool strictly_increasing(const std::vector<StepSpan>& steps) {
-  return std::ranges::adjacent_find(steps, std::ranges::greater_equal{}, &StepSpan::number) ==
-         steps.end();
-}
-
-bool shares_a_number(const std::vector<StepSpan>& steps, const std::vector<StepSpan>& reference) {
-  return std::ranges::any_of(steps, [&](const StepSpan& step) {
-    return std::ranges::binary_search(reference, step.number, {}, &StepSpan::number);
-  });
-}
-
 /// Whether the numbers of the marks mean the same iteration on every rank, as far as can be known.
 bool numbers_agree(const StepsByRank& by_rank) {
   const auto& reference = by_rank[longest(by_rank)];
+  const auto shared = [&](const StepSpan& step) {
+    return std::ranges::binary_search(reference, step.number, {}, &StepSpan::number);
+  };
   return std::ranges::all_of(by_rank, [&](const auto& steps) {
-    return strictly_increasing(steps) && (steps.empty() || shares_a_number(steps, reference));
+    const auto fall =
+        std::ranges::adjacent_find(steps, std::ranges::greater_equal{}, &StepSpan::number);
+    return fall == steps.end() && (steps.empty() || std::ranges::any_of(steps, shared));
   });
 }
 

@@ -284,25 +284,21 @@ class Investigation {
         steps_.numbers,
         steps_.numbers == 1 ? "" : "s",
         cause_in_words(straggler));
-    if (stages_.uneven(rank))
+    if (stages_.uneven(rank)) {
+      double cost = 0.0;  // of all replicas
+      for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
+        if (stages_.units[other] == stages_.units[rank]) cost += charges_.cost[other];
       text += fmt::format(
           " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
           "unevenly, no single GPU is to blame.",
-          100.0 * lost(cost_of_unit(rank)));
+          100.0 * lost(cost));
+    }
     if (steps_.all_are_excluded)
       text += fmt::format(
           " No step of the recording is fit for averages ({}): this is "
           "what happened here, not the steady state.",
           steps_.reason);
     return text;
-  }
-
-  /// Of `rank` and the other replicas of its stage.
-  double cost_of_unit(std::uint32_t rank) const {
-    double sum = 0.0;
-    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
-      if (stages_.units[other] == stages_.units[rank]) sum += charges_.cost[other];
-    return sum;
   }
 
   std::pair<StragglerFinding, std::string> no_straggler_reason() const {
