@@ -3,9 +3,6 @@
 #include "report/render.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
-#include <array>
-
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::report {

@@ -4,7 +4,6 @@
 #include "report/names.h"
 #include "report/render.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -13,19 +12,6 @@ namespace scaleworth::report {
 namespace {
 constexpr std::size_t most_summary_ranks = 8;
 constexpr std::size_t most_summary_rows = 5;
-
-std::string subtitle(const AttributionView& view) {
-  const auto& attribution = view.attribution;
-  const std::size_t recordings = attribution.recordings.size();
-  const auto& choice = attribution.step_choice;
-  return fmt::format("{} recording{}; {} of {} step{} averaged ({})",
-                     recordings,
-                     recordings == 1 ? "" : "s",
-                     view.averages && !view.averages->only_excluded ? view.averages->steps : 0,
-                     choice.steps,
-                     choice.steps == 1 ? "" : "s",
-                     choice.source.empty() ? "no steps found" : choice.source);
-}
 
 std::string command_text(const AttributionView& view) {
   return "scaleworth attribute " + (view.options.input.empty() ? "FILE..." : view.options.input);
@@ -45,7 +31,16 @@ std::vector<NextCommand> next_commands(const AttributionView& view) {
 Document frame(const AttributionView& view) {
   Document document;
   document.title = document_title(view.options.tool_version, "where did the time go?");
-  document.subtitle = subtitle(view);
+  const std::size_t recordings = view.attribution.recordings.size();
+  const attribution::StepChoice& choice = view.attribution.step_choice;
+  document.subtitle =
+      fmt::format("{} recording{}; {} of {} step{} averaged ({})",
+                  recordings,
+                  recordings == 1 ? "" : "s",
+                  view.averages && !view.averages->only_excluded ? view.averages->steps : 0,
+                  choice.steps,
+                  choice.steps == 1 ? "" : "s",
+                  choice.source.empty() ? "no steps found" : choice.source);
   document.intervals = false;
   document.verdict = judge_attribution(view);
   document.next = next_commands(view);

@@ -2,7 +2,6 @@
 #include "report/attribution/attribution_report.h"
 #include "report/names.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "report/names.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -59,9 +58,8 @@ std::vector<KindSum> sums_by_kind(const attribution::Attribution& attribution) {
     sum.transfer += time.transfer;
     sum.shortest.push_back(shortest);
     sum.spread_of_ends.push_back(in_seconds(collective.spread_of_ends));
-    for (const auto& part : collective.participants) {
+    for (const auto& part : collective.participants)
       if (const auto wait = network_wait(part)) sum.network = sum.network.value_or(0.0) + *wait;
-    }
     if (collective.bytes && shortest > 0.0) {
       sum.bytes = sum.bytes.value_or(0.0) + static_cast<double>(*collective.bytes);
       sum.seconds_with_bytes += shortest;
@@ -193,15 +191,14 @@ Table largest_table(const Attribution& attribution) {
                     });
 }
 
-/// Without the directory, which all recordings of a job usually share.
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 Table recordings_table(const Attribution& attribution) {
+  // Without the directory, which all recordings of a job usually share.
+  const auto file = [](const RankRecording& one) {
+    return one.file.substr(one.file.find_last_of('/') + 1);
+  };
   const std::vector<ColumnOf<RankRecording>> columns{
       {parameter("rank", "rank"), &RankRecording::rank},
-      {measure("file", "file"), [](const RankRecording& one) { return file_name(one.file); }},
+      {measure("file", "file"), file},
       {measure("where", "where"), &RankRecording::where},
       {measure("rank_from", "rank from"), &RankRecording::rank_from},
       {measure("device_events", "GPU events", Unit::count), &RankRecording::device_events},

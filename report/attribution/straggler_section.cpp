@@ -2,8 +2,6 @@
 #include "report/attribution/attribution_report.h"
 #include "report/names.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 

@@ -25,7 +25,6 @@ class Refiner {
       : meetings_(meetings),
         placement_(placement),
         ranks_(placement.offsets.size()),
-        stride_(1 + meetings.sides.size() / enough_sides),
         clocks_(ranks_),
         meets_(ranks_) {
     const auto start = [&](const MeetingSide& side) {
@@ -68,7 +67,8 @@ class Refiner {
     check_interrupt();
     std::vector<std::vector<WeightedValue>> by_rank(ranks_);
     std::vector<double> ends;
-    for (std::size_t i = 0; i < meetings_.meetings.size(); i += stride_) {
+    const std::size_t stride = 1 + meetings_.sides.size() / enough_sides;
+    for (std::size_t i = 0; i < meetings_.meetings.size(); i += stride) {
       const Meetings::Meeting& meeting = meetings_.meetings[i];
       ends.clear();
       for (const MeetingSide& side : meetings_.sides_of(meeting)) ends.push_back(corrected(side));
@@ -142,7 +142,6 @@ class Refiner {
   const Meetings& meetings_;
   const Placement& placement_;
   std::size_t ranks_;
-  std::size_t stride_;
   nanoseconds origin_{};  // numbers near the recording's begin keep all digits of a double
   std::vector<Correction> clocks_;
   std::vector<bool> meets_;  // by rank: has any collective; the others keep their placement

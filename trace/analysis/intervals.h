@@ -34,6 +34,7 @@ inline void extend(TimeInterval& all, const TimeInterval& more) {
 /// lies within `window`.
 template <class Range, class Work>
 void for_each_within(const std::vector<Range>& ranges, TimeInterval window, Work work) {
+  if (window.end <= window.start) return;
   auto range = std::ranges::upper_bound(ranges, window.start, {}, &Range::end);
   for (; range != ranges.end() && range->start < window.end; ++range)
     work(*range, std::max(range->start, window.start), std::min(range->end, window.end));
@@ -88,6 +89,9 @@ struct TopTwo {
     }
   }
 };
+
+/// So many pieces of work pass between looks at a request to stop.
+inline constexpr std::uint32_t interrupt_every = 1U << 20;
 
 /// Calls work(0) to work(count - 1), each once, in any order and several at a time: as many as
 /// there are processors, but not more than `at_once` unless that is 0. Rethrows the exception of

@@ -136,11 +136,9 @@ class StepLedgers {
 
  private:
   bool within_a_step(const IdleGap& gap) const {
-    for (std::size_t index = next_; index < ledgers_.size(); ++index) {
-      if (ledgers_[index].start >= gap.end) return false;
-      if (ledgers_[index].end > gap.start) return true;
-    }
-    return false;
+    std::size_t index = next_;
+    while (index < ledgers_.size() && ledgers_[index].end <= gap.start) ++index;
+    return index < ledgers_.size() && ledgers_[index].start < gap.end;
   }
 
   /// Calls `count` with each step's share of `time`.
@@ -160,8 +158,6 @@ class StepLedgers {
   std::vector<StepLedger> ledgers_;
   std::size_t next_ = 0;  // no earlier step reaches what comes
 };
-
-constexpr std::uint32_t interrupt_every = 1u << 20;
 
 /// What begins when: events in their order, and those with a split when the rank arrived at them,
 /// which may be before they were recorded.

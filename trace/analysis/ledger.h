@@ -24,15 +24,14 @@ class RankView {
       : recording_(recording), clocks_(clocks), rank_(rank) {}
 
   const Recording& recording() const { return recording_; }
-  nanoseconds common(nanoseconds time) const { return clocks_.to_common(rank_, time); }
   template <class Event>
   nanoseconds start(const Event& event) const {
-    return common(event.start);
+    return clocks_.to_common(rank_, event.start);
   }
   /// Never before the start.
   template <class Event>
   nanoseconds end(const Event& event) const {
-    return common(std::max(event.start, event.end));
+    return clocks_.to_common(rank_, std::max(event.start, event.end));
   }
 
  private:

@@ -137,11 +137,14 @@ class Matcher {
   }
 
   void pair_by_order(const Channel& channel) {
-    if (const std::string lossy = lossy_members(channel); !lossy.empty())
+    std::vector<std::uint32_t> lossy;
+    for (const std::uint32_t member : channel.members)
+      if (dropped_records(job_.recordings[member])) lossy.push_back(member);
+    if (!lossy.empty())
       return remark(
           fmt::format("{}: {} dropped records, so that calls without numbers cannot be paired",
                       channel.label,
-                      lossy));
+                      numbers_.names(lossy)));
     CallsByMember by_member(channel.members.size());
     for (const Call& call : channel.calls) {
       const auto place = std::ranges::lower_bound(channel.members, call.rank);
@@ -169,8 +172,7 @@ class Matcher {
 
   static bool kinds_agree(const CallsByMember& by_member) {
     return std::ranges::all_of(by_member, [&](const std::vector<Call>& calls) {
-      return std::ranges::equal(
-          calls, by_member.front(), [](const Call& a, const Call& b) { return a.kind == b.kind; });
+      return std::ranges::equal(calls, by_member.front(), {}, &Call::kind, &Call::kind);
     });
   }
 
@@ -205,13 +207,6 @@ class Matcher {
         "{}: {}; left out, because without sequence numbers a pairing would be a guess",
         label,
         counts);
-  }
-
-  std::string lossy_members(const Channel& channel) const {
-    std::vector<std::uint32_t> lossy;
-    for (const std::uint32_t member : channel.members)
-      if (dropped_records(job_.recordings[member])) lossy.push_back(member);
-    return numbers_.names(lossy);
   }
 
   /// False when not all take part or the kinds contradict each other.
@@ -319,14 +314,6 @@ class GroupTable {
     const auto found = recording_of_global_.find(global);
     if (found == recording_of_global_.end()) return std::nullopt;
     return found->second;
-  }
-
-  /// The recordings of the group's list of ranks, in its order.
-  std::vector<std::uint32_t> recordings(std::uint32_t index) const {
-    std::vector<std::uint32_t> present;
-    for (const std::int32_t global : at(index).ranks)
-      if (const auto found = recording_of_rank(global)) present.push_back(*found);
-    return present;
   }
 
  private:
@@ -466,7 +453,8 @@ class Collector {
     add_to({Channel::Basis::group, group, 0, 0, ""}, call, [&](Channel& channel) {
       channel.group = groups_.at(group).name;
       channel.label = fmt::format("group {}", channel.group);
-      channel.members = groups_.recordings(group);
+      for (const std::int32_t global : groups_.at(group).ranks)
+        if (const auto found = groups_.recording_of_rank(global)) channel.members.push_back(*found);
       channel.missing_members = groups_.at(group).size.value_or(0);
     });
   }

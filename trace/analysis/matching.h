@@ -2,13 +2,7 @@
 /// Which kernels of different ranks are one collective.
 #pragma once
 
-#include "src/core/step_ledger.h"
 #include "trace/recording.h"
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
 /// Who needs whom in an operation.

@@ -157,20 +157,16 @@ std::vector<Group> by_likelihood(std::vector<Group> groups) {
   });
   return groups;
 }
-
-Candidate after_longest_pause(const Sequence& sequence, const Group& group) {
-  return *std::ranges::max_element(
-      group, {}, [&](const Candidate& candidate) { return sequence.pause_before(candidate.name); });
-}
 }  // namespace
 
 std::optional<Repetition> find_repetition(const Recording& recording) {
   const Sequence sequence(recording);
+  const auto pause = [&](const Candidate& one) { return sequence.pause_before(one.name); };
   int attempts = 0;
   for (const Group& group : by_likelihood(by_period(sequence))) {
     check_interrupt();
     if (attempts++ == most_attempts) break;
-    if (auto found = repeated(recording, sequence, after_longest_pause(sequence, group)))
+    if (auto found = repeated(recording, sequence, *std::ranges::max_element(group, {}, pause)))
       return found;
   }
   return std::nullopt;

@@ -73,10 +73,10 @@ constexpr double normal_consistency = 1.4826;  // of the median absolute deviati
 
 /// The steps of one number, over all ranks.
 struct Iteration {
-  std::int32_t number = 0;
   std::vector<StepSpan*> steps;
   std::string reason;
 
+  std::int32_t number() const { return steps.front()->number; }
   double length() const {
     double longest = 0.0;
     for (const StepSpan* step : steps) longest = std::max(longest, in_ns(step->end - step->start));
@@ -94,14 +94,10 @@ using StepsByRank = std::vector<std::vector<StepSpan>>;
 
 std::vector<Iteration> iterations(StepsByRank& by_rank) {
   std::map<std::int32_t, Iteration> by_number;
-  for (auto& steps : by_rank) {
+  for (auto& steps : by_rank)
     for (StepSpan& step : steps) by_number[step.number].steps.push_back(&step);
-  }
   std::vector<Iteration> result;
-  for (auto& [number, iteration] : by_number) {
-    iteration.number = number;
-    result.push_back(std::move(iteration));
-  }
+  for (auto& [number, iteration] : by_number) result.push_back(std::move(iteration));
   return result;
 }
 
@@ -129,8 +125,8 @@ void flag_boundaries(std::vector<Iteration>& all, const StepsByRank& by_rank) {
     lasts.insert(steps.back().number);
   }
   for (Iteration& one : all) {
-    const bool last = lasts.contains(one.number);
-    if (firsts.contains(one.number))
+    const bool last = lasts.contains(one.number());
+    if (firsts.contains(one.number()))
       one.reason = (last ? "boundary: the only step of a rank's recording"
                          : "boundary: the first step of a rank's recording") +
                    spread_remark(one);
@@ -144,7 +140,7 @@ void flag_boundaries(std::vector<Iteration>& all, const StepsByRank& by_rank) {
 
 void flag_pauses(std::vector<Iteration>& all) {
   for (std::size_t i = 1; i < all.size(); ++i) {
-    if (std::int64_t{all[i].number} - std::int64_t{all[i - 1].number} == 1) continue;
+    if (std::int64_t{all[i].number()} - std::int64_t{all[i - 1].number()} == 1) continue;
     if (all[i - 1].reason.empty())
       all[i - 1].reason = "boundary: the last step before a pause of the recording";
     if (all[i].reason.empty())
@@ -206,31 +202,17 @@ std::size_t longest(const StepsByRank& by_rank) {
   return static_cast<std::size_t>(most - by_rank.begin());
 }
 
-bool strictly_increasing(const std::vector<StepSpan>& steps) {
-  return std::ranges::adjacent_find(steps, [](const auto& a, const auto& b) {
-           return a.number >= b.number;
-         }) == steps.end();
-}
-
-bool shares_a_number(const std::vector<StepSpan>& steps, const std::vector<StepSpan>& reference) {
-  return std::ranges::any_of(steps, [&](const StepSpan& step) {
-    return std::ranges::binary_search(
-        reference, step, [](const auto& a, const auto& b) { return a.number < b.number; });
-  });
-}
-
 /// Whether the numbers of the marks mean the same iteration on every rank, as far as can be known.
 bool numbers_agree(const StepsByRank& by_rank) {
   const auto& reference = by_rank[longest(by_rank)];
+  const auto shared = [&](const StepSpan& step) {
+    return std::ranges::binary_search(reference, step.number, {}, &StepSpan::number);
+  };
   return std::ranges::all_of(by_rank, [&](const auto& steps) {
-    return strictly_increasing(steps) && (steps.empty() || shares_a_number(steps, reference));
+    const auto fall =
+        std::ranges::adjacent_find(steps, std::ranges::greater_equal{}, &StepSpan::number);
+    return fall == steps.end() && (steps.empty() || std::ranges::any_of(steps, shared));
   });
-}
-
-void number_by_order(StepsByRank& by_rank) {
-  for (auto& steps : by_rank) {
-    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
-  }
 }
 
 /// A rank without marks is cut where the rank with the most steps is; returns those ranks.
@@ -253,14 +235,14 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
     plan.by_rank[rank] = marked_steps(RankView(job.recordings[rank], clocks, rank));
   });
   std::string from;
-  for (const Recording& recording : job.recordings) {
+  for (const Recording& recording : job.recordings)
     if (from.empty() && !recording.step_marks.empty()) from = recording.step_marks_from;
-  }
   if (plan.by_rank.empty() || plan.by_rank[longest(plan.by_rank)].empty()) return std::nullopt;
   plan.choice.source = (from.empty() ? "step" : from) + " markers";
   plan.choice.sentence = "Steps begin at " + plan.choice.source + ".";
   if (!numbers_agree(plan.by_rank)) {
-    number_by_order(plan.by_rank);
+    for (auto& steps : plan.by_rank)
+      for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
     plan.choice.sentence +=
         " The numbers of the markers do not fit each other: the steps are counted.";
   }
@@ -323,9 +305,8 @@ std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job
     found[rank] = repetition_of(recording, model->anchor);
     if (!found[rank]) found[rank] = find_repetition(recording);
   });
-  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+  for (std::size_t rank = 0; rank < found.size(); ++rank)
     if (!found[rank] && has_work(job.recordings[rank])) return std::nullopt;
-  }
   return found;
 }
 

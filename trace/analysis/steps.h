@@ -2,18 +2,9 @@
 /// Step boundaries by marks; excluded steps.
 #pragma once
 
-#include "src/core/attribution.h"
 #include "trace/analysis/clocks.h"
-#include "trace/recording.h"
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
-// Cuts each rank's recording into steps.
-
 /// One step of one rank on the common clock. Steps of a rank are disjoint and in order.
 struct StepSpan {
   std::int32_t number = 0;  // equal on all ranks for the same iteration

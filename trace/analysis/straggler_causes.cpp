@@ -107,11 +107,6 @@ const CollectiveWait::Participant* participant_of(const CollectiveWait& collecti
   return &*found;
 }
 
-nanoseconds lateness(const Waits& waits, const Delay& delay) {
-  const CollectiveWait& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
-  return participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
-}
-
 struct Examiner {
   const Job& job;
   const Waits& waits;
@@ -290,15 +285,18 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
   std::vector<std::set<nanoseconds>> bounds(job.recordings.size());  // of the windows
   std::vector<std::optional<Excess>> all(delays.size());
   for (const std::size_t index : largest_delays(delays, job.recordings.size())) {
+    const Delay& delay = delays[index];
     Excess& excess = all[index].emplace();
-    const auto pair = examiner.windows(delays[index]);
+    const auto pair = examiner.windows(delay);
     if (!pair) {
-      excess.unrecorded = lateness(waits, delays[index]);
+      const auto& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
+      excess.unrecorded =
+          participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
       continue;
     }
     examined.emplace_back(index, *pair);
-    bounds[delays[index].late].insert({pair->late.start, pair->late.end});
-    bounds[delays[index].compared].insert({pair->compared.start, pair->compared.end});
+    bounds[delay.late].insert({pair->late.start, pair->late.end});
+    bounds[delay.compared].insert({pair->compared.start, pair->compared.end});
   }
   examiner.make_ledgers(bounds);
   for (const auto& [index, pair] : examined) {

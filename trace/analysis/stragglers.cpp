@@ -103,6 +103,11 @@ double take_off_turns(const CountedSteps& steps,
 /// Whether a rank's whole pipeline stage computes longer than the others.
 class PipelineStages {
  public:
+  /// By rank: those with equal numbers are replicas of a stage; without pipeline stages each rank
+  /// is alone.
+  std::vector<std::uint32_t> units;
+  std::uint32_t unit_count = 0;
+
   PipelineStages(const Job& job, const CountedSteps& steps, const std::vector<StepLedger>& ledger)
       : job_(job), compute_(job.recordings.size()) {
     for (const StepLedger& step : ledger)
@@ -113,15 +118,11 @@ class PipelineStages {
     for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
       const auto& stage = job.recordings[rank].origin.pipeline_stage;
       const std::int64_t key = stage ? std::int64_t{*stage} : -1 - static_cast<std::int64_t>(rank);
-      units_.push_back(
+      units.push_back(
           numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
     }
-    unit_count_ = static_cast<std::uint32_t>(numbers.size());
+    unit_count = static_cast<std::uint32_t>(numbers.size());
   }
-
-  /// Ranks with equal numbers are replicas of a stage; without pipeline stages each rank is alone.
-  const std::vector<std::uint32_t>& units() const { return units_; }
-  std::uint32_t unit_count() const { return unit_count_; }
 
   /// The stage of `rank` and how much longer it computes, when every one of its replicas, at least
   /// two, computes longer than the median rank by 5 % or more, and by at least half of what `rank`
@@ -131,8 +132,8 @@ class PipelineStages {
     const double excess = compute_[rank] - median_;
     if (!stage || median_ <= 0.0 || excess < 0.05 * median_) return std::nullopt;
     int replicas = 0;
-    for (std::uint32_t other = 0; other < units_.size(); ++other) {
-      if (units_[other] != units_[rank]) continue;
+    for (std::uint32_t other = 0; other < units.size(); ++other) {
+      if (units[other] != units[rank]) continue;
       ++replicas;
       const double own = compute_[other] - median_;
       if (own < 0.05 * median_ || own < 0.5 * excess) return std::nullopt;
@@ -149,8 +150,6 @@ class PipelineStages {
   const Job& job_;
   std::vector<double> compute_;  // ns, by rank, over the steps that count
   double median_ = 0.0;
-  std::vector<std::uint32_t> units_;
-  std::uint32_t unit_count_ = 0;
 };
 
 /// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
@@ -188,8 +187,8 @@ class Investigation {
   StragglerReport report() {
     StragglerReport report = std::move(found_.matrices);
     const RecurrenceCount recurrence = count_recurrence(charges_.by_step,
-                                                        stages_.units(),
-                                                        stages_.unit_count(),
+                                                        stages_.units,
+                                                        stages_.unit_count,
                                                         steps_.numbers,
                                                         0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
@@ -218,7 +217,7 @@ class Investigation {
 
   bool is_named(std::uint32_t rank, const RecurrenceCount& recurrence) const {
     const double own = lost(charges_.cost[rank]);
-    if (recurrence.unit == stages_.units()[rank])
+    if (recurrence.unit == stages_.units[rank])
       return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
     if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
     if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
@@ -285,25 +284,21 @@ class Investigation {
         steps_.numbers,
         steps_.numbers == 1 ? "" : "s",
         cause_in_words(straggler));
-    if (stages_.uneven(rank))
+    if (stages_.uneven(rank)) {
+      double cost = 0.0;  // of all replicas
+      for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
+        if (stages_.units[other] == stages_.units[rank]) cost += charges_.cost[other];
       text += fmt::format(
           " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
           "unevenly, no single GPU is to blame.",
-          100.0 * lost(cost_of_unit(rank)));
+          100.0 * lost(cost));
+    }
     if (steps_.all_are_excluded)
       text += fmt::format(
           " No step of the recording is fit for averages ({}): this is "
           "what happened here, not the steady state.",
           steps_.reason);
     return text;
-  }
-
-  /// Of `rank` and the other replicas of its stage.
-  double cost_of_unit(std::uint32_t rank) const {
-    double sum = 0.0;
-    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
-      if (stages_.units()[other] == stages_.units()[rank]) sum += charges_.cost[other];
-    return sum;
   }
 
   std::pair<StragglerFinding, std::string> no_straggler_reason() const {

@@ -140,12 +140,6 @@ class Collective {
   Exchange shape_;
 };
 
-bool comparable(const Alignment& alignment, const MatchedCollective& matched) {
-  return std::ranges::all_of(matched.members, [&](const auto& member) {
-    return alignment.share_a_clock(matched.members.front().rank, member.rank);
-  });
-}
-
 CommunicationSplit split_member(const MatchedCollective& matched,
                                 const Collective& collective,
                                 std::size_t member,
@@ -247,10 +241,14 @@ Waits split_waits(const Job& job, const Matching& matching, const Alignment& ali
   waits.collectives.reserve(matching.collectives.size());
   waits.by_rank.resize(job.recordings.size());
   std::vector<std::pair<nanoseconds, const MatchedCollective*>> order;  // by first arrival
-  for (const MatchedCollective& matched : matching.collectives)
-    if (comparable(alignment, matched))
+  for (const MatchedCollective& matched : matching.collectives) {
+    const auto comparable = [&](const MatchedCollective::Member& member) {
+      return alignment.share_a_clock(matched.members.front().rank, member.rank);
+    };
+    if (std::ranges::all_of(matched.members, comparable))
       order.emplace_back(std::ranges::min(arrivals.of(matched), {}, &TimeInterval::start).start,
                          &matched);
+  }
   std::ranges::stable_sort(order, {}, [](const auto& a) { return a.first; });
   for (const auto& [first, matched] : order)
     add_collective_wait(job,

@@ -2,15 +2,8 @@
 /// Wait against transfer in each collective.
 #pragma once
 
-#include "src/core/attribution.h"
 #include "trace/analysis/clocks.h"
 #include "trace/analysis/intervals.h"
-#include "trace/analysis/matching.h"
-#include "trace/recording.h"
-
-#include <cstdint>
-#include <optional>
-#include <vector>
 
 namespace scaleworth::trace {
 /// When each rank came to a collective and when it left, on the common clock.
@@ -31,8 +24,6 @@ class ArrivalFinder {
   /// By recording and event: latest end of what started before; only for frameworks' timelines.
   std::vector<std::vector<nanoseconds>> busy_until_;
 };
-
-// Waiting separated from transfer, in every communication kernel.
 
 /// One communication event of a rank, on the common clock: [start, split) is wait, [split, end) is
 /// transfer. An event without partners is all transfer and `known` is false. `start` is when the

@@ -279,7 +279,7 @@ EfficiencyResult measure_efficiency(const Job& job,
   if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
   Efficiency result;
   result.window = windows->description;
-  result.runtime = windows->length();
+  for (const EfficiencyWindow& run : windows->runs) result.runtime += run.length();
   result.step_time = windows->step_time;
   result.useful = useful_by_rank(job, alignment.map, *windows);
   if (!(largest_useful(result) > 0.0))
@@ -309,12 +309,6 @@ EfficiencyResult measure_efficiency(const Job& job,
   predict(result, questions, predictor);
   result.critical_path = critical_path(job, alignment.map, runs);
   return {std::move(result), ""};
-}
-
-nanoseconds EfficiencyWindows::length() const {
-  nanoseconds sum{};
-  for (const EfficiencyWindow& run : runs) sum += run.length();
-  return sum;
 }
 
 std::optional<EfficiencyWindows> choose_windows(const Job& job,

@@ -7,7 +7,6 @@
 
 namespace scaleworth::trace {
 namespace {
-constexpr std::uint32_t interrupt_every = 1U << 20;
 /// A launch normally takes 5 to 20 us. One that takes this long and during which GPU work ended was
 /// blocked by a full queue.
 constexpr std::int64_t blocked_launch_ns = 500'000;

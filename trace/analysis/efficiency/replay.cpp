@@ -3,16 +3,13 @@
 
 #include "src/core/process.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace scaleworth::trace {
 namespace {
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
-constexpr std::size_t interrupt_nodes = std::size_t{1} << 20;
 /// Beyond all recorded times (2^61), and small enough that adding a difference of two of them does
 /// not overflow: contradictory recordings play longer and longer.
 constexpr std::int64_t horizon = (std::int64_t{1} << 61) + (std::int64_t{1} << 60);
@@ -86,7 +83,7 @@ class Replay {
   std::int64_t run() {
     std::size_t count = 0;
     for (const NodeIndex node : graph_.order) {
-      if (count++ % interrupt_nodes == 0) check_interrupt();
+      if (count++ % interrupt_every == 0) check_interrupt();
       if ((node & ReplayGraph::host_bit) != 0) {
         begin_host(node & ~ReplayGraph::host_bit);
       } else {
@@ -94,9 +91,8 @@ class Replay {
       }
     }
     std::int64_t last = never;
-    for (NodeIndex node = 0; node < graph_.devices.size(); ++node) {
+    for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
       if (change_.on_time != graph_.devices[node].rank) last = std::max(last, device_end(node));
-    }
     return last;
   }
 

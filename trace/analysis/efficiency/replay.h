@@ -20,8 +20,6 @@ struct EfficiencyWindows {
   std::vector<EfficiencyWindow> runs;  // ascending
   nanoseconds step_time{};             // mean step of the slowest rank
   std::string description;             // for people
-
-  nanoseconds length() const;  // of all runs together
 };
 
 /// All steps that count on every rank, as runs of consecutive ones: what was between runs is not
