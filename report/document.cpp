@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -71,8 +69,7 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   document.subtitle = subtitle(run);
   document.incomplete = incomplete(run);
   const std::vector<Finding> findings = findings_of(run, analysis);
-  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
-  document.verdict = judge(analysis, static_cast<std::size_t>(warnings));
+  document.verdict = judge(analysis, std::ranges::count_if(findings, &Finding::warning));
   std::vector<Section> sections{findings_section(findings),
                                 training_section(analysis.scaling),
                                 decide_section(analysis.scaling, analysis.assumptions)};

@@ -31,7 +31,7 @@ std::string print_cell(const Cell& cell, const Column& column, const Scale& scal
   const auto* number = std::get_if<Number>(&cell);
   if (!number) return "n/a";
   if (column.decimals && !number->interval && std::isfinite(number->value)) {
-    return format_decimals(number->value * scale.factor, *column.decimals);
+    return fixed(number->value * scale.factor, *column.decimals);
   }
   return column.own_scale ? format_quantity(*number, column.unit, column.digits)
                           : format_number(*number, column.unit, scale, column.digits);

@@ -204,7 +204,7 @@ Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
   spec["mark"] = {{"type", "line"}, {"point", true}};
   spec["encoding"] = {
       {"x", doubling_channel("batch", "batch")},
-      {"color", colour_channel("series", "", names, series_colours)},
+      {"color", colour_channel("series", names, series_colours)},
       {"tooltip",
        {tooltip("series", "which"), tooltip("batch", "batch"), tooltip("value", "value", ".4g")}}};
   return spec;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -18,26 +17,21 @@ using namespace model;
 /// Warnings of single points, each text once with how often it was raised. The findings count them
 /// in a sentence, so they are detail.
 Table sample_warnings(const Run& run) {
-  struct Counted {
-    std::string probe;
-    std::string warning;
-    int settings = 0;
-  };
-  std::vector<Counted> rows;
+  using Counted = std::pair<std::string, std::map<std::string, int>>;  // of a probe, by warning
+  using Warning = Counted::second_type::value_type;
+  std::vector<Counted> probes;
   for (const ProbeRecord& probe : run.probes) {
-    std::map<std::string, int> counted;
+    auto& counted = probes.emplace_back(probe.name, Counted::second_type{}).second;
     for (const Point& point : probe.points) {
       for (const std::string& warning : point.warnings) ++counted[warning];
     }
-    for (const auto& [warning, times] : counted) rows.push_back({probe.name, warning, times});
   }
-  return all_detail(
-      make_table("sample_warnings",
-                 "Settings with unsteady samples",
-                 rows,
-                 {{parameter("probe", "probe"), &Counted::probe},
-                  {parameter("what", "warning"), &Counted::warning},
-                  {measure("settings", "settings", Unit::count), &Counted::settings}}));
+  return all_detail(make_table("sample_warnings",
+                               "Settings with unsteady samples",
+                               nested(probes, &Counted::second),
+                               {{parameter("probe", "probe"), &Counted::first},
+                                {parameter("what", "warning"), &Warning::first},
+                                {measure("settings", "settings", Unit::count), &Warning::second}}));
 }
 
 Table losses(const Run& run) {

@@ -4,7 +4,6 @@
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/decision.h"
-#include "src/model/gpu.h"
 
 #include <algorithm>
 #include <array>
@@ -62,10 +61,6 @@ std::string short_text(const Estimate<double>& estimate, double scale) {
   return shown ? estimate_text(estimate, scale) : digits(estimate.value);
 }
 
-std::string text_of(const GpuFormat& format) {
-  return format_text(format.precision, format.fast_accumulation);
-}
-
 void add_together(const GpusTogether& together, Findings& findings) {
   const auto slowest = std::ranges::find(together.paces, together.slowest, &GpuPace::ordinal);
   findings.result(
@@ -101,7 +96,7 @@ void add_losses(const GpuResult& gpu, Findings& findings) {
   const LossWaterfall& waterfall = *format->waterfall;
   findings.result("GPU {}: {} products reach {:.0f} of {:.0f} TFLOP/s ({}): {}.",
                   gpu.identity.ordinal,
-                  text_of(*format),
+                  format_of(*format),
                   waterfall.measured.value() * 1e-12,
                   waterfall.spec.value() * 1e-12,
                   waterfall.basis,
@@ -549,7 +544,7 @@ void add_throttling(const GpuResult& gpu, Findings& findings) {
           gpu.identity.ordinal,
           reason,
           100.0 * share,
-          text_of(format));
+          format_of(format));
     }
   }
 }
@@ -574,7 +569,7 @@ void add_lacks(const GpuResult& gpu, Findings& findings) {
   const std::string name = gpu.identity.name.empty() ? "this GPU" : gpu.identity.name;
   for (const Lack& lack : lacks) {
     const std::string formats = listed(gpu.formats, [&](const GpuFormat& format) {
-      return format.steady && lack.lacks(*format.steady) ? text_of(format) : "";
+      return format.steady && lack.lacks(*format.steady) ? format_of(format) : "";
     });
     if (formats.empty()) continue;
     findings.warning(fmt::runtime(lack.sentence), gpu.identity.ordinal, formats, name);

@@ -16,8 +16,7 @@ using namespace model;
 using Scaling = std::vector<ScalingResult>;
 
 /// A utilisation with the interval of the step.
-template <class Member>
-auto utilisation_of(Member member) {
+auto utilisation_of(std::optional<double> ScalingRow::*member) {
   return [member](const ScalingRow& row) {
     const auto& value = row.*member;
     return value ? Cell{in_inverse_proportion(*value, row.step)} : Cell{};
@@ -298,27 +297,6 @@ void put_law(Fields& json, const ScalingLaw& one) {
   });
 }
 
-/// The choice among the counts of the decision; costs are per million tokens.
-void put_cost(Fields& json, const decide::Decision& decision) {
-  const auto& choice = *decision.choice;
-  const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
-  json("cheapest_ranks", choice.cheapest);
-  json("plateau_ranks", choice.plateau);
-  json("fastest_ranks", choice.fastest);
-  json("price_of_speed_usd_per_million_tokens",
-       (per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6);
-  json("price_cancels", choice.price_cancels);
-}
-
-void put_counts(Fields& json, const decide::Decision& decision) {
-  json("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
-  json("by_figures", decision.rubric.chosen);
-  json("objective", decide::objective_name(decision.rubric.objective));
-  json("cheapest", decision.named.cheapest);
-  json("balanced", decision.named.balanced);
-  json("fastest", decision.named.fastest);
-}
-
 }  // namespace
 
 void put_scaling(Fields& json, const ScalingResult& scaling) {
@@ -328,9 +306,24 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
   json("mode", scaling.mode);
   json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
-  json.object_if(
-      scaling.decision != nullptr, "counts", [&](Fields& of) { put_counts(of, decision); });
-  json.object_if(decision.choice.has_value(), "cost", [&](Fields& of) { put_cost(of, decision); });
+  json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
+    of("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
+    of("by_figures", decision.rubric.chosen);
+    of("objective", decide::objective_name(decision.rubric.objective));
+    of("cheapest", decision.named.cheapest);
+    of("balanced", decision.named.balanced);
+    of("fastest", decision.named.fastest);
+  });
+  // The choice among the counts of the decision; costs are per million tokens.
+  json.object("cost", decision.choice, [&](Fields& of, const CostChoice& choice) {
+    const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
+    of("cheapest_ranks", choice.cheapest);
+    of("plateau_ranks", choice.plateau);
+    of("fastest_ranks", choice.fastest);
+    of("price_of_speed_usd_per_million_tokens",
+       (per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6);
+    of("price_cancels", choice.price_cancels);
+  });
   json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {
     of("owner", cause.owner, or_null);
     of("explained", cause.explained);
