@@ -33,7 +33,7 @@ Json rank_axis(const std::string& field, const std::string& title) {
   return {{"field", field}, {"type", "nominal"}, {"sort", "ascending"}, {"title", title}};
 }
 
-/// Ranks to draw: all, or those with the least compute when there are too many.
+/// Ranks to draw: all, or those with the least and the most waiting when there are too many.
 std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   std::vector<const AveragedLedger*> ranks;
   for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);

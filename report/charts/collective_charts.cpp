@@ -81,33 +81,6 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
   return rows;
 }
 
-Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
-  std::vector<Json> rows = point_rows(shown);
-  const Range range = range_of(rows, "busbw");
-  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
-  const auto order = distinct(rows, "collective");
-  // A facet takes one data set, so fitted values are rows of their own kind.
-  for (Json row : fit_rows(shown)) {
-    row["fit"] = true;
-    rows.push_back(std::move(row));
-  }
-  const Json tips{tooltip("collective", "collective"),
-                  tooltip("mode", "mode"),
-                  tooltip("size", "message"),
-                  tooltip("time", "time (us)", ".3~g"),
-                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  return facets(
-      {{"values", rows}},
-      order,
-      {3, 285, 190},
-      {{"x", size_channel(largest_message)},
-       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
-       {"color", colour_channel("mode", {"isolated", "back to back"}, series_colours)}},
-      {layer_where("datum.fit", line_mark(1.5)),
-       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
-       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
-}
-
 /// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
 std::string busbw_title(const CollectiveResult& result) {
   const CollectivePoint& last = result.points.back();
@@ -145,7 +118,30 @@ Chart collectives_chart(const Analysis& analysis) {
       "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
       "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
       shown.front()->ranks);
-  chart.spec = busbw_spec(shown);
+  std::vector<Json> rows = point_rows(shown);
+  const Range range = range_of(rows, "busbw");
+  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
+  const auto order = distinct(rows, "collective");
+  // A facet takes one data set, so fitted values are rows of their own kind.
+  for (Json row : fit_rows(shown)) {
+    row["fit"] = true;
+    rows.push_back(std::move(row));
+  }
+  const Json tips{tooltip("collective", "collective"),
+                  tooltip("mode", "mode"),
+                  tooltip("size", "message"),
+                  tooltip("time", "time (us)", ".3~g"),
+                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
+  chart.spec = facets(
+      {{"values", rows}},
+      order,
+      {3, 285, 190},
+      {{"x", size_channel(largest_message)},
+       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
+       {"color", colour_channel("mode", {"isolated", "back to back"}, series_colours)}},
+      {layer_where("datum.fit", line_mark(1.5)),
+       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
+       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
   return chart;
 }
 

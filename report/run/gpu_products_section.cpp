@@ -24,13 +24,6 @@ std::string basis_note(const GpuResult& gpu) {
   return fmt::format("{}", fmt::join(bases, "; "));
 }
 
-/// "power cap 40 %, heat 3 %".
-std::string slowdown_text(const GpuGemm& gemm) {
-  return listed(gemm.conditions.slowdown_reasons, [](const auto& reason) {
-    return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
-  });
-}
-
 using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
 
 /// The steady, burst and best product of each format, as far as they are there.
@@ -73,6 +66,9 @@ Table format_table(const Gpus& gpus) {
 Table condition_table(const Gpus& gpus) {
   const auto of = [](auto member) { return path(&GpuGemm::against, member); };
   const auto at = [](auto member) { return path(&GpuGemm::conditions, member); };
+  const auto slowdown = [](const std::pair<std::string, double>& reason) {
+    return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
+  };
   Table table = make_table(
       "gpu_conditions",
       "Clock, power and share of the datasheet of these products",
@@ -91,7 +87,8 @@ Table condition_table(const Gpus& gpus) {
        {measure("temperature", "heat", Unit::celsius).as_detail(),
         at(&GpuConditions::temperature_c)},
        {measure("flop_per_joule", "energy", Unit::flop_per_joule), &GpuGemm::flop_per_joule},
-       {measure("slowdown_reasons", "held down by"), slowdown_text},
+       {measure("slowdown_reasons", "held down by"),
+        [&](const GpuGemm& gemm) { return listed(gemm.conditions.slowdown_reasons, slowdown); }},
        {measure("algorithm", "algorithm").as_detail(), &GpuGemm::algorithm},
        {measure("library", "library").as_detail(), &GpuGemm::library}},
       {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "

@@ -44,10 +44,6 @@ Table losses(const Run& run) {
                      {measure("amount", "amount").with_digits(4), &Loss::second}});
 }
 
-std::string status_name(ProbeStatus status) {
-  return status == ProbeStatus::pending ? "not reached" : probe_status_name(status);
-}
-
 std::vector<std::string> texts_of(const std::vector<Finding>& findings, bool warnings) {
   std::vector<std::string> texts;
   for (const Finding& finding : findings) {
@@ -84,19 +80,21 @@ Section unmeasured_section(const Run& run) {
   for (const ProbeRecord& probe : run.probes) {
     if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
   }
+  const auto status = [](ProbeStatus of) {
+    return of == ProbeStatus::pending ? "not reached" : probe_status_name(of);
+  };
   const auto reason = [&](const ProbeRecord* probe) {
     const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
     return reasoned ? probe->reason : "the run ended before: " + run.interruption;
   };
-  return section_of(
-      "unmeasured",
-      "Not measured",
-      {make_table("unmeasured",
-                  "",
-                  probes,
-                  {{parameter("probe", "probe"), &ProbeRecord::name},
-                   {measure("status", "status"), path(&ProbeRecord::status, status_name)},
-                   {measure("reason", "reason"), reason}})});
+  return section_of("unmeasured",
+                    "Not measured",
+                    {make_table("unmeasured",
+                                "",
+                                probes,
+                                {{parameter("probe", "probe"), &ProbeRecord::name},
+                                 {measure("status", "status"), path(&ProbeRecord::status, status)},
+                                 {measure("reason", "reason"), reason}})});
 }
 
 namespace {
