@@ -6,22 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
-std::string subtitle(const Run& run) {
-  return fmt::format("{}, suite {}, {} of {} probes measured",
-                     run.started_at.empty() ? "start time unknown" : run.started_at,
-                     run.suite.empty() ? "unknown" : run.suite,
-                     std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status),
-                     run.probes.size());
-}
-
 std::string incomplete(const Run& run) {
   if (run.complete && run.interruption.empty()) return "";
   const std::string missing = listed(run.probes, [](const ProbeRecord& probe) {
@@ -59,6 +49,34 @@ void drop_empty_tables(Section& section) {
 bool is_empty(const Section& section) {
   return section.lead.empty() && section.list.empty() && section.tables.empty();
 }
+
+constexpr std::size_t most_findings = 6;
+
+/// Findings that no table or verdict shows; how many more warnings there are; what has no result.
+Section remarks_summary(const Run& run, const model::Analysis& analysis) {
+  Section section{"remarks", ""};
+  for (const Finding& finding : findings_of(run, analysis)) {
+    if (!finding.warning && !finding.restates && section.list.size() < most_findings) {
+      section.list.push_back(finding.text);
+    }
+  }
+  const auto missing = [](const ProbeRecord& probe) -> std::string {
+    // The first lines name those that were not reached.
+    const bool skipped = probe.status == ProbeStatus::skipped;
+    if (!skipped && probe.status != ProbeStatus::failed) return "";
+    return fmt::format("{} {} ({})", probe.name, skipped ? "skipped" : "failed", probe.reason);
+  };
+  const std::string probes = listed(run.probes, missing, "; ");
+  if (!probes.empty()) section.lead.push_back("Not measured: " + probes + ".");
+  return section;
+}
+
+/// The tables of the section that are in the summary.
+Section summary_of(const Section& full) {
+  Section section{full.id, ""};
+  for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));
+  return section;
+}
 }  // namespace
 
 const char* answer_name(Answer answer) {
@@ -68,11 +86,15 @@ const char* answer_name(Answer answer) {
 Document compose(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document;
   document.title = "scaleworth " + run.tool_version + ": is scaling worth it?";
-  document.subtitle = subtitle(run);
+  document.subtitle =
+      fmt::format("{}, suite {}, {} of {} probes measured",
+                  run.started_at.empty() ? "start time unknown" : run.started_at,
+                  run.suite.empty() ? "unknown" : run.suite,
+                  std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status),
+                  run.probes.size());
   document.incomplete = incomplete(run);
   const std::vector<Finding> findings = findings_of(run, analysis);
-  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
-  document.verdict = judge(analysis, static_cast<std::size_t>(warnings));
+  document.verdict = judge(analysis, std::ranges::count_if(findings, &Finding::warning));
   std::vector<Section> sections{findings_section(findings),
                                 training_section(analysis.scaling),
                                 decide_section(analysis.scaling, analysis.assumptions)};
@@ -117,36 +139,6 @@ void even_out(Table& table) {
     }
   }
 }
-
-namespace {
-constexpr std::size_t most_findings = 6;
-
-/// Findings that no table or verdict shows; how many more warnings there are; what has no result.
-Section remarks_summary(const Run& run, const model::Analysis& analysis) {
-  Section section{"remarks", ""};
-  for (const Finding& finding : findings_of(run, analysis)) {
-    if (!finding.warning && !finding.restates && section.list.size() < most_findings) {
-      section.list.push_back(finding.text);
-    }
-  }
-  const auto missing = [](const ProbeRecord& probe) -> std::string {
-    // The first lines name those that were not reached.
-    const bool skipped = probe.status == ProbeStatus::skipped;
-    if (!skipped && probe.status != ProbeStatus::failed) return "";
-    return fmt::format("{} {} ({})", probe.name, skipped ? "skipped" : "failed", probe.reason);
-  };
-  const std::string probes = listed(run.probes, missing, "; ");
-  if (!probes.empty()) section.lead.push_back("Not measured: " + probes + ".");
-  return section;
-}
-
-/// The tables of the section that are in the summary.
-Section summary_of(const Section& full) {
-  Section section{full.id, ""};
-  for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));
-  return section;
-}
-}  // namespace
 
 Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document = compose(run, analysis, options);

@@ -25,7 +25,7 @@ struct Verdict {
 /// The answer is unknown when there are not two counts, when the losses disagree across counts,
 /// when nothing is recommended, or when the 95 % intervals do not separate the count from the
 /// fewest. `warnings`: how many there are about the measurement.
-Verdict judge(const model::Analysis& analysis, std::size_t warnings = 0);
+Verdict judge(const model::Analysis& analysis, std::ptrdiff_t warnings = 0);
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"

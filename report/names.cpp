@@ -6,7 +6,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -23,14 +22,6 @@ constexpr std::array unit_suffixes{Suffix{"_bytes", Unit::bytes},
                                    Suffix{"_hz", Unit::hertz},
                                    Suffix{"_seconds", Unit::seconds},
                                    Suffix{"_s", Unit::seconds}};
-
-/// Per cent with two significant digits.
-std::string fraction_text(double fraction) {
-  const double percent = 100.0 * fraction;
-  const double size = std::abs(percent);
-  const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
-  return fmt::format("{:.{}f} %", percent, std::max(0, 1 - leading));
-}
 
 std::optional<double> as_number(const Value& value) {
   const auto* integer = std::get_if<std::int64_t>(&value);
@@ -84,7 +75,11 @@ NamedValue printed_fact(const Fact& fact) {
   if (has_unit && amount) {
     result.value = format_quantity(number(*amount), suffix->unit);
   } else if (amount && is_share) {
-    result.value = fraction_text(*amount);
+    // Per cent with two significant digits.
+    const double percent = 100.0 * *amount;
+    const double size = std::abs(percent);
+    const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+    result.value = fmt::format("{:.{}f} %", percent, std::max(0, 1 - leading));
   } else if (const auto* real = std::get_if<double>(&*fact.value)) {
     result.value = fmt::format("{:.4g}", *real);
   } else {

@@ -74,18 +74,6 @@ int leading_position(double value) {
   return static_cast<int>(std::floor(std::log10(std::abs(value))));
 }
 
-/// `value` rounded to `decimals` places after the point; before it when negative.
-std::string fixed(double value, int decimals) {
-  if (decimals < 0) {
-    const double unit = std::pow(10.0, -decimals);
-    value = std::round(value / unit) * unit;
-  }
-  const std::string text = fmt::format("{:.{}f}", value, std::max(decimals, 0));
-  const bool negative_zero =
-      text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos;
-  return negative_zero ? text.substr(1) : text;
-}
-
 /// Decimals that show `digits` significant digits of `value` after rounding.
 int decimals_for_digits(double value, int digits) {
   if (value == 0.0) return 0;
@@ -169,13 +157,19 @@ std::string format_number(const Number& number, Unit unit, const Scale& scale, i
   return with_interval(value, {interval->low * scale.factor, interval->high * scale.factor});
 }
 
-std::string format_decimals(double value, int decimals) {
-  return fixed(value, decimals);
+std::string fixed(double value, int decimals) {
+  if (decimals < 0) {
+    const double unit = std::pow(10.0, -decimals);
+    value = std::round(value / unit) * unit;
+  }
+  const std::string text = fmt::format("{:.{}f}", value, std::max(decimals, 0));
+  const bool negative_zero =
+      text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos;
+  return negative_zero ? text.substr(1) : text;
 }
 
-std::string format_money(const Number& amount, const std::string& currency, int digits) {
-  const std::string text =
-      format_number(amount, Unit::dollars, scale_for(Unit::dollars, amount.value), digits);
+std::string format_money(const Number& amount, const std::string& currency) {
+  const std::string text = format_number(amount, Unit::dollars, {});
   return text == "n/a" ? text : text + " " + currency;
 }
 

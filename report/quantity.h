@@ -88,12 +88,12 @@ Scale scale_for(Unit unit, double magnitude);
 /// numbers below 10^4 in full. Counts are always whole. "n/a" for a value that is not finite.
 std::string format_number(const Number& number, Unit unit, const Scale& scale, int digits = 3);
 
-/// With so many places after the point; never "-0.00".
-std::string format_decimals(double value, int decimals);
+/// With so many places after the point, before it when negative; never "-0.00".
+std::string fixed(double value, int decimals);
 
 /// "0.0987 EUR": significant digits as in `format_number`, then the label of the currency, in which
 /// the amount was given.
-std::string format_money(const Number& amount, const std::string& currency, int digits = 3);
+std::string format_money(const Number& amount, const std::string& currency);
 
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".
 std::string format_quantity(const Number& number, Unit unit, int digits = 3);

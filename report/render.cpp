@@ -68,14 +68,12 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
                                         : render_markdown(document);
 }
 
-std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& members) {
   Fields json(Fields::Make::document, head);
   members(json);
-  return json_text(json.take());
+  // What came in from the command line or a file may be in any encoding; a replacement character
+  // beats an exception.
+  return json.take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void put_versions(Fields& json, const RenderOptions& options) {

@@ -4,7 +4,6 @@
 
 #include "report/charts/charts.h"
 #include "report/document.h"
-#include "report/json_values.h"
 #include "report/render_options.h"
 
 #include <cstddef>
@@ -53,9 +52,6 @@ struct DocumentParts {
 
 std::string render_document(const DocumentParts& parts, const RenderOptions& options);
 
-/// The document as text. What came in from the command line or a file may be in any encoding; a
-/// replacement character beats an exception.
-std::string json_text(const Json& json);
 /// The text of the document that `members` write under `head`.
 std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& members);
 

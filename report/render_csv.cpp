@@ -23,12 +23,6 @@ constexpr const char* common_parameters =
 constexpr const char* gpu_parameters =
     ",gpu,pass,shape,step,layer,scope,source,target,engine,directions,launch,multiprocessors";
 
-CsvNames parameters_of(const Document& document) {
-  const bool gpus = std::ranges::count(document.sections, gpu_section_id, &Section::id) > 0;
-  const std::string names = std::string(common_parameters) + (gpus ? gpu_parameters : "");
-  return *CsvReader(names, "").next();
-}
-
 /// Nine significant digits: beyond any measurement, short of what differs between C libraries.
 std::string exact(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
@@ -108,7 +102,9 @@ std::string render_csv(const Document& document,
 }
 
 std::string render_csv(const Run& run, const Document& document) {
-  const CsvNames parameters = parameters_of(document);
+  const bool gpus = std::ranges::count(document.sections, gpu_section_id, &Section::id) > 0;
+  const std::string names = std::string(common_parameters) + (gpus ? gpu_parameters : "");
+  const CsvNames parameters = *CsvReader(names, "").next();
   std::string csv = render_csv(document, parameters, "USD");
   for (const FactSection& section : run.environment) {
     for (const Fact& fact : section.facts) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,7 +25,6 @@ const std::string_view style_sheet(scaleworth_asset_style, scaleworth_asset_styl
 /// The chart library and the few lines that start it; empty in a build without it
 /// (SCALEWORTH_HTML=OFF).
 const std::string_view chart_script(scaleworth_asset_charts, scaleworth_asset_charts_end);
-/// Licences of what `chart_script` holds.
 const std::string_view chart_licences(scaleworth_asset_licences, scaleworth_asset_licences_end);
 
 /// Escaped, and with a value kept on one line with its interval and its per cent sign.
@@ -156,13 +154,6 @@ std::string header(const Document& document) {
   return text + "</nav>\n</header>\n";
 }
 
-std::string next(const Document& document) {
-  std::string text = "<section id=\"next\">\n<h2>Next</h2>\n<pre>";
-  for (const NextCommand& next : document.next) {
-    text += html_escaped("# " + next.reason + "\n" + next.command) + "\n";
-  }
-  return text + "</pre>\n</section>\n";
-}
 }  // namespace
 
 std::string render_page(const Document& document,
@@ -170,7 +161,11 @@ std::string render_page(const Document& document,
                         const std::string& json) {
   std::string page = head(document) + header(document);
   for (const Section& section : document.sections) page += html(section, charts);
-  page += next(document) + "</main>\n";
+  page += "<section id=\"next\">\n<h2>Next</h2>\n<pre>";
+  for (const NextCommand& next : document.next) {
+    page += html_escaped("# " + next.reason + "\n" + next.command) + "\n";
+  }
+  page += "</pre>\n</section>\n</main>\n";
   page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" + json_in_script(json) +
           "</script>\n";
   if (!chart_script.empty()) {

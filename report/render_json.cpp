@@ -11,15 +11,6 @@ namespace scaleworth::report {
 namespace {
 constexpr JsonHead head{"", "", "", report_schema_version, "scaleworth report"};
 
-void put_probe(Fields& json, const ProbeRecord& probe) {
-  json("name", probe.name);
-  json("status", probe_status_name(probe.status));
-  json("reason", probe.reason, or_null);
-  json("duration_s", probe.duration_s);
-  json("warnings", probe.warnings);
-  json("losses", probe.losses);
-}
-
 void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("directory", options.input, or_null);
   json("schema_version", run.schema_version);
@@ -30,7 +21,14 @@ void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("suite", run.suite);
   json("complete", run.complete);
   json("interruption", run.interruption, or_null);
-  json.array("probes", run.probes, put_probe);
+  json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
+    of("name", probe.name);
+    of("status", probe_status_name(probe.status));
+    of("reason", probe.reason, or_null);
+    of("duration_s", probe.duration_s);
+    of("warnings", probe.warnings);
+    of("losses", probe.losses);
+  });
   json("warnings", run.warnings);
   json("files", run.files);
 }
@@ -47,28 +45,27 @@ void put_environment(Fields& json, const std::vector<FactSection>& sections) {
   }
 }
 
-void put_assumptions(Fields& json, const model::AnalysisOptions& options) {
-  const auto& price = options.price_per_rank;
-  json("price_usd_per_rank_hour", price ? std::optional(price->value() * 3600.0) : std::nullopt);
-  json("fixed_usd_per_hour", options.fixed_price.value() * 3600.0);
-  json("peak_flop_per_s_per_rank", options.peak_per_rank);
-  json("tokens_per_run", options.tokens_per_run);
-  json("max_count", options.max_count);
-}
-
 }  // namespace
 
 std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options) {
   const std::vector<Finding> findings = findings_of(run, analysis);
-  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
   return json_of(head, [&](Fields& json) {
     json.object("run", [&](Fields& of) { put_run(of, run, options); });
     json.object("environment", run.environment, put_environment);
-    json.object("assumptions", analysis.assumptions, put_assumptions);
+    json.object(
+        "assumptions", analysis.assumptions, [](Fields& of, const model::AnalysisOptions& assumed) {
+          const auto& price = assumed.price_per_rank;
+          of("price_usd_per_rank_hour",
+             price ? std::optional(price->value() * 3600.0) : std::nullopt);
+          of("fixed_usd_per_hour", assumed.fixed_price.value() * 3600.0);
+          of("peak_flop_per_s_per_rank", assumed.peak_per_rank);
+          of("tokens_per_run", assumed.tokens_per_run);
+          of("max_count", assumed.max_count);
+        });
     json.object("verdict",
-                judge(analysis, static_cast<std::size_t>(warnings)),
+                judge(analysis, std::ranges::count_if(findings, &Finding::warning)),
                 [](Fields& of, const Verdict& verdict) {
                   of("worth_it", answer_name(verdict.answer));
                   of("headline", verdict.headline);

@@ -22,7 +22,7 @@ struct RenderOptions {
   /// Columns that the text format may fill.
   int width = 100;
   /// Text and Markdown: every section and table instead of a summary of one page. The other formats
-  /// are always complete.
+  /// are always complete: CSV (report/README.md), JSON, and HTML with charts in one file.
   bool details = false;
   /// The label of all amounts of money; nothing is converted.
   std::string currency = "USD";
@@ -35,9 +35,6 @@ struct RenderOptions {
   std::string git_revision = {};
 };
 
-/// The report. Text and Markdown are a summary unless details are asked for, CSV holds every number
-/// (report/README.md describes it), JSON holds the analysis, HTML is one self-contained file with
-/// tables and charts.
 std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options);
 
 /// Version of the JSON format's layout.

@@ -31,10 +31,20 @@ std::string print_cell(const Cell& cell, const Column& column, const Scale& scal
   const auto* number = std::get_if<Number>(&cell);
   if (!number) return "n/a";
   if (column.decimals && !number->interval && std::isfinite(number->value)) {
-    return format_decimals(number->value * scale.factor, *column.decimals);
+    return fixed(number->value * scale.factor, *column.decimals);
   }
   return column.own_scale ? format_quantity(*number, column.unit, column.digits)
                           : format_number(*number, column.unit, scale, column.digits);
+}
+
+/// Takes out the columns at whose index `out` holds.
+void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
+  for (std::size_t index = table.columns.size(); index-- > 0;) {
+    if (!out(index)) continue;
+    const auto offset = static_cast<std::ptrdiff_t>(index);
+    table.columns.erase(table.columns.begin() + offset);
+    for (Row& row : table.rows) row.cells.erase(row.cells.begin() + offset);
+  }
 }
 }  // namespace
 
@@ -66,18 +76,6 @@ Printed print_table(const Table& table, bool detail) {
 bool only_detail(const Table& table) {
   return std::ranges::all_of(table.rows, &Row::detail);
 }
-
-namespace {
-/// Takes out the columns at whose index `out` holds.
-void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
-  for (std::size_t index = table.columns.size(); index-- > 0;) {
-    if (!out(index)) continue;
-    const auto offset = static_cast<std::ptrdiff_t>(index);
-    table.columns.erase(table.columns.begin() + offset);
-    for (Row& row : table.rows) row.cells.erase(row.cells.begin() + offset);
-  }
-}
-}  // namespace
 
 void drop_absent_columns(Table& table) {
   drop_columns(table, [&](std::size_t index) {

@@ -29,14 +29,11 @@ constexpr std::array part_colours{"series-1",
                                   "muted",
                                   "series-7"};
 
-Json nominal(const std::string& field, const std::string& title, const Json& sort) {
-  return {{"field", field},
-          {"type", "nominal"},
-          {"sort", sort},
-          {"title", title.empty() ? Json(nullptr) : Json(title)}};
+Json rank_axis(const std::string& field, const std::string& title) {
+  return {{"field", field}, {"type", "nominal"}, {"sort", "ascending"}, {"title", title}};
 }
 
-/// Ranks to draw: all, or those with the least compute when there are too many.
+/// Ranks to draw: all, or those with the least and the most waiting when there are too many.
 std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   std::vector<const AveragedLedger*> ranks;
   for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);
@@ -118,8 +115,8 @@ Chart matrix_chart(const AttributionView& view) {
     chart.missing = "No picture: no exposed waiting is charged to a rank.";
     return chart;
   }
-  Json y = nominal("waits", "rank that waits", "ascending");
-  Json x = nominal("for", "rank that is waited for", "ascending");
+  Json y = rank_axis("waits", "rank that waits");
+  Json x = rank_axis("for", "rank that is waited for");
   x["axis"] = {{"labelAngle", 0}};
   // Colours are names of CSS variables, between which nothing can be interpolated.
   chart.spec = chart_spec(static_cast<int>(std::clamp<std::size_t>(28 * ranks.size(), 120, 640)),

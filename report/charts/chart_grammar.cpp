@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace scaleworth::report {
 namespace {
@@ -120,11 +119,11 @@ Json rank_channel(int most) {
   return doubling_channel("ranks", "ranks", {{"values", counts}, {"format", "d"}});
 }
 
-Json size_channel(const std::string& field, const std::string& title, double largest) {
+Json size_channel(double largest) {
   std::vector<double> values;
   for (double size = 8.0; size <= largest; size *= 32.0) values.push_back(size);
-  return doubling_channel(field,
-                          title,
+  return doubling_channel("bytes",
+                          "message",
                           {{"values", values},
                            {"labelExpr",
                             "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : datum.value "
@@ -132,14 +131,13 @@ Json size_channel(const std::string& field, const std::string& title, double lar
 }
 
 Json colour_channel(const std::string& field,
-                    const std::string& title,
                     const std::vector<std::string>& names,
                     const std::vector<std::string>& colours) {
   std::vector<std::string> range;
   for (std::size_t i = 0; i < names.size(); ++i) range.push_back(colours[i % colours.size()]);
   return {{"field", field},
           {"type", "nominal"},
-          {"title", title.empty() ? Json(nullptr) : Json(title)},
+          {"title", nullptr},
           {"scale", {{"domain", names}, {"range", range}}}};
 }
 

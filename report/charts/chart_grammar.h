@@ -35,12 +35,11 @@ Json doubling_channel(const std::string& field,
                       const Json& axis = nullptr);
 /// Rank counts on a base-2 scale, ticks at 1, 2, 4 ... up to `most`.
 Json rank_channel(int most);
-/// Byte sizes from 1 B to `largest` on a base-2 scale, labelled "1 KiB", "1 MiB".
-Json size_channel(const std::string& field, const std::string& title, double largest);
+/// Message sizes, "bytes", from 1 B to `largest` on a base-2 scale, labelled "1 KiB", "1 MiB".
+Json size_channel(double largest);
 
 /// A nominal colour channel with fixed colours in the order of `names`.
 Json colour_channel(const std::string& field,
-                    const std::string& title,
                     const std::vector<std::string>& names,
                     const std::vector<std::string>& colours);
 

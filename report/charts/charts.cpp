@@ -4,7 +4,6 @@
 #include "report/charts/chart_grammar.h"
 
 #include <set>
-#include <utility>
 
 namespace scaleworth::report {
 std::vector<Chart> make_charts(const model::Analysis& analysis) {
@@ -38,7 +37,7 @@ Json stacked_row(const std::string& bar,
 }
 
 Json stacked_bars(StackedBars chart) {
-  Json colour = colour_channel("part", "", chart.parts, chart.colours);
+  Json colour = colour_channel("part", chart.parts, chart.colours);
   colour["legend"] = {{"columns", 5}};
   const std::vector<std::string> bars = distinct(chart.rows, "bar");
   return chart_spec(chart.bar_height * static_cast<int>(bars.size()),

@@ -81,33 +81,6 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
   return rows;
 }
 
-Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
-  std::vector<Json> rows = point_rows(shown);
-  const Range range = range_of(rows, "busbw");
-  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
-  const auto order = distinct(rows, "collective");
-  // A facet takes one data set, so fitted values are rows of their own kind.
-  for (Json row : fit_rows(shown)) {
-    row["fit"] = true;
-    rows.push_back(std::move(row));
-  }
-  const Json tips{tooltip("collective", "collective"),
-                  tooltip("mode", "mode"),
-                  tooltip("size", "message"),
-                  tooltip("time", "time (us)", ".3~g"),
-                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  return facets(
-      {{"values", rows}},
-      order,
-      {3, 285, 190},
-      {{"x", size_channel("bytes", "message", largest_message)},
-       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
-       {"color", colour_channel("mode", "", {"isolated", "back to back"}, series_colours)}},
-      {layer_where("datum.fit", line_mark(1.5)),
-       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
-       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
-}
-
 /// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
 std::string busbw_title(const CollectiveResult& result) {
   const CollectivePoint& last = result.points.back();
@@ -145,7 +118,30 @@ Chart collectives_chart(const Analysis& analysis) {
       "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
       "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
       shown.front()->ranks);
-  chart.spec = busbw_spec(shown);
+  std::vector<Json> rows = point_rows(shown);
+  const Range range = range_of(rows, "busbw");
+  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
+  const auto order = distinct(rows, "collective");
+  // A facet takes one data set, so fitted values are rows of their own kind.
+  for (Json row : fit_rows(shown)) {
+    row["fit"] = true;
+    rows.push_back(std::move(row));
+  }
+  const Json tips{tooltip("collective", "collective"),
+                  tooltip("mode", "mode"),
+                  tooltip("size", "message"),
+                  tooltip("time", "time (us)", ".3~g"),
+                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
+  chart.spec = facets(
+      {{"values", rows}},
+      order,
+      {3, 285, 190},
+      {{"x", size_channel(largest_message)},
+       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
+       {"color", colour_channel("mode", {"isolated", "back to back"}, series_colours)}},
+      {layer_where("datum.fit", line_mark(1.5)),
+       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
+       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
   return chart;
 }
 
@@ -183,15 +179,16 @@ double bus_factor(const AlgorithmResult& result) {
   return 1.0;
 }
 
+/// `way`: names the algorithm and the protocol.
+template <class Way>
 Json row_of(const AlgorithmResult& result,
             const char* kind,
             const CollectivePoint& point,
-            const std::string& algorithm,
-            const std::string& protocol) {
+            const Way& way) {
   return {{"kind", kind},
           {"collective", words(result.collective)},
-          {"algorithm", algorithm.empty() ? "unavailable" : algorithm},
-          {"protocol", protocol.empty() ? "unavailable" : protocol},
+          {"algorithm", way.algorithm.empty() ? "unavailable" : way.algorithm},
+          {"protocol", way.protocol.empty() ? "unavailable" : way.protocol},
           {"bytes", json_value(point.message)},
           {"busbw", json_value(point.bus_bandwidth.value() * 1e-9)},
           {"time", json_value(point.time.value.value() * 1e6)},
@@ -235,25 +232,13 @@ void add_fits(const AlgorithmResult& result, std::vector<Json>& rows) {
       }
       const Seconds time = evaluate(line.fit, size);
       if (time.value() > 0.0) {
-        rows.push_back(
-            row_of(result, line_row, fitted(result, size, time), line.algorithm, line.protocol));
+        rows.push_back(row_of(result, line_row, fitted(result, size, time), line));
       }
     }
     const auto least = system_time(result.lines, size);
     if (least && least->value() > 0.0) {
-      rows.push_back(row_of(result, curve_row, fitted(result, size, *least), "", ""));
+      rows.push_back(row_of(result, curve_row, fitted(result, size, *least), AlgorithmLine{}));
     }
-  }
-}
-
-void add_measured(const AlgorithmResult& result, std::vector<Json>& rows) {
-  for (const AlgorithmLine& line : result.lines) {
-    for (const auto& point : line.points) {
-      rows.push_back(row_of(result, forced_row, point, line.algorithm, line.protocol));
-    }
-  }
-  for (const ChosenPoint& chosen : result.chosen) {
-    rows.push_back(row_of(result, choice_row, chosen.point, chosen.algorithm, chosen.protocol));
   }
 }
 
@@ -290,7 +275,7 @@ Json layer_of(const char* kind, const Json& mark, const Json& encoding) {
 
 Json layers(const Shown& shown) {
   const Json colour =
-      colour_channel("algorithm", "", names_of(shown, &AlgorithmLine::algorithm), series_colours);
+      colour_channel("algorithm", names_of(shown, &AlgorithmLine::algorithm), series_colours);
   const Json dash = dash_channel(names_of(shown, &AlgorithmLine::protocol));
   const Json tips{tooltip("algorithm", "algorithm"),
                   tooltip("protocol", "protocol"),
@@ -320,13 +305,20 @@ Json spec_of(const Shown& shown) {
   std::vector<std::string> order;
   for (const AlgorithmResult* result : shown) {
     add_fits(*result, rows);
-    add_measured(*result, rows);
+    for (const AlgorithmLine& line : result->lines) {
+      for (const auto& point : line.points) {
+        rows.push_back(row_of(*result, forced_row, point, line));
+      }
+    }
+    for (const ChosenPoint& chosen : result->chosen) {
+      rows.push_back(row_of(*result, choice_row, chosen.point, chosen));
+    }
     order.push_back(words(result->collective));
   }
   const Range times = range_of(rows, "time");
   const Range sizes = range_of(rows, "bytes");
   constexpr double room = 1.8;  // for a ring at both ends
-  Json x = size_channel("bytes", "message", sizes.high);
+  Json x = size_channel(sizes.high);
   x["scale"]["domain"] = {sizes.low / room, sizes.high * room};
   const Json encoding{{"x", x},
                       {"y", log_channel("time", "time (us)", times.low / 1.5, times.high * 1.5)}};

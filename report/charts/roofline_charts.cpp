@@ -4,7 +4,6 @@
 #include "report/names.h"
 #include "report/quantity.h"
 #include "report/run/run_report.h"
-#include "src/model/gpu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -137,13 +136,6 @@ Json point_layers(const RooflineResult& roofline) {
           layer(inline_data(gemm_rows(roofline)), diamond, {{"tooltip", product_tips}})};
 }
 
-/// Expression for the angle of a line of slope 1 in a plot of these logarithmic ranges.
-std::string diagonal_angle(Range x, Range y) {
-  return fmt::format("-atan2(height * {}, width * {}) * 180 / PI",
-                     std::log10(x.high / x.low),
-                     std::log10(y.high / y.low));
-}
-
 Json roofline_spec(const RooflineResult& roofline) {
   const Range range = intensities(roofline);
   std::vector<std::string> precisions;
@@ -153,6 +145,10 @@ Json roofline_spec(const RooflineResult& roofline) {
                                  range_of(level_rows(roofline, range, true), "rate").low) /
                         1.3;
   const double highest = highest_peak(roofline) * 1.5e-9;
+  // Of a line of slope 1 in a plot of these logarithmic ranges.
+  const std::string angle = fmt::format("-atan2(height * {}, width * {}) * 180 / PI",
+                                        std::log10(range.high / range.low),
+                                        std::log10(highest / lowest));
   const Json grey{{"value", css("muted")}};
   const Json text{{"type", "text"},
                   {"align", "left"},
@@ -160,7 +156,7 @@ Json roofline_spec(const RooflineResult& roofline) {
                   {"dx", 14},
                   {"dy", -2},
                   {"fontSize", 11},
-                  {"angle", {{"expr", diagonal_angle(range, {lowest, highest})}}}};
+                  {"angle", {{"expr", angle}}}};
   const Json roofs{layer(inline_data(level_rows(roofline, range, false)),
                          line_mark(1, {2, 3}),
                          {{"detail", end_of("level")}, {"color", grey}}),
@@ -173,7 +169,7 @@ Json roofline_spec(const RooflineResult& roofline) {
       400,
       log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high),
       log_channel("rate", "rate (GFLOP/s)", lowest, highest),
-      colour_channel("precision", "", precisions, series_colours),
+      colour_channel("precision", precisions, series_colours),
       {roofs, point_layers(roofline)});
 }
 
@@ -211,34 +207,25 @@ namespace {
 constexpr std::size_t most_roofs = 6;  // colours that can be distinguished
 constexpr double sharp = 64.0;
 
-std::string format_name(const GpuFormat& format) {
-  return format_text(format.precision, format.fast_accumulation);
-}
-
-Json bar(const std::string& step, FlopPerSecond from, FlopPerSecond to, const char* kind) {
-  return {{"step", step},
-          {"from", json_value(std::min(from, to).value() * 1e-12)},
-          {"to", json_value(std::max(from, to).value() * 1e-12)},
-          {"change", json_value((to - from).value() * 1e-12)},
-          {"kind", kind}};
-}
-
-std::vector<Json> bars(const LossWaterfall& waterfall) {
+Json waterfall_spec(const LossWaterfall& waterfall) {
+  std::vector<Json> rows;
+  const auto add = [&](const auto& name, FlopPerSecond from, FlopPerSecond to, const char* kind) {
+    rows.push_back({{"step", name},
+                    {"from", json_value(std::min(from, to).value() * 1e-12)},
+                    {"to", json_value(std::max(from, to).value() * 1e-12)},
+                    {"change", json_value((to - from).value() * 1e-12)},
+                    {"kind", kind}});
+  };
   const FlopPerSecond zero(0.0);
-  std::vector<Json> rows{bar("datasheet", zero, waterfall.spec, "rate")};
   FlopPerSecond rate = waterfall.spec;
-  for (const auto& step : waterfall.steps) {
-    if (!step.change) continue;
-    const FlopPerSecond after = rate + *step.change;
-    rows.push_back(bar(step.name, rate, after, after < rate ? "loss" : "gain"));
+  add("datasheet", zero, rate, "rate");
+  for (const auto& one : waterfall.steps) {
+    if (!one.change) continue;
+    const FlopPerSecond after = rate + *one.change;
+    add(one.name, rate, after, after < rate ? "loss" : "gain");
     rate = after;
   }
-  rows.push_back(bar("measured", zero, waterfall.measured, "rate"));
-  return rows;
-}
-
-Json waterfall_spec(const LossWaterfall& waterfall) {
-  std::vector<Json> rows = bars(waterfall);
+  add("measured", zero, waterfall.measured, "rate");
   const int height = 34 * static_cast<int>(rows.size());
   Json step{{"field", "step"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}};
   step["axis"] = {{"labelLimit", 220}};
@@ -249,7 +236,7 @@ Json waterfall_spec(const LossWaterfall& waterfall) {
                     {{"y", step},
                      {"x", linear_channel("from", "rate (TFLOP/s)")},
                      {"x2", end_of("to")},
-                     {"color", colour_channel("kind", "", {"rate", "loss", "gain"}, colours)},
+                     {"color", colour_channel("kind", {"rate", "loss", "gain"}, colours)},
                      {"tooltip",
                       {tooltip("step", "step"),
                        tooltip("change", "change (TFLOP/s)", "+.4~g"),
@@ -262,11 +249,11 @@ bool has_roof(const RooflineResult& shown, const std::string& precision) {
 
 /// The format's roof: its fastest sustained product over the memory's read rate, with a corner.
 void add_roof(const GpuFormat& format, BytesPerSecond memory, RooflineResult& shown) {
-  if (has_roof(shown, format_name(format)) || shown.soft_roofs.size() == most_roofs) return;
+  if (has_roof(shown, format_of(format)) || shown.soft_roofs.size() == most_roofs) return;
   const auto& gemm = format.best_shape ? format.best_shape : format.steady;
   if (!gemm) return;
   SoftRoof roof;
-  roof.precision = format_name(format);
+  roof.precision = format_of(format);
   roof.peak = gemm->rate;
   roof.bandwidth.value = memory;
   roof.sharpness.value = sharp;
@@ -325,7 +312,7 @@ Chart waterfall_chart(const GpuResult& gpu) {
   const auto& waterfall = *format->waterfall;
   chart.title = fmt::format("GPU {}: {} products reach {} of {}",
                             gpu.identity.ordinal,
-                            format_name(*format),
+                            format_of(*format),
                             format_quantity(number(waterfall.measured), Unit::flop_per_second),
                             format_quantity(number(waterfall.spec), Unit::flop_per_second));
   chart.how_to_read = "From the datasheet's peak (" + waterfall.basis +

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,11 +23,8 @@ const ScalingResult* strong_result(const Analysis& analysis) {
   return found == analysis.scaling.end() ? nullptr : &*found;
 }
 
-int largest_count(const ScalingResult& result) {
-  int most = result.rows.back().ranks;
-  for (const ScalingLaw& law : result.laws) {
-    most = std::max(most, largest(law.curve, &CurvePoint::ranks));
-  }
+int largest_drawn(int most, const CurveLayers& layers) {
+  for (const Json& point : layers.curve) most = std::max(most, point.at("ranks").get<int>());
   return most;
 }
 
@@ -43,54 +38,6 @@ void add_laws(CurveLayers& parts,
     const char* label = law.prediction ? "predicted from measured parts" : "fitted law";
     add_curve(parts.curve, law.curve, label, value, {{"law", law.name}});
   }
-}
-
-Json speedup_spec(const ScalingResult& strong) {
-  const int first = strong.rows.front().ranks;
-  const Seconds base = strong.rows.front().step.value;
-  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
-  add_laws(parts, strong, [base](const auto& point) {
-    return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
-  });
-  for (const auto& row : strong.rows) {
-    parts.measured.push_back(with_interval(row.speedup.value_or(number(base / row.step.value)),
-                                           {{"series", "measured"}, {"ranks", row.ranks}}));
-  }
-  const int most = largest_count(strong);
-  const std::vector<Json> ideal{
-      {{"series", "ideal"}, {"ranks", first}, {"value", 1.0}},
-      {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
-  auto names = series_names(parts);
-  names.insert(names.begin() + 1, "ideal");
-  const std::vector<std::string> colours{
-      css("ink"), css("muted"), css("series-1"), css("series-2")};
-  const Json ideal_line{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}};
-  return layered_spec(
-      380,
-      rank_channel(most),
-      doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis),
-      colour_channel("series", "", names, colours),
-      {Json::array({ideal_line}), curve_layers(parts)});
-}
-
-Json cost_spec(const ScalingResult& strong) {
-  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
-  add_laws(parts, strong, [](const auto& point) {
-    const auto& cost = point.cost_per_million_tokens;
-    return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
-  });
-  for (const auto& row : strong.rows) {
-    if (!row.cost_per_million_tokens) continue;
-    parts.measured.push_back(
-        with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step),
-                      {{"series", "measured"}, {"ranks", row.ranks}}));
-  }
-  const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
-  return layered_spec(320,
-                      rank_channel(largest_count(strong)),
-                      linear_channel("value", "cost per million tokens (USD)", cost_axis),
-                      colour_channel("series", "", series_names(parts), colours),
-                      {curve_layers(parts)});
 }
 
 }  // namespace
@@ -114,7 +61,31 @@ Chart speedup_chart(const Analysis& analysis) {
       "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its "
       "95 % band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
       "less.";
-  chart.spec = speedup_spec(*strong);
+  const int first = strong->rows.front().ranks;
+  const Seconds base = strong->rows.front().step.value;
+  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
+  add_laws(parts, *strong, [base](const auto& point) {
+    return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
+  });
+  for (const auto& row : strong->rows) {
+    parts.measured.push_back(with_interval(row.speedup.value_or(number(base / row.step.value)),
+                                           {{"series", "measured"}, {"ranks", row.ranks}}));
+  }
+  const int most = largest_drawn(last.ranks, parts);
+  const std::vector<Json> ideal{
+      {{"series", "ideal"}, {"ranks", first}, {"value", 1.0}},
+      {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
+  auto names = series_names(parts);
+  names.insert(names.begin() + 1, "ideal");
+  const std::vector<std::string> colours{
+      css("ink"), css("muted"), css("series-1"), css("series-2")};
+  const Json ideal_line{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}};
+  chart.spec = layered_spec(
+      380,
+      rank_channel(most),
+      doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis),
+      colour_channel("series", names, colours),
+      {Json::array({ideal_line}), curve_layers(parts)});
   return chart;
 }
 
@@ -139,7 +110,23 @@ Chart cost_chart(const Analysis& analysis) {
       "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
       "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
       "Dashed: extrapolated.";
-  chart.spec = cost_spec(*strong);
+  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
+  add_laws(parts, *strong, [](const auto& point) {
+    const auto& cost = point.cost_per_million_tokens;
+    return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
+  });
+  for (const auto& row : strong->rows) {
+    if (!row.cost_per_million_tokens) continue;
+    parts.measured.push_back(
+        with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step),
+                      {{"series", "measured"}, {"ranks", row.ranks}}));
+  }
+  const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
+  chart.spec = layered_spec(320,
+                            rank_channel(largest_drawn(strong->rows.back().ranks, parts)),
+                            linear_channel("value", "cost per million tokens (USD)", cost_axis),
+                            colour_channel("series", series_names(parts), colours),
+                            {curve_layers(parts)});
   return chart;
 }
 
@@ -269,12 +256,6 @@ void add_rows(CurveLayers& layers,
   }
 }
 
-int largest_drawn(const Decision& decision, const CurveLayers& layers) {
-  int most = decision.rows.back().count;
-  for (const Json& point : layers.curve) most = std::max(most, point.at("ranks").get<int>());
-  return most;
-}
-
 /// What the verdict says of a count: "4: taken, cheapest".
 std::map<int, std::string> marked_counts(const Decision& decision) {
   std::map<int, std::string> names;
@@ -324,7 +305,7 @@ Json marks_layers(const Decision& decision, int last) {
 
 Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   const Decision& decision = view.decision;
-  const int last = largest_drawn(decision, layers);
+  const int last = largest_drawn(decision.rows.back().count, layers);
   Json x = rank_channel(last);
   x["title"] = decision.axis == decide::Axis::load ? "load" : "count";
   const std::vector<std::string> names = series_names(layers);
@@ -335,7 +316,7 @@ Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   return layered_spec(height,
                       x,
                       y,
-                      colour_channel("series", "", names, colours),
+                      colour_channel("series", names, colours),
                       {curve_layers(layers), marks_layers(decision, last)});
 }
 
@@ -343,7 +324,8 @@ Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
 void add_ideal(CurveLayers& layers, const Decision& decision) {
   const auto base = std::ranges::find(decision.rows, 1.0, &DecisionRow::count_ratio);
   if (base == decision.rows.end()) return;
-  for (const int count : {decision.rows.front().count, largest_drawn(decision, layers)}) {
+  for (const int count :
+       {decision.rows.front().count, largest_drawn(decision.rows.back().count, layers)}) {
     layers.curve.push_back(with_interval(number(static_cast<double>(count) / base->count),
                                          {{"ranks", count}, {"series", ideal}, {"range", within}}));
   }
@@ -405,15 +387,7 @@ Chart money_chart(const DecideView& view) {
       "flat more ranks are free speed; where it rises, each is paid for with efficiency.";
   return chart;
 }
-}  // namespace
 
-std::vector<Chart> decision_charts(const DecideView& view) {
-  std::vector<Chart> charts{speeds_chart(view), money_chart(view)};
-  if (!view.decision.coefficients) charts.push_back(parts_chart(view));
-  return charts;
-}
-
-namespace {
 /// Rows with parts, as many as a page can show: the doublings of a longer table.
 std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
   constexpr std::size_t most_bars = 24;
@@ -427,8 +401,8 @@ std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
   }
   return rows;
 }
-}  // namespace
 
+/// A bar per count, the time of all ranks together by part, so that ideal scaling has equal bars.
 Chart parts_chart(const DecideView& view) {
   Chart chart{"parts-chart", "counts", "What the ranks' time is spent on"};
   const auto rows = barred_rows(view.decision);
@@ -478,5 +452,12 @@ Chart parts_chart(const DecideView& view) {
       "what ranks are paid for. Ideal scaling keeps it as long as the first; what it grows by is "
       "the price of the count, and the colours say what for.";
   return chart;
+}
+}  // namespace
+
+std::vector<Chart> decision_charts(const DecideView& view) {
+  std::vector<Chart> charts{speeds_chart(view), money_chart(view)};
+  if (!view.decision.coefficients) charts.push_back(parts_chart(view));
+  return charts;
 }
 }  // namespace scaleworth::report

@@ -442,13 +442,10 @@ void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.object(
       "throughput_fit", evidence.throughput, [](Fields& of, const model::ThroughputFit& fit) {
         const auto parameter = [](Fields& each, const model::ThroughputParameter& one) {
-          const auto end = [&](double Interval<double>::*which) {
-            return one.interval ? std::optional((*one.interval).*which) : std::nullopt;
-          };
           each("value", one.value, or_null);
           each("standard_error", one.standard_error);
-          each("low", end(&Interval<double>::low));
-          each("high", end(&Interval<double>::high));
+          each("low", one.interval ? std::optional(one.interval->low) : std::nullopt);
+          each("high", one.interval ? std::optional(one.interval->high) : std::nullopt);
         };
         of.object("contention", fit.contention, parameter);
         of.object("coherency", fit.coherency, parameter);

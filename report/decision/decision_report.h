@@ -12,8 +12,6 @@
 #include <vector>
 
 namespace scaleworth::report {
-/// The report. Text and Markdown are a summary unless details are asked for; CSV, HTML and JSON
-/// hold everything.
 std::string render_decision(const decide::Decision& decision, const RenderOptions& options);
 
 struct DecideView {
@@ -27,8 +25,6 @@ std::string decision_json(const DecideView& view);
 /// docs/decision.schema.json.
 std::string decision_schema();
 std::vector<Chart> decision_charts(const DecideView& view);
-/// A bar per count, the time of all ranks together by part, so that ideal scaling has equal bars.
-Chart parts_chart(const DecideView& view);
 
 // Tables by section; without rows where there is nothing to show.
 std::vector<Table> counts_tables(const DecideView& view);

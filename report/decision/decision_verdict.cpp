@@ -479,7 +479,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   return verdict;
 }
 
-Verdict judge(const model::Analysis& analysis, std::size_t warnings) {
+Verdict judge(const model::Analysis& analysis, std::ptrdiff_t warnings) {
   Verdict verdict = judge_scaling(analysis);
   if (warnings > 0) {
     verdict.lines.push_back(fmt::format(

@@ -197,7 +197,7 @@ Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
                     std::move(rows),
                     {{"type", "line"}, {"point", true}},
                     {{"x", doubling_channel("batch", "batch")},
-                     {"color", colour_channel("series", "", names, series_colours)},
+                     {"color", colour_channel("series", names, series_colours)},
                      {"tooltip",
                       {tooltip("series", "which"),
                        tooltip("batch", "batch"),

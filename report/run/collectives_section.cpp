@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/names.h"
 #include "report/run/run_report.h"
-#include "report/table.h"
 #include "src/core/files/fields.h"
-#include "src/model/analysis.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,10 +95,11 @@ std::vector<Pair> pairs(const Collectives& collectives) {
 }
 
 /// The size that all share; absent where they do not.
-std::optional<std::string> common_size(const std::vector<Bytes>& sizes) {
-  const bool differ = std::ranges::adjacent_find(sizes, std::not_equal_to{}) != sizes.end();
-  if (sizes.empty() || differ) return std::nullopt;
-  return format_quantity(number(sizes.front()), Unit::bytes);
+template <class T, class Size>
+std::optional<std::string> common_size(const std::vector<T>& all, Size size) {
+  const auto differ = [&](const T& a, const T& b) { return size(a) != size(b); };
+  if (all.empty() || std::ranges::adjacent_find(all, differ) != all.end()) return std::nullopt;
+  return format_quantity(number(size(all.front())), Unit::bytes);
 }
 
 Table ends(const Collectives& collectives) {
@@ -111,14 +109,10 @@ Table ends(const Collectives& collectives) {
   const auto time = [](const CollectiveResult& one) { return number(one.points.front().time); };
   const auto busbw = [](const CollectiveResult& one) { return bus_bandwidth(one.points.back()); };
   const auto all = pairs(collectives);
-  std::vector<Bytes> first;
-  std::vector<Bytes> last;
-  for (const Pair& pair : all) {
-    first.push_back(pair.any->points.front().message);
-    last.push_back(pair.any->points.back().message);
-  }
-  const auto from = common_size(first);
-  const auto to = common_size(last);
+  const auto smallest = [](const Pair& pair) { return pair.any->points.front().message; };
+  const auto largest_size = [](const Pair& pair) { return pair.any->points.back().message; };
+  const auto from = common_size(all, smallest);
+  const auto to = common_size(all, largest_size);
   const int most = largest(collectives, &CollectiveResult::ranks);
   Column from_column = parameter("smallest_bytes", "smallest", Unit::bytes);
   Column to_column = parameter("largest_bytes", "largest", Unit::bytes);
@@ -131,13 +125,13 @@ Table ends(const Collectives& collectives) {
       {{parameter("collective", "collective").in_summary("Among " + ranks_phrase(most)),
         [](const Pair& pair) { return words(pair.any->collective); }},
        {parameter("ranks", "ranks", Unit::count), [](const Pair& pair) { return pair.any->ranks; }},
-       {from_column, [](const Pair& pair) { return pair.any->points.front().message; }},
+       {from_column, smallest},
        {measure("latency_isolated", "time isolated", Unit::seconds)
             .in_summary(from.value_or("smallest size") + " isolated"),
         of(&Pair::isolated, time)},
        {measure("latency_back_to_back", "back to back", Unit::seconds),
         of(&Pair::back_to_back, time)},
-       {to_column, [](const Pair& pair) { return pair.any->points.back().message; }},
+       {to_column, largest_size},
        {measure("busbw_isolated", "busbw isolated", Unit::bytes_per_second),
         of(&Pair::isolated, busbw)},
        {measure("busbw_back_to_back", "back to back", Unit::bytes_per_second)
@@ -157,8 +151,6 @@ Table ends(const Collectives& collectives) {
   }
   return table;
 }
-
-// NCCL's collectives: its own choice, the fastest way at each size, and whose predictions hold.
 
 using Results = std::vector<AlgorithmResult>;
 
@@ -193,8 +185,8 @@ Table nccl_table(std::string id,
                  std::string title,
                  const std::vector<Nested<AlgorithmResult, Levels...>>& rows,
                  const std::vector<ColumnOf<Nested<AlgorithmResult, Levels...>>>& columns,
-                 std::vector<std::string> notes,
-                 bool part_is_detail) {
+                 std::vector<std::string> notes = {},
+                 bool part_is_detail = false) {
   const auto what = [](const AlgorithmResult& result) {
     return (result.shared_gpu ? "sharing a GPU: " : "") + result.topology;
   };
@@ -241,7 +233,7 @@ Table choices(const Results& results) {
       {measure("largest_bytes", "largest", Unit::bytes),
        path(&ChosenPoint::point, &CollectivePoint::message)},
       {measure("busbw", "busbw of largest", Unit::bytes_per_second)
-           .in_summary("busbw, " + common_size(largest).value_or("largest size")),
+           .in_summary("busbw, " + common_size(largest, std::identity{}).value_or("largest size")),
        bus_cell},
       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
       {measure("ran", "ran").in_summary("ran"), ran_text}};
@@ -249,14 +241,14 @@ Table choices(const Results& results) {
     columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
                        &AlgorithmResult::library_error});
   }
-  Table table = nccl_table("nccl_choice",
-                           "NCCL's own choice, isolated calls",
-                           rows,
-                           columns,
-                           {"busbw counts bytes as a ring would send them; a switch that reduces "
-                            "(NVLS) sends fewer, so busbw can exceed the link. Through a port: the "
-                            "bytes that the algorithm which ran really sends, over the same time."},
-                           false);
+  Table table =
+      nccl_table("nccl_choice",
+                 "NCCL's own choice, isolated calls",
+                 rows,
+                 columns,
+                 {"busbw counts bytes as a ring would send them; a switch that reduces "
+                  "(NVLS) sends fewer, so busbw can exceed the link. Through a port: the "
+                  "bytes that the algorithm which ran really sends, over the same time."});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.rows[i].in_summary = is_whole(*std::get<0>(rows[i].levels));
   }
@@ -337,9 +329,7 @@ Table lines(const Results& results) {
        {measure("median_residual", "residual", Unit::percent),
         fit(&CommunicationFit::median_residual)},
        {measure("library_error", "NCCL's own error", Unit::percent),
-        &AlgorithmLine::library_error}},
-      {},
-      false));
+        &AlgorithmLine::library_error}}));
 }
 
 Table points(const Results& results) {
@@ -358,9 +348,7 @@ Table points(const Results& results) {
                   {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
                   {measure("ran", "ran"), ran_text},
                   {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
-                   &ChosenPoint::library_prediction}},
-                 {},
-                 false));
+                   &ChosenPoint::library_prediction}}));
 }
 }  // namespace
 
@@ -422,19 +410,6 @@ void put_way(Fields& json, const T& one) {
   json("protocol", one.protocol, or_null);
 }
 
-void put_line(Fields& json, const AlgorithmLine& one) {
-  const auto* segment = segment_of(one);
-  put_way(json, one);
-  json("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
-  json("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
-  json("held_out_error", one.fit.held_out_error);
-  json("library_error", one.library_error);
-  json.array("points", one.points, [](Fields& of, const CollectivePoint& point) {
-    of("message_bytes", point.message);
-    of("time_s", point.time);
-  });
-}
-
 void put_fit(Fields& json, const CommunicationFit& one) {
   json("form", one.form);
   json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
@@ -464,7 +439,18 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
     of("smallest_bytes", one.smallest);
     of("largest_bytes", one.largest);
   });
-  json.array("lines", result.lines, put_line);
+  json.array("lines", result.lines, [](Fields& of, const AlgorithmLine& one) {
+    const auto* segment = segment_of(one);
+    put_way(of, one);
+    of("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
+    of("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
+    of("held_out_error", one.fit.held_out_error);
+    of("library_error", one.library_error);
+    of.array("points", one.points, [](Fields& each, const CollectivePoint& point) {
+      each("message_bytes", point.message);
+      each("time_s", point.time);
+    });
+  });
   json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
     put_point(of, one.point);
     of("wire_bytes_per_s", one.wire_bandwidth);

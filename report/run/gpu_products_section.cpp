@@ -2,7 +2,6 @@
 #include "report/names.h"
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
-#include "src/model/gpu.h"
 
 #include <functional>
 
@@ -11,10 +10,6 @@
 namespace scaleworth::report {
 namespace {
 using namespace model;
-
-std::string format_of(const GpuFormat& format) {
-  return format_text(format.precision, format.fast_accumulation);
-}
 
 /// Each peak once.
 std::string basis_note(const GpuResult& gpu) {
@@ -27,13 +22,6 @@ std::string basis_note(const GpuResult& gpu) {
     if (std::ranges::count(bases, bases.back()) > 1) bases.pop_back();
   }
   return fmt::format("{}", fmt::join(bases, "; "));
-}
-
-/// "power cap 40 %, heat 3 %".
-std::string slowdown_text(const GpuGemm& gemm) {
-  return listed(gemm.conditions.slowdown_reasons, [](const auto& reason) {
-    return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
-  });
 }
 
 using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
@@ -50,6 +38,8 @@ std::vector<FormatGemm> measured_products(const Gpus& gpus) {
   return rows;
 }
 Table format_table(const Gpus& gpus) {
+  const auto steady = [](auto... members) { return path(&GpuFormat::steady, members...); };
+  const auto best = [](auto... members) { return path(&GpuFormat::best_shape, members...); };
   const auto headroom = [](const GpuFormat& format) {
     return format.tuning_headroom
                ? Cell{transform(*format.tuning_headroom, [](double ratio) { return ratio - 1.0; })}
@@ -61,15 +51,11 @@ Table format_table(const Gpus& gpus) {
       nested(gpus, &GpuResult::formats),
       {{gpu_column(), gpu_ordinal},
        {parameter("precision", "format"), format_of},
-       {measure("steady", "steady", Unit::flop_per_second),
-        path(&GpuFormat::steady, &GpuGemm::rate)},
-       {measure("steady_shape", "shape").as_detail(),
-        path(&GpuFormat::steady, &GpuGemm::shape, shape_text)},
+       {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
+       {measure("steady_shape", "shape").as_detail(), steady(&GpuGemm::shape, shape_text)},
        {measure("burst", "burst", Unit::flop_per_second), path(&GpuFormat::burst, &GpuGemm::rate)},
-       {measure("best_shape_rate", "best shape's", Unit::flop_per_second),
-        path(&GpuFormat::best_shape, &GpuGemm::rate)},
-       {measure("best_shape", "best shape"),
-        path(&GpuFormat::best_shape, &GpuGemm::shape, shape_text)},
+       {measure("best_shape_rate", "best shape's", Unit::flop_per_second), best(&GpuGemm::rate)},
+       {measure("best_shape", "best shape"), best(&GpuGemm::shape, shape_text)},
        {measure("tuning_headroom", "tuning gain", Unit::percent), headroom}},
       {"Steady: no gap between products, clock settled. Burst: the first 100 ms after a "
        "pause. Best shape: the fastest that the search found with a reset between products, "
@@ -78,6 +64,11 @@ Table format_table(const Gpus& gpus) {
 }
 
 Table condition_table(const Gpus& gpus) {
+  const auto of = [](auto member) { return path(&GpuGemm::against, member); };
+  const auto at = [](auto member) { return path(&GpuGemm::conditions, member); };
+  const auto slowdown = [](const std::pair<std::string, double>& reason) {
+    return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
+  };
   Table table = make_table(
       "gpu_conditions",
       "Clock, power and share of the datasheet of these products",
@@ -86,20 +77,18 @@ Table condition_table(const Gpus& gpus) {
        {parameter("precision", "format"), format_of},
        {parameter("pass", "pass"), &GpuGemm::pass},
        {measure("rate", "rate", Unit::flop_per_second).as_detail(), &GpuGemm::rate},
-       {measure("of_datasheet", "of datasheet", Unit::percent),
-        path(&GpuGemm::against, &AgainstPeak::fraction)},
+       {measure("of_datasheet", "of datasheet", Unit::percent), of(&AgainstPeak::fraction)},
        {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
-        path(&GpuGemm::against, &AgainstPeak::fraction_at_clock)},
-       {measure("clock", "clock", Unit::hertz).with_digits(4),
-        path(&GpuGemm::conditions, &GpuConditions::clock_hz)},
+        of(&AgainstPeak::fraction_at_clock)},
+       {measure("clock", "clock", Unit::hertz).with_digits(4), at(&GpuConditions::clock_hz)},
        {measure("clock_ratio", "clock over datasheet's").as_detail(),
-        path(&GpuGemm::against, &AgainstPeak::clock_ratio)},
-       {measure("power", "power", Unit::watts),
-        path(&GpuGemm::conditions, &GpuConditions::power_w)},
+        of(&AgainstPeak::clock_ratio)},
+       {measure("power", "power", Unit::watts), at(&GpuConditions::power_w)},
        {measure("temperature", "heat", Unit::celsius).as_detail(),
-        path(&GpuGemm::conditions, &GpuConditions::temperature_c)},
+        at(&GpuConditions::temperature_c)},
        {measure("flop_per_joule", "energy", Unit::flop_per_joule), &GpuGemm::flop_per_joule},
-       {measure("slowdown_reasons", "held down by"), slowdown_text},
+       {measure("slowdown_reasons", "held down by"),
+        [&](const GpuGemm& gemm) { return listed(gemm.conditions.slowdown_reasons, slowdown); }},
        {measure("algorithm", "algorithm").as_detail(), &GpuGemm::algorithm},
        {measure("library", "library").as_detail(), &GpuGemm::library}},
       {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "

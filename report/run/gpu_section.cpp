@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/run_report.h"
+#include "src/model/gpu.h"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +16,10 @@ Column gpu_column() {
 
 int gpu_ordinal(const model::GpuResult& gpu) {
   return gpu.identity.ordinal;
+}
+
+std::string format_of(const model::GpuFormat& format) {
+  return model::format_text(format.precision, format.fast_accumulation);
 }
 
 std::string shape_text(const model::GemmShape& shape) {
@@ -88,10 +91,9 @@ std::vector<Table> capability_tables(const Gpus& gpus) {
 }
 
 Table gpu_identity_table(const Gpus& gpus) {
-  const auto of = [](auto member) { return path(&GpuResult::identity, member); };
-  const auto source = [](const GpuIdentity& gpu) {
-    const auto& sheet = gpu.datasheet;
-    return sheet ? Cell{fmt::format("{} ({})", sheet->source, sheet->date)} : Cell{};
+  const auto of = [](auto... members) { return path(&GpuResult::identity, members...); };
+  const auto source = [](const GpuDatasheet& sheet) {
+    return fmt::format("{} ({})", sheet.source, sheet.date);
   };
   return make_table(
       "gpu_identities",
@@ -99,8 +101,7 @@ Table gpu_identity_table(const Gpus& gpus) {
       gpus,
       {{gpu_column(), gpu_ordinal},
        {measure("name", "name"), of(&GpuIdentity::name)},
-       {measure("datasheet", "datasheet"),
-        path(&GpuResult::identity, &GpuIdentity::datasheet, &GpuDatasheet::name)},
+       {measure("datasheet", "datasheet"), of(&GpuIdentity::datasheet, &GpuDatasheet::name)},
        {measure("multiprocessors", "multiprocessors", Unit::count),
         of(&GpuIdentity::multiprocessors)},
        {measure("memory", "memory", Unit::bytes), of(&GpuIdentity::memory)},
@@ -109,7 +110,8 @@ Table gpu_identity_table(const Gpus& gpus) {
         of(&GpuIdentity::maximum_clock_hz)},
        {measure("power_limit", "power limit", Unit::watts), of(&GpuIdentity::power_limit_w)},
        {measure("uuid", "UUID").as_detail(), of(&GpuIdentity::uuid)},
-       {measure("datasheet_source", "source of the datasheet").as_detail(), of(source)}});
+       {measure("datasheet_source", "source of the datasheet").as_detail(),
+        of(&GpuIdentity::datasheet, source)}});
 }
 
 Table gpus_together_table(const std::optional<GpusTogether>& together) {
@@ -118,6 +120,7 @@ Table gpus_together_table(const std::optional<GpusTogether>& together) {
     return "slow: " + (pace.cause.empty() ? "unexplained" : pace.cause);
   };
   const std::string precision = together ? together->precision : "";
+  const auto at = [](auto member) { return path(&GpuPace::conditions, member); };
   return make_table(
       "gpus_together",
       "All GPUs at once",
@@ -127,12 +130,9 @@ Table gpus_together_table(const std::optional<GpusTogether>& together) {
        {measure("together", "together", Unit::flop_per_second), &GpuPace::together},
        {measure("of_alone", "of alone", Unit::percent), &GpuPace::of_alone},
        {measure("of_others", "of the others", Unit::percent), &GpuPace::of_others},
-       {measure("clock", "clock", Unit::hertz).with_digits(4),
-        path(&GpuPace::conditions, &GpuConditions::clock_hz)},
-       {measure("power", "power", Unit::watts),
-        path(&GpuPace::conditions, &GpuConditions::power_w)},
-       {measure("temperature", "heat", Unit::celsius),
-        path(&GpuPace::conditions, &GpuConditions::temperature_c)},
+       {measure("clock", "clock", Unit::hertz).with_digits(4), at(&GpuConditions::clock_hz)},
+       {measure("power", "power", Unit::watts), at(&GpuConditions::power_w)},
+       {measure("temperature", "heat", Unit::celsius), at(&GpuConditions::temperature_c)},
        {measure("verdict", "verdict"), verdict}},
       {"Of the others: of the median of the other GPUs. Slow: with 95 % confidence more than 5 % "
        "below; less is normal between equal GPUs. The slowest sets the pace of a common step."});
@@ -157,20 +157,17 @@ Table gpu_cost_table(const Gpus& gpus, const AnalysisOptions& assumptions) {
 
 /// The columns that name a transfer, then `measures`; the ends name the GPU.
 template <class Nested>
-std::vector<ColumnOf<Nested>> transfer_columns(std::vector<ColumnOf<Nested>> measures) {
-  const auto directions = [](const GpuTransfer& transfer) {
-    return transfer.both_directions ? "both" : "one";
-  };
-  const auto pass = [](const GpuTransfer& transfer) {
-    return transfer.together ? "all at once" : "alone";
-  };
-  std::vector<ColumnOf<Nested>> columns{{gpu_column().as_detail(), gpu_ordinal},
-                                        {parameter("source", "from"), &GpuTransfer::source},
-                                        {parameter("target", "to"), &GpuTransfer::target},
-                                        {parameter("engine", "engine"), &GpuTransfer::engine},
-                                        {parameter("directions", "directions"), directions},
-                                        {parameter("pass", "GPUs"), pass}};
-  std::move(measures.begin(), measures.end(), std::back_inserter(columns));
+std::vector<ColumnOf<Nested>> transfer_columns(const std::vector<ColumnOf<Nested>>& measures) {
+  const auto directions = [](bool both) { return both ? "both" : "one"; };
+  const auto pass = [](bool together) { return together ? "all at once" : "alone"; };
+  std::vector<ColumnOf<Nested>> columns{
+      {gpu_column().as_detail(), gpu_ordinal},
+      {parameter("source", "from"), &GpuTransfer::source},
+      {parameter("target", "to"), &GpuTransfer::target},
+      {parameter("engine", "engine"), &GpuTransfer::engine},
+      {parameter("directions", "directions"), path(&GpuTransfer::both_directions, directions)},
+      {parameter("pass", "GPUs"), path(&GpuTransfer::together, pass)}};
+  columns.insert(columns.end(), measures.begin(), measures.end());
   return columns;
 }
 
@@ -189,7 +186,6 @@ Table gpu_transfer_table(const Gpus& gpus) {
        "it. Of link: of the raw rate of the slowest link on the way, where it is known."});
 }
 
-/// Every point of the sweeps.
 std::vector<Table> point_tables(const Gpus& gpus) {
   const auto latencies = [](const char* id, const char* title, const auto& points) {
     return make_table(
@@ -276,12 +272,11 @@ struct Kind {
   int count = 0;
 };
 
-std::size_t figures(const GpuResult& gpu) {
-  return gpu.formats.size() + gpu.roofline.memory_levels.size() +
-         gpu.roofline.latency_levels.size() + gpu.transfers.size();
-}
-
 std::vector<Kind> kinds_of(const Gpus& gpus) {
+  const auto figures = [](const GpuResult& gpu) {
+    return gpu.formats.size() + gpu.roofline.memory_levels.size() +
+           gpu.roofline.latency_levels.size() + gpu.transfers.size();
+  };
   std::vector<Kind> kinds;
   for (const GpuResult& gpu : gpus) {
     const auto known = std::ranges::find(

@@ -97,7 +97,6 @@ Table gemms(const RooflineResult& roofline) {
       below_largest(roofline.gemms, &PlacedGemm::workers));
 }
 
-/// Every point of the sweeps.
 std::vector<Table> sweep_tables(const RooflineResult& roofline) {
   return {
       make_table(
@@ -135,51 +134,6 @@ Section roofline_section(const RooflineResult& roofline) {
   return section_of("roofline", "Roofline: what this machine can do", std::move(tables));
 }
 
-namespace {
-void put_ceiling(Fields& json, const ComputeCeiling& one) {
-  json("isa", one.isa);
-  json("precision", one.precision);
-  json("workers", one.workers);
-  json("wall_rate_flop_per_s", one.wall_rate);
-  json("cpu_rate_flop_per_s", one.cpu_rate);
-  json("cpu_share", one.cpu_share);
-  json("contended", one.contended);
-}
-
-void put_memory_point(Fields& json, const MemoryPoint& one) {
-  json("kernel", one.kernel);
-  json("nontemporal", one.nontemporal);
-  json("workers", one.workers);
-  json("working_set_bytes", one.working_set);
-  json("rate_bytes_per_s", one.rate);
-  json("real_rate_bytes_per_s", one.real_rate);
-}
-
-void put_memory_level(Fields& json, const MemoryLevel& one) {
-  json("label", one.label);
-  json("kernel", one.kernel);
-  json("workers", one.workers);
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-  json("rate_bytes_per_s", one.rate);
-}
-
-void put_soft_roof(Fields& json, const SoftRoof& one) {
-  json("precision", one.precision);
-  json("workers", one.workers);
-  json("peak_flop_per_s", one.peak);
-  json("bandwidth_bytes_per_s", one.bandwidth);
-  json("sharpness", one.sharpness);
-  json("sharpness_note", one.sharpness_note, or_null);
-  json("ridge_flop_per_byte", one.ridge);
-  json("median_residual", one.median_residual);
-  json.array("points", one.points, [](Fields& of, const IntensityPoint& point) {
-    of("intensity_flop_per_byte", point.intensity);
-    of("rate_flop_per_s", point.rate);
-  });
-}
-}  // namespace
-
 void put_latency_level(Fields& json, const LatencyLevel& one) {
   json("label", one.label);
   json("smallest_bytes", one.smallest);
@@ -205,12 +159,47 @@ void put_placed_gemm(Fields& json, const PlacedGemm& one) {
 }
 
 void put_roofline(Fields& json, const RooflineResult& roofline) {
-  json.array("ceilings", roofline.ceilings, put_ceiling);
-  json.array("memory_levels", roofline.memory_levels, put_memory_level);
+  json.array("ceilings", roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
+    of("isa", one.isa);
+    of("precision", one.precision);
+    of("workers", one.workers);
+    of("wall_rate_flop_per_s", one.wall_rate);
+    of("cpu_rate_flop_per_s", one.cpu_rate);
+    of("cpu_share", one.cpu_share);
+    of("contended", one.contended);
+  });
+  json.array("memory_levels", roofline.memory_levels, [](Fields& of, const MemoryLevel& one) {
+    of("label", one.label);
+    of("kernel", one.kernel);
+    of("workers", one.workers);
+    of("smallest_bytes", one.smallest);
+    of("largest_bytes", one.largest);
+    of("rate_bytes_per_s", one.rate);
+  });
   json.array("latency_levels", roofline.latency_levels, put_latency_level);
-  json.array("soft_roofs", roofline.soft_roofs, put_soft_roof);
+  json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
+    of("precision", one.precision);
+    of("workers", one.workers);
+    of("peak_flop_per_s", one.peak);
+    of("bandwidth_bytes_per_s", one.bandwidth);
+    of("sharpness", one.sharpness);
+    of("sharpness_note", one.sharpness_note, or_null);
+    of("ridge_flop_per_byte", one.ridge);
+    of("median_residual", one.median_residual);
+    of.array("points", one.points, [](Fields& each, const IntensityPoint& point) {
+      each("intensity_flop_per_byte", point.intensity);
+      each("rate_flop_per_s", point.rate);
+    });
+  });
   json.array("gemms", roofline.gemms, put_placed_gemm);
-  json.array("memory", roofline.memory, put_memory_point);
+  json.array("memory", roofline.memory, [](Fields& of, const MemoryPoint& one) {
+    of("kernel", one.kernel);
+    of("nontemporal", one.nontemporal);
+    of("workers", one.workers);
+    of("working_set_bytes", one.working_set);
+    of("rate_bytes_per_s", one.rate);
+    of("real_rate_bytes_per_s", one.real_rate);
+  });
   json.array("latency", roofline.latency, [](Fields& of, const LatencyPoint& one) {
     of("working_set_bytes", one.working_set);
     of("latency_s", one.latency);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -18,26 +17,21 @@ using namespace model;
 /// Warnings of single points, each text once with how often it was raised. The findings count them
 /// in a sentence, so they are detail.
 Table sample_warnings(const Run& run) {
-  struct Counted {
-    std::string probe;
-    std::string warning;
-    int settings = 0;
-  };
-  std::vector<Counted> rows;
+  using Counted = std::pair<std::string, std::map<std::string, int>>;  // of a probe, by warning
+  using Warning = Counted::second_type::value_type;
+  std::vector<Counted> probes;
   for (const ProbeRecord& probe : run.probes) {
-    std::map<std::string, int> counted;
+    auto& counted = probes.emplace_back(probe.name, Counted::second_type{}).second;
     for (const Point& point : probe.points) {
       for (const std::string& warning : point.warnings) ++counted[warning];
     }
-    for (const auto& [warning, times] : counted) rows.push_back({probe.name, warning, times});
   }
-  return all_detail(
-      make_table("sample_warnings",
-                 "Settings with unsteady samples",
-                 rows,
-                 {{parameter("probe", "probe"), &Counted::probe},
-                  {parameter("what", "warning"), &Counted::warning},
-                  {measure("settings", "settings", Unit::count), &Counted::settings}}));
+  return all_detail(make_table("sample_warnings",
+                               "Settings with unsteady samples",
+                               nested(probes, &Counted::second),
+                               {{parameter("probe", "probe"), &Counted::first},
+                                {parameter("what", "warning"), &Warning::first},
+                                {measure("settings", "settings", Unit::count), &Warning::second}}));
 }
 
 Table losses(const Run& run) {
@@ -48,10 +42,6 @@ Table losses(const Run& run) {
                     {{parameter("probe", "probe"), &ProbeRecord::name},
                      {parameter("what", "what"), path(&Loss::first, words)},
                      {measure("amount", "amount").with_digits(4), &Loss::second}});
-}
-
-std::string status_name(ProbeStatus status) {
-  return status == ProbeStatus::pending ? "not reached" : probe_status_name(status);
 }
 
 std::vector<std::string> texts_of(const std::vector<Finding>& findings, bool warnings) {
@@ -90,19 +80,21 @@ Section unmeasured_section(const Run& run) {
   for (const ProbeRecord& probe : run.probes) {
     if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
   }
+  const auto status = [](ProbeStatus of) {
+    return of == ProbeStatus::pending ? "not reached" : probe_status_name(of);
+  };
   const auto reason = [&](const ProbeRecord* probe) {
     const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
     return reasoned ? probe->reason : "the run ended before: " + run.interruption;
   };
-  return section_of(
-      "unmeasured",
-      "Not measured",
-      {make_table("unmeasured",
-                  "",
-                  probes,
-                  {{parameter("probe", "probe"), &ProbeRecord::name},
-                   {measure("status", "status"), path(&ProbeRecord::status, status_name)},
-                   {measure("reason", "reason"), reason}})});
+  return section_of("unmeasured",
+                    "Not measured",
+                    {make_table("unmeasured",
+                                "",
+                                probes,
+                                {{parameter("probe", "probe"), &ProbeRecord::name},
+                                 {measure("status", "status"), path(&ProbeRecord::status, status)},
+                                 {measure("reason", "reason"), reason}})});
 }
 
 namespace {

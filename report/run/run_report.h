@@ -38,10 +38,8 @@ struct Finding {
   bool restates = false;  // says in words what tables show: left out of a summary
 };
 
-/// Results, then warnings. Results: scaling and its cause, cost, law or prediction, MFU, ceilings,
-/// communication. Warnings: a run that ended early, probes skipped or failed, losses that differ,
-/// contention, more ranks than workers, a rank slowed on purpose, rates above their peak.
-/// Every sentence follows from `run` and `analysis` alone; what is not known has none.
+/// Results, then warnings; each follows from `run` and `analysis` alone, what is not known has
+/// none.
 std::vector<Finding> findings_of(const Run& run, const model::Analysis& analysis);
 
 Section findings_section(const std::vector<Finding>& findings);
@@ -96,13 +94,13 @@ const model::GpuFormat* leading_format(const model::GpuResult& gpu,
 /// Column and value that name a GPU.
 Column gpu_column();
 int gpu_ordinal(const model::GpuResult& gpu);
+/// "bf16", "fp8_e4m3 fast".
+std::string format_of(const model::GpuFormat& format);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 
 /// Of products: by format, their conditions and losses, under the roof, beside a collective.
 std::vector<Table> gpu_product_tables(const Gpus& gpus);
-/// The summary's tables of one GPU, without rows when the run has nothing for them: by number
-/// format steady and best rate, shares of the peak, clock, power, energy; the user's own products
-/// and a model's layers.
+/// The summary's tables of one GPU: by number format, the user's own products, a model's layers.
 std::vector<Table> summary_products(const model::GpuResult& gpu);
 }  // namespace scaleworth::report

@@ -4,7 +4,6 @@
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/decision.h"
-#include "src/model/gpu.h"
 
 #include <algorithm>
 #include <array>
@@ -62,10 +61,6 @@ std::string short_text(const Estimate<double>& estimate, double scale) {
   return shown ? estimate_text(estimate, scale) : digits(estimate.value);
 }
 
-std::string text_of(const GpuFormat& format) {
-  return format_text(format.precision, format.fast_accumulation);
-}
-
 void add_together(const GpusTogether& together, Findings& findings) {
   const auto slowest = std::ranges::find(together.paces, together.slowest, &GpuPace::ordinal);
   findings.result(
@@ -86,26 +81,23 @@ void add_together(const GpusTogether& together, Findings& findings) {
   }
 }
 
-/// The steps that take or give at least one per cent, or a share unknown, in their order.
-std::string losses_text(const LossWaterfall& waterfall) {
-  return listed(waterfall.steps, [&](const WaterfallStep& step) -> std::string {
-    if (!step.change) return step.name + " n/a";
-    const double share = *step.change / waterfall.spec;
-    return std::abs(share) < 0.01 ? "" : fmt::format("{} {:+.0f} %", step.name, 100.0 * share);
-  });
-}
-
 void add_losses(const GpuResult& gpu, Findings& findings) {
   const GpuFormat* format = leading_format(gpu, &GpuFormat::steady);
   if (format == nullptr || !format->waterfall) return;
   const LossWaterfall& waterfall = *format->waterfall;
+  // The steps that take or give at least one per cent, or a share unknown, in their order.
+  const auto loss = [&](const WaterfallStep& step) -> std::string {
+    if (!step.change) return step.name + " n/a";
+    const double share = *step.change / waterfall.spec;
+    return std::abs(share) < 0.01 ? "" : fmt::format("{} {:+.0f} %", step.name, 100.0 * share);
+  };
   findings.result("GPU {}: {} products reach {:.0f} of {:.0f} TFLOP/s ({}): {}.",
                   gpu.identity.ordinal,
-                  text_of(*format),
+                  format_of(*format),
                   waterfall.measured.value() * 1e-12,
                   waterfall.spec.value() * 1e-12,
                   waterfall.basis,
-                  losses_text(waterfall));
+                  listed(waterfall.steps, loss));
 }
 
 /// What is kept when about as many multiprocessors are taken as a collective takes.
@@ -173,7 +165,7 @@ const T* fastest_of_most(const std::vector<T>& results,
   return best;
 }
 
-std::string ceilings_text(const RooflineResult& roofline) {
+void add_rates(const RooflineResult& roofline, Findings& findings) {
   std::string text;
   for (const char* precision : {"fp32", "fp64"}) {
     const auto* ceiling = fastest_of_most(
@@ -187,11 +179,6 @@ std::string ceilings_text(const RooflineResult& roofline) {
                         ceiling->isa,
                         ceiling->contended ? ", per second of CPU time" : "");
   }
-  return text;
-}
-
-void add_rates(const RooflineResult& roofline, Findings& findings) {
-  std::string text = ceilings_text(roofline);
   const auto* memory =
       fastest_of_most(roofline.memory_levels, &MemoryLevel::label, "memory", &MemoryLevel::rate);
   if (memory != nullptr) {
@@ -215,29 +202,24 @@ void add_ridges(const RooflineResult& roofline, Findings& findings) {
   findings.restated("Ridge points in FLOP/B, memory-bound below: {}.", text);
 }
 
-/// The isolated all-reduce among the most ranks; absent without a fit whose time grows with size.
-const CollectiveResult* widest_all_reduce(const std::vector<CollectiveResult>& collectives) {
-  const CollectiveResult* widest = nullptr;
-  for (const CollectiveResult& result : collectives) {
-    if (result.collective != "all_reduce" || result.mode != "isolated") continue;
-    if (result.chosen >= result.fits.size()) continue;
-    const auto& segments = result.fits[result.chosen].segments;
-    if (segments.empty() || segments.back().beta.value.value() <= 0.0) continue;
-    if (widest == nullptr || result.ranks > widest->ranks) widest = &result;
-  }
-  return widest;
-}
-
+/// Of the isolated all-reduce among the most ranks with a fit whose time grows with size.
 void add_communication(const std::vector<CollectiveResult>& collectives, Findings& findings) {
-  const CollectiveResult* result = widest_all_reduce(collectives);
-  if (result == nullptr) return;
-  const CommunicationFit& fit = result->fits[result->chosen];
+  const CollectiveResult* widest = nullptr;
+  for (const CollectiveResult& one : collectives) {
+    if (one.collective != "all_reduce" || one.mode != "isolated") continue;
+    if (one.chosen >= one.fits.size()) continue;
+    const auto& segments = one.fits[one.chosen].segments;
+    if (segments.empty() || segments.back().beta.value.value() <= 0.0) continue;
+    if (widest == nullptr || one.ranks > widest->ranks) widest = &one;
+  }
+  if (widest == nullptr) return;
+  const CommunicationFit& fit = widest->fits[widest->chosen];
   const double most = fit.segments.back().largest.value();
   const Scale scale = scale_for(Unit::bytes, most);
   std::string text = fmt::format(
       "All-reduce over {}: {} for the smallest messages, {:.2g} GB/s of message for those up to "
       "{:.3g} {} ({} form)",
-      ranks_phrase(result->ranks),
+      ranks_phrase(widest->ranks),
       time_text(fit.segments.front().alpha.value),
       1e-9 / fit.segments.back().beta.value.value(),
       most * scale.factor,
@@ -549,7 +531,7 @@ void add_throttling(const GpuResult& gpu, Findings& findings) {
           gpu.identity.ordinal,
           reason,
           100.0 * share,
-          text_of(format));
+          format_of(format));
     }
   }
 }
@@ -574,7 +556,7 @@ void add_lacks(const GpuResult& gpu, Findings& findings) {
   const std::string name = gpu.identity.name.empty() ? "this GPU" : gpu.identity.name;
   for (const Lack& lack : lacks) {
     const std::string formats = listed(gpu.formats, [&](const GpuFormat& format) {
-      return format.steady && lack.lacks(*format.steady) ? text_of(format) : "";
+      return format.steady && lack.lacks(*format.steady) ? format_of(format) : "";
     });
     if (formats.empty()) continue;
     findings.warning(fmt::runtime(lack.sentence), gpu.identity.ordinal, formats, name);

@@ -16,8 +16,7 @@ using namespace model;
 using Scaling = std::vector<ScalingResult>;
 
 /// A utilisation with the interval of the step.
-template <class Member>
-auto utilisation_of(Member member) {
+auto utilisation_of(std::optional<double> ScalingRow::*member) {
   return [member](const ScalingRow& row) {
     const auto& value = row.*member;
     return value ? Cell{in_inverse_proportion(*value, row.step)} : Cell{};
@@ -55,23 +54,17 @@ Table steps(const Scaling& scaling) {
   return table;
 }
 
-/// Part names in the order of first appearance, so that all counts share the columns.
-std::vector<std::string> part_names(const Scaling& scaling) {
-  std::vector<std::string> names;
-  for (const auto& row : nested(nested(scaling, &ScalingResult::rows), &ScalingRow::shares)) {
-    const std::string& part = std::get<2>(row.levels)->part;
-    if (std::ranges::find(names, part) == names.end()) names.push_back(part);
-  }
-  return names;
-}
-
 Table shares(const Scaling& scaling) {
   auto rows = nested(scaling, &ScalingResult::rows);
   std::erase_if(rows, [](const auto& row) { return std::get<1>(row.levels)->shares.empty(); });
   std::vector<ColumnOf<Nested<ScalingResult, ScalingRow>>> columns{
       {parameter("mode", "scaling").in_summary("Where it goes"), &ScalingResult::mode},
       {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &ScalingRow::ranks}};
-  const auto names = part_names(scaling);
+  std::vector<std::string> names;  // in the order of first appearance: all counts share the columns
+  for (const auto& row : nested(rows, &ScalingRow::shares)) {
+    const std::string& part = std::get<2>(row.levels)->part;
+    if (std::ranges::count(names, part) == 0) names.push_back(part);
+  }
   const auto share_of = [](const ScalingRow& row, const std::string& name) {
     const auto found = std::ranges::find(row.shares, name, &StepShare::part);
     return found == row.shares.end() ? std::nullopt : std::optional(found->share);
@@ -136,15 +129,7 @@ Table utilisation(const Scaling& scaling) {
   }
   return table;
 }
-}  // namespace
 
-Section training_section(const Scaling& scaling) {
-  return section_of("training",
-                    "Training step: what scaling gives",
-                    {steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)});
-}
-
-namespace {
 /// The law that has a curve: the prediction from measured parts before a fit.
 const ScalingLaw* shown_law(const ScalingResult& result) {
   const ScalingLaw* shown = nullptr;
@@ -205,44 +190,7 @@ std::string law_note(const ScalingResult& result) {
   }
   return note;
 }
-}  // namespace
 
-std::string cost_optimal_text(const ScalingLaw& law) {
-  const auto& range = law.cost_optimal_range;
-  return ranks_phrase(*law.cost_optimal) + (range && range->low < range->high
-                                                ? fmt::format(" [{}, {}]", range->low, range->high)
-                                                : "");
-}
-
-Section worth_summary(const Analysis& analysis) {
-  Section section{"worth", "", {}, {}, {}};
-  std::vector<int> counts;
-  std::vector<ColumnOf<int>> columns;
-  std::string note;
-  for (const ScalingResult& result : analysis.scaling) {
-    const ScalingLaw* law = shown_law(result);
-    if (!law) continue;
-    if (counts.empty()) {
-      counts = counts_of(result, *law);
-      note = law->prediction ? "Prediction from measured parts" : "Fitted law";
-      const auto beyond = [law](int ranks) {
-        const auto* point = point_at(*law, ranks);
-        return point && point->extrapolated;
-      };
-      columns.push_back({parameter("ranks", "Forecast"), [=](int ranks) {
-                           return ranks_phrase(ranks) + (beyond(ranks) ? " *" : "");
-                         }});
-      note += std::ranges::any_of(counts, beyond) ? "; * extrapolated." : ".";
-    }
-    add_columns(columns, result.mode, *law);
-  }
-  if (counts.empty()) return section;
-  for (const ScalingResult& result : analysis.scaling) note += law_note(result);
-  section.tables = {make_table("worth", "", counts, columns, {note})};
-  return section;
-}
-
-namespace {
 void put_share(Fields& json, const StepShare& one) {
   json("part", one.part);
   json("time_s", one.time);
@@ -297,29 +245,48 @@ void put_law(Fields& json, const ScalingLaw& one) {
     of("extrapolated", point.extrapolated);
   });
 }
-
-/// The choice among the counts of the decision; costs are per million tokens.
-void put_cost(Fields& json, const decide::Decision& decision) {
-  const auto& choice = *decision.choice;
-  const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
-  json("cheapest_ranks", choice.cheapest);
-  json("plateau_ranks", choice.plateau);
-  json("fastest_ranks", choice.fastest);
-  json("price_of_speed_usd_per_million_tokens",
-       (per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6);
-  json("price_cancels", choice.price_cancels);
-}
-
-void put_counts(Fields& json, const decide::Decision& decision) {
-  json("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
-  json("by_figures", decision.rubric.chosen);
-  json("objective", decide::objective_name(decision.rubric.objective));
-  json("cheapest", decision.named.cheapest);
-  json("balanced", decision.named.balanced);
-  json("fastest", decision.named.fastest);
-}
-
 }  // namespace
+
+Section training_section(const Scaling& scaling) {
+  return section_of("training",
+                    "Training step: what scaling gives",
+                    {steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)});
+}
+
+std::string cost_optimal_text(const ScalingLaw& law) {
+  const auto& range = law.cost_optimal_range;
+  return ranks_phrase(*law.cost_optimal) + (range && range->low < range->high
+                                                ? fmt::format(" [{}, {}]", range->low, range->high)
+                                                : "");
+}
+
+Section worth_summary(const Analysis& analysis) {
+  Section section{"worth", "", {}, {}, {}};
+  std::vector<int> counts;
+  std::vector<ColumnOf<int>> columns;
+  std::string note;
+  for (const ScalingResult& result : analysis.scaling) {
+    const ScalingLaw* law = shown_law(result);
+    if (!law) continue;
+    if (counts.empty()) {
+      counts = counts_of(result, *law);
+      note = law->prediction ? "Prediction from measured parts" : "Fitted law";
+      const auto beyond = [law](int ranks) {
+        const auto* point = point_at(*law, ranks);
+        return point && point->extrapolated;
+      };
+      columns.push_back({parameter("ranks", "Forecast"), [=](int ranks) {
+                           return ranks_phrase(ranks) + (beyond(ranks) ? " *" : "");
+                         }});
+      note += std::ranges::any_of(counts, beyond) ? "; * extrapolated." : ".";
+    }
+    add_columns(columns, result.mode, *law);
+  }
+  if (counts.empty()) return section;
+  for (const ScalingResult& result : analysis.scaling) note += law_note(result);
+  section.tables = {make_table("worth", "", counts, columns, {note})};
+  return section;
+}
 
 void put_scaling(Fields& json, const ScalingResult& scaling) {
   // Without a decision the keys stay and have no values.
@@ -328,9 +295,24 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
   json("mode", scaling.mode);
   json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
-  json.object_if(
-      scaling.decision != nullptr, "counts", [&](Fields& of) { put_counts(of, decision); });
-  json.object_if(decision.choice.has_value(), "cost", [&](Fields& of) { put_cost(of, decision); });
+  json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
+    of("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
+    of("by_figures", decision.rubric.chosen);
+    of("objective", decide::objective_name(decision.rubric.objective));
+    of("cheapest", decision.named.cheapest);
+    of("balanced", decision.named.balanced);
+    of("fastest", decision.named.fastest);
+  });
+  // The choice among the counts of the decision; costs are per million tokens.
+  json.object("cost", decision.choice, [&](Fields& of, const CostChoice& choice) {
+    const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
+    of("cheapest_ranks", choice.cheapest);
+    of("plateau_ranks", choice.plateau);
+    of("fastest_ranks", choice.fastest);
+    of("price_of_speed_usd_per_million_tokens",
+       (per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6);
+    of("price_cancels", choice.price_cancels);
+  });
   json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {
     of("owner", cause.owner, or_null);
     of("explained", cause.explained);
