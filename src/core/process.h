@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace scaleworth {
 enum class Launcher {
@@ -41,8 +40,8 @@ struct LaunchEnvironment {
 
 using EnvironmentVariables = std::map<std::string, std::string>;
 
-/// Those of this process that `detect_launch` reads.
-EnvironmentVariables launch_variables();
+/// Those of this process.
+EnvironmentVariables environment_variables();
 
 /// The first of: flags, torchrun, Slurm, Open MPI, PMI. Open MPI goes before Slurm when both are
 /// there, because an mpirun inside of an allocation leaves the outer Slurm variables in place.
@@ -85,10 +84,7 @@ void check_interrupt();
 /// made to be shown, so names that may be of a secret never enter it, whatever their prefix.
 bool may_record_variable(std::string_view name);
 
-/// The section "environment_variables" of those `entries` ("NAME=value") that may be recorded, by
-/// name; values beyond 1024 bytes are cut and end in "...".
-FactSection allowed_variables(const std::vector<std::string>& entries);
-
-/// Of this process.
-FactSection allowed_variables();
+/// The section "environment_variables" of those that may be recorded, by name; values beyond 1024
+/// bytes are cut and end in "...".
+FactSection allowed_variables(const EnvironmentVariables& variables);
 }  // namespace scaleworth

@@ -281,7 +281,7 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
         fact_of("mpi",
                 probes::host::open_mpi(mpi_module),
                 [](const probes::host::MpiModule* module) { return module->library_version(); })}});
-  sections.push_back(allowed_variables());
+  sections.push_back(allowed_variables(environment_variables()));
   return sections;
 }
 }  // namespace scaleworth::cli
