@@ -124,12 +124,6 @@ void create(const fs::path& directory) {
                               error ? error.message() : "it cannot be written"));
 }
 
-int print_plan(const TracedEnvironment& environment, const std::vector<std::string>& command) {
-  for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
-  fmt::print("{}\n", fmt::join(command, " "));
-  return exit_done;
-}
-
 /// The exit code of the command, 128 + n when signal n ended it; exit_failed, with the reason on
 /// stderr, when it succeeded but nothing was recorded.
 int trace_program(const TraceOptions& options) {
@@ -143,7 +137,11 @@ int trace_program(const TraceOptions& options) {
       });
   for (const std::string& warning : environment.warnings)
     fmt::print(stderr, "scaleworth trace: {}\n", warning);
-  if (options.dry_run) return print_plan(environment, options.command);
+  if (options.dry_run) {
+    for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
+    fmt::print("{}\n", fmt::join(options.command, " "));
+    return exit_done;
+  }
   create(directory);
   const int code = run_child(options.command, environment.variables);
   const Recorded recorded = look_at_recorded(directory, invocation);

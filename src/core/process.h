@@ -43,11 +43,10 @@ using EnvironmentVariables = std::map<std::string, std::string>;
 /// Those of this process.
 EnvironmentVariables environment_variables();
 
-/// The first of: flags, torchrun, Slurm, Open MPI, PMI. Open MPI goes before Slurm when both are
-/// there, because an mpirun inside of an allocation leaves the outer Slurm variables in place.
-/// Slurm counts only inside of a job step (SLURM_STEP_ID): the shell of salloc and the script of
-/// sbatch have SLURM_NTASKS, and even SLURM_PROCID, without being one of several tasks.
-/// Throws UserError naming the flag or variable when a value is no number or out of range.
+/// The first of: flags, torchrun, Open MPI, Slurm, PMI. An mpirun inside of an allocation leaves
+/// the outer Slurm variables in place. Slurm counts only inside of a job step (SLURM_STEP_ID): the
+/// shell of salloc and the script of sbatch have its other variables without being one of several
+/// tasks. Throws UserError naming the flag or variable when a value is no number or out of range.
 LaunchEnvironment detect_launch(const EnvironmentVariables& variables,
                                 const LaunchFlags& flags = {});
 

@@ -100,7 +100,7 @@ void Session::run_probe(const PlannedProbe& probe, const std::function<void()>& 
     ended.reason = reason;
     ended.duration_s = took.count();
     const bool measured = status == ProbeStatus::measured;
-    progress_.end(probe_status_name(status) + (measured ? "" : ": " + reason));
+    progress_.end(probe_status_name(status) + (measured ? "" : ": " + reason), took.count());
     save();
   };
   try {
