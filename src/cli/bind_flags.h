@@ -48,6 +48,11 @@ class Flags {
   CLI::Option* add(const char* name, Member& member, const std::string& help) const {
     return placed(command_.add_option(name, member, help));
   }
+  /// A list as 1,2,4, or one by one with the flag before each.
+  template <class Member>
+  CLI::Option* list(const char* name, Member& member, const std::string& help) const {
+    return add(name, member, help)->delimiter(',')->allow_extra_args(false);
+  }
   /// `take` is called with the value.
   template <class Value, class Take>
   CLI::Option* call(const char* name, Take take, const char* help) const {

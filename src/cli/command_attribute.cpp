@@ -127,30 +127,26 @@ Command add_attribute_command(CLI::App& app) {
   auto options = std::make_shared<AttributeOptions>();
   CLI::App* command = app.add_subcommand(
       "attribute", "where each step's time went and who kept whom waiting, from recordings");
-  command
-      ->add_option(
-          "recording",
-          options->inputs,
-          "files, directories, patterns or tar archives: ours (.swtrace), PyTorch's (.json, "
-          ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
+  const Flags flags(*command);
+  flags
+      .add("recording",
+           options->inputs,
+           "files, directories, patterns or tar archives: ours (.swtrace), PyTorch's (.json, "
+           ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
       ->required();
   add_render_flags(*command, options->render);
-  Flags(*command)
-      .add("--price", options->price, "USD for one GPU for one hour, to cost the waiting")
+  flags.add("--price", options->price, "USD for one GPU for one hour, to cost the waiting")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--rules",
-                      options->rules,
-                      "a TOML file with your own rules for kernel and host names, ahead of the "
-                      "built-in ones (data/kernels.toml shows the form)");
-  command->add_option(
-      "--export",
-      options->export_path,
-      "write the timeline with waits and arrows: .pftrace (Perfetto), .json or .json.gz");
+  flags.add("--rules",
+            options->rules,
+            "a TOML file with your own rules for kernel and host names, ahead of the "
+            "built-in ones (data/kernels.toml shows the form)");
+  flags.add("--export",
+            options->export_path,
+            "write the timeline with waits and arrows: .pftrace (Perfetto), .json or .json.gz");
   command->add_flag("--slowest-step", options->slowest_step, "export only the slowest step");
-  command->add_option(
-      "--window", options->window, "export only FROM:TO, seconds since the first event");
-  command->add_option(
-      "--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");
+  flags.add("--window", options->window, "export only FROM:TO, seconds since the first event");
+  flags.add("--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");
   return {command, [options](const Arguments&) { return attribute_recordings(*options); }};
 }
 }  // namespace scaleworth::cli

@@ -139,13 +139,6 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   return exit_done;
 }
 
-std::optional<BytesPerSecond> memory_rate(const model::GpuResult& gpu) {
-  for (const model::MemoryLevel& level : gpu.roofline.memory_levels) {
-    if (level.scope == "device" && level.label == "memory") return level.rate.value;
-  }
-  return std::nullopt;
-}
-
 void add_flags(const Flags& flags, MfuOptions& options) {
   flags.add("--model", options.model, "architecture by its id; all: scaleworth list --known");
   flags.add("--model-file",
@@ -277,8 +270,12 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   const model::Analysis analysis = model::analyse(read_run(text), {});
   std::optional<BytesPerSecond> slowest;
   for (const model::GpuResult& gpu : analysis.gpus) {
-    const auto rate = memory_rate(gpu);
-    if (rate) slowest = slowest ? std::min(*slowest, *rate) : *rate;
+    const auto& levels = gpu.roofline.memory_levels;
+    const auto memory = std::ranges::find_if(levels, [](const model::MemoryLevel& level) {
+      return level.scope == "device" && level.label == "memory";
+    });
+    if (memory == levels.end()) continue;
+    slowest = std::min(slowest.value_or(memory->rate.value), memory->rate.value);
   }
   if (!slowest) {
     throw UserError(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_machine.h"
 #include "probes/registry.h"
+#include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
@@ -104,7 +105,7 @@ Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportedRuns>();
   CLI::App* command =
       app.add_subcommand("report", "print a run again, in any format, on any machine");
-  command->add_option("run", options->runs, "run directories or run.json files")->required();
+  Flags(*command).add("run", options->runs, "run directories or run.json files")->required();
   options->report.add_to(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
 }
@@ -113,8 +114,9 @@ Command add_list_command(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = app.add_subcommand(
       "list", "probes, this machine, GPUs and libraries: what is here, and why not");
-  command->add_option("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
-  command->add_option("--blas-lib", options->blas_library, "path of an OpenBLAS");
+  const Flags flags(*command);
+  flags.add("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
+  flags.add("--blas-lib", options->blas_library, "path of an OpenBLAS");
   command->add_flag("--known",
                     options->known,
                     "instead: GPUs and models whose figures are compiled in, with sources");

@@ -132,12 +132,9 @@ void add_request(const Flags& flags, ServingOptions& options) {
   flags.add("--prompt", request.prompt, "tokens of a prompt")->capture_default_str();
   flags.add("--output", request.output, "tokens of an answer")->capture_default_str();
   flags.add("--cached", request.cached, "part of a prompt that is found in the cache, as 0.5");
-  flags
-      .add("--batch",
-           options.question.batches,
-           "requests at work at once, 1,8,32 (up to what memory holds)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  flags.list("--batch",
+             options.question.batches,
+             "requests at work at once, 1,8,32 (up to what memory holds)");
   std::string& cache_format = options.question.server.formats.cache;
   cache_format.clear();
   flags.add("--kv-dtype,--cache-format",

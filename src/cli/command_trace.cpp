@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
+#include "src/cli/bind_flags.h"
 #include "src/cli/traced_process.h"
 #include "src/core/error.h"
 #include "trace/formats/swtrace/swtrace.h"
@@ -12,7 +13,6 @@
 #include <set>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -124,12 +124,6 @@ void create(const fs::path& directory) {
                               error ? error.message() : "it cannot be written"));
 }
 
-int print_plan(const TracedEnvironment& environment, const std::vector<std::string>& command) {
-  for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
-  fmt::print("{}\n", fmt::join(command, " "));
-  return exit_done;
-}
-
 /// The exit code of the command, 128 + n when signal n ended it; exit_failed, with the reason on
 /// stderr, when it succeeded but nothing was recorded.
 int trace_program(const TraceOptions& options) {
@@ -143,7 +137,11 @@ int trace_program(const TraceOptions& options) {
       });
   for (const std::string& warning : environment.warnings)
     fmt::print(stderr, "scaleworth trace: {}\n", warning);
-  if (options.dry_run) return print_plan(environment, options.command);
+  if (options.dry_run) {
+    for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
+    fmt::print("{}\n", fmt::join(options.command, " "));
+    return exit_done;
+  }
   create(directory);
   const int code = run_child(options.command, environment.variables);
   const Recorded recorded = look_at_recorded(directory, invocation);
@@ -167,29 +165,25 @@ Command add_trace_command(CLI::App& app) {
   auto options = std::make_shared<TraceOptions>();
   CLI::App* command = app.add_subcommand(
       "trace", "record any CUDA program and its children, unchanged: trace -- python train.py");
-  command->add_option(
-      "--out", options->out, "directory of the recordings (default: scaleworth-trace-TIME)");
-  command->add_option("--steps",
-                      options->steps,
-                      "FROM:TO, only these steps, by NVTX ranges that name steps (\"step 12\")");
-  command->add_option(
-      "--duration", options->duration, "seconds to record, from the first moment recorded");
-  command->add_option("--capture-range",
-                      options->capture_range,
-                      "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
-                      "cudaProfilerStart and cudaProfilerStop");
+  const Flags flags(*command);
+  flags.add("--out", options->out, "directory of the recordings (default: scaleworth-trace-TIME)");
+  flags.add("--steps",
+            options->steps,
+            "FROM:TO, only these steps, by NVTX ranges that name steps (\"step 12\")");
+  flags.add("--duration", options->duration, "seconds to record, from the first moment recorded");
+  flags.add("--capture-range",
+            options->capture_range,
+            "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
+            "cudaProfilerStart and cudaProfilerStop");
   command->add_flag("--nccl-channels",
                     options->nccl_channels,
                     "also when each channel of NCCL's kernels ends; costs each collective a round "
                     "of NCCL's network thread");
-  command->add_option(
-      "--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
-  command->add_option(
-      "--library", options->library, "path of libscaleworth_inject.so, the capture library");
+  flags.add("--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
+  flags.add("--library", options->library, "path of libscaleworth_inject.so, the capture library");
   command->add_flag(
       "--dry-run", options->dry_run, "print the variables that would be set, and the command");
-  command->add_option("command", options->command, "the program and its arguments, after --")
-      ->required();
+  flags.add("command", options->command, "the program and its arguments, after --")->required();
   command->footer(
       "The exit code is the program's; 1 when it succeeded and nothing was recorded.\nUnder a "
       "launcher either order works: trace -- torchrun ..., or mpirun scaleworth trace --out DIR -- "

@@ -207,9 +207,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
   curve.add("--serial", options.serial, "without a table: serial fraction s");
   curve.add("--comm", options.communication, "without a table: coefficient c");
   curve.add("--t1-hours", options.single, "without a table: hours at one rank (1)");
-  curve.add("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  curve.list("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8");
   flags.add("--max-count", options.max_count, "largest count of a curve, given or fitted (64)");
   flags.add(
       "--baseline", request.metrics.baseline, "count that speed-up is against (the smallest)");
@@ -237,14 +235,11 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
   decide::SpotTerms& spot = options.request.spot.emplace();
   model::Preemption& reclaims = spot.preemption;
   const Flags flags(command, "Ways to pay");
-  flags
-      .add("--regime",
-           options.regimes,
-           "ways to pay side by side, as NAME:PART of the price: on-demand,spot:0.30; a "
-           "commitment as NAME:PART@USED, reserved:0.60@0.80 being paid for all hours and "
-           "used 80 % of them; \"spot\" alone takes --spot-price, \"owned\" alone --capex")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  flags.list("--regime",
+             options.regimes,
+             "ways to pay side by side, as NAME:PART of the price: on-demand,spot:0.30; a "
+             "commitment as NAME:PART@USED, reserved:0.60@0.80 being paid for all hours and "
+             "used 80 % of them; \"spot\" alone takes --spot-price, \"owned\" alone --capex");
   flags.add("--regimes",
             options.regimes_file,
             "TOML with [[regime]] tables: name, and price_part or price_usd_per_hour (each with "

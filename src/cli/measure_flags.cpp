@@ -166,7 +166,7 @@ std::vector<std::string> choose_probes(const MeasureCommand& command,
 /// Runs the probes chosen by `options.only` in the way that the machine and the launcher ask for.
 int measure(const MeasureOptions& options, const Arguments& arguments) {
   LaunchEnvironment launch;
-  if (!options.dry_run) launch = detect_launch(launch_variables(), options.launch_flags);
+  if (!options.dry_run) launch = detect_launch(environment_variables(), options.launch_flags);
   if (std::optional<ChosenDevices> chosen = choose_devices(options)) {
     return measure_on_devices(options, arguments, launch, std::move(*chosen));
   }

@@ -17,7 +17,7 @@ namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.
 struct ReportOptions {
   report::RenderOptions render;
-  model::AnalysisOptions analysis;  // as far as flags hold it as it is
+  model::AnalysisOptions analysis;  // but for what the two below hold
   std::string peak;                 // with unit, per rank
   std::string datasheets;           // a gpus.toml instead of the one compiled in
 

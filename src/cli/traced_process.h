@@ -24,8 +24,7 @@ struct TraceOptions {
 };
 
 /// Runs `command` (found on PATH) with `variables` added to the environment and returns its exit
-/// code, 128 + n for signal n. Signals that somebody sends to us go on to it; what a terminal
-/// sends, it gets itself. Throws UserError when it cannot be run.
+/// code, 128 + n for signal n. Signals sent to us go on to it. Throws UserError.
 int run_child(const std::vector<std::string>& command, const trace::Variables& variables);
 
 /// Where the capture library may lie for a program of ours at `program`: beside it and in

@@ -48,8 +48,8 @@ const std::vector<GpuDatasheet>& gpu_catalogue();
 /// By id or alias. Throws UserError naming the GPUs whose ids are nearest to `name`.
 const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name);
 
-/// By PCI device id; where several boards share an id, the one with that many multiprocessors and
-/// the nearest memory size. Null when there is none: the caller asks for --peak.
+/// By PCI device id; of several boards with one id that with as many multiprocessors and the
+/// nearest memory size. Null when there is none: the caller asks for --peak.
 const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
                                    std::optional<int> pci_device_id,
                                    int multiprocessors,
@@ -71,9 +71,8 @@ const std::vector<GridRegion>& grid_catalogue();
 /// By id in any case. Throws UserError naming the regions that are known.
 const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id);
 
-/// Attention that keeps one compressed vector for each token instead of keys and values (MLA,
-/// arXiv 2405.04434): its `key_value_rank` values, and `rope_size` more, from which the part of the
-/// key that carries the position is shared by all heads.
+/// Attention that keeps one compressed vector for each token instead of keys and values (MLA, arXiv
+/// 2405.04434): `key_value_rank` values, and `rope_size` more for the position, for all heads.
 struct LatentAttention {
   std::int64_t query_rank = 0;  // 0: queries are not compressed
   std::int64_t key_value_rank = 0;

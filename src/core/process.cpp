@@ -175,16 +175,13 @@ const char* launcher_name(Launcher launcher) {
       .at(static_cast<std::size_t>(launcher));
 }
 
-EnvironmentVariables launch_variables() {
-  std::vector<const char*> names{
-      "MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_STEPID", "SLURM_NTASKS"};
-  for (const Convention& convention : conventions) {
-    names.insert(names.end(), {convention.rank, convention.world_size, convention.local_rank});
-  }
+EnvironmentVariables environment_variables() {
   EnvironmentVariables variables;
-  for (const char* name : names) {
-    const char* value = name == nullptr ? nullptr : std::getenv(name);
-    if (value != nullptr) variables[name] = value;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;
 }
@@ -248,24 +245,14 @@ bool may_record_variable(std::string_view name) {
          });
 }
 
-FactSection allowed_variables(const std::vector<std::string>& entries) {
-  std::map<std::string, std::string> allowed;
-  for (const std::string& entry : entries) {
-    const std::size_t equals = entry.find('=');
-    const std::string name = entry.substr(0, equals);
-    if (equals == std::string::npos || !may_record_variable(name)) continue;
-    const std::string value = entry.substr(equals + 1);
-    allowed[name] = value.size() > longest_value ? value.substr(0, longest_value) + "..." : value;
-  }
+FactSection allowed_variables(const EnvironmentVariables& variables) {
   FactSection section{"environment_variables", {}};
-  for (const auto& [name, value] : allowed) section.facts.push_back({name, value, "environment"});
+  for (const auto& [name, value] : variables) {
+    if (!may_record_variable(name)) continue;
+    const bool whole = value.size() <= longest_value;
+    const std::string shown = whole ? value : value.substr(0, longest_value) + "...";
+    section.facts.push_back({name, shown, "environment"});
+  }
   return section;
-}
-
-FactSection allowed_variables() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    entries.emplace_back(*entry);
-  return allowed_variables(entries);
 }
 }  // namespace scaleworth

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace scaleworth {
 enum class Launcher {
@@ -41,14 +40,13 @@ struct LaunchEnvironment {
 
 using EnvironmentVariables = std::map<std::string, std::string>;
 
-/// Those of this process that `detect_launch` reads.
-EnvironmentVariables launch_variables();
+/// Those of this process.
+EnvironmentVariables environment_variables();
 
-/// The first of: flags, torchrun, Slurm, Open MPI, PMI. Open MPI goes before Slurm when both are
-/// there, because an mpirun inside of an allocation leaves the outer Slurm variables in place.
-/// Slurm counts only inside of a job step (SLURM_STEP_ID): the shell of salloc and the script of
-/// sbatch have SLURM_NTASKS, and even SLURM_PROCID, without being one of several tasks.
-/// Throws UserError naming the flag or variable when a value is no number or out of range.
+/// The first of: flags, torchrun, Open MPI, Slurm, PMI. An mpirun inside of an allocation leaves
+/// the outer Slurm variables in place. Slurm counts only inside of a job step (SLURM_STEP_ID): the
+/// shell of salloc and the script of sbatch have its other variables without being one of several
+/// tasks. Throws UserError naming the flag or variable when a value is no number or out of range.
 LaunchEnvironment detect_launch(const EnvironmentVariables& variables,
                                 const LaunchFlags& flags = {});
 
@@ -85,10 +83,7 @@ void check_interrupt();
 /// made to be shown, so names that may be of a secret never enter it, whatever their prefix.
 bool may_record_variable(std::string_view name);
 
-/// The section "environment_variables" of those `entries` ("NAME=value") that may be recorded, by
-/// name; values beyond 1024 bytes are cut and end in "...".
-FactSection allowed_variables(const std::vector<std::string>& entries);
-
-/// Of this process.
-FactSection allowed_variables();
+/// The section "environment_variables" of those that may be recorded, by name; values beyond 1024
+/// bytes are cut and end in "...".
+FactSection allowed_variables(const EnvironmentVariables& variables);
 }  // namespace scaleworth

@@ -18,9 +18,8 @@ inline constexpr int run_schema_version = 1;
 
 using Value = std::variant<std::int64_t, double, std::string, bool>;
 
-/// One fact about the machine or the software. `value` is absent when it could not be had; `source`
-/// then gives the reason, otherwise where it was read (a file, an instruction, a library call).
-/// The name carries the unit ("memory_bytes").
+/// One fact about the machine or the software; the name carries the unit ("memory_bytes"). `source`
+/// says where the value was read, or why it is absent.
 struct Fact {
   std::string name;
   std::optional<Value> value;
@@ -97,8 +96,7 @@ const char* probe_status_name(ProbeStatus status);
 /// Absent for any other word.
 std::optional<ProbeStatus> probe_status(std::string_view name);
 
-/// What the run does not contain although it was asked for, one sentence each: why it ended early,
-/// probes that were not reached or not finished, probes that failed. Empty for a whole run;
-/// probes that were skipped are not missing, their reason is their result.
+/// What was asked for and is not in the run, one sentence each: why it ended early, probes that
+/// were not reached, not finished or failed. Of skipped probes the reason is the result.
 std::vector<std::string> missing(const Run& run);
 }  // namespace scaleworth

@@ -28,9 +28,8 @@ enum class Activity : std::uint8_t {
 /// As printed in traces and reports.
 const char* activity_name(Activity activity);
 
-/// One thing that one rank did, on a clock common to all ranks of the run (see
-/// Timeline::clock_error). Spans of one rank other than `step` do not overlap: the recording thread
-/// does one thing at a time.
+/// One thing that one rank did, on a clock common to all ranks (see Timeline::clock_error). Spans
+/// of one rank other than `step` do not overlap.
 struct Span {
   Rank rank;
   std::int32_t step = 0;

@@ -22,7 +22,6 @@ void Progress::begin(const std::string& probe, Seconds estimate) {
   probe_ = probe;
   current_ = estimate;
   fraction_ = 0.0;
-  begun_ = std::chrono::steady_clock::now();
   if (style_ == Style::lines) {
     fmt::print(stderr, "{} (about {:.0f} s)\n", probe_, std::max(1.0, estimate.value()));
   }
@@ -35,12 +34,10 @@ void Progress::update(double fraction, const std::string& what) {
   if (std::chrono::steady_clock::now() - last_draw_ >= redraw_interval) draw(what);
 }
 
-void Progress::end(const std::string& outcome) {
+void Progress::end(const std::string& outcome, double seconds) {
   finished_ += current_;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_;
   clear();
-  if (style_ != Style::quiet)
-    fmt::print(stderr, "{}: {} in {:.1f} s\n", probe_, outcome, took.count());
+  if (style_ != Style::quiet) fmt::print(stderr, "{}: {} in {:.1f} s\n", probe_, outcome, seconds);
   current_ = Seconds{};
 }
 

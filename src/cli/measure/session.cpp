@@ -100,7 +100,7 @@ void Session::run_probe(const PlannedProbe& probe, const std::function<void()>& 
     ended.reason = reason;
     ended.duration_s = took.count();
     const bool measured = status == ProbeStatus::measured;
-    progress_.end(probe_status_name(status) + (measured ? "" : ": " + reason));
+    progress_.end(probe_status_name(status) + (measured ? "" : ": " + reason), took.count());
     save();
   };
   try {
@@ -281,7 +281,7 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
         fact_of("mpi",
                 probes::host::open_mpi(mpi_module),
                 [](const probes::host::MpiModule* module) { return module->library_version(); })}});
-  sections.push_back(allowed_variables());
+  sections.push_back(allowed_variables(environment_variables()));
   return sections;
 }
 }  // namespace scaleworth::cli

@@ -35,7 +35,7 @@ class Progress {
   /// `fraction` of the current probe is done; `what` comes now.
   void update(double fraction, const std::string& what);
   /// The current probe ended: `outcome` is one word and an optional reason.
-  void end(const std::string& outcome);
+  void end(const std::string& outcome, double seconds);
   void note(const std::string& line);
 
  private:
@@ -50,7 +50,6 @@ class Progress {
   double fraction_ = 0.0;
   bool drawn_ = false;
   std::string probe_;
-  std::chrono::steady_clock::time_point begun_{};
   std::chrono::steady_clock::time_point last_draw_{};
 };
 

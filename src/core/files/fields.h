@@ -45,8 +45,7 @@ struct JsonHead {
 };
 
 /// A document or its schema under construction, member by member in the order of the calls. A
-/// schema takes the types alone: an element of every array and every absent object is described
-/// by its default value. Keys carry the unit, the sentence of the schema says the rest.
+/// schema takes the types alone: elements and absent objects are described by their default value.
 class Fields {
  public:
   enum class Make { document, schema };

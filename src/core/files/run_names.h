@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names of probes, parameters, amounts and series in run.json, in one place so that writer and
-/// reader cannot drift apart. docs/run.schema.json describes them for other programs.
+/// Names of probes, parameters, amounts and series in run.json, for its writers and readers.
 #pragma once
 
 namespace scaleworth::fields {
