@@ -62,29 +62,27 @@ __device__ auto encoded(std::uint64_t random) {
     return __nv_cvt_float_to_fp8(scale, __NV_SATFINITE, __NV_E4M3);
   }
 }
-template <OperandEncoding encoding>
-using Word = decltype(encoded<encoding>(0));
 
 template <OperandEncoding encoding>
-__global__ void fill(Word<encoding>* memory, std::uint64_t words, std::uint64_t first) {
+__global__ void fill(void* memory, std::uint64_t words, std::uint64_t first) {
+  auto* const to = static_cast<decltype(encoded<encoding>(0))*>(memory);
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
        i += stride) {
-    memory[i] = encoded<encoding>(mixed(first + i));
+    to[i] = encoded<encoding>(mixed(first + i));
   }
 }
 
 template <OperandEncoding encoding>
 cudaError_t filled(void* memory, std::uint64_t words, std::uint64_t seed, cudaStream_t stream) {
   if (words == 0) return cudaSuccess;
-  fill<encoding><<<grid_blocks, block_threads, 0, stream>>>(
-      static_cast<Word<encoding>*>(memory), words, seed << 44);
+  fill<encoding><<<grid_blocks, block_threads, 0, stream>>>(memory, words, seed << 44);
   return cudaGetLastError();
 }
 
-template <class Bits>
+template <class Word>
 __global__ void count_words(
-    const Bits* memory, std::uint64_t words, Bits mask, Bits pattern, unsigned long long* count) {
+    const Word* memory, std::uint64_t words, Word mask, Word pattern, unsigned long long* count) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   unsigned long long found = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
@@ -94,17 +92,17 @@ __global__ void count_words(
   if (found > 0) atomicAdd(count, found);
 }
 
-template <class Bits>
+template <class Word>
 cudaError_t counted(const void* memory,
                     std::uint64_t words,
                     std::uint64_t mask,
                     std::uint64_t pattern,
                     unsigned long long* count,
                     cudaStream_t stream) {
-  count_words<<<grid_blocks, block_threads, 0, stream>>>(static_cast<const Bits*>(memory),
+  count_words<<<grid_blocks, block_threads, 0, stream>>>(static_cast<const Word*>(memory),
                                                          words,
-                                                         static_cast<Bits>(mask),
-                                                         static_cast<Bits>(pattern),
+                                                         static_cast<Word>(mask),
+                                                         static_cast<Word>(pattern),
                                                          count);
   return cudaGetLastError();
 }

@@ -47,14 +47,13 @@ cudaError_t launch_adam(const Adam& adam, cudaStream_t stream) {
 
 namespace {
 __global__ void __launch_bounds__(threads) initialise(InitialWeights initial) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t i = own_index();
   if (i < initial.count) write_initial_weight(initial, i);
 }
 }  // namespace
 
 cudaError_t launch_initial_weights(const InitialWeights& initial, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((initial.count + threads - 1) / threads);
-  initialise<<<blocks, threads, 0, stream>>>(initial);
+  initialise<<<blocks_for(initial.count), threads, 0, stream>>>(initial);
   return cudaGetLastError();
 }
 
