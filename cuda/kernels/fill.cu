@@ -78,17 +78,11 @@ __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
 
 cudaError_t launch_fill_uniform(
     FmaFormat format, void* data, std::uint64_t count, std::uint32_t seed, cudaStream_t stream) {
-  switch (format) {
-    case FmaFormat::fp64:
-      return launch_fill<double>(data, count, seed, stream);
-    case FmaFormat::fp32:
-      return launch_fill<float>(data, count, seed, stream);
-    case FmaFormat::fp16:
-      return launch_fill<__half>(data, count, seed, stream);
-    case FmaFormat::bf16:
-      return launch_fill<__nv_bfloat16>(data, count, seed, stream);
-  }
-  return cudaErrorInvalidValue;
+  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint32_t, cudaStream_t);
+  // In the order of the enumeration.
+  static constexpr Fill fills[] = {
+      launch_fill<double>, launch_fill<float>, launch_fill<__half>, launch_fill<__nv_bfloat16>};
+  return fills[static_cast<int>(format)](data, count, seed, stream);
 }
 
 float uniform_value(std::uint64_t index, std::uint32_t seed) {
