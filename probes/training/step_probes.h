@@ -81,8 +81,11 @@ struct StepSizes {
   std::int64_t batch = 1;  // sequences per rank
 };
 
-/// Everything but shape, ranks, batch and steps.
-TrainingWork family_work(const ShapeFamily& family, const RankOptions& options);
+/// On the first `ranks` ranks, with the usual warm-up.
+TrainingWork family_work(const ShapeFamily& family,
+                         const StepSizes& sizes,
+                         int ranks,
+                         const RankOptions& options);
 
 /// Trains members of `family` on all ranks until the next choice is no wider than one measured:
 /// wider products are faster, so each member that is chosen is measured itself; no rank is slowed
