@@ -68,14 +68,11 @@ inline constexpr std::uint64_t collective_order_seed = 20241;
 /// Parameters collective, mode, ranks and message_bytes, series time_s.
 Point collective_point(const CollectiveWork& work, CollectiveMeasured measured);
 
-Seconds estimate_collectives(const Setting& setting);
+RankProbe::Estimate estimate_collectives;
 
 /// Adds one point per setting (parameters collective, mode, ranks, message_bytes; series time_s)
 /// and each rank's start and end as rows of collectives.csv. Throws NothingToMeasure for one rank.
-void measure_collectives(RankGroup& group,
-                         const Setting& setting,
-                         const RankOptions& options,
-                         Recorder& recorder);
+RankProbe::Measure measure_collectives;
 
 // Decides, on one rank for all, how many repetitions of a collective come next and when it is
 // enough.

@@ -28,13 +28,16 @@ struct RankOptions {
 
 template <class Planned, class... Arguments>
 struct Probe {
-  std::string_view name;      // run_names.h
-  std::string_view question;  // what a person learns from it
   /// Expected duration; a plan must be within 30 % of the truth.
-  Seconds (*estimate)(const Planned& setting);
+  using Estimate = Seconds(const Planned& setting);
   /// Records points. Throws ProbeFailure, NothingToMeasure or Interrupted; points added before
   /// stay.
-  void (*measure)(Arguments... arguments);
+  using Measure = void(Arguments... arguments);
+
+  std::string_view name;      // run_names.h
+  std::string_view question;  // what a person learns from it
+  Estimate* estimate;
+  Measure* measure;
 };
 
 /// Of one node.

@@ -2,6 +2,7 @@
 #include "probes/rendezvous.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/process.h"
 
 #include <algorithm>
@@ -227,11 +228,8 @@ std::string hello(const RendezvousOptions& options) {
 std::optional<int> rank_in(const std::string& message, const RendezvousOptions& options) {
   const std::string common = fmt::format("{}\n{}\n{}\n", greeting, options.token, options.size);
   if (!message.starts_with(common)) return std::nullopt;
-  int rank = -1;
-  const char* end = message.data() + message.size();
-  const auto [stop, error] = std::from_chars(message.data() + common.size(), end, rank);
-  if (error != std::errc() || stop != end || rank < 1 || rank >= options.size) return std::nullopt;
-  return rank;
+  const auto rank = parse_number<int>(std::string_view(message).substr(common.size()));
+  return rank && *rank >= 1 && *rank < options.size ? rank : std::nullopt;
 }
 
 /// Several messages as one: each with its length in front.
@@ -245,15 +243,12 @@ std::vector<std::string> unpack(const std::string& packed) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < packed.size();) {
     const std::size_t line = packed.find('\n', at);
-    std::size_t size = 0;
-    const char* end = packed.data() + std::min(line, packed.size());
-    const auto [stop, error] = std::from_chars(packed.data() + at, end, size);
-    if (line == std::string::npos || error != std::errc() || stop != end ||
-        size > packed.size() - line - 1) {
+    const auto size = parse_number<std::size_t>(std::string_view(packed).substr(at, line - at));
+    if (line == std::string::npos || !size || *size > packed.size() - line - 1) {
       throw ProbeFailure("rank 0 sent a message that cannot be taken apart");
     }
-    parts.push_back(packed.substr(line + 1, size));
-    at = line + 1 + size;
+    parts.push_back(packed.substr(line + 1, *size));
+    at = line + 1 + *size;
   }
   return parts;
 }

@@ -14,49 +14,36 @@
 #include <vector>
 
 namespace scaleworth::gpu {
+template <class Work>
+using Question = probes::DeviceMeasured(Workbench& bench, Work work, const probes::Target& target);
+
 /// Chains on the CUDA cores: fp64, fp32, fp16, bf16. An operation is one launch of about 1 ms.
 /// The end values of shorter chains are compared with the host's, bit by bit.
-probes::DeviceMeasured time_cuda_cores(Workbench& bench,
-                                       probes::NumberFormat format,
-                                       const probes::Target& target);
+Question<probes::NumberFormat> time_cuda_cores;
 
 /// mma.sync on registers: fp64, tf32, bf16, fp16, int8. Checked with constant operands.
-probes::DeviceMeasured time_tensor_cores(Workbench& bench,
-                                         probes::NumberFormat format,
-                                         const probes::Target& target);
+Question<probes::NumberFormat> time_tensor_cores;
 
 /// Scope device. An operation is one walk over the working set. Results are checked: copy, triad
 /// and write by samples, read by its sum.
-probes::DeviceMeasured time_device_stream(Workbench& bench,
-                                          const probes::StreamWork& work,
-                                          const probes::Target& target);
+Question<const probes::StreamWork&> time_device_stream;
 
 /// Scopes multiprocessor and shared, read only; an operation is one walk of all multiprocessors,
 /// each over its own working set. Sums are checked.
-probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
-                                                const probes::StreamWork& work,
-                                                const probes::Target& target);
+Question<const probes::StreamWork&> time_multiprocessor_read;
 
 /// An operation is one load. That the chain goes where it should is checked.
-probes::DeviceMeasured time_chase(Workbench& bench,
-                                  const probes::ChaseWork& work,
-                                  const probes::Target& target);
+Question<const probes::ChaseWork&> time_chase;
 
 /// An operation is one walk over the working set. Samples are compared with the host's chain, bit
 /// by bit.
-probes::DeviceMeasured time_ladder(Workbench& bench,
-                                   const probes::LadderWork& work,
-                                   const probes::Target& target);
+Question<const probes::LadderWork&> time_ladder;
 
 /// An operation is one transfer, both ways at once if asked so. What arrived is checked by samples.
-probes::DeviceMeasured time_transfer(Workbench& bench,
-                                     const probes::TransferWork& work,
-                                     const probes::Target& target);
+Question<const probes::TransferWork&> time_transfer;
 
 /// An operation is one launch.
-probes::DeviceMeasured time_launch(Workbench& bench,
-                                   probes::LaunchKind kind,
-                                   const probes::Target& target);
+Question<probes::LaunchKind> time_launch;
 
 /// A stretch of an array on a GPU, for checks by the host: its first element's index, and its
 /// elements' bytes.

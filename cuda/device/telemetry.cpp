@@ -10,7 +10,6 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -15,7 +15,6 @@
 #include <cmath>
 #include <map>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 

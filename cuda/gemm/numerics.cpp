@@ -2,6 +2,7 @@
 #include "cuda/gemm/numerics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -105,20 +106,9 @@ constexpr SmallFloat e2m1{2, 1, false, false};
 }  // namespace
 
 int encoded_bits(OperandEncoding encoding) {
-  switch (encoding) {
-    case OperandEncoding::f64:
-      return 64;
-    case OperandEncoding::f32:
-    case OperandEncoding::scale_f32:
-      return 32;
-    case OperandEncoding::bf16:
-    case OperandEncoding::f16:
-      return 16;
-    case OperandEncoding::e2m1:
-      return 4;
-    default:
-      return 8;
-  }
+  // In the order of the enumeration.
+  static constexpr std::array bits{64, 32, 16, 16, 8, 8, 8, 4, 32, 8, 8};
+  return bits.at(static_cast<std::size_t>(encoding));
 }
 
 double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std::size_t index) {

@@ -8,7 +8,6 @@
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>

@@ -35,12 +35,18 @@ __device__ __nv_bfloat16 rounded<__nv_bfloat16>(float value) {
   return __float2bfloat16_rn(value);
 }
 
+__device__ std::uint64_t first_index() {
+  return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+__device__ std::uint64_t grid_stride() {
+  return static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
+}
+
 template <class T>
 __global__ void fill(T* data, std::uint64_t count, std::uint32_t seed) {
-  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
-  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < count;
-       i += stride) {
+  const std::uint64_t stride = grid_stride();
+  for (std::uint64_t i = first_index(); i < count; i += stride) {
     data[i] = rounded<T>(uniform(i, seed));
   }
 }
@@ -58,11 +64,9 @@ cudaError_t launch_fill(void* data, std::uint64_t count, std::uint32_t seed, cud
 }
 
 __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
-  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
   double mine = 0.0;
-  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < count;
-       i += stride) {
+  const std::uint64_t stride = grid_stride();
+  for (std::uint64_t i = first_index(); i < count; i += stride) {
     mine += static_cast<double>(data[i]);
   }
   for (int offset = 16; offset > 0; offset /= 2) {
@@ -74,17 +78,11 @@ __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
 
 cudaError_t launch_fill_uniform(
     FmaFormat format, void* data, std::uint64_t count, std::uint32_t seed, cudaStream_t stream) {
-  switch (format) {
-    case FmaFormat::fp64:
-      return launch_fill<double>(data, count, seed, stream);
-    case FmaFormat::fp32:
-      return launch_fill<float>(data, count, seed, stream);
-    case FmaFormat::fp16:
-      return launch_fill<__half>(data, count, seed, stream);
-    case FmaFormat::bf16:
-      return launch_fill<__nv_bfloat16>(data, count, seed, stream);
-  }
-  return cudaErrorInvalidValue;
+  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint32_t, cudaStream_t);
+  // In the order of the enumeration.
+  static constexpr Fill fills[] = {
+      launch_fill<double>, launch_fill<float>, launch_fill<__half>, launch_fill<__nv_bfloat16>};
+  return fills[static_cast<int>(format)](data, count, seed, stream);
 }
 
 float uniform_value(std::uint64_t index, std::uint32_t seed) {
@@ -98,19 +96,8 @@ cudaError_t launch_sum(const float* data, std::uint64_t count, double* sum, cuda
 }
 
 namespace {
-constexpr unsigned pattern_threads = 256;
-constexpr std::size_t most_pattern_blocks = 4096;
-
 __device__ float place_term(std::size_t index) {
   return static_cast<float>((static_cast<unsigned>(index) * 2654435761U) >> 22U);
-}
-
-__device__ std::size_t first_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-__device__ std::size_t grid_stride() {
-  return static_cast<std::size_t>(gridDim.x) * blockDim.x;
 }
 
 __global__ void fill(float* data, std::size_t count, float rank_term) {
@@ -128,11 +115,6 @@ __global__ void count_errors(PatternStretch stretch, unsigned long long* errors)
   }
   if (wrong != 0) atomicAdd(errors, wrong);
 }
-
-unsigned pattern_blocks_for(std::size_t count) {
-  const std::size_t blocks = (count + pattern_threads - 1) / pattern_threads;
-  return static_cast<unsigned>(blocks < most_pattern_blocks ? blocks : most_pattern_blocks);
-}
 }  // namespace
 
 cudaError_t launch_fill_pattern(float* data,
@@ -140,7 +122,7 @@ cudaError_t launch_fill_pattern(float* data,
                                 float rank_term,
                                 cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
-  fill<<<pattern_blocks_for(count), pattern_threads, 0, stream>>>(data, count, rank_term);
+  fill<<<blocks_for(count), block_threads, 0, stream>>>(data, count, rank_term);
   return cudaGetLastError();
 }
 
@@ -148,7 +130,7 @@ cudaError_t launch_count_errors(const PatternStretch& stretch,
                                 unsigned long long* errors,
                                 cudaStream_t stream) {
   if (stretch.count == 0) return cudaSuccess;
-  count_errors<<<pattern_blocks_for(stretch.count), pattern_threads, 0, stream>>>(stretch, errors);
+  count_errors<<<blocks_for(stretch.count), block_threads, 0, stream>>>(stretch, errors);
   return cudaGetLastError();
 }
 }  // namespace scaleworth::gpu

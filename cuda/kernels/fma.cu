@@ -80,23 +80,11 @@ cudaError_t launch_fma(FmaFormat format,
                        const FmaData& data,
                        cudaStream_t stream) {
   using Kernel = void (*)(int, FmaConstants, FmaData);
-  Kernel kernel = nullptr;
-  switch (format) {
-    case FmaFormat::fp64:
-      kernel = fma_chain<Fp64>;
-      break;
-    case FmaFormat::fp32:
-      kernel = fma_chain<Fp32>;
-      break;
-    case FmaFormat::fp16:
-      kernel = fma_chain<Fp16>;
-      break;
-    case FmaFormat::bf16:
-      kernel = fma_chain<Bf16>;
-      break;
-  }
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  kernel<<<blocks, fma_block_threads, 0, stream>>>(iterations, constants, data);
+  // In the order of the enumeration.
+  static constexpr Kernel kernels[] = {
+      fma_chain<Fp64>, fma_chain<Fp32>, fma_chain<Fp16>, fma_chain<Bf16>};
+  kernels[static_cast<int>(format)]<<<blocks, fma_block_threads, 0, stream>>>(
+      iterations, constants, data);
   return cudaGetLastError();
 }
 
@@ -159,26 +147,17 @@ __global__ void __launch_bounds__(ladder_block_threads) ladder(Work work) {
 
 using Kernel = void (*)(Work);
 
+/// Of rounds of `length` steps, a power of two up to the longest.
 template <class Format>
 Kernel by_length(int length) {
-  switch (length) {
-    case 1:
-      return ladder<Format, 1>;
-    case 2:
-      return ladder<Format, 2>;
-    case 4:
-      return ladder<Format, 4>;
-    case 8:
-      return ladder<Format, 8>;
-    case 16:
-      return ladder<Format, 16>;
-    case 32:
-      return ladder<Format, 32>;
-    case longest_round:
-      return ladder<Format, longest_round>;
-    default:
-      return nullptr;
-  }
+  static constexpr Kernel kernels[] = {ladder<Format, 1>,
+                                       ladder<Format, 2>,
+                                       ladder<Format, 4>,
+                                       ladder<Format, 8>,
+                                       ladder<Format, 16>,
+                                       ladder<Format, 32>,
+                                       ladder<Format, longest_round>};
+  return kernels[__builtin_ctz(length)];
 }
 
 /// The largest power of two that divides the number of steps, at most the longest round.
@@ -190,18 +169,10 @@ int round_length(int steps) {
 
 Kernel choose(const LadderStep& step) {
   if (step.fma_per_element < 1) return nullptr;
-  const int length = round_length(step.fma_per_element);
-  switch (step.format) {
-    case FmaFormat::fp64:
-      return by_length<Fp64>(length);
-    case FmaFormat::fp32:
-      return by_length<Fp32>(length);
-    case FmaFormat::fp16:
-      return by_length<Fp16>(length);
-    case FmaFormat::bf16:
-      return by_length<Bf16>(length);
-  }
-  return nullptr;
+  using Choice = Kernel (*)(int);
+  static constexpr Choice choices[] = {
+      by_length<Fp64>, by_length<Fp32>, by_length<Fp16>, by_length<Bf16>};
+  return choices[static_cast<int>(step.format)](round_length(step.fma_per_element));
 }
 }  // namespace
 

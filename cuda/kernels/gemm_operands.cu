@@ -24,109 +24,59 @@ __device__ float uniform(std::uint64_t random) {
   return static_cast<float>(random >> 40) * (2.0F / 16777216.0F) - 1.0F;
 }
 
+/// Codes 0 to 7 are 0, 0.5, 1, 1.5, 2, 3, 4, 6; the nearest is taken, the even code in a tie.
+__device__ unsigned e2m1_code(std::uint64_t random) {
+  const float value = 6.0F * uniform(random);
+  const float size = fabsf(value);
+  const unsigned code = (size > 0.25F) + (size >= 0.75F) + (size > 1.25F) + (size >= 1.75F) +
+                        (size > 2.5F) + (size >= 3.5F) + (size > 5.0F);
+  return value < 0.0F ? code | 8U : code;
+}
+
+/// A word of memory: one number, e2m1: two.
 template <OperandEncoding encoding>
-struct Encoded;
-template <>
-struct Encoded<OperandEncoding::f64> {
-  using Word = double;
-  static __device__ Word of(std::uint64_t random) {
+__device__ auto encoded(std::uint64_t random) {
+  if constexpr (encoding == OperandEncoding::f64) {
     return static_cast<double>(random >> 11) * (2.0 / 9007199254740992.0) - 1.0;
-  }
-};
-template <>
-struct Encoded<OperandEncoding::f32> {
-  using Word = float;
-  static __device__ Word of(std::uint64_t random) { return uniform(random); }
-};
-template <>
-struct Encoded<OperandEncoding::bf16> {
-  using Word = __nv_bfloat16;
-  static __device__ Word of(std::uint64_t random) { return __float2bfloat16_rn(uniform(random)); }
-};
-template <>
-struct Encoded<OperandEncoding::f16> {
-  using Word = __half;
-  static __device__ Word of(std::uint64_t random) { return __float2half_rn(uniform(random)); }
-};
-template <>
-struct Encoded<OperandEncoding::e4m3> {
-  using Word = std::uint8_t;
-  static __device__ Word of(std::uint64_t random) {
+  } else if constexpr (encoding == OperandEncoding::f32) {
+    return uniform(random);
+  } else if constexpr (encoding == OperandEncoding::bf16) {
+    return __float2bfloat16_rn(uniform(random));
+  } else if constexpr (encoding == OperandEncoding::f16) {
+    return __float2half_rn(uniform(random));
+  } else if constexpr (encoding == OperandEncoding::e4m3) {
     return __nv_cvt_float_to_fp8(uniform(random), __NV_SATFINITE, __NV_E4M3);
-  }
-};
-template <>
-struct Encoded<OperandEncoding::e5m2> {
-  using Word = std::uint8_t;
-  static __device__ Word of(std::uint64_t random) {
+  } else if constexpr (encoding == OperandEncoding::e5m2) {
     return __nv_cvt_float_to_fp8(uniform(random), __NV_SATFINITE, __NV_E5M2);
-  }
-};
-template <>
-struct Encoded<OperandEncoding::int8> {
-  using Word = std::int8_t;
-  static __device__ Word of(std::uint64_t random) {
+  } else if constexpr (encoding == OperandEncoding::int8) {
     return static_cast<std::int8_t>(__float2int_rn(127.0F * uniform(random)));
-  }
-};
-/// A word is two numbers.
-template <>
-struct Encoded<OperandEncoding::e2m1> {
-  using Word = std::uint8_t;
-  /// Codes 0 to 7 are 0, 0.5, 1, 1.5, 2, 3, 4, 6; the nearest is taken, the even code in a tie.
-  static __device__ unsigned half_byte(std::uint64_t random) {
-    const float value = 6.0F * uniform(random);
-    const float size = fabsf(value);
-    const unsigned code = (size > 0.25F) + (size >= 0.75F) + (size > 1.25F) + (size >= 1.75F) +
-                          (size > 2.5F) + (size >= 3.5F) + (size > 5.0F);
-    return value < 0.0F ? code | 8U : code;
-  }
-  static __device__ Word of(std::uint64_t random) {
-    const unsigned low = half_byte(random);
-    const unsigned high = half_byte(mixed(random));
-    return static_cast<Word>(low | (high << 4));
-  }
-};
-template <>
-struct Encoded<OperandEncoding::scale_f32> {
-  using Word = float;
-  static __device__ Word of(std::uint64_t random) {
+  } else if constexpr (encoding == OperandEncoding::e2m1) {
+    return static_cast<std::uint8_t>(e2m1_code(random) | (e2m1_code(mixed(random)) << 4));
+  } else if constexpr (encoding == OperandEncoding::scale_f32) {
     return static_cast<float>((random >> 40) + 1) * (1.0F / 16777216.0F);
-  }
-};
-template <>
-struct Encoded<OperandEncoding::scale_ue8m0> {
-  using Word = std::uint8_t;
-  static __device__ Word of(std::uint64_t random) {
-    return static_cast<Word>(127U - static_cast<unsigned>(random >> 62));
-  }
-};
-template <>
-struct Encoded<OperandEncoding::scale_ue4m3> {
-  using Word = std::uint8_t;
-  static __device__ Word of(std::uint64_t random) {
+  } else if constexpr (encoding == OperandEncoding::scale_ue8m0) {
+    return static_cast<std::uint8_t>(127U - static_cast<unsigned>(random >> 62));
+  } else {
+    static_assert(encoding == OperandEncoding::scale_ue4m3);
     const float scale = 0.0625F + 0.9375F * 0.5F * (uniform(random) + 1.0F);
     return __nv_cvt_float_to_fp8(scale, __NV_SATFINITE, __NV_E4M3);
   }
-};
+}
 
 template <OperandEncoding encoding>
-__global__ void fill(typename Encoded<encoding>::Word* memory,
-                     std::uint64_t words,
-                     std::uint64_t first) {
+__global__ void fill(void* memory, std::uint64_t words, std::uint64_t first) {
+  auto* const to = static_cast<decltype(encoded<encoding>(0))*>(memory);
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
        i += stride) {
-    memory[i] = Encoded<encoding>::of(mixed(first + i));
+    to[i] = encoded<encoding>(mixed(first + i));
   }
 }
 
 template <OperandEncoding encoding>
 cudaError_t filled(void* memory, std::uint64_t words, std::uint64_t seed, cudaStream_t stream) {
   if (words == 0) return cudaSuccess;
-  using Word = typename Encoded<encoding>::Word;
-  fill<encoding>
-      <<<grid_blocks, block_threads, 0, stream>>>(static_cast<Word*>(memory), words, seed << 44);
+  fill<encoding><<<grid_blocks, block_threads, 0, stream>>>(memory, words, seed << 44);
   return cudaGetLastError();
 }
 
@@ -163,31 +113,21 @@ cudaError_t launch_fill_operands(void* memory,
                                  std::uint64_t numbers,
                                  std::uint64_t seed,
                                  cudaStream_t stream) {
-  switch (encoding) {
-    case OperandEncoding::f64:
-      return filled<OperandEncoding::f64>(memory, numbers, seed, stream);
-    case OperandEncoding::f32:
-      return filled<OperandEncoding::f32>(memory, numbers, seed, stream);
-    case OperandEncoding::bf16:
-      return filled<OperandEncoding::bf16>(memory, numbers, seed, stream);
-    case OperandEncoding::f16:
-      return filled<OperandEncoding::f16>(memory, numbers, seed, stream);
-    case OperandEncoding::e4m3:
-      return filled<OperandEncoding::e4m3>(memory, numbers, seed, stream);
-    case OperandEncoding::e5m2:
-      return filled<OperandEncoding::e5m2>(memory, numbers, seed, stream);
-    case OperandEncoding::int8:
-      return filled<OperandEncoding::int8>(memory, numbers, seed, stream);
-    case OperandEncoding::e2m1:
-      return filled<OperandEncoding::e2m1>(memory, numbers / 2, seed, stream);
-    case OperandEncoding::scale_f32:
-      return filled<OperandEncoding::scale_f32>(memory, numbers, seed, stream);
-    case OperandEncoding::scale_ue8m0:
-      return filled<OperandEncoding::scale_ue8m0>(memory, numbers, seed, stream);
-    case OperandEncoding::scale_ue4m3:
-      return filled<OperandEncoding::scale_ue4m3>(memory, numbers, seed, stream);
-  }
-  return cudaErrorInvalidValue;
+  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint64_t, cudaStream_t);
+  // In the order of the enumeration.
+  static constexpr Fill fills[] = {filled<OperandEncoding::f64>,
+                                   filled<OperandEncoding::f32>,
+                                   filled<OperandEncoding::bf16>,
+                                   filled<OperandEncoding::f16>,
+                                   filled<OperandEncoding::e4m3>,
+                                   filled<OperandEncoding::e5m2>,
+                                   filled<OperandEncoding::int8>,
+                                   filled<OperandEncoding::e2m1>,
+                                   filled<OperandEncoding::scale_f32>,
+                                   filled<OperandEncoding::scale_ue8m0>,
+                                   filled<OperandEncoding::scale_ue4m3>};
+  const std::uint64_t words = encoding == OperandEncoding::e2m1 ? numbers / 2 : numbers;
+  return fills[static_cast<int>(encoding)](memory, words, seed, stream);
 }
 
 cudaError_t launch_count_words(const void* memory,

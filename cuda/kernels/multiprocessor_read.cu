@@ -91,35 +91,9 @@ __global__ void __launch_bounds__(1024, 1) shared_read(const float4* data,
 
 using Kernel = void (*)(const float4*, std::uint32_t, int, MultiprocessorReadResult);
 
-Kernel l1_kernel(int unroll) {
-  switch (unroll) {
-    case 1:
-      return l1_read<1>;
-    case 2:
-      return l1_read<2>;
-    case 4:
-      return l1_read<4>;
-    case 8:
-      return l1_read<8>;
-    default:
-      return nullptr;
-  }
-}
-
-Kernel shared_kernel(int unroll) {
-  switch (unroll) {
-    case 1:
-      return shared_read<1>;
-    case 2:
-      return shared_read<2>;
-    case 4:
-      return shared_read<4>;
-    case 8:
-      return shared_read<8>;
-    default:
-      return nullptr;
-  }
-}
+constexpr Kernel l1_kernels[] = {l1_read<1>, l1_read<2>, l1_read<4>, l1_read<8>};
+constexpr Kernel shared_kernels[] = {
+    shared_read<1>, shared_read<2>, shared_read<4>, shared_read<8>};
 
 bool is_sound(const MultiprocessorRead& read) {
   return read.block_threads > 0 && read.vectors > 0 && read.vectors % read.block_threads == 0;
@@ -130,7 +104,7 @@ cudaError_t launch_l1_read(const MultiprocessorRead& read,
                            const float* data,
                            const MultiprocessorReadResult& result,
                            cudaStream_t stream) {
-  const Kernel kernel = l1_kernel(read.unroll);
+  const Kernel kernel = by_unroll(l1_kernels, read.unroll);
   if (kernel == nullptr || !is_sound(read)) return cudaErrorInvalidValue;
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxL1);
@@ -144,7 +118,7 @@ cudaError_t launch_shared_read(const MultiprocessorRead& read,
                                const float* data,
                                const MultiprocessorReadResult& result,
                                cudaStream_t stream) {
-  const Kernel kernel = shared_kernel(read.unroll);
+  const Kernel kernel = by_unroll(shared_kernels, read.unroll);
   if (kernel == nullptr || !is_sound(read)) return cudaErrorInvalidValue;
   const int bytes = static_cast<int>(16 * read.vectors);
   const cudaError_t status =

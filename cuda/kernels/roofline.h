@@ -142,6 +142,16 @@ constexpr bool has_tensor_code(TensorFormat format, const TensorCode& code) {
 
 enum class StreamOperation { read, write, copy, triad };
 
+/// Of kernels with 1, 2, 4 and 8 independent accesses at once, the one with `unroll`; null for
+/// another number.
+template <class Kernel>
+Kernel by_unroll(const Kernel (&kernels)[4], int unroll) {
+  for (int i = 0; i < 4; ++i) {
+    if (unroll == 1 << i) return kernels[i];
+  }
+  return nullptr;
+}
+
 /// Which kernel: 256, 512 or 1024 threads per block, `unroll` 1, 2, 4 or 8 independent accesses of
 /// 16 bytes per thread and turn. `streaming`: evict-first accesses; otherwise loads that go past
 /// L1, so that a repeated pass is served by L2 or memory and never by L1.

@@ -131,20 +131,10 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
 using Kernel = void (*)(Pointers, Turns, double*, bool);
 
 template <StreamOperation operation, int threads, bool streaming>
-Kernel by_unroll(int unroll) {
-  switch (unroll) {
-    case 1:
-      return stream<operation, threads, 1, streaming>;
-    case 2:
-      return stream<operation, threads, 2, streaming>;
-    case 4:
-      return stream<operation, threads, 4, streaming>;
-    case 8:
-      return stream<operation, threads, 8, streaming>;
-    default:
-      return nullptr;
-  }
-}
+constexpr Kernel with_threads[] = {stream<operation, threads, 1, streaming>,
+                                   stream<operation, threads, 2, streaming>,
+                                   stream<operation, threads, 4, streaming>,
+                                   stream<operation, threads, 8, streaming>};
 
 /// The number of threads is known to the compiler, so that the addresses of a turn are one base and
 /// constants: nothing then delays its loads.
@@ -152,11 +142,11 @@ template <StreamOperation operation, bool streaming>
 Kernel by_threads(const StreamKernel& kernel) {
   switch (kernel.block_threads) {
     case 256:
-      return by_unroll<operation, 256, streaming>(kernel.unroll);
+      return by_unroll(with_threads<operation, 256, streaming>, kernel.unroll);
     case 512:
-      return by_unroll<operation, 512, streaming>(kernel.unroll);
+      return by_unroll(with_threads<operation, 512, streaming>, kernel.unroll);
     case 1024:
-      return by_unroll<operation, 1024, streaming>(kernel.unroll);
+      return by_unroll(with_threads<operation, 1024, streaming>, kernel.unroll);
     default:
       return nullptr;
   }
@@ -164,17 +154,13 @@ Kernel by_threads(const StreamKernel& kernel) {
 
 template <bool streaming>
 Kernel by_operation(const StreamKernel& kernel) {
-  switch (kernel.operation) {
-    case StreamOperation::read:
-      return by_threads<StreamOperation::read, streaming>(kernel);
-    case StreamOperation::write:
-      return by_threads<StreamOperation::write, streaming>(kernel);
-    case StreamOperation::copy:
-      return by_threads<StreamOperation::copy, streaming>(kernel);
-    case StreamOperation::triad:
-      return by_threads<StreamOperation::triad, streaming>(kernel);
-  }
-  return nullptr;
+  using Choice = Kernel (*)(const StreamKernel&);
+  // In the order of the enumeration.
+  static constexpr Choice choices[] = {by_threads<StreamOperation::read, streaming>,
+                                       by_threads<StreamOperation::write, streaming>,
+                                       by_threads<StreamOperation::copy, streaming>,
+                                       by_threads<StreamOperation::triad, streaming>};
+  return choices[static_cast<int>(kernel.operation)](kernel);
 }
 
 Kernel choose(const StreamKernel& kernel) {

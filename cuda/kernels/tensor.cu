@@ -135,37 +135,22 @@ __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multip
 using Kernel = void (*)(int, TensorData);
 
 Kernel kernel_of(TensorFormat format) {
-  switch (format) {
-    case TensorFormat::fp64:
-      return tensor<Fp64>;
-    case TensorFormat::tf32:
-      return tensor<Tf32>;
-    case TensorFormat::bf16:
-      return tensor<Bf16>;
-    case TensorFormat::fp16:
-      return tensor<Fp16>;
-    case TensorFormat::int8:
-      return tensor<Int8>;
-    case TensorFormat::fp8:
-      return tensor<E4m3>;
-  }
-  return nullptr;
+  // In the order of the enumeration.
+  static constexpr Kernel kernels[] = {
+      tensor<Fp64>, tensor<Tf32>, tensor<Bf16>, tensor<Fp16>, tensor<Int8>, tensor<E4m3>};
+  return kernels[static_cast<int>(format)];
 }
 }  // namespace
 
 cudaError_t launch_tensor(
     TensorFormat format, int blocks, int iterations, const TensorData& data, cudaStream_t stream) {
-  const Kernel kernel = kernel_of(format);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  kernel<<<blocks, tensor_block_threads, 0, stream>>>(iterations, data);
+  kernel_of(format)<<<blocks, tensor_block_threads, 0, stream>>>(iterations, data);
   return cudaGetLastError();
 }
 
 cudaError_t tensor_code(TensorFormat format, TensorCode* code) {
-  const Kernel kernel = kernel_of(format);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
   cudaFuncAttributes attributes{};
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel_of(format));
   if (status == cudaSuccess) *code = {attributes.binaryVersion, attributes.ptxVersion};
   return status;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/library.h"
 
-#include <optional>
 #include <system_error>
 
 #include <dlfcn.h>

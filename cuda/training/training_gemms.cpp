@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>

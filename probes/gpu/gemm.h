@@ -264,15 +264,15 @@ ShapeFound search_shape(
 /// cube (algorithm search, burst, steady), other cubes, and the best shape that a search finds. Or,
 /// when the user gave products, these instead, each with its best algorithm, steady. A format that
 /// the library does not support is a warning.
-void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_gpu_gemm(const DeviceSetting& setting);
+DeviceProbe::Measure measure_gpu_gemm;
+DeviceProbe::Estimate estimate_gpu_gemm;
 
 /// The same product while 0, 4, 16, 32, ... multiprocessors are left to others, as to a collective.
-void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_gpu_contention(const DeviceSetting& setting);
+DeviceProbe::Measure measure_gpu_contention;
+DeviceProbe::Estimate estimate_gpu_contention;
 
 /// The same product on every GPU, first alone, then on all at the same time. Throws
 /// NothingToMeasure for a single GPU.
-void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_gpu_together(const DeviceSetting& setting);
+DeviceProbe::Measure measure_gpu_together;
+DeviceProbe::Estimate estimate_gpu_together;
 }  // namespace scaleworth::probes

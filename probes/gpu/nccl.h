@@ -5,7 +5,6 @@
 #include "probes/ranks.h"
 #include "probes/registry.h"
 #include "probes/schedule.h"
-#include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
 
 #include <map>
@@ -70,7 +69,7 @@ std::optional<Bytes> wire_bytes(Collective collective,
 
 /// `setting.max_ranks` GPUs, `setting.available_memory` of one of them. As for one topology that
 /// NCCL offers seven ways for an all_reduce.
-Seconds estimate_nccl(const Setting& setting);
+RankProbe::Estimate estimate_nccl;
 
 /// Adds one point per setting: parameters collective, mode, ranks, message_bytes, topology,
 /// algorithm and protocol (empty: NCCL's own choice), in_place, registered, shared_gpu, and what
@@ -79,8 +78,5 @@ Seconds estimate_nccl(const Setting& setting);
 /// have is left out, with one warning for all. One that finds no memory is left out with all larger
 /// ones of its line, which a warning names. Throws NothingToMeasure for one rank, OutOfMemory when
 /// one setting after the other finds none.
-void measure_nccl(RankGroup& group,
-                  const Setting& setting,
-                  const RankOptions& options,
-                  Recorder& recorder);
+RankProbe::Measure measure_nccl;
 }  // namespace scaleworth::probes

@@ -124,18 +124,10 @@ BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
 // run_names.h), each `estimate_` adds up the same plan. A GPU that breaks does not end the
 // measuring of the others.
 
-void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_device_compute(const DeviceSetting& setting);
-Seconds estimate_device_memory(const DeviceSetting& setting);
-Seconds estimate_device_latency(const DeviceSetting& setting);
-Seconds estimate_device_intensity(const DeviceSetting& setting);
-Seconds estimate_device_transfer(const DeviceSetting& setting);
-Seconds estimate_device_launch(const DeviceSetting& setting);
+DeviceProbe::Measure measure_device_compute, measure_device_memory, measure_device_latency,
+    measure_device_intensity, measure_device_transfer, measure_device_launch;
+DeviceProbe::Estimate estimate_device_compute, estimate_device_memory, estimate_device_latency,
+    estimate_device_intensity, estimate_device_transfer, estimate_device_launch;
 
 /// A setting that breaks becomes a warning with the GPU's ordinal; a GPU that breaks twice in a row
 /// is asked nothing more in this walk, so that the time-outs of a lost one do not add up.

@@ -300,8 +300,7 @@ std::vector<std::pair<StreamWork, Pace>> settings_of(const PlannedDevice& planne
 
 class MemoryProbe {
  public:
-  MemoryProbe(const std::vector<PlannedDevice>& planned, Recorder& recorder)
-      : recorder_(recorder), walk_(recorder, total(planned)) {}
+  MemoryProbe(Recorder& recorder, DeviceWalk& walk) : recorder_(recorder), walk_(walk) {}
 
   void measure(Device& device, PlannedDevice planned) {
     if (const auto shortage = device_memory_shortage(planned)) recorder_.warn(*shortage);
@@ -321,15 +320,7 @@ class MemoryProbe {
     walk_.release(device);
   }
 
-  void finish() const { walk_.finish(); }
-
  private:
-  static std::size_t total(const std::vector<PlannedDevice>& planned) {
-    std::size_t settings = 0;
-    for (const PlannedDevice& device : planned) settings += settings_of(device).size();
-    return settings;
-  }
-
   std::optional<BytesPerSecond> ask(Device& device,
                                     const StreamWork& work,
                                     const char* pass,
@@ -364,7 +355,7 @@ class MemoryProbe {
   }
 
   Recorder& recorder_;
-  DeviceWalk walk_;
+  DeviceWalk& walk_;
   std::map<std::string, VariantChoice> choices_;  // by the kind of GPU
 };
 
@@ -381,9 +372,12 @@ Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace
 void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   const auto planned = planned_devices(devices, setting);
   warn_of_glance(planned, "one large read", recorder);
-  MemoryProbe probe(planned, recorder);
+  std::size_t settings = 0;
+  for (const PlannedDevice& device : planned) settings += settings_of(device).size();
+  DeviceWalk walk(recorder, settings);
+  MemoryProbe probe(recorder, walk);
   for (std::size_t i = 0; i < planned.size(); ++i) probe.measure(*devices[i], planned[i]);
-  probe.finish();
+  walk.finish();
 }
 
 Seconds estimate_device_memory(const DeviceSetting& setting) {

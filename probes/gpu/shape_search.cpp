@@ -32,18 +32,6 @@ bool squarer(const TileGrid& a, const TileGrid& b) {
   return elongation(a) < elongation(b);
 }
 
-/// The squarest grid of at most `tiles` tiles and at least 96 % of them.
-std::optional<TileGrid> squarest_nearly_full(std::int64_t tiles) {
-  std::optional<TileGrid> best;
-  for (std::int64_t rows = 1; rows <= tiles; ++rows) {
-    const TileGrid grid{rows, tiles / rows};
-    const double filled =
-        static_cast<double>(grid.rows * grid.columns) / static_cast<double>(tiles);
-    if (filled >= nearly_full && (!best || squarer(grid, *best))) best = grid;
-  }
-  return best;
-}
-
 /// A place in the search: which waves, which of the grids that fill them, which k.
 struct Place {
   int waves = 1;
@@ -177,11 +165,14 @@ class Descent {
 std::vector<TileGrid> full_grids(int multiprocessors, int waves) {
   const std::int64_t tiles = std::int64_t{multiprocessors} * waves;
   std::vector<TileGrid> grids;
+  std::optional<TileGrid> squarest;  // of those that fill enough of the last wave
   for (std::int64_t rows = 1; rows <= tiles; ++rows) {
     const TileGrid grid{rows, tiles / rows};
     if (tiles % rows == 0 && elongation(grid) <= std::log2(greatest_aspect)) grids.push_back(grid);
+    const double filled =
+        static_cast<double>(grid.rows * grid.columns) / static_cast<double>(tiles);
+    if (filled >= nearly_full && (!squarest || squarer(grid, *squarest))) squarest = grid;
   }
-  const std::optional<TileGrid> squarest = squarest_nearly_full(tiles);
   if (squarest && std::ranges::count(grids, *squarest) == 0) grids.push_back(*squarest);
   std::sort(grids.begin(), grids.end(), [](const TileGrid& a, const TileGrid& b) {
     return a.rows * b.columns < b.rows * a.columns;

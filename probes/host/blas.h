@@ -42,8 +42,8 @@ struct GemmArguments {
 class Blas {
  public:
   virtual ~Blas() = default;
-  /// Throws UserError for a dimension past 2^31 - 1, std::invalid_argument for a negative one or a
-  /// leading dimension shorter than a row.
+  /// Throws UserError for a dimension past 2^31 - 1. None is negative, no leading dimension shorter
+  /// than a row.
   virtual void gemm(const GemmArguments<float>& arguments) const = 0;
   virtual void gemm(const GemmArguments<double>& arguments) const = 0;
   /// Threads inside one call from now on. Returns how many the library will really use: fewer than
@@ -138,7 +138,7 @@ extern template class GemmOperands<double>;
 /// and of the reference (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
 /// 3.1); it grows with k eps, real errors with about sqrt(k) eps. A NaN never passes.
 /// Returns the first that does not: "C[3, 7] = nan, the reference is 1.5 and rounding allows
-/// 1e-05". Throws std::invalid_argument for transposes, for a C that is kept, and for k u >= 1.
+/// 1e-05". Of plain products: nothing transposed, C not kept, k u < 1.
 template <class T>
 std::optional<std::string> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed = 1);
 }  // namespace scaleworth::probes::host

@@ -3,7 +3,6 @@
 #include "probes/host/host_facts.h"
 #include "probes/host/workers.h"
 #include "src/core/error.h"
-#include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <limits>
 #include <new>
 #include <random>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <time.h>
@@ -242,7 +240,6 @@ struct Reference {
 
 double gamma(std::int64_t k, double unit_roundoff) {
   const double ku = static_cast<double>(k) * unit_roundoff;
-  if (ku >= 1.0) throw std::invalid_argument("GEMM too deep for a rounding bound");
   return ku / (1.0 - ku);
 }
 
@@ -313,9 +310,6 @@ std::optional<std::string> check_column(const GemmArguments<T>& x, std::int64_t 
 
 template <class T>
 std::optional<std::string> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed) {
-  if (product.a.transposed || product.b.transposed || product.c.keep != T{0}) {
-    throw std::invalid_argument("only plain products can be checked");
-  }
   if (product.m < 1 || product.n < 1) return std::nullopt;
   std::mt19937_64 random(seed);
   for (const std::int64_t row : sampled(product.m, random)) {

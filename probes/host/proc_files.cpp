@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/proc_files.h"
 
+#include "src/core/files/csv.h"
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -180,10 +182,6 @@ std::vector<std::string_view> words(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  const std::string_view digits = trim(text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+  return parse_number<std::int64_t>(trim(text));
 }
 }  // namespace scaleworth::probes::host

@@ -61,12 +61,8 @@ void measure_step_variants(RankGroup& group,
                            const RankOptions& options,
                            Recorder& recorder) {
   const StepSizes sizes = choose_sizes(group, device_family(), options, recorder);
-  TrainingWork work = family_work(device_family(), options);
+  TrainingWork work = family_work(device_family(), sizes, group.size(), options);
   const Rounds rounds = rounds_of(setting.suite);
-  work.shape = sizes.shape;
-  work.ranks = group.size();
-  work.global_batch = sizes.batch * group.size();
-  work.warmup_steps = warmup_steps;
   work.steps = rounds.steps;
   std::vector<VariantSeries> series;
   for (const Variant& variant : variants) {

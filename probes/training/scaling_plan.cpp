@@ -58,13 +58,10 @@ TransformerShape choose_shape(const RankCapacity& capacity, const ShapeFamily& f
 constexpr int calibration_steps = 5;
 
 /// FLOP/s of one rank while all of them train.
-FlopPerSecond calibrate(RankGroup& group, const StepSizes& sizes, TrainingWork work) {
-  work.shape = sizes.shape;
-  work.ranks = group.size();
-  work.global_batch = sizes.batch * group.size();
+FlopPerSecond calibrate(RankGroup& group, const ShapeFamily& family, const StepSizes& sizes) {
+  TrainingWork work = family_work(family, sizes, group.size(), {});
   work.warmup_steps = calibration_length - calibration_steps;
   work.steps = calibration_steps;
-  work.straggler.reset();
   const TrainingMeasured measured = group.train(work);
   if (!(measured.fastest_step > Seconds(0.0))) {
     throw ProbeFailure("the calibration of the training step took no time");
@@ -97,9 +94,7 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
                                        const RankOptions& options) {
   std::vector<StepSeries> series;
   const std::vector<int> counts = scaling_counts(group.size());
-  TrainingWork next = family_work(family, options);
-  next.shape = sizes.shape;
-  next.warmup_steps = warmup_steps;
+  TrainingWork next = family_work(family, sizes, 1, options);
   next.steps = rounds_of(suite).steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
@@ -172,8 +167,15 @@ Rounds rounds_of(Suite suite) {
   return suite == Suite::quick ? Rounds{2, 10} : Rounds{3, 20};
 }
 
-TrainingWork family_work(const ShapeFamily& family, const RankOptions& options) {
+TrainingWork family_work(const ShapeFamily& family,
+                         const StepSizes& sizes,
+                         int ranks,
+                         const RankOptions& options) {
   TrainingWork work;
+  work.shape = sizes.shape;
+  work.ranks = ranks;
+  work.global_batch = sizes.batch * ranks;
+  work.warmup_steps = warmup_steps;
   work.bucket = family.bucket;
   work.straggler = options.straggler;
   return work;
@@ -185,16 +187,15 @@ StepSizes choose_sizes(RankGroup& group,
                        Recorder& recorder) {
   check_straggler(group, options);
   recorder.progress(0.0, "sizing the training step");
-  const TrainingWork work = family_work(family, options);
   RankCapacity capacity{FlopPerSecond(0.0), group.available_memory_per_rank(), group.size()};
   StepSizes sizes{family.member(family.widths.front()), 1};
-  capacity.rate = calibrate(group, sizes, work);
+  capacity.rate = calibrate(group, family, sizes);
   std::int64_t measured_width = 0;
   for (TransformerShape next = choose_shape(capacity, family); next.width > measured_width;
        next = choose_shape(capacity, family)) {
     const StepSizes tried{next, choose_batch(next, capacity, family)};
     try {
-      capacity.rate = calibrate(group, tried, work);
+      capacity.rate = calibrate(group, family, tried);
       sizes = tried;
       measured_width = next.width;
     } catch (const OutOfMemory& failure) {

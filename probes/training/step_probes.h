@@ -21,12 +21,9 @@ namespace scaleworth::probes {
 /// `step_s` hold the measured steps of all rounds one after another.
 /// Called on every rank. Throws UserError for a straggler that is not among the ranks,
 /// ProbeFailure or Interrupted after keeping what complete rounds there are.
-void measure_training(RankGroup& group,
-                      const Setting& setting,
-                      const RankOptions& options,
-                      Recorder& recorder);
+RankProbe::Measure measure_training;
 
-Seconds estimate_training(const Setting& setting);
+RankProbe::Estimate estimate_training;
 
 class StepSeries {
  public:
@@ -61,21 +58,15 @@ std::vector<double> slowest_steps(const Timeline& timeline);
 
 /// As measure_training, with shapes for GPUs in bf16: points of fields::step_training and
 /// timelines. A batch that some GPU cannot hold after all is halved, with a warning.
-void measure_device_training(RankGroup& group,
-                             const Setting& setting,
-                             const RankOptions& options,
-                             Recorder& recorder);
+RankProbe::Measure measure_device_training;
 
-Seconds estimate_device_training(const Setting& setting);
+RankProbe::Estimate estimate_device_training;
 
 /// One training on all GPUs in several ways that take turns: steps launched kernel by kernel,
 /// replayed from graphs, traced by CUPTI. Points of fields::step_variants, one per way that could
 /// be had, with the steps of all rounds; a way that could not be had is a warning with the reason.
-void measure_step_variants(RankGroup& group,
-                           const Setting& setting,
-                           const RankOptions& options,
-                           Recorder& recorder);
-Seconds estimate_step_variants(const Setting& setting);
+RankProbe::Measure measure_step_variants;
+RankProbe::Estimate estimate_step_variants;
 
 inline constexpr int warmup_steps = 3;
 
@@ -90,8 +81,11 @@ struct StepSizes {
   std::int64_t batch = 1;  // sequences per rank
 };
 
-/// Everything but shape, ranks, batch and steps.
-TrainingWork family_work(const ShapeFamily& family, const RankOptions& options);
+/// On the first `ranks` ranks, with the usual warm-up.
+TrainingWork family_work(const ShapeFamily& family,
+                         const StepSizes& sizes,
+                         int ranks,
+                         const RankOptions& options);
 
 /// Trains members of `family` on all ranks until the next choice is no wider than one measured:
 /// wider products are faster, so each member that is chosen is measured itself; no rank is slowed

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reductions over a block, the same order on every run.
+/// Reductions over a block, the same order on every run; the places of blocks and threads.
 #pragma once
+
+#include "cuda/kernels/training/share.h"
+
+#include <cstdint>
 
 #include <cuda_runtime_api.h>
 
@@ -27,5 +31,17 @@ __device__ inline float sum_block(float value) {
 
 __device__ inline float maximum_block(float value) {
   return join_block(value, [](float a, float b) { return fmaxf(a, b); });
+}
+
+__device__ inline Share own_share() {
+  return {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+}
+
+__device__ inline std::int64_t own_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+inline unsigned blocks_for(std::int64_t items, int threads) {
+  return static_cast<unsigned>((items + threads - 1) / threads);
 }
 }  // namespace scaleworth::gpu

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda/kernels/training/block.cuh"
 #include "cuda/kernels/training/elementwise.h"
 
 namespace scaleworth::gpu {
 namespace {
 constexpr int threads = 256;
-
-__device__ std::int64_t own_index() {
-  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-unsigned blocks_for(std::int64_t items) {
-  return static_cast<unsigned>((items + threads - 1) / threads);
-}
 
 __global__ void __launch_bounds__(threads) apply_gelu(Gelu layer) {
   const std::int64_t i = own_index() * Pack::size;
@@ -31,30 +24,29 @@ __global__ void __launch_bounds__(threads) update(Adam adam) {
 }  // namespace
 
 cudaError_t launch_gelu(const Gelu& layer, cudaStream_t stream) {
-  apply_gelu<<<blocks_for(layer.count / Pack::size), threads, 0, stream>>>(layer);
+  apply_gelu<<<blocks_for(layer.count / Pack::size, threads), threads, 0, stream>>>(layer);
   return cudaGetLastError();
 }
 
 cudaError_t launch_gelu_gradient(const GeluGradient& layer, cudaStream_t stream) {
-  apply_gelu_gradient<<<blocks_for(layer.count / Pack::size), threads, 0, stream>>>(layer);
+  apply_gelu_gradient<<<blocks_for(layer.count / Pack::size, threads), threads, 0, stream>>>(layer);
   return cudaGetLastError();
 }
 
 cudaError_t launch_adam(const Adam& adam, cudaStream_t stream) {
-  update<<<blocks_for(adam.count), threads, 0, stream>>>(adam);
+  update<<<blocks_for(adam.count, threads), threads, 0, stream>>>(adam);
   return cudaGetLastError();
 }
 
 namespace {
 __global__ void __launch_bounds__(threads) initialise(InitialWeights initial) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t i = own_index();
   if (i < initial.count) write_initial_weight(initial, i);
 }
 }  // namespace
 
 cudaError_t launch_initial_weights(const InitialWeights& initial, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((initial.count + threads - 1) / threads);
-  initialise<<<blocks, threads, 0, stream>>>(initial);
+  initialise<<<blocks_for(initial.count, threads), threads, 0, stream>>>(initial);
   return cudaGetLastError();
 }
 

@@ -5,8 +5,7 @@
 namespace scaleworth::gpu {
 namespace {
 __global__ void __launch_bounds__(embedding_threads) embed(Embedding layer) {
-  const Share share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
-  write_embedding(share, layer, blockIdx.x);
+  write_embedding(own_share(), layer, blockIdx.x);
 }
 
 __device__ std::int64_t own_column() {
@@ -30,8 +29,7 @@ cudaError_t launch_embedding(const Embedding& layer, cudaStream_t stream) {
 }
 
 cudaError_t launch_embedding_gradient(const EmbeddingGradient& layer, cudaStream_t stream) {
-  const std::int64_t packs = layer.width / Pack::size;
-  const auto columns = static_cast<unsigned>((packs + embedding_threads - 1) / embedding_threads);
+  const unsigned columns = blocks_for(layer.width / Pack::size, embedding_threads);
   const dim3 rows(static_cast<unsigned>(layer.vocabulary), columns);
   gather_tokens<<<rows, embedding_threads, 0, stream>>>(layer);
   const cudaError_t status = cudaGetLastError();
@@ -44,41 +42,32 @@ cudaError_t launch_embedding_gradient(const EmbeddingGradient& layer, cudaStream
 namespace {
 constexpr int threads = 256;
 
-__device__ std::int64_t own_element() {
-  return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * Pack::size;
-}
-
 __global__ void __launch_bounds__(threads) split(Heads layer) {
-  const std::int64_t index = own_element();
+  const std::int64_t index = own_index() * Pack::size;
   if (index < element_count(layer)) split_pack(layer, index);
 }
 
 __global__ void __launch_bounds__(threads) merge(Heads layer) {
-  const std::int64_t index = own_element();
+  const std::int64_t index = own_index() * Pack::size;
   if (index < element_count(layer)) merge_pack(layer, index);
 }
 
-unsigned blocks_for(const Heads& layer) {
-  const std::int64_t packs = element_count(layer) / Pack::size;
-  return static_cast<unsigned>((packs + threads - 1) / threads);
+unsigned blocks_of(const Heads& layer) {
+  return blocks_for(element_count(layer) / Pack::size, threads);
 }
 }  // namespace
 
 cudaError_t launch_split_heads(const Heads& layer, cudaStream_t stream) {
-  split<<<blocks_for(layer), threads, 0, stream>>>(layer);
+  split<<<blocks_of(layer), threads, 0, stream>>>(layer);
   return cudaGetLastError();
 }
 
 cudaError_t launch_merge_heads(const Heads& layer, cudaStream_t stream) {
-  merge<<<blocks_for(layer), threads, 0, stream>>>(layer);
+  merge<<<blocks_of(layer), threads, 0, stream>>>(layer);
   return cudaGetLastError();
 }
 
 namespace {
-__device__ Share own_share() {
-  return {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
-}
-
 __global__ void __launch_bounds__(loss_threads) cross_entropy(CrossEntropy layer) {
   const std::int64_t token = blockIdx.x;
   const Share share = own_share();
@@ -112,10 +101,6 @@ cudaError_t launch_loss_sum(const LossSum& sum, cudaStream_t stream) {
 namespace {
 constexpr int final_threads = 128;
 
-__device__ std::int64_t own_index() {
-  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
 __global__ void __launch_bounds__(column_threads) sum_bias(BiasGradient layer) {
   const std::int64_t column = own_index() * Pack::size;
   if (column < layer.columns) sum_bias_chunk(layer, column, static_cast<int>(blockIdx.y));
@@ -133,16 +118,15 @@ __global__ void __launch_bounds__(final_threads)
 }
 
 dim3 chunk_grid(std::int64_t columns) {
-  const std::int64_t packs = columns / Pack::size;
-  return dim3(static_cast<unsigned>((packs + column_threads - 1) / column_threads), column_chunks);
+  return dim3(blocks_for(columns / Pack::size, column_threads), column_chunks);
 }
 
 cudaError_t launch_sum_chunks(std::int64_t columns,
                               const float* partial,
                               Bfloat16* sums,
                               cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((columns + final_threads - 1) / final_threads);
-  sum_chunks<<<blocks, final_threads, 0, stream>>>(columns, partial, sums);
+  sum_chunks<<<blocks_for(columns, final_threads), final_threads, 0, stream>>>(
+      columns, partial, sums);
   return cudaGetLastError();
 }
 }  // namespace

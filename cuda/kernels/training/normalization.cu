@@ -6,7 +6,7 @@ namespace scaleworth::gpu {
 namespace {
 __global__ void __launch_bounds__(layer_norm_threads) normalise(LayerNorm layer) {
   const std::int64_t token = blockIdx.x;
-  const Share share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+  const Share share = own_share();
   const Bfloat16* row = layer.x + token * layer.width;
   const float count = static_cast<float>(layer.width);
   const float mean = sum_block(sum_of_row(share, layer.width, row)) / count;
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(layer_norm_threads) normalise(LayerNorm layer)
 
 __global__ void __launch_bounds__(layer_norm_threads) differentiate(LayerNormGradient layer) {
   const std::int64_t token = blockIdx.x;
-  const Share share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+  const Share share = own_share();
   const LayerNormSums own = gradient_sums(share, layer, token);
   const LayerNormSums all{sum_block(own.scaled), sum_block(own.projected)};
   write_gradient(share, layer, token, all);
@@ -39,10 +39,6 @@ cudaError_t launch_layer_norm_gradient(const LayerNormGradient& layer, cudaStrea
 }
 
 namespace {
-__device__ Share own_share() {
-  return {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
-}
-
 __global__ void __launch_bounds__(softmax_threads) softmax(Softmax layer) {
   const Share share = own_share();
   Bfloat16* row = layer.values + blockIdx.x * layer.width;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/kernels/compute.h"
 #include "probes/host/kernels/kernel_templates.h"
 #include "probes/host/kernels/simd_neon.h"
 
 namespace scaleworth::probes::host {
 ComputeIsa compute_neon() {
-  return {.name = "neon",
-          .fused = true,
-          .fp32 = ComputeTemplates<NeonFloat>::kernels(),
-          .fp64 = ComputeTemplates<NeonDouble>::kernels()};
+  return compute_table<NeonFloat, NeonDouble>("neon");
 }
 }  // namespace scaleworth::probes::host

@@ -68,6 +68,11 @@ struct ComputeTemplates {
   }
 };
 
+template <class Float, class Double>
+constexpr ComputeIsa compute_table(const char* name, bool fused = true) {
+  return {name, fused, ComputeTemplates<Float>::kernels(), ComputeTemplates<Double>::kernels()};
+}
+
 // The stream kernels over any vector type. Include only in files compiled for one instruction set;
 // `Vector` must be a type of that set alone, so that no instance is shared between sets.
 

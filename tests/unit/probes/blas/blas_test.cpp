@@ -63,9 +63,6 @@ TEST_CASE("impossible dimensions are refused before the library sees them", "[bl
   GemmArguments<float> arguments{
       1, 1, std::int64_t{1} << 31, {x.data(), std::int64_t{1} << 31}, {x.data(), 1}, {x.data(), 1}};
   CHECK_THROWS_AS(blas->gemm(arguments), UserError);
-  arguments.k = 2;
-  arguments.a.stride = 1;  // a row of A has two elements
-  CHECK_THROWS_AS(blas->gemm(arguments), std::invalid_argument);
 }
 
 TEST_CASE("the library names its version and kernels", "[blas]") {
@@ -77,7 +74,6 @@ TEST_CASE("the library names its version and kernels", "[blas]") {
 TEST_CASE("the library starts with one thread and says how many it takes", "[blas]") {
   const auto blas = opened();
   CHECK(blas->set_threads(1) == 1);
-  CHECK_THROWS_AS(blas->set_threads(0), std::invalid_argument);
 }
 
 namespace {
@@ -167,13 +163,6 @@ TEST_CASE("swapped operands are found", "[gemm]") {
   std::swap(swapped.a, swapped.b);
   multiply(swapped);
   CHECK(find_mismatch(operands.product()).has_value());
-}
-
-TEST_CASE("only plain products can be checked", "[gemm]") {
-  GemmOperands<double> operands(2, 2, 2, 3);
-  GemmArguments<double> product = operands.product();
-  product.c.keep = 1.0;
-  CHECK_THROWS_AS(find_mismatch(product), std::invalid_argument);
 }
 
 TEST_CASE("operands are random from -1 to below 1, reproducible, and differ between seeds",
