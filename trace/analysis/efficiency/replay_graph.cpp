@@ -64,7 +64,7 @@ void add_collectives(ReplayGraph& graph, const Waits& waits) {
 }
 
 /// Appends a rank's nodes.
-void append(ReplayGraph& all, const ReplayGraph& rank) {
+void append_rank(ReplayGraph& all, const ReplayGraph& rank) {
   const auto first_device = static_cast<NodeIndex>(all.devices.size());
   const auto first_host = static_cast<NodeIndex>(all.hosts.size());
   const auto moved = [](NodeIndex node, NodeIndex by) {
@@ -100,7 +100,7 @@ ReplayGraph put_together(std::vector<ReplayGraph>& ranks) {
   graph.hosts.reserve(hosts);
   for (ReplayGraph& rank : ranks) {
     check_interrupt();
-    append(graph, rank);
+    append_rank(graph, rank);
     rank = {};
   }
   return graph;
