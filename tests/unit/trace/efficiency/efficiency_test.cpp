@@ -289,7 +289,9 @@ TEST_CASE("a window of too many events ends after fewer steps", "[efficiency]") 
   const auto windows = choose_windows(job.job(), plan, ClockMap(2), 6);
   REQUIRE(windows);
   REQUIRE(windows->description == "steps 1 to 3");
-  REQUIRE(windows->length() == 300us);
+  nanoseconds length{};
+  for (const EfficiencyWindow& run : windows->runs) length += run.length();
+  REQUIRE(length == 300us);
 }
 
 TEST_CASE("of many runs the longest are replayed", "[efficiency]") {
