@@ -64,7 +64,7 @@ ForwardFlops by_megatron(TransformerModel model, std::int64_t sequence) {
 constexpr double same_figure = 0.02;
 
 bool few_bits(const std::string& format) {
-  return format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
+  return format.starts_with("fp8") || format == "mxfp8" || format.ends_with("fp4");
 }
 
 /// The tensor cores' peak, or the CUDA cores' of the formats that have no tensor cores.
