@@ -17,27 +17,20 @@ std::string weights_format(const MfuOptions& options) {
   return options.number_format.empty() ? "bf16" : options.number_format;
 }
 
-/// Name of a format's tensor-core products in datasheets; empty: products are in 16 bits.
+/// Name of the tensor-core products in a datasheet that a format without peak of its own has;
+/// empty: products are in 16 bits.
 std::string products_key(const std::string& weights) {
   if (weights == "fp8") return "fp8_e4m3";
-  if (weights == "nvfp4" || weights == "mxfp4") return "nvfp4";
-  if (weights == "int8" || weights == "bf16" || weights == "fp16") return weights;
+  if (weights == "mxfp4") return "nvfp4";
   return weights == "fp32" ? "tf32" : "";
-}
-
-model::Denominator sheet_peak(const GpuDatasheet& gpu, const std::string& key) {
-  const DatasheetPeak& peak = gpu.tensor.at(key);
-  std::string basis = "datasheet " + key + ", dense";
-  if (peak.clock_hz) basis += fmt::format(", at {:.0f} MHz", *peak.clock_hz * 1e-6);
-  return {peak.rate, basis};
 }
 
 /// The format that the GPU multiplies such weights in; where it has none for theirs, 16 bits.
 std::string products_format(const GpuDatasheet& gpu,
                             const std::string& weights,
                             std::vector<std::string>& remarks) {
-  const std::string key = products_key(weights);
-  if (!key.empty() && gpu.tensor.contains(key)) return key;
+  const std::string key = gpu.tensor.contains(weights) ? weights : products_key(weights);
+  if (gpu.tensor.contains(key)) return key;
   for (const char* wide : {"bf16", "fp16"}) {
     if (!gpu.tensor.contains(wide)) continue;
     remarks.push_back(
@@ -59,7 +52,10 @@ model::Denominator peak_of(const MfuOptions& options,
   const std::string key = gpu ? products_format(*gpu, weights, remarks) : weights;
   if (const auto measured = measured_peak(options.measured_peak, key)) return *measured;
   if (options.peak) return {*options.peak, "--peak"};
-  if (gpu) return sheet_peak(*gpu, key);
+  if (gpu) {
+    const DatasheetPeak& peak = gpu->tensor.at(key);
+    return {peak.rate, model::datasheet_basis(key, peak)};
+  }
   throw UserError("no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
 }
 

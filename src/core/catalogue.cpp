@@ -47,7 +47,7 @@ std::string unique_id(toml_file::Table& row, std::set<std::string>& taken) {
 
 using toml_file::Table;
 
-constexpr std::array<std::string_view, 11> formats{"fp64",
+constexpr std::array<std::string_view, 12> formats{"fp64",
                                                    "fp32",
                                                    "tf32",
                                                    "bf16",
@@ -57,6 +57,7 @@ constexpr std::array<std::string_view, 11> formats{"fp64",
                                                    "fp8_block",
                                                    "int8",
                                                    "mxfp8",
+                                                   "mxfp4",
                                                    "nvfp4"};
 
 /// The number at `key` in units of `factor` of the base unit; absent where the key is.
@@ -126,8 +127,13 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
     table.refuse("an alias is taken by another row: each name means one board", "aliases");
   }
   gpu.pci_device_ids = device_ids(table);
-  gpu.compute_capability = static_cast<int>(integer_up_to(table, "compute_capability", 999));
-  gpu.multiprocessors = static_cast<int>(integer_up_to(table, "multiprocessors", 100000));
+  // A board that is found by its id is measured: what it does per clock needs both.
+  const auto count = [&](const char* key, std::int64_t most) {
+    const bool needed = !gpu.pci_device_ids.empty() || table.optional_positive_integer(key);
+    return needed ? static_cast<int>(integer_up_to(table, key, most)) : 0;
+  };
+  gpu.compute_capability = count("compute_capability", 999);
+  gpu.multiprocessors = count("multiprocessors", 100000);
   gpu.tensor = peaks(table, "tensor");
   gpu.cuda_cores = peaks(table, "cuda_cores");
   gpu.maximum_clock_hz = quantity<double>(table, "maximum_clock_mhz", 1e6);
@@ -202,6 +208,7 @@ void read_attention(Table& row, TransformerModel& model) {
                         : extent(row, "head_size");
   read_latent(row, model);
   read_window(row, model);
+  model.further_projections = extent_or(row, "further_projections", 0);
   model.relative_positions = row.flag("relative_positions", false);
 }
 

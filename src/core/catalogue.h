@@ -26,8 +26,8 @@ struct GpuDatasheet {
   std::string name;                  // "NVIDIA H100 SXM 80 GB"
   std::vector<std::string> aliases;  // other names that mean this board: "a100-80gb"
   std::vector<int> pci_device_ids;
-  int compute_capability = 0;
-  int multiprocessors = 0;
+  int compute_capability = 0;                       // 0: not NVIDIA's
+  int multiprocessors = 0;                          // of AMD: compute units; 0: unknown
   std::map<std::string, DatasheetPeak> tensor;      // by number format ("bf16"); fp32 accumulation
   std::map<std::string, DatasheetPeak> cuda_cores;  // "fp32", "fp64", "fp16"
   std::optional<double> maximum_clock_hz;
@@ -91,10 +91,11 @@ struct TransformerModel {
   std::int64_t kv_heads = 0;
   std::int64_t head_size = 0;  // of a query and a key; latent: without the position's part
   std::optional<LatentAttention> latent;
-  std::int64_t window = 0;         // keys that a token sees at most; 0: all before it
-  std::int64_t window_layers = 0;  // layers that have the window
-  std::int64_t ffn = 0;            // inner width of one feed-forward block, of one expert
-  bool gated = false;              // two products into the block (SwiGLU) instead of one
+  std::int64_t window = 0;               // keys that a token sees at most; 0: all before it
+  std::int64_t window_layers = 0;        // layers that have the window
+  std::int64_t further_projections = 0;  // columns of attention's other products, mean of layers
+  std::int64_t ffn = 0;                  // inner width of one feed-forward block, of one expert
+  bool gated = false;                    // two products into the block (SwiGLU) instead of one
   std::int64_t experts = 1;
   std::int64_t active_experts = 1;  // that each token takes
   std::int64_t shared_experts = 0;  // that every token takes besides

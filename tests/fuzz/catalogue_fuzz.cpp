@@ -23,7 +23,7 @@ bool one_printable_line(std::string_view message) {
 void read_gpus(std::string_view text) {
   try {
     for (const auto& gpu : scaleworth::parse_gpu_catalogue(text, "gpus.toml")) {
-      require(gpu.multiprocessors > 0 && gpu.compute_capability > 0);
+      require(gpu.pci_device_ids.empty() || gpu.multiprocessors * gpu.compute_capability > 0);
       for (const auto& [format, peak] : gpu.tensor) require(peak.rate.value() > 0.0);
     }
   } catch (const scaleworth::UserError& error) {

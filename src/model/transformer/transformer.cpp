@@ -128,7 +128,7 @@ Weights weights(const TransformerModel& model) {
   const double layers = real(model.layers);
   const double hidden = real(model.hidden);
   Weights result;
-  result.attention = layers * attention_weights(model);
+  result.attention = layers * (attention_weights(model) + hidden * real(model.further_projections));
   if (model.relative_positions) {
     result.relative_positions = layers * hidden * real(model.heads * model.head_size);
   }
@@ -175,6 +175,9 @@ std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t t
   }
   Products products{model, tokens, {}};
   products.add_attention();
+  if (model.further_projections > 0) {
+    products.add("further projections", model.further_projections, model.hidden, model.layers);
+  }
   const std::int64_t expert_layers = model.layers - model.dense_layers;
   const std::int64_t taken = tokens * model.active_experts;
   const std::int64_t experts = std::min(model.experts, taken);

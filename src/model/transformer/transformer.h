@@ -50,7 +50,7 @@ const char* recomputation_name(Recomputation recomputation);
 
 /// Weights of all layers together, without biases. Held as double: exact up to 2^53.
 ///   attention     layers ((2 heads + 2 kv_heads) head_size hidden); latent: queries and key-values
-///                 through their ranks, and the output
+///                 through their ranks, and the output; and further_projections hidden
 ///   feed_forward  blocks that every token takes: (2 or 3) ffn hidden in each layer without
 ///                 experts, and the shared experts
 ///   experts       all experts that tokens choose from
@@ -97,7 +97,8 @@ struct LayerGemm {
 ///   down              tokens x hidden x ffn                                 in each layer
 ///   head              tokens x vocabulary x hidden                          once
 /// Latent attention has four products in place of qkv: "query down", "query up" (one, "query",
-/// where queries are not compressed), "key-value down" and "key-value up". Layers with experts:
+/// where queries are not compressed), "key-value down" and "key-value up"; "further projections"
+/// are those of output gates, linear attention or an index (mean of the layers). With experts:
 /// balanced, each of min(experts, tokens active_experts) works on an equal share of the
 /// tokens x active_experts, rounded up; "shared ..." are the experts that every token takes, as one
 /// block, and "dense ..." the blocks of the first layers without experts. A training step has each

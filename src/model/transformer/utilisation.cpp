@@ -215,7 +215,7 @@ PeakChoice choose_peaks(const PeakRequest& request) {
   if (request.gpu != nullptr) {
     const Denominator dense = datasheet_peak(*request.gpu, format);
     choice.peaks.push_back(dense);
-    const bool few_bits = format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
+    const bool few_bits = format.starts_with("fp8") || format == "mxfp8" || format.ends_with("fp4");
     if (few_bits && has_bf16) {
       choice.peaks.push_back(datasheet_peak(*request.gpu, "bf16"));
       choice.remarks.push_back(

@@ -36,6 +36,7 @@ std::optional<int> whole_number(std::string_view text) {
 const GpuDatasheet& datasheet_of(const std::string& kind) {
   std::string known;
   for (const GpuDatasheet& datasheet : gpu_catalogue()) {
+    if (datasheet.compute_capability == 0) continue;  // not NVIDIA's: never measured
     if (datasheet.id == kind) return datasheet;
     known += (known.empty() ? "" : ", ") + datasheet.id;
   }

@@ -15,60 +15,59 @@ using namespace scaleworth::catalogue_tests;
 
 namespace {
 /// Operations per clock and multiprocessor. Sources: NVIDIA CUDA C++ Programming Guide, throughput
-/// of native arithmetic instructions (CUDA cores), and the architecture papers of V100 to Blackwell
-/// (tensor cores, dense, fp32 accumulation).
+/// of native arithmetic instructions (CUDA cores), the architecture papers of V100 to Blackwell
+/// (tensor cores, dense, fp32 accumulation), and AMD's of CDNA 3 and 4 (gfx942, gfx950).
 struct Rate {
-  int compute_capability;
+  int architecture;
   std::string format;
   double operations;
 };
 
 const std::vector<Rate>& tensor_rates() {
   static const std::vector<Rate> rates{
-      {70, "fp16", 1024},     {75, "fp16", 1024},       {75, "int8", 2048},
-      {80, "fp16", 2048},     {80, "bf16", 2048},       {80, "tf32", 1024},
-      {80, "int8", 4096},     {80, "fp64", 128},        {86, "fp16", 1024},
-      {86, "bf16", 1024},     {86, "tf32", 512},        {86, "int8", 2048},
-      {89, "fp16", 1024},     {89, "bf16", 1024},       {89, "tf32", 512},
-      {89, "fp8_e4m3", 2048}, {89, "fp8_e5m2", 2048},   {89, "int8", 2048},
-      {90, "fp16", 4096},     {90, "bf16", 4096},       {90, "tf32", 2048},
-      {90, "fp8_e4m3", 8192}, {90, "fp8_e5m2", 8192},   {90, "int8", 8192},
-      {90, "fp64", 256},      {100, "fp16", 8192},      {100, "bf16", 8192},
-      {100, "tf32", 4096},    {100, "fp8_e4m3", 16384}, {100, "fp8_e5m2", 16384},
-      {100, "mxfp8", 16384},  {100, "int8", 16384},     {100, "nvfp4", 32768},
-      {100, "fp64", 128},     {103, "fp16", 8192},      {103, "bf16", 8192},
-      {103, "tf32", 4096},    {103, "fp8_e4m3", 16384}, {103, "fp8_e5m2", 16384},
-      {103, "mxfp8", 16384},  {120, "fp16", 1024},      {120, "bf16", 1024},
-      {120, "tf32", 512},     {120, "fp8_e4m3", 2048},  {120, "fp8_e5m2", 2048},
-      {120, "int8", 2048},    {120, "nvfp4", 4096}};
+      {70, "fp16", 1024},      {75, "fp16", 1024},       {75, "int8", 2048},
+      {80, "fp16", 2048},      {80, "bf16", 2048},       {80, "tf32", 1024},
+      {80, "int8", 4096},      {80, "fp64", 128},        {86, "fp16", 1024},
+      {86, "bf16", 1024},      {86, "tf32", 512},        {86, "int8", 2048},
+      {89, "fp16", 1024},      {89, "bf16", 1024},       {89, "tf32", 512},
+      {89, "fp8_e4m3", 2048},  {89, "fp8_e5m2", 2048},   {89, "int8", 2048},
+      {90, "fp16", 4096},      {90, "bf16", 4096},       {90, "tf32", 2048},
+      {90, "fp8_e4m3", 8192},  {90, "fp8_e5m2", 8192},   {90, "int8", 8192},
+      {90, "fp64", 256},       {100, "fp16", 8192},      {100, "bf16", 8192},
+      {100, "tf32", 4096},     {100, "fp8_e4m3", 16384}, {100, "fp8_e5m2", 16384},
+      {100, "mxfp8", 16384},   {100, "int8", 16384},     {100, "nvfp4", 32768},
+      {100, "fp64", 128},      {103, "fp16", 8192},      {103, "bf16", 8192},
+      {103, "tf32", 4096},     {103, "fp8_e4m3", 16384}, {103, "fp8_e5m2", 16384},
+      {103, "mxfp8", 16384},   {120, "fp16", 1024},      {120, "bf16", 1024},
+      {120, "tf32", 512},      {120, "fp8_e4m3", 2048},  {120, "fp8_e5m2", 2048},
+      {120, "int8", 2048},     {120, "nvfp4", 4096},     {942, "fp16", 2048},
+      {942, "bf16", 2048},     {942, "tf32", 1024},      {942, "fp8_e4m3", 4096},
+      {942, "fp8_e5m2", 4096}, {942, "int8", 4096},      {942, "fp64", 256},
+      {950, "fp16", 4096},     {950, "bf16", 4096},      {950, "fp8_e4m3", 8192},
+      {950, "fp8_e5m2", 8192}, {950, "mxfp8", 8192},     {950, "mxfp4", 16384},
+      {950, "int8", 8192}};
   return rates;
 }
 
 const std::vector<Rate>& cuda_core_rates() {
-  static const std::vector<Rate> rates{{70, "fp64", 64},
-                                       {70, "fp32", 128},
-                                       {70, "fp16", 256},
-                                       {75, "fp32", 128},
-                                       {75, "fp16", 256},
-                                       {80, "fp64", 64},
-                                       {80, "fp32", 128},
-                                       {80, "fp16", 512},
-                                       {80, "bf16", 256},
-                                       {86, "fp32", 256},
-                                       {89, "fp32", 256},
-                                       {90, "fp64", 128},
-                                       {90, "fp32", 256},
-                                       {90, "fp16", 512},
-                                       {90, "bf16", 512},
-                                       {100, "fp64", 128},
-                                       {100, "fp32", 256},
-                                       {103, "fp32", 256},
-                                       {120, "fp32", 256}};
+  static const std::vector<Rate> rates{
+      {70, "fp64", 64},   {70, "fp32", 128},  {70, "fp16", 256},  {75, "fp32", 128},
+      {75, "fp16", 256},  {80, "fp64", 64},   {80, "fp32", 128},  {80, "fp16", 512},
+      {80, "bf16", 256},  {86, "fp32", 256},  {89, "fp32", 256},  {90, "fp64", 128},
+      {90, "fp32", 256},  {90, "fp16", 512},  {90, "bf16", 512},  {100, "fp64", 128},
+      {100, "fp32", 256}, {103, "fp32", 256}, {120, "fp32", 256}, {942, "fp32", 256},
+      {950, "fp64", 128}, {950, "fp32", 256}};
   return rates;
 }
 
-/// GeForce boards multiply with fp32 accumulation at half the rate.
-double geforce_factor(const GpuDatasheet& gpu, const std::string& format) {
+int architecture(const GpuDatasheet& gpu) {
+  if (gpu.compute_capability > 0) return gpu.compute_capability;
+  return gpu.id == "mi355x" ? 950 : 942;
+}
+
+/// GeForce boards multiply with fp32 accumulation at half the rate, the A10G in all formats.
+double rate_factor(const GpuDatasheet& gpu, const std::string& format) {
+  if (gpu.id == "a10g") return 0.5;
   const bool geforce = gpu.name.find("GeForce") != std::string::npos;
   return geforce && format != "int8" && format != "nvfp4" ? 0.5 : 1.0;
 }
@@ -83,10 +82,10 @@ double worst_deviation(const GpuDatasheet& gpu,
   for (const auto& [format, peak] : peaks) {
     if (!peak.clock_hz) continue;
     const auto rate = std::find_if(rates.begin(), rates.end(), [&, name = format](const Rate& r) {
-      return r.compute_capability == gpu.compute_capability && r.format == name;
+      return r.architecture == architecture(gpu) && r.format == name;
     });
     if (rate == rates.end()) return 1.0;
-    const double operations = rate->operations * (tensor ? geforce_factor(gpu, format) : 1.0);
+    const double operations = rate->operations * (tensor ? rate_factor(gpu, format) : 1.0);
     const double expected = gpu.multiprocessors * operations * *peak.clock_hz;
     worst = std::max(worst, std::abs(peak.rate.value() / expected - 1.0));
   }
@@ -153,7 +152,13 @@ TEST_CASE("the built-in catalogue has the GPUs that clouds rent", "[catalogue]")
                               Board{0x26b9, 142, "l40s"},
                               Board{0x2684, 128, "rtx-4090"},
                               Board{0x2b85, 170, "rtx-5090"},
-                              Board{0x2bb1, 188, "rtx-pro-6000-blackwell-workstation"});
+                              Board{0x2bb1, 188, "rtx-pro-6000-blackwell-workstation"},
+                              Board{0x2bb5, 188, "rtx-pro-6000-blackwell-server"},
+                              Board{0x2237, 80, "a10g"},
+                              Board{0x26b1, 142, "rtx-6000-ada"},
+                              Board{0x2324, 132, "h800-sxm-80gb"},
+                              Board{0x2329, 78, "h20-sxm-96gb"},
+                              Board{0x31c2, 152, "gb300-278gb"});
   const GpuDatasheet* gpu =
       find_datasheet(gpu_catalogue(), board.device_id, board.multiprocessors, Bytes(80e9));
   REQUIRE(gpu != nullptr);
@@ -170,6 +175,59 @@ TEST_CASE("H200: 989.4 TFLOP/s bf16 at 1830 MHz, 66.9 fp32 at 1980 MHz", "[catal
   REQUIRE_THAT(gpu->memory_bandwidth.value().value(), WithinRel(4.8e12, 1e-12));
   REQUIRE_THAT(gpu->memory.value().value(), WithinRel(141.0 * 1073741824.0, 1e-12));
   REQUIRE(gpu->compute_capability == 90);
+}
+
+TEST_CASE("memory of boards with GDDR6 is what ECC leaves: fifteen sixteenths of the nominal size",
+          "[catalogue]") {
+  struct Board {
+    const char* id;
+    double nominal_gib;
+    double reported_mib;  // memory.total of nvidia-smi with ECC on
+  };
+  const auto board = GENERATE(Board{"t4", 16, 15360},
+                              Board{"a10", 24, 23028},
+                              Board{"a10g", 24, 23028},
+                              Board{"l4", 24, 23034},
+                              Board{"l40s", 48, 46068},
+                              Board{"rtx-6000-ada", 48, 46068});
+  CAPTURE(board.id);
+  const double memory = find_gpu(gpu_catalogue(), board.id).memory.value().value();
+  CHECK_THAT(memory, WithinRel(board.reported_mib * 1048576.0, 1e-3));
+  CHECK_THAT(memory, WithinRel(board.nominal_gib * 1073741824.0 * 15.0 / 16.0, 2e-3));
+}
+
+TEST_CASE("accelerators of other vendors have dense peaks, and no CUDA device finds them",
+          "[catalogue]") {
+  struct Chip {
+    const char* id;
+    double bf16;
+    double memory_gib;
+  };
+  const auto chip = GENERATE(Chip{"mi300x", 1307.4e12, 192},
+                             Chip{"mi325x", 1307.4e12, 256},
+                             Chip{"mi355x", 2516.6e12, 288},
+                             Chip{"trainium2", 667e12, 96},
+                             Chip{"tpu-v5p", 459e12, 95},
+                             Chip{"tpu-v6e", 918e12, 32});
+  CAPTURE(chip.id);
+  const GpuDatasheet& gpu = find_gpu(gpu_catalogue(), chip.id);
+  CHECK_THAT(gpu.tensor.at("bf16").rate.value(), WithinRel(chip.bf16, 1e-12));
+  CHECK_THAT(gpu.memory.value().value(), WithinRel(chip.memory_gib * 1073741824.0, 1e-12));
+  CHECK(gpu.memory_bandwidth.has_value());
+  CHECK(gpu.compute_capability == 0);
+  CHECK(gpu.pci_device_ids.empty());
+}
+
+TEST_CASE("a board that is found by its id needs its architecture, another does not",
+          "[catalogue]") {
+  const std::string without = replaced(minimal, "multiprocessors = 100\n", "");
+  CHECK(contains(refusal(without), "'multiprocessors' is missing"));
+  CHECK(contains(refusal(replaced(minimal, "compute_capability = 90\n", "")),
+                 "'compute_capability' is missing"));
+  const auto rows =
+      parse_gpu_catalogue(replaced(without, "pci_device_ids = [0x1234]\n", ""), "gpus.toml");
+  CHECK(rows[0].multiprocessors == 0);
+  CHECK(rows[0].compute_capability == 90);
 }
 
 TEST_CASE("no device id belongs to two rows", "[catalogue]") {
