@@ -415,18 +415,14 @@ std::string predicted_line(const DecideView& view, const DeadlineForecast& forec
 }
 
 /// Where no measured count meets the deadline, and none that was looked at by the law.
-std::string none_line(const DecideView& view, const DeadlineForecast& forecast) {
-  const std::string least =
-      forecast.peak ? fmt::format("at its peak, {:.0f}, a run is expected to take {}",
-                                  *forecast.peak,
-                                  decision_time(view, forecast.least))
-                    : fmt::format("the time tends to {}", decision_time(view, forecast.least));
+std::string none_line(const DeadlineForecast& forecast) {
   if (forecast.in_time_anywhere < forecast.deadline.probability) {
     return fmt::format(
-        "By the law no count meets the deadline with {}, at any price: {}, and {} of "
-        "runs would be in time.",
+        "By the laws that hold no count from {} to {} meets the deadline with {}: {} of runs would "
+        "be in time. Larger counts are too far from the measured ones for a forecast.",
+        forecast.from,
+        forecast.to,
         percent(forecast.deadline.probability),
-        least,
         forecast.in_time_anywhere < next_to_none ? "fewer than 0.1 %"
                                                  : "at most " + percent(forecast.in_time_anywhere));
   }
@@ -475,7 +471,7 @@ std::string forecast_line(const DecideView& view) {
     return fmt::format("No law shows whether an unmeasured count meets the deadline: {}.",
                        forecast->unavailable);
   }
-  if (!forecast->cheapest) return forecast->measured ? "" : none_line(view, *forecast);
+  if (!forecast->cheapest) return forecast->measured ? "" : none_line(*forecast);
   if (forecast->measured && !cheaper_than_measured(view, *forecast)) return "";
   return predicted_line(view, *forecast);
 }

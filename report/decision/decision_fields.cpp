@@ -18,7 +18,7 @@ constexpr JsonHead head{
     "Which count to buy, and why. Units stand in the keys: _s seconds, _usd US dollars, _j joules, "
     "_w watts; shares and efficiencies are fractions of 1. An estimate is {value, low, high, "
     "samples}, with its 95 % interval. What does not exist or could not be had is null.",
-    2,
+    3,
     "scaleworth decision"};
 
 constexpr FieldOptions one_cause =
@@ -109,11 +109,7 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
   json.object("fastest", if_available(forecast.fastest), put_predicted);
   json("probability_at_any_count",
        if_available(forecast.in_time_anywhere),
-       "No count meets the deadline more probably, however large; below `probability` none does "
-       "at any price.");
-  json.sentence("Where the law's time is the least; null: nowhere.");
-  json("peak_count", forecast.unavailable.empty() ? forecast.peak : std::nullopt);
-  json("least_expected_s", if_available(forecast.least), "The time there, or what time tends to.");
+       "No count looked at meets the deadline more probably.");
 }
 
 void put_choice(Fields& json, const model::CostChoice& one) {
@@ -397,6 +393,7 @@ void put_law(Fields& json, const FittedLaw& one) {
     law("next_count", one.law.next_count, "The count to measure next.");
     law("fastest", one.law.fastest);
     law("cost_optimal", one.law.cost_optimal);
+    law("expected_regret", one.law.expected_regret, "Of cost_optimal, USD, over the draws.");
   });
   json.members_if(
       !one.fit, [&](Fields& law) { law("ceiling", one.ceiling, "Largest speed-up; null: none."); });
@@ -493,25 +490,23 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
 }
 
 void put_forecast(Fields& json, const decide::LawForecast& forecast) {
-  json("law", forecast.law);
-  json("formula", forecast.formula);
-  json("basis", forecast.basis, "How the law was chosen.");
-  json("held_out_error", forecast.held_out, "Mean, relative, one count ahead.");
+  json("basis", forecast.basis, "The laws by weight, or why there is no point.");
   json.array("points", forecast.points, [](Fields& point, const decide::ForecastPoint& one) {
     point("count", one.count);
-    point("time_s", one.time, or_null);
+    point("time_s", one.time);
     point("speedup", one.speedup, or_null);
     point("efficiency", one.efficiency, or_null);
     point("far", one.far, "Beyond 4 times the largest measured count.");
   });
 }
 
-void put_candidate(Fields& json, const model::CandidateLaw& law) {
-  json("name", law.name);
-  json("formula", law.formula);
+void put_weighted_law(Fields& json, const model::WeightedLaw& law) {
+  json("name", law.family.name);
+  json("formula", law.family.formula);
   json("coefficients", law.fitted.coefficients);
-  json("held_out_error", law.held_out, "Mean, relative, one count ahead.", or_null);
-  json("worst_error", law.worst, or_null);
+  json("weight", law.weight, "All weights add up to 1.");
+  json("held_out_error", law.held_out, "Mean, relative, one count ahead.");
+  json("worst_error", law.worst);
   json("residual", law.residual, "Root mean square, relative.", or_null);
 }
 
@@ -612,15 +607,13 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
       "table has no such input.");
   json.object("further_laws", decision.further, put_further_laws);
   json.sentence(
-      "What the law that predicts best says of 2, 4 and 8 times the largest count. Null for one "
-      "row.");
+      "What the laws that hold say of 2, 4 and 8 times the largest count and of counts asked for. "
+      "Null for one row.");
   json.object("forecast", decision.law_forecast, put_forecast);
-  json.array(
-      "model_selection",
-      decision.model_selection ? std::optional(decision.model_selection->laws) : std::nullopt,
-      put_candidate,
-      "Laws held against counts that they were not fitted to: the chosen one, then by "
-      "held-out error; null below five counts.");
+  json.array("laws_compared",
+             decision.laws ? std::optional(decision.laws->laws) : std::nullopt,
+             put_weighted_law,
+             "Laws that a forecast is made of, by weight; null for one row.");
   json("remarks", decision.remarks);
 }
 }  // namespace

@@ -41,7 +41,7 @@ void add_contention(Parameters& all, const decide::Decision& decision) {
   if (!law || !fit) return;
   const auto& range = law->cost_optimal_range;
   const LawEvidence none;
-  const LawEvidence& evidence = law->curve.empty() ? none : decision.evidence;
+  const LawEvidence& evidence = law->serial ? decision.evidence : none;
   add(all,
       "contention-coherency",
       {{"T1 (s)", law->single ? as_cell(law->single) : as_cell(fit->single)},
@@ -53,6 +53,8 @@ void add_contention(Parameters& all, const decide::Decision& decision) {
        {"cost-optimal count", if_known(law->cost_optimal)},
        {"cost-optimal, least", range ? std::optional(as_cell(range->low)) : std::nullopt},
        {"cost-optimal, most", range ? std::optional(as_cell(range->high)) : std::nullopt},
+       {fmt::format("expected regret there ({})", decision.request.rubric.currency),
+        if_known(law->expected_regret)},
        {"count of least time", count_estimate(evidence.least_time)},
        {"count of least cost", count_estimate(evidence.least_cost)}});
 }
@@ -157,36 +159,44 @@ Table laws_table(const DecideView& view) {
                     law_notes(view));
 }
 
-Table model_selection_table(const decide::Decision& decision) {
-  using model::CandidateLaw;
-  const auto& selection = decision.model_selection;
-  if (!selection) return {};
+Table laws_compared_table(const decide::Decision& decision) {
+  using model::WeightedLaw;
+  const auto& all = decision.laws;
+  if (!all) return {};
   return make_table(
-      "model_selection",
-      "Laws held against counts that they were not fitted to",
-      selection->laws,
-      {{parameter("law", "law"), &CandidateLaw::name},
-       {share("held_out_error", "mean error one count ahead"), &CandidateLaw::held_out},
-       {share("worst_error", "worst"), &CandidateLaw::worst},
-       {share("residual", "residual of the fit"), &CandidateLaw::residual}},
+      "laws_compared",
+      "Laws that a forecast is made of",
+      all->laws,
+      {{parameter("law", "law"), [](const WeightedLaw& law) { return law.family.name; }},
+       {parameter("formula", "T(K)"), [](const WeightedLaw& law) { return law.family.formula; }},
+       {share("weight", "weight"), &WeightedLaw::weight},
+       {share("held_out_error", "mean error one count ahead"), &WeightedLaw::held_out},
+       {share("worst_error", "worst"), &WeightedLaw::worst},
+       {share("residual", "residual of the fit"), &WeightedLaw::residual}},
       {fmt::format(
-          "Each count from the fourth on is predicted from the smaller ones ({} in all). The first "
-          "law is chosen: {}. A law of more than two terms needs more counts than twice its terms, "
-          "unless all others miss a count by far. The worst, from the fifth count on, is by how "
-          "much the longer of measured and predicted time exceeds the other.",
-          selection->forecasts,
-          selection->by_forecast
-              ? "it predicts clearly better than the usual one, whatever fits best"
-              : "the usual one; no law that the counts determine forecasts clearly better")});
+          "Weights by how well a law fits for its number of parameters, with rows that scatter by "
+          "{:.1f} %; constant efficiency is favoured until the rows contradict it. Each count from "
+          "the fourth on is predicted from the smaller ones ({} in all); the worst, from the fifth "
+          "count on, is by how much the longer of measured and predicted time exceeds the other.",
+          100.0 * all->noise,
+          all->forecasts)});
 }
 
 Table forecast_table(const decide::Decision& decision) {
   using decide::ForecastPoint;
   const auto& forecast = decision.law_forecast;
   if (!forecast) return {};
+  std::vector<std::string> notes{forecast->basis + "."};
+  if (!forecast->points.empty()) {
+    notes.push_back(fmt::format(
+        "Intervals hold 95 % of the draws: of the laws by their weights, of their coefficients, "
+        "and of an error of {:.1f} % for each doubling beyond {}.",
+        100.0 * decision.laws->error_per_doubling,
+        decision.compared.back().count));
+  }
   return make_table(
       "forecast",
-      "What the law that predicts best says of larger counts",
+      "What the laws that hold say of larger counts",
       forecast->points,
       {{count_parameter(), &ForecastPoint::count},
        {measure("time_s", "time", Unit::seconds).with_digits(4), &ForecastPoint::time},
@@ -194,16 +204,9 @@ Table forecast_table(const decide::Decision& decision) {
        {share("efficiency", "efficiency"), &ForecastPoint::efficiency},
        {measure("trust", "to be trusted"),
         [](const ForecastPoint& point) {
-          return point.far ? "no: beyond 4 times the largest measured" : "as far as the law";
+          return point.far ? "no: beyond 4 times the largest measured" : "as far as the interval";
         }}},
-      {fmt::format("{}, T(K) = {}: {}{}.",
-                   forecast->law,
-                   forecast->formula,
-                   forecast->basis,
-                   forecast->held_out ? fmt::format("; one count ahead it missed by {:.1f} % in "
-                                                    "the mean",
-                                                    100.0 * *forecast->held_out)
-                                      : "; nothing is left to say how far it is off")});
+      std::move(notes));
 }
 
 }  // namespace
@@ -250,6 +253,6 @@ std::vector<Table> law_tables(const DecideView& view) {
                          {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is "
                           "overhead, which no "
                           "dependency of the work explains."})),
-          model_selection_table(decision)};
+          laws_compared_table(decision)};
 }
 }  // namespace scaleworth::report

@@ -337,7 +337,7 @@ int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
 std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
   const int central = doubling_pays_up_to(law, false);
   const int sure = doubling_pays_up_to(law, true);
-  std::string line = law.prediction ? "Predicted: " : "Fitted law: ";
+  std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
   line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
   line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
   if (law.fastest) {

@@ -209,6 +209,8 @@ void add_input(CLI::App& command, DecideOptions& options) {
   curve.add("--t1-hours", options.single, "without a table: hours at one rank (1)");
   curve.list("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8");
   flags.add("--max-count", options.max_count, "largest count of a curve, given or fitted (64)");
+  flags.list(
+      "--forecast", request.forecast_counts, "counts to forecast beside 2, 4, 8 times the largest");
   flags.add(
       "--baseline", request.metrics.baseline, "count that speed-up is against (the smallest)");
   flags.add("--work", request.metrics.work, "items of the whole run, where the table does not say");

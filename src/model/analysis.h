@@ -458,10 +458,14 @@ struct ScalingLaw {
   std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted
   double residual = 0.0;                    // root mean square, relative, at the measured counts
   bool reproduces_measured = true;          // at each measured count the 95 % intervals overlap
-  std::vector<CurvePoint> curve;            // counts 1 to max_count; empty when not identifiable
-  std::optional<int> fastest;               // count with the least predicted step time
-  std::optional<int> cost_optimal;          // K*
+  /// Counts 1 to max_count; of a fit by all laws that hold, weighted. Empty below four counts.
+  std::vector<CurvePoint> curve;
+  std::optional<int> fastest;       // count with the least predicted step time
+  std::optional<int> cost_optimal;  // K*
   std::optional<Interval<int>> cost_optimal_range;
+  /// What K* costs more than the best count of each draw, in the mean over the draws; of the same
+  /// work.
+  std::optional<Dollars> expected_regret;
 };
 
 /// The cause of the gap from ideal at the largest count.

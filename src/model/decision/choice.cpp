@@ -118,6 +118,17 @@ bool within(double quality, double baseline, double tolerance) {
 }
 }  // namespace
 
+std::vector<DecisionRow> rows_of_same_quality(const std::vector<DecisionRow>& rows,
+                                              const Rubric& rubric) {
+  const std::optional<double> quality = baseline_quality(rows);
+  std::vector<DecisionRow> same = rows;
+  std::erase_if(same, [&](const DecisionRow& row) {
+    return rubric.quality_tolerance && quality && row.quality &&
+           !within(*row.quality, *quality, *rubric.quality_tolerance);
+  });
+  return same;
+}
+
 std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   check_bounds(rubric);
   check_numbers(rows, rubric);

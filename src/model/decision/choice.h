@@ -59,6 +59,12 @@ struct NamedCounts {
 };
 NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis);
 
+/// The rows whose quality is within the tolerance of the baseline's, or unknown: others do other
+/// work, so that they belong neither into a law nor among the counts that a verdict names. All rows
+/// without a tolerance.
+std::vector<DecisionRow> rows_of_same_quality(const std::vector<DecisionRow>& rows,
+                                              const Rubric& rubric);
+
 /// The chosen count is the best by the objective among the rows that pass every gate; the smaller
 /// where equal. A row without quality passes, and is unproven; one without energy fails where the
 /// energy is bounded or the objective. Throws UserError for a threshold, a tolerance, a deadline or

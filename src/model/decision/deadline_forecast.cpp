@@ -20,9 +20,9 @@ struct RunNoise {
   bool measured = false;
 };
 
-/// Absent without repeats and without a law that says what it misses the rows by.
+/// Absent without repeats and without laws.
 std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
-                                         const std::optional<model::ContentionEstimate>& estimate) {
+                                         const std::optional<model::CombinedLaw>& laws) {
   double squares = 0.0;
   double degrees = 0.0;
   for (const DecisionRow& row : rows) {
@@ -31,40 +31,24 @@ std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
     squares += free * *row.relative_sd * *row.relative_sd;
     degrees += free;
   }
-  const double repeats = degrees > 0.0 ? squares / degrees : 0.0;
-  if (degrees > 0.0 && (!estimate || estimate->noise_measured)) {
-    return RunNoise{std::max(exact, std::sqrt(repeats)), degrees, true};
-  }
-  if (!estimate) return std::nullopt;
-  const auto n = static_cast<double>(rows.size());
-  const double left = n - static_cast<double>(model::law_parameters);
-  const double missed = estimate->best.residual * estimate->best.residual * n / left;
-  return RunNoise{std::max(exact, std::sqrt(repeats + missed)), left, false};
+  if (degrees > 0.0) return RunNoise{std::max(exact, std::sqrt(squares / degrees)), degrees, true};
+  if (!laws) return std::nullopt;
+  return RunNoise{std::max(exact, laws->noise), laws->noise_degrees, false};
 }
 
-std::optional<double> peak_of(const model::ContentionFit& fit) {
-  if (!(fit.coherency > 0.0)) return std::nullopt;
-  return std::max(1.0, std::sqrt((1.0 - fit.serial) / fit.coherency));
-}
-
-double shortest_time(const model::ContentionFit& fit) {
-  const auto count = peak_of(fit);
-  return count ? fit.time(*count) : fit.single * fit.serial;
-}
-
-/// The time of one run, over the draws of the fit and the noise of a run. A count by the law has
+/// The time of one run, over the draws of the laws and the noise of a run. A predicted count has
 /// the shape of a row, so that the rubric's gates judge both alike.
 struct RunForecast {
   const DecisionRow& last;
   const std::optional<model::Prices>& prices;
-  const model::ContentionEstimate& estimate;
+  const model::CombinedLaw& laws;
   RunNoise noise;
   model::Deadline deadline;
 
-  Seconds expected(int count) const { return Seconds(estimate.best.time(count)); }
+  Seconds expected(int count) const { return Seconds(laws.time(count)); }
 
   /// That one run meets the deadline.
-  double in_time(int count) const { return probability(count, deadline.latest.value()); }
+  double in_time(int count) const { return probability(laws.times(count), deadline.latest); }
 
   /// With `upper` as the end of its interval.
   DecisionRow row_at(int count, Seconds upper) const {
@@ -95,35 +79,40 @@ struct RunForecast {
             count > last.count};
   }
 
-  double probability(int count, double latest) const {
-    return mean([&](const model::ContentionFit& fit) { return fit.time(count); }, latest);
-  }
-
   /// The time that a run at `count` keeps with the probability of the deadline.
   double upper(int count) const {
+    const std::vector<double> times = laws.times(count);
     double low = 0.0;
     double high = 2.0 * expected(count).value();
     const double wanted = deadline.probability;
-    while (probability(count, high) < wanted && std::isfinite(high)) high *= 2.0;
+    while (probability(times, Seconds(high)) < wanted && std::isfinite(high)) high *= 2.0;
     for (int i = 0; i < forecast_bisections; ++i) {
       const double middle = 0.5 * (low + high);
-      (probability(count, middle) < wanted ? low : high) = middle;
+      (probability(times, Seconds(middle)) < wanted ? low : high) = middle;
     }
     return high;
   }
 
-  /// That one run takes no longer than `latest`, with `time` of each draw.
-  template <class Time>
-  double mean(Time time, double latest) const {
+  /// That one run takes no longer than `latest`, with the time of each draw.
+  double probability(const std::vector<double>& times, Seconds latest) const {
     double sum = 0.0;
-    for (const model::ContentionFit& fit : estimate.draws) {
-      const double at = time(fit);
+    for (const double at : times) {
       // A law without end of speed-up takes no time in the limit.
-      const double late =
-          at > 0.0 ? (latest / at - 1.0) / noise.relative_sd : std::numeric_limits<double>::max();
+      const double late = at > 0.0 ? (latest.value() / at - 1.0) / noise.relative_sd
+                                   : std::numeric_limits<double>::max();
       sum += student_t_below(std::clamp(late, -1e100, 1e100), noise.degrees);
     }
-    return sum / static_cast<double>(estimate.draws.size());
+    return sum / static_cast<double>(times.size());
+  }
+
+  /// Each draw at the best of `counts`.
+  double in_time_anywhere(const std::vector<int>& counts) const {
+    std::vector<double> least = laws.times(counts.front());
+    for (const int count : counts) {
+      const std::vector<double> times = laws.times(count);
+      for (std::size_t i = 0; i < times.size(); ++i) least[i] = std::min(least[i], times[i]);
+    }
+    return probability(least, deadline.latest);
   }
 };
 
@@ -205,17 +194,16 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
 }
 }  // namespace
 
-std::optional<DeadlineForecast> forecast_deadline(
-    const std::vector<DecisionRow>& rows,
-    const std::optional<model::ContentionEstimate>& estimate,
-    const std::string& unavailable,
-    const std::optional<model::Prices>& prices,
-    const Rubric& rubric) {
+std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
+                                                  const std::optional<model::CombinedLaw>& laws,
+                                                  const std::string& unavailable,
+                                                  const std::optional<model::Prices>& prices,
+                                                  const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
   const std::vector<Gate> gates = gates_of(rows, predictable(rubric));
   DeadlineForecast forecast;
   forecast.deadline = *deadline_of(rubric);
-  const std::optional<RunNoise> noise = noise_of_one_run(rows, estimate);
+  const std::optional<RunNoise> noise = noise_of_one_run(rows, laws);
   if (noise) {
     forecast.noise = noise->relative_sd;
     forecast.noise_measured = noise->measured;
@@ -225,18 +213,16 @@ std::optional<DeadlineForecast> forecast_deadline(
     if (noise) forecast.measured_in_time = in_time_again(*row, *noise, forecast.deadline.latest);
   }
   forecast.unavailable = unavailable;
-  if (!estimate || estimate->draws.empty()) return forecast;
-  const RunForecast law{rows.back(), prices, *estimate, *noise, forecast.deadline};
+  if (!unavailable.empty()) return forecast;
+  const RunForecast law{rows.back(), prices, *laws, *noise, forecast.deadline};
   add_range(forecast, rows);
   std::vector<int> counts = counts_between(forecast.from, forecast.to, forecast.step);
   forecast.fastest = law.predict(
       *std::ranges::min_element(counts, {}, [&](int count) { return law.expected(count); }));
+  forecast.in_time_anywhere = law.in_time_anywhere(counts);
   std::erase_if(
       counts, [&](int count) { return std::ranges::count(rows, count, &DecisionRow::count) > 0; });
   forecast.cheapest = cheapest_predicted(counts, gates, law);
-  forecast.in_time_anywhere = law.mean(shortest_time, law.deadline.latest.value());
-  forecast.peak = peak_of(estimate->best);
-  forecast.least = Seconds(shortest_time(estimate->best));
   return forecast;
 }
 }  // namespace scaleworth::decide

@@ -20,7 +20,7 @@ void add_money(Decision& decision) {
     }
     return;
   }
-  const std::vector<model::CountTime> times = count_times(decision.rows);
+  const std::vector<model::CountTime> times = count_times(decision.compared);
   decision.choice = model::choose_count(*prices, times);
   const std::optional<model::Deadline> deadline = deadline_of(request.rubric);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
@@ -40,7 +40,7 @@ void add_rubric(Decision& decision) {
   const DecisionRequest& request = decision.request;
   const auto& prices = request.metrics.prices;
   const bool clock_priced = prices && prices->fixed.value() > 0.0;
-  decision.named = named_counts(decision.rows, decision.axis);
+  decision.named = named_counts(decision.compared, decision.axis);
   decision.rubric = apply_rubric(decision.rows, request.rubric, decision.axis, clock_priced);
   if (!decision.choice) return;
   decision.named.cheapest = decision.choice->cheapest;
@@ -55,37 +55,40 @@ void add_rubric(Decision& decision) {
 std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
   const DecisionRequest& request = decision.request;
   std::vector<model::SpeedupPoint> speedups;
-  for (const DecisionRow& row : decision.rows) {
+  for (const DecisionRow& row : decision.compared) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
   }
-  const std::vector<model::TimePoint> points = points_of_laws(decision.rows);
+  const std::vector<model::TimePoint> points = points_of_laws(decision.compared);
   if (const auto serial = model::plain_amdahl_serial(speedups)) {
-    decision.amdahl = PlainAmdahl{*serial,
-                                  *serial > 0.0 ? std::optional(1.0 / *serial) : std::nullopt,
-                                  model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
+    decision.amdahl =
+        PlainAmdahl{*serial,
+                    *serial > 0.0 ? std::optional(1.0 / *serial) : std::nullopt,
+                    model::amdahl_speedup(*serial, decision.compared.back().count_ratio)};
   }
   decision.fit = model::fit_contention(points);
-  decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
-  decision.model_selection =
-      model::select_model(points, decision.scaling == Scaling::weak, decision.further.families);
-  decision.law_forecast = law_forecast(decision.rows, decision.scaling, decision.model_selection);
+  decision.further = further_laws(decision.compared, decision.scaling, request.law_inputs);
+  decision.laws =
+      model::combine_laws(points, decision.further.families, decision.further.known_families);
+  decision.law_forecast = law_forecast(decision.compared, decision.laws, request.forecast_counts);
   if (!request.intervals) return std::nullopt;
-  decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
+  decision.evidence = law_evidence(decision.compared, decision.fit, request.metrics.prices);
   auto estimate = model::estimate_contention(points);
-  decision.law = model::contention_law(points,
-                                       estimate,
-                                       {.work = request.law_work,
-                                        .max_count = request.law_counts,
-                                        .smallest_measured = decision.rows.front().count,
-                                        .largest_measured = decision.rows.back().count,
-                                        .prices = request.metrics.prices,
-                                        .currency = request.rubric.currency});
+  decision.law = model::contention_law(
+      points,
+      estimate,
+      estimate ? model::curve_draws(*decision.laws, request.law_counts) : model::CurveDraws{},
+      {.work = request.law_work,
+       .max_count = request.law_counts,
+       .smallest_measured = decision.compared.front().count,
+       .largest_measured = decision.compared.back().count,
+       .prices = request.metrics.prices,
+       .currency = request.rubric.currency});
+  if (estimate) decision.law->basis += "; the curve by " + decision.laws->names();
   return estimate;
 }
 
 bool beyond_cliff(const Decision& decision) {
-  return decision.model_selection &&
-         decision.model_selection->laws.front().worst > model::cliff_error;
+  return decision.laws && decision.laws->cliff();
 }
 
 void add_cliff(Decision& decision) {
@@ -95,12 +98,13 @@ void add_cliff(Decision& decision) {
     decision.law->fastest.reset();
     decision.law->cost_optimal.reset();
     decision.law->cost_optimal_range.reset();
+    decision.law->expected_regret.reset();
   }
   decision.remarks.push_back(fmt::format(
-      "no law predicts these counts from the smaller ones (the best, {}, misses one by {:.0f} "
+      "no law predicts these counts from the smaller ones (the nearest, {}, misses one by {:.0f} "
       "%): a change of regime lies inside the table, so nothing beyond it is predicted",
-      decision.model_selection->laws.front().name,
-      100.0 * decision.model_selection->laws.front().worst));
+      decision.laws->nearest()->family.name,
+      100.0 * *decision.laws->nearest()->worst));
 }
 
 void add_remarks(Decision& decision) {
@@ -109,7 +113,7 @@ void add_remarks(Decision& decision) {
   };
   if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
   add_cliff(decision);
-  if (decision.law) add(extrapolation_remarks(*decision.law, decision.rows.back().count));
+  if (decision.law) add(extrapolation_remarks(*decision.law, decision.compared.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));
   const int smallest = decision.rows.front().count;
   if (smallest > 1) {
@@ -138,20 +142,20 @@ KneeRequest knee_request(const DecisionRequest& request) {
 /// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
 void add_knees_and_forecast(Decision& decision,
                             const std::optional<model::ContentionEstimate>& estimate) {
-  const bool known = decision.law && !decision.law->curve.empty();
-  decision.knees =
-      table_knees(decision.rows, knee_request(decision.request), known ? estimate : std::nullopt);
+  const bool known = decision.law && decision.law->serial && !decision.law->curve.empty();
+  decision.knees = table_knees(
+      decision.compared, knee_request(decision.request), known ? estimate : std::nullopt);
   if (decision.axis == Axis::load) return;
   std::string unavailable;
   if (!decision.law) {
     unavailable = "its intervals are left out (--no-intervals)";
   } else if (beyond_cliff(decision)) {
     unavailable = "a change of regime lies inside the table";
-  } else if (!known) {
+  } else if (decision.law->curve.empty()) {
     unavailable = decision.law->not_identifiable;
   }
-  decision.deadline_forecast = forecast_deadline(decision.rows,
-                                                 unavailable.empty() ? estimate : std::nullopt,
+  decision.deadline_forecast = forecast_deadline(decision.compared,
+                                                 decision.laws,
                                                  unavailable,
                                                  decision.request.metrics.prices,
                                                  decision.request.rubric);
@@ -195,6 +199,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.straggler = table.straggler;
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
+  decision.compared = rows_of_same_quality(decision.rows, request.rubric);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
   add_money(decision);
@@ -219,6 +224,7 @@ Decision decide_curve(const Coefficients& coefficients,
   decision.request = request;
   decision.coefficients = coefficients;
   decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
+  decision.compared = decision.rows;
   decision.shown = rows_of(decision.rows, request.shown_counts);
   decision.steps = marginal_steps(doublings(decision.rows));
   add_money(decision);

@@ -20,10 +20,11 @@ struct DecisionRequest {
   std::optional<SpotTerms> spot;
   std::optional<MessageTerms> message;  // of the collective that dominates
   LawInputs law_inputs;
-  std::vector<int> shown_counts;  // of coefficients; empty: the doublings
-  int law_counts = 64;            // the law's curve reaches to here
-  model::WorkPlan law_work;       // of a step on that curve
-  bool intervals = true;          // of the law and what it leads to, the slow part
+  std::vector<int> shown_counts;     // of coefficients; empty: the doublings
+  std::vector<int> forecast_counts;  // asked for beside the usual ones
+  int law_counts = 64;               // the law's curve reaches to here
+  model::WorkPlan law_work;          // of a step on that curve
+  bool intervals = true;             // of the law and what it leads to, the slow part
 };
 
 /// Amdahl's law by plain least squares against the rows.
@@ -39,7 +40,9 @@ struct Decision {
   Scaling scaling = Scaling::strong;
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
-  std::vector<DecisionRow> rows;   // every count, ascending
+  std::vector<DecisionRow> rows;  // every count, ascending
+  /// Of these, as `rows_of_same_quality`: that laws are fitted to and a verdict may name.
+  std::vector<DecisionRow> compared;
   std::vector<DecisionRow> shown;  // of these what tables list
   std::vector<MarginalStep> steps;
   std::optional<model::CostChoice> choice;   // with prices
@@ -64,8 +67,8 @@ struct Decision {
   std::optional<model::ContentionFit> fit;
   LawEvidence evidence;
   FurtherLaws further;
-  std::optional<LawForecast> law_forecast;               // beyond the measured counts
-  std::optional<model::ModelSelection> model_selection;  // from five counts on
+  std::optional<model::CombinedLaw> laws;   // all that hold, weighted; from two counts on
+  std::optional<LawForecast> law_forecast;  // beyond the measured counts
   std::vector<std::string> remarks;
 
   const DecisionRow& row(int count) const;

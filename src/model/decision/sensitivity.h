@@ -7,7 +7,7 @@
 #include "src/model/cost.h"
 #include "src/model/decision/choice.h"
 #include "src/model/decision/scaling_row.h"
-#include "src/model/laws/contention_law.h"
+#include "src/model/laws/model_selection.h"
 
 #include <optional>
 #include <string>
@@ -149,33 +149,31 @@ struct DeadlineForecast {
   std::optional<double> measured_in_time;  // probability that one more run there does, too
   /// Relative standard deviation of one run; absent without repeats and law.
   std::optional<double> noise;
-  bool noise_measured = false;  // of repeats; otherwise with what the law misses the rows by
+  bool noise_measured = false;  // of repeats; otherwise what the laws miss the rows by
   std::string unavailable;      // why no law gives more: then there is nothing below
   int from = 1;                 // the counts that were looked at, multiples of `step`
   int to = 1;
   int step = 1;
   std::optional<PredictedCount> cheapest;  // that was not measured, meets it and passes
   PredictedCount fastest;                  // by the best fit, of those looked at
-  /// No count meets the deadline more probably than this, however many there were.
+  /// No count looked at meets the deadline more probably than this.
   double in_time_anywhere = 0.0;
-  std::optional<double> peak;  // count of least time by the best fit; absent: none
-  Seconds least;               // that time, or what time tends to
 };
 
-/// `estimate` where the law is determined, else `unavailable` is why not. Counts from the smallest
-/// measured one to `model::farthest_extrapolation` times the largest, in multiples of the greatest
-/// common divisor of the measured ones; of more than 512 of them as many, evenly spread in log K.
-/// One run takes T(K) (1 + sd t): T over the draws of the fit, sd of one run from the repeats'
-/// pooled spread (and what the law misses the rows by, where that exceeds it or there are no
-/// repeats), t Student's on the degrees of freedom of that sd. The cheapest is by expected cost,
-/// without prices by ranks x time; the rubric's efficiency threshold and budget hold for it, other
-/// gates cannot be predicted. `in_time_anywhere` gives each draw its own best count.
-/// `measured_in_time` is that of T (1 + sd sqrt(1 + 1/n) t) for n runs with median T. Absent
-/// without a deadline and for rows of a load, which is not bought.
-std::optional<DeadlineForecast> forecast_deadline(
-    const std::vector<DecisionRow>& rows,
-    const std::optional<model::ContentionEstimate>& estimate,
-    const std::string& unavailable,
-    const std::optional<model::Prices>& prices,
-    const Rubric& rubric);
+/// `laws` of the rows; `unavailable` says why nothing is predicted by them, empty where it is.
+/// Counts from the smallest measured one to `model::farthest_extrapolation` times the largest, in
+/// multiples of the greatest common divisor of the measured ones; of more than 512 of them as many,
+/// evenly spread in log K.
+/// One run takes T(K) (1 + sd t): T over the draws of all laws that hold, sd of one run from the
+/// repeats' pooled spread (without repeats: what the laws miss the rows by), t Student's on the
+/// degrees of freedom of that sd. The cheapest is by expected cost, without prices by ranks x time;
+/// the rubric's efficiency threshold and budget hold for it, other gates cannot be predicted.
+/// `in_time_anywhere` gives each draw its own best count. `measured_in_time` is that of
+/// T (1 + sd sqrt(1 + 1/n) t) for n runs with median T. Absent without a deadline and for rows of a
+/// load, which is not bought.
+std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
+                                                  const std::optional<model::CombinedLaw>& laws,
+                                                  const std::string& unavailable,
+                                                  const std::optional<model::Prices>& prices,
+                                                  const Rubric& rubric);
 }  // namespace scaleworth::decide

@@ -167,6 +167,32 @@ std::optional<model::MicroBatchFit> micro_batch_fit(const std::vector<DecisionRo
   }
   return model::fit_micro_batches(points);
 }
+
+/// That all rows have within 1 %, by `value`.
+template <class Value>
+bool constant_over(const std::vector<DecisionRow>& rows, Value value) {
+  const double first = value(rows.front());
+  return std::ranges::all_of(
+      rows, [&](const DecisionRow& row) { return std::abs(value(row) / first - 1.0) <= 0.01; });
+}
+
+std::vector<model::LawFamily> families_of_micro_batches(const std::vector<DecisionRow>& rows) {
+  const Layout replica = layout_of_replica(rows.front().facts.layout);
+  if (rows.size() < 2 || !std::ranges::all_of(rows, [&](const DecisionRow& row) {
+        return row.facts.microbatches && layout_of_replica(row.facts.layout) == replica;
+      })) {
+    return {};
+  }
+  const auto number = [](const DecisionRow& row) { return *row.facts.microbatches; };
+  const auto in_all = [&](const DecisionRow& row) { return number(row) * row.count; };
+  const auto growth = [](const DecisionRow& row) { return row.work_growth(); };
+  const auto per_count = [&](const DecisionRow& row) { return growth(row) / row.count; };
+  if (constant_over(rows, in_all) && constant_over(rows, growth))
+    return {model::micro_batch_family(true)};
+  if (constant_over(rows, number) && constant_over(rows, per_count))
+    return {model::micro_batch_family(false)};
+  return {};
+}
 }  // namespace
 
 FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
@@ -175,6 +201,7 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
   FurtherLaws laws;
   if (scaling == Scaling::weak) laws.gustafson = model::fit_gustafson(points_of_laws(rows));
   laws.micro_batches = micro_batch_fit(rows);
+  laws.known_families = families_of_micro_batches(rows);
   for (const DecisionRow& row : rows) {
     if (inputs.ring) {
       const model::RingTime time = model::ring_time(*inputs.ring, row.count);

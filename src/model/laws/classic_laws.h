@@ -140,8 +140,11 @@ struct FurtherLaws {
   std::optional<model::ContentionFit> informed;  // strong scaling with ring costs
   std::vector<RingRow> ring;                     // with ring costs
   std::vector<BoundRow> bounds;                  // with work and depth
-  /// That the inputs add to the model selection of the rows.
+  /// That the inputs add to the laws of the rows.
   std::vector<model::LawFamily> families;
+  /// The only laws where the form is known: micro-batches in one layout of the replica, with the
+  /// batch fixed or in proportion to the replicas (within 1 %).
+  std::vector<model::LawFamily> known_families;
 };
 
 /// Throws UserError for inputs out of their range.

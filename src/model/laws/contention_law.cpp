@@ -35,17 +35,6 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return norm > 0.0 ? (x * y).sum() / norm : 0.0;
 }
 
-CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
-  const auto times = [&](const ContentionFit& fit) {
-    std::vector<double> at;
-    for (int k = 1; k <= max_count; ++k) at.push_back(fit.time(k));
-    return at;
-  };
-  CurveDraws draws{times(estimate.best), {}};
-  for (const ContentionFit& fit : estimate.draws) draws.draws.push_back(times(fit));
-  return draws;
-}
-
 }  // namespace
 
 Vector3 law_vector(const ContentionFit& fit) {
@@ -106,6 +95,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
 
 ScalingLaw contention_law(const std::vector<TimePoint>& points,
                           const std::optional<ContentionEstimate>& estimate,
+                          const CurveDraws& curve,
                           const CurveRequest& request) {
   ScalingLaw law;
   law.name = "contention-coherency";
@@ -127,11 +117,11 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
         next.width_before ? narrows_most : "");
     return law;
   }
+  fill_curve(law, curve, request);
   law.residual = estimate->best.residual;
   law.basis = fmt::format(
       "E(K) = 1/(1 + s(K-1) + cK(K-1)) fitted to {} counts by least relative squares with free T1; "
-      "intervals of T1, s and c by profile likelihood, of the curve by parametric bootstrap, with "
-      "the {}",
+      "intervals of T1, s and c by profile likelihood, with the {}",
       counts,
       estimate->noise_measured ? "measured spread" : "spread of the residuals");
   const auto intervals = profile_intervals(points, estimate->best);
@@ -155,7 +145,6 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
   law.serial = Estimate<double>{best.serial, intervals->serial, counts};
   law.coherency = Estimate<double>{best.coherency, intervals->coherency, counts};
   law.correlation = estimate->correlation;
-  fill_curve(law, curve_of(*estimate, request.max_count), request);
   return law;
 }
 

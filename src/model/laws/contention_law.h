@@ -66,6 +66,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
 /// ask for a count, else twice the largest.
 ScalingLaw contention_law(const std::vector<TimePoint>& points,
                           const std::optional<ContentionEstimate>& estimate,
+                          const CurveDraws& curve,
                           const CurveRequest& request);
 
 /// 95 % intervals by profile likelihood: every value whose best fit is not worse than the free one

@@ -39,10 +39,10 @@ FittedLaw fit_power(std::span<const TimePoint> points) {
 std::vector<LawFamily> law_families() {
   using namespace terms;
   return {
-      of_terms("constant efficiency", "a/K", {ideal}),
+      of_terms(constant_efficiency_family, "a/K", {ideal}),
       of_terms("constant", "a", {level}),
-      of_terms(amdahl_family, "a/K + b", {ideal, level}),
-      of_terms(logarithmic_family, "(a + b log2 K)/K", {ideal, falling_short}),
+      of_terms("Amdahl", "a/K + b", {ideal, level}),
+      of_terms("logarithmic loss", "(a + b log2 K)/K", {ideal, falling_short}),
       {"power loss", "a K^b / K", 2, fit_power},
       of_terms("square-root loss", "(a + b sqrt K)/K", {ideal, root}),
       of_terms("constant and logarithm", "a + b log2 K", {level, logarithm}),
@@ -50,6 +50,12 @@ std::vector<LawFamily> law_families() {
       of_terms("contention-coherency", "a/K + b + c (K-1)", {ideal, level, linear}),
       of_terms("all four terms", "a/K + b + c log2 K + d (K-1)", {ideal, level, logarithm, linear}),
       {"normal form", "(a + b K^i log2(K)^j)/K", 4, fit_normal_form}};
+}
+
+LawFamily micro_batch_family(bool fixed_batch) {
+  using namespace terms;
+  return fixed_batch ? of_terms("micro-batches", "a m + b with m = M/K", {ideal, level})
+                     : of_terms("micro-batches", "(a m + b)/K, m fixed", {ideal});
 }
 
 LawFamily informed_family(TimeAt communication) {

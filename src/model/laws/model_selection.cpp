@@ -2,255 +2,308 @@
 #include "src/model/laws/model_selection.h"
 
 #include "src/core/error.h"
-#include "src/model/laws/law_evidence.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
 
 #include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
-constexpr std::size_t first_forecast = 3;  // one point more than the first guess has parameters
-constexpr std::size_t first_judged = 4;    // a miss from fewer points shows no cliff
-constexpr std::size_t fewest_counts = 5;
-constexpr std::size_t most_forecasts = 20;
-constexpr std::size_t most_points = 200;
-constexpr std::size_t free_parameters = 2;  // more must be paid for with counts
-constexpr double clearly_better = 0.01;
-constexpr double least_ratio = 1e-9;  // of a law that predicts no time at all
-
 using Points = std::vector<TimePoint>;
 
-/// Ascending, one point per count, at most `most_points`.
-Points tidy(Points points) {
+constexpr double usual_noise = 0.015;        // of a row, where nothing measured it
+constexpr double usual_noise_degrees = 1.0;  // that this is worth
+constexpr double usual_error = 0.01;         // per doubling beyond the rows, likewise worth one
+constexpr double constant_efficiency_odds = 10.0;
+constexpr double charge_per_parameter = 0.625;  // times ln(n + 1)
+constexpr std::size_t free_parameters = 3;      // more must be paid for with counts
+constexpr std::size_t law_draws = 400;
+constexpr std::size_t fewest_to_leave_out = 5;
+constexpr double stray_error = 0.10;
+constexpr double stray_factor = 5.0;
+constexpr std::size_t first_held_out = 3;
+constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff
+constexpr std::size_t most_held_out = 20;
+constexpr std::size_t most_points = 200;
+constexpr double named_weight = 0.05;
+constexpr double least_time = 1e-12;  // relative, of a law that predicts no time at all
+
+struct Noise {
+  double sd = usual_noise;
+  double degrees = usual_noise_degrees;
+};
+
+Noise noise_of(const Points& points) {
+  const MeasuredNoise measured = measured_noise(points);
+  const auto n = static_cast<double>(points.size());
+  if (!measured.known || !(measured.variance > 0.0)) return {};
+  const double degrees = measured.degrees > 0.0 ? measured.degrees : n;
+  return {std::sqrt(measured.variance), std::clamp(degrees, 1.0, n)};
+}
+
+double squares_of(const FittedLaw& law, const Points& points) {
+  double squares = 0.0;
+  for (const TimePoint& at : points) squares += std::pow(law.time(at.count) / at.time - 1.0, 2);
+  return squares;
+}
+
+double log_time(const FittedLaw& law, const TimePoint& at, double count) {
+  return std::log(std::max(law.time(count), least_time * at.time));
+}
+
+/// The laws that `points` determine, fitted and weighted.
+std::vector<WeightedLaw> weigh(const std::vector<LawFamily>& families,
+                               const Points& points,
+                               const Noise& noise) {
+  const auto n = static_cast<double>(points.size());
+  std::vector<WeightedLaw> laws;
+  double most = -std::numeric_limits<double>::infinity();
+  for (const LawFamily& family : families) {
+    const std::size_t p = family.parameters;
+    if (p > points.size() || (p > free_parameters && points.size() <= 2 * p)) continue;
+    WeightedLaw law{family, family.fit(points)};
+    const double squares = noise.degrees * noise.sd * noise.sd + squares_of(law.fitted, points);
+    law.weight = -0.5 * (noise.degrees + n) * std::log(squares) -
+                 charge_per_parameter * static_cast<double>(family.parameters) * std::log(n + 1.0);
+    if (family.name == constant_efficiency_family) law.weight += std::log(constant_efficiency_odds);
+    most = std::max(most, law.weight);
+    laws.push_back(std::move(law));
+  }
+  double sum = 0.0;
+  for (WeightedLaw& law : laws) sum += law.weight = std::exp(law.weight - most);
+  for (WeightedLaw& law : laws) law.weight /= sum;
+  return laws;
+}
+
+double combined_log_time(const std::vector<WeightedLaw>& laws,
+                         const TimePoint& near,
+                         double count) {
+  double sum = 0.0;
+  for (const WeightedLaw& law : laws) sum += law.weight * log_time(law.fitted, near, count);
+  return sum;
+}
+
+/// The row that all others contradict; absent where none is.
+std::optional<std::size_t> stray_row(const std::vector<LawFamily>& families, const Points& points) {
+  if (points.size() < fewest_to_leave_out) return std::nullopt;
+  std::optional<std::size_t> stray;
+  double farthest = stray_error;
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    Points others = points;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto laws = weigh(families, others, {});
+    const auto best = std::ranges::max_element(laws, {}, &WeightedLaw::weight);
+    const double left = std::max(1.0, static_cast<double>(others.size() - best->family.parameters));
+    const double spread = std::sqrt(squares_of(best->fitted, others) / left);
+    const double miss =
+        std::abs(log_time(best->fitted, points[i], points[i].count) - std::log(points[i].time));
+    if (miss <= std::max(farthest, stray_factor * spread)) continue;
+    farthest = miss;
+    stray = i;
+  }
+  return stray;
+}
+
+/// Forecasts each count from the smaller ones, as the whole is forecast from all.
+void hold_out(CombinedLaw& law,
+              const std::vector<LawFamily>& families,
+              const Points& points,
+              const Noise& noise) {
+  std::map<std::string, std::vector<double>> errors;  // by law, relative
+  double squares = usual_error * usual_error;
+  double sum = 0.0;
+  std::size_t from = first_held_out;
+  if (points.size() > from + most_held_out) from = points.size() - most_held_out;
+  for (std::size_t known = from; known < points.size(); ++known) {
+    const TimePoint& next = points[known];
+    const Points before(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(known));
+    const auto laws = weigh(families, before, noise);
+    const double error = combined_log_time(laws, next, next.count) - std::log(next.time);
+    squares += std::pow(error / std::max(0.5, std::log2(next.count / before.back().count)), 2);
+    sum += std::abs(std::expm1(error));
+    ++law.forecasts;
+    for (const WeightedLaw& one : laws) {
+      const double missed = log_time(one.fitted, next, next.count) - std::log(next.time);
+      errors[one.family.name].push_back(std::abs(std::expm1(missed)));
+      const auto at = std::ranges::find(
+          law.laws, one.family.name, [](const WeightedLaw& each) { return each.family.name; });
+      if (known < first_judged || at == law.laws.end()) continue;
+      at->worst = std::max(at->worst.value_or(0.0), std::expm1(std::abs(missed)));
+    }
+  }
+  for (WeightedLaw& one : law.laws) {
+    const std::vector<double>& missed = errors[one.family.name];
+    if (missed.empty()) continue;
+    one.held_out =
+        std::accumulate(missed.begin(), missed.end(), 0.0) / static_cast<double>(missed.size());
+  }
+  const auto n = static_cast<double>(law.forecasts);
+  law.error_per_doubling = std::sqrt(squares / (n + 1.0));
+  if (law.forecasts > 0) law.held_out = sum / n;
+}
+
+void add_draws(CombinedLaw& law, const Points& points, const Noise& noise, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> weights;
+  for (const WeightedLaw& one : law.laws) weights.push_back(one.weight);
+  std::discrete_distribution<std::size_t> choose(weights.begin(), weights.end());
+  for (std::size_t i = 0; i < law_draws; ++i) {
+    const WeightedLaw& one = law.laws[choose(generator)];
+    const auto left = static_cast<double>(points.size() - one.family.parameters);
+    const double degrees = noise.degrees + left;
+    const double squares = noise.degrees * noise.sd * noise.sd + squares_of(one.fitted, points);
+    std::gamma_distribution<double> chi_squared(degrees / 2.0, 2.0);
+    const double sd = std::sqrt(squares / chi_squared(generator));
+    Points redrawn = points;
+    for (TimePoint& at : redrawn) {
+      const double fitted = one.fitted.time(at.count);
+      at.time = fitted * std::max(0.05, 1.0 + sd * normal(generator));
+    }
+    const double error = law.error_per_doubling * normal(generator);
+    law.draws.push_back(
+        [fitted = one.family.fit(redrawn), error, last = points.back().count](double count) {
+          return fitted.time(count) * std::exp(error * std::max(0.0, std::log2(count / last)));
+        });
+  }
+}
+}  // namespace
+
+double CombinedLaw::time(double count) const {
+  double sum = 0.0;
+  for (const WeightedLaw& law : laws) {
+    sum +=
+        law.weight * std::log(std::max(law.fitted.time(count), std::numeric_limits<double>::min()));
+  }
+  return std::exp(sum);
+}
+
+std::vector<double> CombinedLaw::times(double count) const {
+  std::vector<double> times;
+  for (const TimeAt& draw : draws) times.push_back(draw(count));
+  return times;
+}
+
+Interval<double> CombinedLaw::interval(double count) const {
+  const std::vector<double> at = times(count);
+  const double best = time(count);
+  return {std::min(best, *quantile(at, 0.025)), std::max(best, *quantile(at, 0.975))};
+}
+
+const WeightedLaw* CombinedLaw::nearest() const {
+  const WeightedLaw* nearest = nullptr;
+  for (const WeightedLaw& law : laws) {
+    if (law.worst && (!nearest || *law.worst < *nearest->worst)) nearest = &law;
+  }
+  return nearest;
+}
+
+bool CombinedLaw::cliff() const {
+  return nearest() && *nearest()->worst > cliff_error;
+}
+
+std::string CombinedLaw::names() const {
+  std::string text;
+  double others = 1.0;
+  for (const WeightedLaw& law : laws) {
+    if (law.weight < named_weight && !text.empty()) break;
+    text +=
+        fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", law.family.name, 100.0 * law.weight);
+    others -= law.weight;
+  }
+  return others < 0.005 ? text : text + fmt::format(", others {:.0f} %", 100.0 * others);
+}
+
+std::optional<CombinedLaw> combine_laws(Points points,
+                                        const std::vector<LawFamily>& further,
+                                        const std::vector<LawFamily>& known,
+                                        std::uint64_t seed) {
   std::ranges::sort(points, {}, &TimePoint::count);
   const auto same_count = [](const TimePoint& a, const TimePoint& b) { return a.count == b.count; };
   points.erase(std::unique(points.begin(), points.end(), same_count), points.end());
   for (const TimePoint& point : points) {
-    if (!(point.time > 0.0) || !std::isfinite(point.time) || point.count < 1) {
+    if (!(point.time > 0.0) || !std::isfinite(point.time) || point.count < 1)
       throw UserError("a scaling law needs counts and step times above zero; measure again");
-    }
   }
-  return thinned(points, most_points);
-}
-
-double ratio(const FittedLaw& law, const TimePoint& point) {
-  return std::max(least_ratio, law.time(point.count) / point.time);
-}
-
-/// predicted / measured at one point, and how many points the prediction knew.
-struct Forecast {
-  double ratio = 1.0;
-  std::size_t known = 0;
-};
-using Forecasts = std::vector<Forecast>;
-
-void add_forecasts(Forecasts& forecasts,
-                   const LawFamily& family,
-                   const LawFamily& guess,
-                   const Points& points) {
-  std::size_t from = first_forecast;
-  if (points.size() > from + most_forecasts) from = points.size() - most_forecasts;
-  for (std::size_t known = from; known < points.size(); ++known) {
-    const LawFamily& used = known > family.parameters ? family : guess;
-    forecasts.push_back({ratio(used.fit(std::span(points).first(known)), points[known]), known});
+  points = thinned(points, most_points);
+  if (points.size() < 2) return std::nullopt;
+  std::vector<LawFamily> families = known.empty() ? law_families() : known;
+  families.insert(families.end(), further.begin(), further.end());
+  CombinedLaw law;
+  if (const auto stray = stray_row(families, points)) {
+    law.stray = points[*stray].ranks();
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(*stray));
   }
-}
-
-double held_out_error(const Forecasts& forecasts) {
-  double sum = 0.0;
-  for (const Forecast& forecast : forecasts) sum += std::abs(forecast.ratio - 1.0);
-  return sum / static_cast<double>(forecasts.size());
-}
-
-double worst_error(const Forecasts& forecasts) {
-  double worst = 0.0;
-  for (const Forecast& forecast : forecasts) {
-    if (forecast.known < first_judged) continue;
-    worst = std::max(worst, std::max(forecast.ratio, 1.0 / forecast.ratio) - 1.0);
-  }
-  return worst;
-}
-
-/// By how much the second's |ln ratio| is smaller, in the mean of paired forecasts.
-struct Gain {
-  double mean = 0.0;
-  double standard_error = 0.0;  // 0 below three forecasts
-};
-
-Gain gain_over(const Forecasts& guess, const Forecasts& other) {
-  const auto n = static_cast<double>(guess.size());
-  std::vector<double> differences;
-  Gain gain;
-  for (std::size_t i = 0; i < guess.size(); ++i) {
-    const double guessed = std::abs(std::log(guess[i].ratio));
-    differences.push_back(guessed - std::abs(std::log(other[i].ratio)));
-    gain.mean += differences.back() / n;
-  }
-  if (differences.size() < 3) return gain;
-  double squares = 0.0;
-  for (const double difference : differences) squares += std::pow(difference - gain.mean, 2);
-  gain.standard_error = std::sqrt(squares / (n - 1.0) / n);
-  return gain;
-}
-
-/// The competition: every law's forecasts of the same points.
-struct Competition {
-  std::vector<LawFamily> families;
-  std::vector<Forecasts> forecasts;  // by family
-  std::size_t guess = 0;
-  std::size_t chosen = 0;
-};
-
-/// The law that gains most on the first guess, of those that `admitted` takes; else the guess.
-template <class Admitted>
-std::size_t clearly_best(const Competition& competition, Admitted admitted) {
-  const Forecasts& guess = competition.forecasts[competition.guess];
-  std::size_t chosen = competition.guess;
-  double best = 0.0;
-  for (std::size_t i = 0; i < competition.families.size(); ++i) {
-    if (!admitted(i)) continue;
-    const Gain gain = gain_over(guess, competition.forecasts[i]);
-    if (gain.mean <= std::max(clearly_better, gain.standard_error)) continue;
-    // Fewer terms come first: where two predict alike, the simpler law is taken.
-    if (gain.mean <= best) continue;
-    best = gain.mean;
-    chosen = i;
-  }
-  return chosen;
-}
-
-std::size_t chosen_law(const Competition& competition, std::size_t counts) {
-  const auto near = [&](std::size_t i) {
-    return worst_error(competition.forecasts[i]) <= cliff_error;
-  };
-  const std::size_t chosen = clearly_best(competition, [&](std::size_t i) {
-    const std::size_t parameters = competition.families[i].parameters;
-    return parameters <= free_parameters || counts > 2 * parameters;
-  });
-  if (near(chosen)) return chosen;
-  const std::size_t richer = clearly_best(competition, near);
-  return near(richer) ? richer : chosen;
-}
-
-Competition compete(std::vector<LawFamily> families, const std::vector<Points>& series, bool weak) {
-  Competition result;
-  const auto guess =
-      std::ranges::find(families, weak ? logarithmic_family : amdahl_family, &LawFamily::name);
-  result.guess = static_cast<std::size_t>(guess - families.begin());
-  std::size_t counts = 0;
-  for (const Points& points : series) counts = std::max(counts, points.size());
-  for (const LawFamily& family : families) {
-    Forecasts& forecasts = result.forecasts.emplace_back();
-    for (const Points& points : series) {
-      add_forecasts(forecasts, family, families[result.guess], points);
-    }
-  }
-  result.families = std::move(families);
-  result.chosen = chosen_law(result, counts);
-  return result;
-}
-
-CandidateLaw judged(const LawFamily& family, const Forecasts& forecasts, const Points& points) {
-  CandidateLaw law{family.name, family.formula, family.fit(points)};
-  double squares = 0.0;
-  for (const TimePoint& point : points) squares += std::pow(ratio(law.fitted, point) - 1.0, 2);
-  law.residual = std::sqrt(squares / static_cast<double>(points.size()));
-  law.held_out = held_out_error(forecasts);
-  law.worst = worst_error(forecasts);
+  const Noise noise = noise_of(points);
+  law.laws = weigh(families, points, noise);
+  const auto n = static_cast<double>(points.size());
+  for (WeightedLaw& one : law.laws) one.residual = std::sqrt(squares_of(one.fitted, points) / n);
+  std::ranges::stable_sort(law.laws, std::ranges::greater{}, &WeightedLaw::weight);
+  hold_out(law, families, points, noise);
+  const WeightedLaw& best = law.laws.front();
+  law.noise_degrees = noise.degrees + n - static_cast<double>(best.family.parameters);
+  law.noise = std::sqrt((noise.degrees * noise.sd * noise.sd + best.residual * best.residual * n) /
+                        law.noise_degrees);
+  add_draws(law, points, noise, seed);
   return law;
 }
-}  // namespace
 
-LawChoice choose_law(const std::vector<Points>& series, bool weak) {
-  std::vector<Points> tidied;
-  for (const Points& points : series) tidied.push_back(tidy(points));
-  const Competition competition = compete(law_families(), tidied, weak);
-  const Forecasts& forecasts = competition.forecasts[competition.chosen];
-  LawChoice choice{competition.families[competition.chosen],
-                   std::nullopt,
-                   competition.chosen != competition.guess};
-  if (!forecasts.empty()) choice.held_out = held_out_error(forecasts);
-  return choice;
-}
-
-std::optional<ModelSelection> select_model(Points points,
-                                           bool weak,
-                                           const std::vector<LawFamily>& further) {
-  points = tidy(std::move(points));
-  if (points.size() < fewest_counts) return std::nullopt;
-  std::vector<LawFamily> families = law_families();
-  families.insert(families.end(), further.begin(), further.end());
-  const Competition competition = compete(std::move(families), {points}, weak);
-  ModelSelection result;
-  result.forecasts = competition.forecasts.front().size();
-  result.by_forecast = competition.chosen != competition.guess;
-  for (std::size_t i = 0; i < competition.families.size(); ++i) {
-    result.laws.push_back(judged(competition.families[i], competition.forecasts[i], points));
+CurveDraws curve_draws(const CombinedLaw& law, int max_count) {
+  CurveDraws curve;
+  curve.draws.resize(law.draws.size());
+  for (int count = 1; count <= max_count; ++count) {
+    curve.best.push_back(law.time(count));
+    for (std::size_t i = 0; i < law.draws.size(); ++i)
+      curve.draws[i].push_back(law.draws[i](count));
   }
-  const auto first = result.laws.begin();
-  const auto chosen = first + static_cast<std::ptrdiff_t>(competition.chosen);
-  std::rotate(first, chosen, chosen + 1);
-  std::ranges::stable_sort(first + 1, result.laws.end(), {}, &CandidateLaw::held_out);
-  return result;
+  return curve;
 }
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
-namespace {
-constexpr int multiples[] = {2, 4, 8};
-
-std::vector<ForecastPoint> points_beyond(const std::vector<DecisionRow>& rows,
-                                         const model::TimeAt& time_at) {
+std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
+                                        const std::optional<model::CombinedLaw>& law,
+                                        const std::vector<int>& asked) {
+  if (!law) return std::nullopt;
+  if (law->cliff()) {
+    return LawForecast{fmt::format("no law: even the nearest, {}, misses a count by {:.0f} %",
+                                   law->nearest()->family.name,
+                                   100.0 * *law->nearest()->worst),
+                       {}};
+  }
+  LawForecast forecast{law->names(), {}};
+  if (law->held_out) {
+    forecast.basis += fmt::format("; one count ahead they missed by {:.1f} % in the mean of {}",
+                                  100.0 * *law->held_out,
+                                  law->forecasts);
+  }
+  if (law->stray) {
+    forecast.basis +=
+        fmt::format("; the row at {} is left out, all others contradict it", *law->stray);
+  }
   const DecisionRow& last = rows.back();
   const double baseline_s = last.speedup.value * last.same_work.value.value();
-  std::vector<ForecastPoint> points;
-  for (const int multiple : multiples) {
-    const std::int64_t count = std::int64_t{last.count} * multiple;
-    if (count > std::numeric_limits<int>::max()) break;
-    const double time = time_at(static_cast<double>(count));
-    const double speedup = baseline_s / time;
-    points.push_back({static_cast<int>(count),
-                      Seconds(time),
-                      speedup,
-                      speedup / (last.count_ratio * multiple),
-                      multiple > model::farthest_extrapolation});
+  const double baseline_count = last.count / last.count_ratio;
+  std::set<std::int64_t> counts(asked.begin(), asked.end());
+  for (const int multiple : {2, 4, 8}) counts.insert(std::int64_t{last.count} * multiple);
+  for (const std::int64_t each : counts) {
+    if (each > std::numeric_limits<int>::max()) break;
+    const auto count = static_cast<double>(each);
+    const Estimate<double> time{law->time(count), law->interval(count), law->draws.size()};
+    const double speedup = baseline_s / time.value;
+    forecast.points.push_back({static_cast<int>(each),
+                               as<Seconds>(time),
+                               speedup,
+                               speedup * baseline_count / count,
+                               count > model::farthest_extrapolation * last.count});
   }
-  return points;
-}
-}  // namespace
-
-std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
-                                        Scaling scaling,
-                                        const std::optional<model::ModelSelection>& selection) {
-  if (rows.size() < 2) return std::nullopt;
-  const bool weak = scaling == Scaling::weak;
-  const std::string usual = fmt::format("the usual law of {} scaling", weak ? "weak" : "strong");
-  if (!selection) {
-    const std::vector<model::TimePoint> points = points_of_laws(rows);
-    const auto [family, held_out, by_forecast] = model::choose_law({points}, weak);
-    const std::string basis =
-        by_forecast ? "the law that predicted the largest count best"
-                    : fmt::format("{}, for {} counts cannot choose one", usual, points.size());
-    return LawForecast{
-        family.name, family.formula, basis, held_out, points_beyond(rows, family.fit(points).time)};
-  }
-  const model::CandidateLaw& best = selection->laws.front();
-  LawForecast forecast{best.name, best.formula, "", best.held_out, {}};
-  if (best.worst > model::cliff_error) {
-    forecast.basis = fmt::format(
-        "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
-    return forecast;
-  }
-  const std::string counts =
-      fmt::format("{} count{}", selection->forecasts, selection->forecasts == 1 ? "" : "s");
-  forecast.basis =
-      selection->by_forecast
-          ? fmt::format("the law that predicted {} best from the smaller ones", counts)
-          : fmt::format(
-                "{}: none predicted {} clearly better from the smaller ones", usual, counts);
-  forecast.points = points_beyond(rows, best.fitted.time);
   return forecast;
 }
 }  // namespace scaleworth::decide

@@ -19,12 +19,15 @@ int count_at(std::size_t index) {
   return static_cast<int>(index) + 1;
 }
 
-/// Index of the least cost (K p + f) T of the same work.
+/// (K p + f) T of the same work.
+Dollars cost_at(const std::vector<double>& times, std::size_t index, const Prices& prices) {
+  return job_cost(prices, count_at(index), Seconds(times[index]));
+}
+
 std::size_t cheapest(const std::vector<double>& times, const Prices& prices) {
   std::size_t best = 0;
-  const auto cost = [&](std::size_t i) { return job_cost(prices, count_at(i), Seconds(times[i])); };
   for (std::size_t i = 1; i < times.size(); ++i)
-    if (cost(i) < cost(best)) best = i;
+    if (cost_at(times, i, prices) < cost_at(times, best, prices)) best = i;
   return best;
 }
 

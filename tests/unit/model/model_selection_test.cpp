@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <random>
 
 using namespace scaleworth;
 using namespace scaleworth::model;
@@ -20,27 +22,21 @@ std::vector<TimePoint> points(const std::vector<int>& counts, Time time) {
 }
 }  // namespace
 
-TEST_CASE("a law that generated the times predicts them exactly", "[scaling]") {
-  const auto result =
-      select_model(points({1, 2, 4, 8, 16, 32, 64},
-                          [](int k) { return 100.0 * (0.05 + 0.95 / k + 0.002 * (k - 1)); }),
-                   false);
-  REQUIRE(result);
-  CHECK(result->forecasts == 4);
-  CHECK(result->by_forecast);
-  CHECK(result->laws.front().name == "contention-coherency");
-  // From four points on; with three the first guess stands in for it.
-  CHECK_THAT(result->laws.front().worst, WithinAbs(0.0, 1e-9));
-  CHECK(result->laws.front().held_out > 0.0);
-  CHECK_THAT(result->laws.front().fitted.time(128), WithinRel(100.0 * 0.31142, 1e-4));
-}
-
-TEST_CASE("logarithmic growth at work per rank is told from linear growth", "[scaling]") {
-  const auto result = select_model(
-      points({1, 2, 4, 8, 16, 32}, [](int k) { return 10.0 + 0.3 * std::log2(k); }), true);
-  REQUIRE(result);
-  CHECK(result->laws.front().name == "constant and logarithm");
-  CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.3, 1e-9));
+TEST_CASE("the law that generated the times has the weight and the forecast", "[scaling]") {
+  const auto laws = combine_laws(points(
+      {1, 2, 4, 8, 16, 32, 64}, [](int k) { return 100.0 * (0.05 + 0.95 / k + 0.002 * (k - 1)); }));
+  REQUIRE(laws);
+  CHECK(laws->forecasts == 4);
+  const WeightedLaw& first = laws->laws.front();
+  CHECK(first.family.name == "contention-coherency");
+  CHECK(first.weight > 0.9);
+  CHECK_THAT(*first.worst, WithinAbs(0.0, 1e-9));
+  CHECK_THAT(first.fitted.time(128), WithinRel(100.0 * 0.31142, 1e-4));
+  CHECK(laws->nearest() != nullptr);
+  CHECK_FALSE(laws->cliff());
+  const auto band = laws->interval(128);
+  CHECK(band.low < 31.142);
+  CHECK(band.high > 31.142);
 }
 
 TEST_CASE("the normal form finds the term of a curve of unknown shape", "[scaling]") {
@@ -64,98 +60,115 @@ TEST_CASE("the normal form of a constant rate has no term", "[scaling]") {
 }
 
 TEST_CASE("a power of the count is found", "[scaling]") {
-  const auto result =
-      select_model(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }), false);
-  REQUIRE(result);
-  CHECK(result->laws.front().name == "power loss");
-  CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.17, 1e-9));
+  const auto laws =
+      combine_laws(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }));
+  REQUIRE(laws);
+  CHECK(laws->laws.front().family.name == "power loss");
+  CHECK_THAT(laws->laws.front().fitted.coefficients[1], WithinAbs(0.17, 1e-9));
 }
 
 TEST_CASE("communication that is known competes with the other laws", "[scaling]") {
   const auto ring = [](double k) { return 0.3 * (k - 1.0) + 2.0 * (k - 1.0) / k; };
-  const auto result =
-      select_model(points({1, 2, 4, 8, 16, 32}, [&](int k) { return 40.0 / k + 1.0 + ring(k); }),
-                   false,
+  const auto laws =
+      combine_laws(points({1, 2, 4, 8, 16, 32}, [&](int k) { return 40.0 / k + 1.0 + ring(k); }),
                    {informed_family(ring)});
-  REQUIRE(result);
-  const auto& laws = result->laws;
-  const auto informed = std::find_if(laws.begin(), laws.end(), [](const CandidateLaw& law) {
-    return law.name == "Amdahl and measured communication";
+  REQUIRE(laws);
+  const auto informed = std::ranges::find_if(laws->laws, [](const WeightedLaw& law) {
+    return law.family.name == "Amdahl and measured communication";
   });
-  REQUIRE(informed != laws.end());
-  CHECK_THAT(informed->held_out, WithinAbs(0.0, 1e-9));
+  REQUIRE(informed != laws->laws.end());
+  CHECK_THAT(*informed->held_out, WithinAbs(0.0, 1e-9));
   CHECK_THAT(informed->fitted.coefficients[1], WithinAbs(1.0, 1e-9));
 }
 
-TEST_CASE("too few counts keep the law that the kind of scaling suggests", "[scaling]") {
-  const auto two = points({1, 2}, [](int k) { return 8.0 / k + 1.0; });
-  CHECK(choose_law({two}, false).family.name == "Amdahl");
-  CHECK(choose_law({two}, true).family.name == "logarithmic loss");
-  CHECK_FALSE(choose_law({two}, true).held_out);
+TEST_CASE("two noisy counts are drawn to constant efficiency, a plain loss is not", "[scaling]") {
+  const auto noisy = combine_laws(std::vector<TimePoint>{{1, 100.0}, {2, 51.0}});
+  REQUIRE(noisy);
+  CHECK(noisy->laws.front().family.name == constant_efficiency_family);
+  CHECK_THAT(noisy->time(8), WithinRel(100.0 / 8, 0.03));
+  const auto plain = combine_laws(std::vector<TimePoint>{{1, 100.0}, {2, 70.0}});
+  CHECK(plain->laws.front().family.name != constant_efficiency_family);
+  CHECK_FALSE(plain->held_out);
 }
 
-TEST_CASE("another law takes its place when it predicts clearly better", "[scaling]") {
-  const auto amdahl = points({1, 2, 4, 8}, [](int k) { return 0.9 / k + 0.1; });
-  const LawChoice weak = choose_law({amdahl}, true);
-  CHECK(weak.by_forecast);
-  CHECK(weak.family.name == "Amdahl");
-  const LawChoice strong = choose_law({amdahl}, false);
-  CHECK_FALSE(strong.by_forecast);
-  CHECK_THAT(*strong.held_out, WithinAbs(0.0, 1e-9));
+TEST_CASE("repeats that scatter little let few counts prove a bend", "[scaling]") {
+  std::vector<TimePoint> rows{{1, 100.0, 0.001, 10}, {2, 51.5, 0.001, 10}, {4, 27.5, 0.001, 10}};
+  const auto exact = combine_laws(rows);
+  for (TimePoint& row : rows) row.relative_sd.reset();
+  const auto unknown = combine_laws(rows);
+  const auto weight = [](const CombinedLaw& laws) {
+    const auto at = std::ranges::find_if(laws.laws, [](const WeightedLaw& law) {
+      return law.family.name == constant_efficiency_family;
+    });
+    return at->weight;
+  };
+  CHECK(weight(*exact) < 0.1 * weight(*unknown));
 }
 
-TEST_CASE("a law takes the first guess's place by more than the noise of its forecasts",
+TEST_CASE("one row that all others contradict is left out and named", "[scaling]") {
+  const auto truth = [](int k) { return 97.0 / k + 3.0; };
+  auto rows = points({1, 2, 4, 8, 16, 32}, truth);
+  rows[3].time *= 1.5;
+  const auto laws = combine_laws(rows);
+  REQUIRE(laws);
+  REQUIRE(laws->stray);
+  CHECK(*laws->stray == 8);
+  CHECK_THAT(laws->time(64), WithinRel(truth(64), 0.02));
+  CHECK_FALSE(combine_laws(points({1, 2, 4, 8, 16, 32}, truth))->stray);
+}
+
+TEST_CASE("bands hold the truth at twice and four times the range for laws of many shapes",
           "[scaling]") {
-  // Amdahl's law with 3 % ripples: others follow single counts better, none does so always.
-  const std::vector<double> ripples{0.97, 1.03, 0.98, 1.03, 0.97, 1.02, 0.98, 1.03};
-  std::size_t at = 0;
-  const auto rippled =
-      points({1, 2, 4, 8, 16, 32, 64, 128}, [&](int k) { return (0.9 / k + 0.1) * ripples[at++]; });
-  const LawChoice choice = choose_law({rippled}, false);
-  CHECK(choice.family.name == "Amdahl");
-  CHECK_FALSE(choice.by_forecast);
-}
-
-TEST_CASE("a law of three terms needs seven counts to be chosen", "[scaling]") {
-  const auto bent = [](int k) { return 0.1 + 0.9 / k + 0.001 * (k - 1); };
-  CHECK(choose_law({points({1, 2, 4, 8, 16, 32}, bent)}, false).family.name == "Amdahl");
-  CHECK(choose_law({points({1, 2, 4, 8, 16, 32, 64}, bent)}, false).family.name ==
-        "contention-coherency");
-}
-
-TEST_CASE("a law of three terms is chosen from fewer counts where the others see a cliff",
-          "[scaling]") {
-  const std::vector<double> seconds{800.0, 430.0, 260.0, 206.0, 235.0};
-  std::size_t at = 0;
-  const auto peaked = points({1, 2, 4, 8, 16}, [&](int) { return seconds[at++]; });
-  const auto result = select_model(peaked, false);
-  REQUIRE(result);
-  CHECK(result->laws.front().name == "contention-coherency");
-  CHECK(result->laws.front().worst < cliff_error);
+  const std::vector<std::function<double(double)>> truths{
+      [](double k) { return 0.97 / k + 0.03 + 0.001 * (k - 1); },
+      [](double k) { return std::pow(k, -0.88); },
+      [](double k) { return 0.95 / k + 0.03 + 0.01 * std::log2(k); },
+      [](double k) { return (0.95 + 0.05 * std::sqrt(k)) / k; },
+      [](double k) { return 0.96 / k + 0.04; },
+      [](double k) { return (1 + 0.05 * std::log2(k)) / k; },
+      [](double k) { return 1 / k + 0.01 * std::sqrt(2 * std::log(k)); }};
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  for (std::size_t shape = 0; shape < truths.size(); ++shape) {
+    int covered = 0;
+    constexpr int tables = 30;
+    for (int i = 0; i < tables; ++i) {
+      const auto laws = combine_laws(points(
+          {1, 2, 4, 8, 16}, [&](int k) { return truths[shape](k) * (1 + 0.02 * normal(random)); }));
+      for (const double count : {32.0, 64.0}) {
+        const auto band = laws->interval(count);
+        covered += band.low <= truths[shape](count) && truths[shape](count) <= band.high ? 1 : 0;
+      }
+    }
+    INFO("shape " << shape);
+    CHECK(covered >= 2 * tables * 80 / 100);
+  }
 }
 
 TEST_CASE("a cliff is beyond every law", "[scaling]") {
   // Ideal to 8, then each doubling takes twice as long: the last micro-batch is used up.
-  const auto result = select_model(
-      points({1, 2, 4, 8, 16, 32, 64}, [](int k) { return k <= 8 ? 64.0 / k : 8.0 * (k / 8); }),
-      false);
-  REQUIRE(result);
-  CHECK(result->laws.front().held_out > cliff_error);
+  const auto laws = combine_laws(
+      points({1, 2, 4, 8, 16, 32, 64}, [](int k) { return k <= 8 ? 64.0 / k : 8.0 * (k / 8); }));
+  REQUIRE(laws);
+  CHECK(laws->cliff());
+  // A table that a law with a minimum describes has none.
+  const std::vector<double> seconds{800.0, 430.0, 260.0, 206.0, 235.0};
+  std::size_t at = 0;
+  CHECK_FALSE(combine_laws(points({1, 2, 4, 8, 16}, [&](int) { return seconds[at++]; }))->cliff());
 }
 
-TEST_CASE("fewer than five counts are judged by no forecast", "[scaling]") {
-  CHECK_FALSE(select_model(points({1, 2, 4, 8}, [](int k) { return 8.0 / k; }), false));
-  CHECK_THROWS_AS(select_model(points({1, 2, 4, 8, 16}, [](int) { return 0.0; }), false),
-                  UserError);
+TEST_CASE("one count carries no law, and times must be positive", "[scaling]") {
+  CHECK_FALSE(combine_laws(points({4}, [](int k) { return 8.0 / k; })));
+  CHECK_THROWS_AS(combine_laws(points({1, 2, 4, 8, 16}, [](int) { return 0.0; })), UserError);
 }
 
 TEST_CASE("a long table is thinned to its ends", "[scaling]") {
   std::vector<TimePoint> rows;
   for (double k = 1; k <= 20000; ++k) rows.push_back({k, 5.0 + 100.0 / k});
-  const auto result = select_model(rows, false);
-  REQUIRE(result);
-  CHECK(result->forecasts == 20);
-  CHECK_THAT(result->laws.front().held_out, WithinAbs(0.0, 1e-6));
+  const auto laws = combine_laws(rows);
+  REQUIRE(laws);
+  CHECK(laws->forecasts == 20);
+  CHECK_THAT(laws->time(40000), WithinRel(5.0 + 100.0 / 40000, 1e-3));
 }
 
 using scaleworth::testing::add_training;

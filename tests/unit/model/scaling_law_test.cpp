@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/laws/contention_law.h"
+#include "src/model/laws/model_selection.h"
 #include "tests/catch.h"
 
 #include <vector>
@@ -42,7 +42,11 @@ CurveRequest strong_request(int largest) {
 }
 
 ScalingLaw law_from(const std::vector<TimePoint>& points, const CurveRequest& request) {
-  return contention_law(points, estimate_contention(points), request);
+  const auto laws = combine_laws(points);
+  return contention_law(points,
+                        estimate_contention(points),
+                        laws ? curve_draws(*laws, request.max_count) : CurveDraws{},
+                        request);
 }
 }  // namespace
 

@@ -81,15 +81,13 @@ TEST_CASE("beyond the measured counts the law reaches to four times the largest"
   CHECK(found.cheapest->count < 60);
 }
 
-TEST_CASE("where the peak is too slow no count meets the deadline at any price", "[decide]") {
+TEST_CASE("where the peak is too slow no count within reach meets the deadline", "[decide]") {
   // Peak at sqrt(0.98/0.0002) = 70: 47.8 s.
   const DeadlineForecast found = forecast(scaled(), by(30.0));
   CHECK_FALSE(found.measured.has_value());
   CHECK_FALSE(found.cheapest.has_value());
   CHECK(found.in_time_anywhere < 0.05);
-  CHECK_THAT(*found.peak, WithinRel(70.0, 0.1));
-  CHECK_THAT(found.least.value(), WithinRel(47.8, 0.02));
-  CHECK_THAT(found.fastest.expected.value(), WithinRel(found.least.value(), 1e-3));
+  CHECK_THAT(found.fastest.expected.value(), WithinRel(47.8, 0.05));
 }
 
 TEST_CASE("the efficiency threshold and the budget hold for predicted counts too", "[decide]") {

@@ -114,19 +114,24 @@ TEST_CASE("an optimum beyond four times the largest count carries a warning", "[
   CHECK(extrapolation_remarks(law, 16).front().find("4.1 times") != std::string::npos);
 }
 
-TEST_CASE("the law that predicts best is carried on to larger counts, far ones marked",
-          "[decide]") {
-  const Decision decision = decide_table(assemble(strong_observations()), {});
-  REQUIRE(decision.model_selection);
+TEST_CASE("the laws that hold are carried on to larger counts, far ones marked", "[decide]") {
+  DecisionRequest request;
+  request.forecast_counts = {48, 4096};
+  const Decision decision = decide_table(assemble(strong_observations()), request);
+  REQUIRE(decision.laws);
   REQUIRE(decision.law_forecast);
-  CHECK(decision.law_forecast->law == decision.model_selection->laws.front().name);
-  REQUIRE(decision.law_forecast->points.size() == 3);
-  const ForecastPoint& next = decision.law_forecast->points[0];
+  const auto& points = decision.law_forecast->points;
+  REQUIRE(points.size() == 5);
+  CHECK(points[0].count == 48);
+  CHECK(points[4].count == 4096);
+  const ForecastPoint& next = points[1];
   CHECK(next.count == 64);
   CHECK_FALSE(next.far);
-  CHECK_THAT(next.efficiency, WithinRel(3600.0 / next.time.value() / 64.0, 1e-9));
-  CHECK_FALSE(decision.law_forecast->points[1].far);
-  CHECK(decision.law_forecast->points[2].far);
+  CHECK_THAT(next.efficiency, WithinRel(3600.0 / next.time.value.value() / 64.0, 1e-9));
+  REQUIRE(next.time.interval);
+  CHECK(next.time.interval->low < next.time.value);
+  CHECK_FALSE(points[2].far);
+  CHECK(points[3].far);
 }
 
 TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
@@ -140,14 +145,55 @@ TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
   CHECK(decision.law_forecast->basis.find("no law") != std::string::npos);
 }
 
-TEST_CASE("two rows are carried on by the usual law without a claim on its error", "[decide]") {
+TEST_CASE("two rows are carried on with an interval that says how little they show", "[decide]") {
   const Decision decision =
       decide_table(assemble({observation(1, 100.0), observation(2, 60.0)}), {});
   REQUIRE(decision.law_forecast);
-  CHECK(decision.law_forecast->law == "Amdahl");
-  CHECK_FALSE(decision.law_forecast->held_out);
-  // 100 = a + b, 60 = a/2 + b: a = 80, b = 20; T(4) = 40.
-  CHECK_THAT(decision.law_forecast->points[0].time.value(), WithinRel(40.0, 1e-9));
+  CHECK_FALSE(decision.laws->held_out);
+  const Estimate<Seconds>& at_four = decision.law_forecast->points[0].time;
+  // Amdahl's law through both says 40, a power of the count 36, a loss in log K 35.
+  CHECK(at_four.value.value() > 34.0);
+  CHECK(at_four.value.value() < 41.0);
+  REQUIRE(at_four.interval);
+  CHECK(at_four.interval->low.value() < 35.0);
+  CHECK(at_four.interval->high.value() > 40.0);
+}
+
+TEST_CASE("a step with known micro-batches is forecast by a m + b alone", "[decide]") {
+  // T = 0.2 m + 2 with 192 micro-batches at 8 replicas of 48 ranks.
+  std::vector<TableRow> rows;
+  for (const int replicas : {8, 16}) {
+    TableRow row = observation(48 * replicas, 0.2 * 192 * 8 / replicas + 2.0);
+    row.facts.layout.tensor = 8;
+    row.facts.layout.pipeline = 6;
+    row.facts.microbatches = 192.0 * 8 / replicas;
+    rows.push_back(row);
+  }
+  const Decision decision = decide_table(assemble(rows), {});
+  REQUIRE(decision.laws);
+  REQUIRE(decision.laws->laws.size() == 1);
+  CHECK(decision.laws->laws.front().family.name == "micro-batches");
+  REQUIRE(decision.law_forecast);
+  CHECK_THAT(decision.law_forecast->points[1].time.value.value(), WithinRel(0.2 * 24 + 2, 1e-9));
+}
+
+TEST_CASE("a row of another quality is in no law and is not named", "[decide]") {
+  std::vector<TableRow> rows;
+  for (const int k : {1, 2, 4, 8, 16}) {
+    rows.push_back(observation(k, 95.0 / k + 5.0));
+    rows.back().quality = 0.9;
+  }
+  DecisionRequest request;
+  request.rubric.quality_tolerance = 0.01;
+  const auto without = decide_table(assemble(rows), request);
+  rows.push_back(observation(32, 1.0));
+  rows.back().quality = 0.5;
+  const auto with = decide_table(assemble(rows), request);
+  CHECK(with.named.fastest == 16);
+  REQUIRE(with.fit);
+  CHECK(with.fit->serial == without.fit->serial);
+  CHECK(with.law_forecast->points.front().time.value ==
+        without.law_forecast->points.front().time.value);
 }
 
 TEST_CASE("weak scaling is fitted by Gustafson's law as well", "[decide]") {

@@ -256,7 +256,7 @@ TEST_CASE("three counts with prices name the count that tells most about the opt
   request.largest_measured = 4;
   request.prices = published;
   const auto three = exact({1, 2, 4}, 0.03, 0.0015);
-  const ScalingLaw law = contention_law(three, estimate_contention(three), request);
+  const ScalingLaw law = contention_law(three, estimate_contention(three), {}, request);
   CHECK(law.curve.empty());
   CHECK(law.next_count == next_measurement(three, *fit_contention(three), published).count);
   CHECK(law.not_identifiable.find("most per USD") != std::string::npos);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows of docs/accuracy.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace scaleworth::accuracy {
+/// One figure of the page: what was asked of which data, and how far the answer was off.
+struct Row {
+  std::string what;
+  std::string data;
+  std::string figure;
+  std::string goal;  // empty: none was set
+};
+
+/// Of laws: forecasts of public series and of generated tables, with the coverage of their bands.
+std::vector<Row> forecast_rows();
+}  // namespace scaleworth::accuracy
