@@ -129,7 +129,7 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   gpu.pci_device_ids = device_ids(table);
   // A board that is found by its id is measured: what it does per clock needs both.
   const auto count = [&](const char* key, std::int64_t most) {
-    const bool needed = !gpu.pci_device_ids.empty() || table.optional_positive_integer(key);
+    const bool needed = !gpu.pci_device_ids.empty() || table.optional_positive(key);
     return needed ? static_cast<int>(integer_up_to(table, key, most)) : 0;
   };
   gpu.compute_capability = count("compute_capability", 999);
