@@ -255,7 +255,7 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
   json("output_tokens_per_s", one.output_tokens_per_s);
   json("input_tokens_per_s", one.input_tokens_per_s, "Those found in the cache included.");
   json.sentence(
-      "That no server exceeds at this batch: all FLOPs overlap with all bytes and all-reduces.");
+      "That no server exceeds at this batch: all FLOPs overlap with all bytes, not all-reduces.");
   json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s);
   json.sentence("output_tokens_per_s over it.");
   json("part_of_ceiling", one.output_tokens_per_s / one.ceiling_output_tokens_per_s);

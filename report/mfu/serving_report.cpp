@@ -143,7 +143,7 @@ Table batches_table(const ServingView& view) {
   notes.emplace_back(
       "step: one decode step at the mean context. per token: as a client sees it, with the prompts "
       "of others in between. at most: prompts mixed into steps so that all FLOPs overlap with all "
-      "bytes and all-reduces.");
+      "bytes; all-reduces are not hidden.");
   notes.emplace_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "
       "token; prompts go in groups, of as many as make their pass bound by compute.");

@@ -210,8 +210,8 @@ struct OperatingPoint {
   /// step + (batch - group) / group pass / (output - 1). Absent for one token of output.
   std::optional<Seconds> time_per_output_token;
   /// No server exceeds it at this batch: prompts mixed into decode steps, so that all FLOPs overlap
-  /// with all bytes and all-reduces, and the prompts' weights are read together with those of a
-  /// step. Grows with the batch.
+  /// with all bytes and the prompts' weights are read together with those of a step; all-reduces
+  /// are not hidden. Grows with the batch.
   double ceiling_output_tokens_per_s = 0.0;
 };
 

@@ -90,7 +90,7 @@ Seconds least_time(const OperatingPoint& point, const Request& request) {
   const Seconds read = decode_steps(request) > 0.0 ? point.step.memory * shared : Seconds(0.0);
   const Seconds communication =
       point.prefill.communication * part + point.step.communication * shared;
-  return std::max({compute, read, communication});
+  return std::max(compute, read) + communication;
 }
 
 void check_request(const Request& request) {
