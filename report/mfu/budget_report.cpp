@@ -29,7 +29,8 @@ Table pairs_table(const BudgetView& view) {
     notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
   }
   notes.emplace_back(
-      "FLOPs = 6 x parameters x tokens: attention is left out, parameters are the active ones. "
+      "FLOPs = 6 x parameters x tokens: attention is left out; parameters are the active ones "
+      "without the input embedding (unless it is the head too). "
       "Losses of different laws are not comparable, nor with those of other data and tokenizers.");
   const std::vector<ColumnOf<Pair>> columns{
       {parameter("law", "law"), &Pair::approach},
@@ -100,11 +101,12 @@ std::string range_line(const model::TrainingPlan& plan) {
 std::string own_size_line(const BudgetView& view) {
   const auto& plan = view.answer;
   if (!plan.own_tokens) return "";
-  std::string text = fmt::format("{}, {} parameters in each token: {} tokens, {} per parameter.",
-                                 view.names.model,
-                                 people(*view.question.parameters),
-                                 people(*plan.own_tokens),
-                                 people(*plan.own_tokens / *view.question.parameters));
+  std::string text = fmt::format(
+      "{}, {} parameters for each token, without the input embedding: {} tokens, {} per parameter.",
+      view.names.model,
+      people(*view.question.parameters),
+      people(*plan.own_tokens),
+      people(*plan.own_tokens / *view.question.parameters));
   for (const model::FixedSize& one : plan.own_size) {
     text += fmt::format(
         " By {}: a loss of {:.3f}, for which the best pair needs {:.3g} % of the budget.",

@@ -31,9 +31,12 @@ void transformer(Fields& json, const TransformerModel& model) {
   json("id", model.id);
   json("name", model.name);
   json("parameters", model::parameter_count(model), "Counted from the shapes, without biases.");
-  json.sentence("Without the experts that a token does not take.");
+  json.sentence(
+      "Without the experts that a token does not take and without the input embedding, unless that "
+      "is the head too.");
   json("active_parameters", model::active_parameter_count(model));
   json("layers", model.layers);
+  json("mtp_layers", model.mtp_layers, "Of multi-token prediction, in no count of parameters.");
   json("attention",
        model::attention_kind(model),
        one_of("multi-head|grouped-query|multi-query|latent"));
@@ -129,7 +132,7 @@ constexpr JsonHead budget_head{
 void pair(Fields& json, const model::OptimalPair& one) {
   json("law", one.approach);
   json("source", one.source, "Where it was published, and which of its numbers are used.");
-  json("parameters", one.parameters, "Of a dense decoder; active ones where experts differ.");
+  json("parameters", one.parameters, "Of a dense decoder.");
   json("tokens", one.tokens, "To train on: budget / (6 x parameters).");
   json("tokens_per_parameter", one.tokens / one.parameters);
   json("loss_nats_per_token",
@@ -191,7 +194,7 @@ void budget_document(Fields& json, const BudgetView& view, const Document& whole
     const auto parameters = view.question.parameters.value_or(0.0);
     const auto tokens = plan.own_tokens.value_or(0.0);
     own("model", view.names.model, or_null);
-    own("parameters", parameters, "Active ones.");
+    own("parameters", parameters, "Active ones, without the input embedding.");
     own("tokens", tokens, "That the whole budget gives to them.");
     own("tokens_per_parameter", tokens / parameters);
     own.array("laws", plan.own_size, fixed_size);
@@ -222,9 +225,9 @@ void phase(Fields& json, const inference::Phase& one) {
   json.named("phase", "A pass over prompts or one decode step of the whole batch, modelled.");
   json.object("products", one.products, work);
   json.object("attention", one.attention, work);
-  json("compute_s", one.compute, "FLOPs over peak.");
+  json("compute_s", one.compute, "FLOPs over the peaks of products and attention.");
   json("memory_s", one.memory, "Bytes over bandwidth.");
-  json("communication_s", one.communication, "All-reduces; 0 without a link.");
+  json("communication_s", one.communication, "All-reduces; 0 on one GPU and without a link.");
   json("time_s", one.time, "The longer of compute and memory, and communication.");
   json.sentence("What takes the longest.");
   json("bound", inference::phase_bound_name(one.bound), one_of("compute|memory|communication"));
@@ -238,7 +241,7 @@ void cost(Fields& json, const inference::TokenCost& one) {
   json("per_request_usd", one.per_request, "Both together.");
 }
 
-void batch(Fields& json, const inference::ServingQuestion& question, const ServedBatch& one) {
+void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
   json("batch", one.batch, "Requests at work at any time.");
   json("fits", one.fits, "Into memory at full length; null where the memory is unknown.");
   json("excluded", one.excluded, "Why the batch is not to be taken; null: it may be.", or_null);
@@ -251,7 +254,8 @@ void batch(Fields& json, const inference::ServingQuestion& question, const Serve
   json("requests_per_s", one.requests_per_s);
   json("output_tokens_per_s", one.output_tokens_per_s);
   json("input_tokens_per_s", one.input_tokens_per_s, "Those found in the cache included.");
-  json.sentence("That no server exceeds at this batch: all FLOPs overlap with all bytes.");
+  json.sentence(
+      "That no server exceeds at this batch: all FLOPs overlap with all bytes, not all-reduces.");
   json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s);
   json.sentence("output_tokens_per_s over it.");
   json("part_of_ceiling", one.output_tokens_per_s / one.ceiling_output_tokens_per_s);
@@ -264,9 +268,9 @@ void batch(Fields& json, const inference::ServingQuestion& question, const Serve
        one.break_even,
        "Above which the API is more expensive; above 1: never. Null without the prices of both.");
   json("real_break_even_utilisation",
-       real_break_even(question, one),
-       "The same for servers that reach published_part_of_ceiling; null where the times are no "
-       "roof.");
+       real_break_even(view, one),
+       "The same for servers at published_part_of_ceiling (at ceiling_batch if memory is full); "
+       "null if times are no roof.");
 }
 
 void link(Fields& json, const inference::GroupLink& one) {
@@ -281,6 +285,8 @@ void group(Fields& json, const ServingView& view) {
   json("gpus", one.gpus, "That serve together as one server.");
   json("peak_flop_per_s", one.peak, "Dense, of one GPU.");
   json("peak_basis", view.names.peak_basis, or_null);
+  json.sentence("The same of attention, in the format of the activations; null: as the products.");
+  json("attention_peak_flop_per_s", one.attention_peak);
   json("memory_bandwidth_bytes_per_s", one.bandwidth, "Of one GPU.");
   json("memory_bandwidth_basis", view.names.bandwidth_basis, or_null);
   json.sentence("Of one GPU; null where unknown: then nothing is said of what fits.");
@@ -291,6 +297,7 @@ void group(Fields& json, const ServingView& view) {
   json.sentence("Part of the memory bandwidth that is reached; 1: the roof.");
   json("bandwidth_efficiency", one.bandwidth_efficiency);
   json.object("link", one.link, link, "Among the GPUs; null: communication is left out.");
+  json("link_basis", view.names.link_basis, or_null);
 }
 
 void memory(Fields& json, const inference::ServingMemory& one) {
@@ -331,6 +338,8 @@ void served_model(Fields& json, const ServingView& view) {
   json("parameters", server.model.parameters);
   json("weights_format", server.formats.weights, "Number format of the weights.");
   json("cache_format", server.formats.cache, "Number format of cached keys and values.");
+  json.sentence("Number format of attention, and of products with weights of 4 bits.");
+  json("activations_format", server.formats.activations);
 }
 
 void request(Fields& json, const ServingView& view) {
@@ -363,7 +372,7 @@ void basis(Fields& json, const ServingView& view) {
 
 void serving_document(Fields& json, const ServingView& view, const Document& whole) {
   const auto& answer = view.answer;
-  const auto served = [&](Fields& one, const ServedBatch& at) { batch(one, view.question, at); };
+  const auto served = [&](Fields& one, const ServedBatch& at) { batch(one, view, at); };
   put_versions(json, view.options);
   put_currency(json, view.options);
   put_verdict(json,
@@ -385,6 +394,11 @@ void serving_document(Fields& json, const ServingView& view, const Document& who
   json.sentence("The same with the mean context in each cache; null: at no batch.");
   json("ridge_batch", answer.ridge_batch);
   json.array("batches", answer.batches, served, "By increasing batch.");
+  json.sentence("The largest that memory holds of requests at their mean length.");
+  json("ceiling_batch", answer.ceiling_batch);
+  json("ceiling_output_tokens_per_s",
+       answer.ceiling_output_tokens_per_s,
+       "At that batch: no server exceeds it at any.");
   json("chosen_batch",
        answer.chosen ? std::optional(answer.batches[*answer.chosen].batch) : std::nullopt,
        "The cheapest per token of those that are not excluded; null: none.");

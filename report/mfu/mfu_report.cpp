@@ -38,11 +38,14 @@ std::string subtitle(const MfuView& view) {
   std::string text =
       fmt::format("{}: {} parameters", model.name, large_count(model::parameter_count(model)));
   if (model.experts > 1) {
-    text += fmt::format(", {} of them for each token",
+    text += fmt::format(", {} of them for each token (without the input embedding)",
                         large_count(model::active_parameter_count(model)));
   }
-  text += fmt::format(", {} layers, {} attention, sequence {}; {} x {}, {}",
+  text += fmt::format(", {} layers{}, {} attention, sequence {}; {} x {}, {}",
                       model.layers,
+                      model.mtp_layers > 0
+                          ? fmt::format(" and {} of multi-token prediction", model.mtp_layers)
+                          : "",
                       model::attention_kind(model),
                       view.answer.sequence,
                       view.question.gpus,
@@ -109,8 +112,9 @@ Table conventions_table(const MfuView& view) {
        {measure("flop_per_token", "per token", Unit::flop).with_digits(4), &Counted::quoted},
        {measure("ratio", "of chosen").with_decimals(3), &Counted::ratio},
        {measure("convention_mfu", "reads", Unit::percent).with_decimals(2), &Counted::utilisation}},
-      {fmt::format("Chosen: {} (--convention). N: all parameters, of experts those that a token "
-                   "takes; 6nd: the published number. L layers, h hidden, s sequence, H heads of "
+      {fmt::format("Chosen: {} (--convention). N: the parameters that a token meets, without "
+                   "the input embedding unless it is the head too; 6nd: the published number where "
+                   "it is N within 2 %. L layers, h hidden, s sequence, H heads of "
                    "Q, V vocabulary. narayanan counts full recomputation, so that it reads an HFU.",
                    model::words_of(view.question.convention).name)});
 }

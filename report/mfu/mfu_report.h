@@ -23,6 +23,7 @@ struct MfuNames {
   std::string number_format;    // "bf16"
   std::string peak_basis;       // "datasheet bf16, dense, at 1830 MHz"
   std::string bandwidth_basis;  // "datasheet"
+  std::string link_basis = {};  // "the datasheet's NVLink, without latency"
   std::vector<std::string> remarks = {};
 };
 
@@ -74,12 +75,13 @@ std::string render_view(const View& view,
 
 /// Published maxima over the ceilings of this model: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in
 /// fp8 and fp4 on H100, H200 and B200, ten lengths each (tests/unit/model/inference).
-inline constexpr Interval<double> published_part_of_ceiling{0.26, 0.67};
+inline constexpr Interval<double> published_part_of_ceiling{0.26, 0.68};
 
 /// "roof", "efficiencies" (as the user says) or "measured": what the times stand on.
 const char* basis_of_times(const inference::ServingQuestion& question);
-/// Utilisation at which servers that reach the published parts of the ceiling break even with the
-/// API; absent without both prices, and where the times are no roof.
-std::optional<Interval<double>> real_break_even(const inference::ServingQuestion& question,
+/// Utilisation at which servers that reach the published parts of the ceiling (of all batches,
+/// where the batch fills the memory) break even with the API; absent without both prices, and where
+/// the times are no roof.
+std::optional<Interval<double>> real_break_even(const ServingView& view,
                                                 const inference::ServedBatch& batch);
 }  // namespace scaleworth::report

@@ -17,20 +17,27 @@ std::string subtitle(const ServingView& view) {
   const auto& group = question.server.group;
   const auto& request = question.request;
   return fmt::format(
-      "{} in {} with a cache in {}, on {} x {} ({}: {}; memory {}: {}{}){}; requests of {:g} "
-      "tokens in{} and {:g} out",
+      "{} in {}, attention in {}, a cache in {}, on {} x {} ({}: {}{}; memory {}: {}{}){}; "
+      "requests of {:g} tokens in{} and {:g} out",
       view.names.model,
       question.server.formats.weights,
+      question.server.formats.activations,
       question.server.formats.cache,
       group.gpus,
       view.names.gpu,
       format_quantity(number(group.peak), Unit::flop_per_second),
       view.names.peak_basis,
+      group.attention_peak.value_or(group.peak) == group.peak
+          ? ""
+          : "; attention " + format_quantity(number(*group.attention_peak), Unit::flop_per_second),
       format_quantity(number(group.bandwidth), Unit::bytes_per_second),
       view.names.bandwidth_basis,
-      group.memory_part < 1.0 ? fmt::format(", {:g} % of it used", 100.0 * group.memory_part) : "",
+      group.memory ? fmt::format("; {:g} % of {} for weights and caches",
+                                 100.0 * group.memory_part,
+                                 format_quantity(number(*group.memory), Unit::bytes))
+                   : "",
       group.gpus == 1 ? ""
-      : group.link    ? ", all-reduces by your alpha and beta"
+      : group.link    ? ", all-reduces by " + view.names.link_basis
                       : ", communication left out",
       request.prompt,
       request.cached > 0.0 ? fmt::format(" ({:g} % cached)", 100.0 * request.cached) : "",
@@ -77,12 +84,6 @@ void add_phase(std::vector<PhasePart>& parts, double batch, const char* name, co
   }
 }
 
-Cell compute_time(const PhasePart& one) {
-  if (!one.work) return {};
-  const Flops all = one.of.products.flops + one.of.attention.flops;
-  return as_cell(one.of.compute * (one.work->flops / all));
-}
-
 Seconds memory_time(const PhasePart& one) {
   if (!one.work) return one.of.communication;
   return one.of.memory * (one.work->bytes / (one.of.products.bytes + one.of.attention.bytes));
@@ -106,7 +107,8 @@ Table phases_table(const ServingView& view) {
        }},
       {measure("bytes", "reads", Unit::bytes).in_own_scale(),
        [](const PhasePart& one) { return one.work ? as_cell(one.work->bytes) : Cell{}; }},
-      {measure("compute_s", "computing", Unit::seconds).in_own_scale(), compute_time},
+      {measure("compute_s", "computing", Unit::seconds).in_own_scale(),
+       [](const PhasePart& one) { return one.work ? as_cell(one.work->compute) : Cell{}; }},
       {measure("memory_s", "reading or moving", Unit::seconds).in_own_scale(), memory_time}};
   return make_table("phases", "What prompts and steps are made of", parts, columns);
 }
@@ -141,7 +143,7 @@ Table batches_table(const ServingView& view) {
   notes.emplace_back(
       "step: one decode step at the mean context. per token: as a client sees it, with the prompts "
       "of others in between. at most: prompts mixed into steps so that all FLOPs overlap with all "
-      "bytes.");
+      "bytes; all-reduces are not hidden.");
   notes.emplace_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "
       "token; prompts go in groups, of as many as make their pass bound by compute.");

@@ -76,9 +76,11 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   }
   return fmt::format(
       "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
-      "they would give at most {} tokens/s. Published maxima of TensorRT-LLM for 8B and 70B models "
-      "on H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
-      rate_text(chosen.ceiling_output_tokens_per_s),
+      "they would give at most {} tokens/s, at batch {:g}{}. Published maxima of TensorRT-LLM for "
+      "8B and 70B models on H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
+      rate_text(view.answer.ceiling_output_tokens_per_s),
+      view.answer.ceiling_batch,
+      view.answer.memory.available ? " (what memory holds at the mean length)" : "",
       100.0 * published_part_of_ceiling.low,
       100.0 * published_part_of_ceiling.high);
 }
@@ -96,15 +98,26 @@ std::string load_line(const ServingView& view) {
   return text + ".";
 }
 
+/// What published servers are held against: the ceiling of all batches where the batch fills the
+/// memory, else that of the batch.
+double ceiling_for(const ServingView& view, const ServedBatch& batch) {
+  const auto& filling = view.answer.memory.full_length_batch;
+  const bool fills = filling && batch.batch == static_cast<double>(*filling);
+  return fills ? view.answer.ceiling_output_tokens_per_s : batch.ceiling_output_tokens_per_s;
+}
+
 /// Where the figures are a roof.
 std::string real_break_even_text(const ServingView& view, const ServedBatch& chosen) {
-  const auto range = real_break_even(view.question, chosen);
+  const auto range = real_break_even(view, chosen);
   if (!range) return "";
-  return fmt::format(". Real servers, at {:.0f} to {:.0f} % of the ceiling, break even at {} to {}",
-                     100.0 * published_part_of_ceiling.low,
-                     100.0 * published_part_of_ceiling.high,
-                     percent(range->low),
-                     percent(range->high));
+  return fmt::format(
+      ". Real servers, at {:.0f} to {:.0f} % of at most {} tokens/s, break even at "
+      "{} to {}",
+      100.0 * published_part_of_ceiling.low,
+      100.0 * published_part_of_ceiling.high,
+      rate_text(ceiling_for(view, chosen)),
+      percent(range->low),
+      percent(range->high));
 }
 
 std::string api_line(const ServingView& view, const ServedBatch& chosen) {
@@ -132,7 +145,7 @@ Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.break_even) return Answer::yes;
   const double utilisation = view.answer.utilisation;
   if (utilisation <= *chosen.break_even) return Answer::no;
-  const auto real = real_break_even(view.question, chosen);
+  const auto real = real_break_even(view, chosen);
   return !real || utilisation > real->high ? Answer::yes : Answer::unknown;
 }
 
@@ -170,11 +183,10 @@ const char* basis_of_times(const ServingQuestion& question) {
   return reduced(question) ? "efficiencies" : "roof";
 }
 
-std::optional<Interval<double>> real_break_even(const ServingQuestion& question,
-                                                const ServedBatch& batch) {
-  if (!batch.break_even || !at_the_roof(question)) return std::nullopt;
+std::optional<Interval<double>> real_break_even(const ServingView& view, const ServedBatch& batch) {
+  if (!batch.break_even || !at_the_roof(view.question)) return std::nullopt;
   const double at_ceiling =
-      *batch.break_even * batch.output_tokens_per_s / batch.ceiling_output_tokens_per_s;
+      *batch.break_even * batch.output_tokens_per_s / ceiling_for(view, batch);
   return Interval<double>{at_ceiling / published_part_of_ceiling.high,
                           at_ceiling / published_part_of_ceiling.low};
 }

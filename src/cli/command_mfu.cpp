@@ -49,6 +49,7 @@ model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& pe
   run.model = model_of(options);
   if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);
+  run.model.mtp_layers = options.mtp_layers.value_or(run.model.mtp_layers);
   run.gpus = options.gpus;
   run.tokens_per_second = tokens_per_second(options);
   run.convention = model::parse_convention(options.convention);
@@ -152,6 +153,11 @@ void add_flags(const Flags& flags, MfuOptions& options) {
   flags.add("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
   flags.add("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
   flags.add("--sequence", options.sequence, "tokens of one sequence (the model's own)");
+  flags
+      .add("--mtp-layers",
+           options.mtp_layers,
+           "layers of multi-token prediction that are trained too (the model's own)")
+      ->check(CLI::Range(0, 1024));
   flags.add("--dtype",
             options.number_format,
             "number format of the products: bf16, fp16, fp8, tf32, fp32 ... (bf16)");
@@ -159,7 +165,7 @@ void add_flags(const Flags& flags, MfuOptions& options) {
       .add("--convention",
            options.convention,
            "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
-           "torchtitan, llm-foundry, megatron")
+           "torchtitan, llm-foundry, megatron (Megatron-LM), megatron-bridge (with windows)")
       ->capture_default_str();
   flags
       .add("--recompute",
@@ -200,7 +206,9 @@ int run_mfu(const CLI::App& command,
             const ServingOptions& serving,
             const BudgetOptions& budget) {
   if (serving.asked) {
-    refuse_unused(command, "what --inference costs", {"--convention", "--recompute", "--mfu"});
+    refuse_unused(command,
+                  "what --inference costs",
+                  {"--convention", "--recompute", "--mfu", "--mtp-layers"});
     return print_serving(options, serving);
   }
   if (budget.asked()) {
@@ -210,6 +218,7 @@ int run_mfu(const CLI::App& command,
                    "--step-seconds",
                    "--batch-tokens",
                    "--sequence",
+                   "--mtp-layers",
                    "--tokens",
                    "--convention",
                    "--recompute"});

@@ -17,46 +17,57 @@ std::string weights_format(const MfuOptions& options) {
   return options.number_format.empty() ? "bf16" : options.number_format;
 }
 
-/// Name of the tensor-core products in a datasheet that a format without peak of its own has;
-/// empty: products are in 16 bits.
-std::string products_key(const std::string& weights) {
-  if (weights == "fp8") return "fp8_e4m3";
-  if (weights == "mxfp4") return "nvfp4";
-  return weights == "fp32" ? "tf32" : "";
+/// Name of a format's tensor-core products in datasheets.
+std::string products_key(const std::string& format) {
+  if (format == "fp8") return "fp8_e4m3";
+  return format == "fp32" ? "tf32" : format;
 }
 
-/// The format that the GPU multiplies such weights in; where it has none for theirs, 16 bits.
-std::string products_format(const GpuDatasheet& gpu,
-                            const std::string& weights,
-                            std::vector<std::string>& remarks) {
-  const std::string key = gpu.tensor.contains(weights) ? weights : products_key(weights);
-  if (gpu.tensor.contains(key)) return key;
-  for (const char* wide : {"bf16", "fp16"}) {
-    if (!gpu.tensor.contains(wide)) continue;
-    remarks.push_back(
-        fmt::format("{} has no products of {} in its datasheet here: weights are widened to {} for "
-                    "them, which saves memory and reading, not computing.",
-                    gpu.name,
-                    weights,
-                    wide));
-    return wide;
+/// The products that the GPU has for the first of these formats, else for 16 bits.
+std::string sheet_key(const GpuDatasheet& gpu, std::vector<std::string> formats) {
+  formats.insert(formats.end(), {"bf16", "fp16"});
+  for (const std::string& format : formats) {
+    if (gpu.tensor.contains(products_key(format))) return products_key(format);
   }
   throw UserError(
       fmt::format("{}: no peak of 16-bit products is known; give --peak in TFLOP/s", gpu.id));
 }
 
-model::Denominator peak_of(const MfuOptions& options,
-                           const Sheet& gpu,
-                           std::vector<std::string>& remarks) {
-  const std::string weights = weights_format(options);
-  const std::string key = gpu ? products_format(*gpu, weights, remarks) : weights;
-  if (const auto measured = measured_peak(options.measured_peak, key)) return *measured;
-  if (options.peak) return {*options.peak, "--peak"};
-  if (gpu) {
-    const DatasheetPeak& peak = gpu->tensor.at(key);
-    return {peak.rate, model::datasheet_basis(key, peak)};
+/// Of products with weights and, in the datasheet's ratio to it, of attention.
+void add_peaks(const MfuOptions& options,
+               const Sheet& gpu,
+               inference::Server& server,
+               report::MfuNames& names) {
+  const inference::Formats& formats = server.formats;
+  const std::string wanted = inference::products_format(formats);
+  const std::string key = gpu ? sheet_key(*gpu, {wanted, formats.activations}) : wanted;
+  const DatasheetPeak* sheet = gpu ? &gpu->tensor.at(key) : nullptr;
+  if (sheet != nullptr && key != products_key(formats.weights)) {
+    names.remarks.push_back(
+        fmt::format("Weights in {} are widened to {} for their products, {}: that saves memory and "
+                    "reading, not computing.",
+                    formats.weights,
+                    key,
+                    wanted == formats.weights
+                        ? fmt::format("for the datasheet of {} has none of theirs here", gpu->name)
+                        : "as the activations are (--activation-dtype)"));
   }
-  throw UserError("no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
+  model::Denominator peak{FlopPerSecond(), "--peak"};
+  if (const auto measured = measured_peak(options.measured_peak, key)) {
+    peak = *measured;
+  } else if (options.peak) {
+    peak.rate = *options.peak;
+  } else if (sheet != nullptr) {
+    peak = {sheet->rate, model::datasheet_basis(key, *sheet)};
+  } else {
+    throw UserError(
+        "no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
+  }
+  server.group.peak = peak.rate;
+  names.peak_basis = peak.basis;
+  if (sheet == nullptr) return;
+  const DatasheetPeak& attention = gpu->tensor.at(sheet_key(*gpu, {formats.activations}));
+  server.group.attention_peak = peak.rate * (attention.rate / sheet->rate);
 }
 
 MeasuredBandwidth bandwidth_of(const MfuOptions& options,
@@ -68,8 +79,20 @@ MeasuredBandwidth bandwidth_of(const MfuOptions& options,
   throw UserError("the memory bandwidth of the GPU is not known here: give --memory-gb-per-s");
 }
 
-std::optional<inference::GroupLink> link_of(const ServingOptions& serving) {
-  if (!serving.link_latency && !serving.link_bandwidth) return std::nullopt;
+std::optional<inference::GroupLink> link_of(const ServingOptions& serving,
+                                            const Sheet& gpu,
+                                            int gpus,
+                                            report::MfuNames& names) {
+  if (!serving.link_latency && !serving.link_bandwidth) {
+    if (!gpu || gpus < 2) return std::nullopt;
+    const auto roof = inference::datasheet_link(*gpu, gpus);
+    if (roof) {
+      names.link_basis =
+          fmt::format("the datasheet's {}, without latency", gpu->nvlink ? "NVLink" : "PCIe");
+    }
+    return roof;
+  }
+  names.link_basis = "your alpha and beta";
   if (!serving.link_latency || !serving.link_bandwidth) {
     throw UserError("all-reduces need both --link-latency-us and --link-gb-per-s");
   }
@@ -102,23 +125,21 @@ inference::Server server_of(const MfuOptions& options,
   const Sheet gpu = datasheet_of(options);
   names = gpu_names(options, gpu);
   server.model = inference::served_model(model);
-  std::string& weights = server.formats.weights;
+  auto& [weights, cache, activations] = server.formats;
   weights = weights_format(options);
-  if (server.formats.cache.empty()) {
-    const bool narrow = inference::bytes_of_element(weights) < 1.0 || weights == "int8";
-    server.formats.cache = narrow ? "fp8" : weights;
-  }
+  const bool wide = weights == "fp16" || weights == "fp32";
+  if (activations.empty()) activations = wide ? weights : "bf16";
+  if (cache.empty()) cache = activations;
+  inference::bytes_of_element(activations);
   if (options.gpus > most_gpus) throw UserError("--gpus: a server has at most a million GPUs");
   server.group.gpus = static_cast<int>(options.gpus);
   if (!server.group.memory && gpu) server.group.memory = gpu->memory;
-  server.group.link = link_of(serving);
-  const model::Denominator peak = peak_of(options, gpu, names.remarks);
+  server.group.link = link_of(serving, gpu, server.group.gpus, names);
+  add_peaks(options, gpu, server, names);
   const MeasuredBandwidth bandwidth = bandwidth_of(options, serving, gpu);
-  server.group.peak = peak.rate;
   server.group.bandwidth = bandwidth.rate;
   names.model = model.name;
   names.model_source = model.source + "; " + model.date;
-  names.peak_basis = peak.basis;
   names.bandwidth_basis = bandwidth.basis;
   return server;
 }
@@ -131,11 +152,16 @@ void add_request(const Flags& flags, ServingOptions& options) {
   flags.list("--batch",
              options.question.batches,
              "requests at work at once, 1,8,32 (up to what memory holds)");
-  std::string& cache_format = options.question.server.formats.cache;
-  cache_format.clear();
+  auto& [weights, cache, activations] = options.question.server.formats;
+  cache.clear();
+  activations.clear();
+  flags.add("--activation-dtype",
+            activations,
+            "number format of attention, of the cache and of products with weights of 4 bits "
+            "(bf16; fp16 and fp32 with such weights)");
   flags.add("--kv-dtype,--cache-format",
-            cache_format,
-            "number format of the cache (as the weights, fp8 for those of 4 bits): " +
+            cache,
+            "number format of the cache (as the activations): " +
                 fmt::format("{}", fmt::join(inference::known_formats(), ", ")));
 }
 
@@ -162,16 +188,18 @@ void add_machine(const Flags& flags, ServingOptions& options) {
   flags.add("--bandwidth-efficiency",
             server.bandwidth_efficiency,
             "part of the memory bandwidth that it reaches (1: the roof)");
-  flags.add(
-      "--memory-fraction", server.memory_part, "part of the memory for weights and caches, as 0.9");
+  flags.add("--memory-fraction", server.memory_part, "part of the memory for weights and caches")
+      ->capture_default_str();
   flags.add("--memory-gb-per-s",
             options.bandwidth,
             "memory bandwidth of a GPU, in place of the datasheet's");
   flags.add("--memory-gib", server.memory, "memory of a GPU, in place of the datasheet's");
-  flags.add("--link-latency-us", options.link_latency, "time of a small all-reduce among the GPUs");
+  flags.add("--link-latency-us",
+            options.link_latency,
+            "time of a small all-reduce among the GPUs (0: the datasheet's roof)");
   flags.add("--link-gb-per-s",
             options.link_bandwidth,
-            "bus bandwidth of a large all-reduce among the GPUs");
+            "bus bandwidth of a large all-reduce among the GPUs (the datasheet's NVLink or PCIe)");
   flags.add("--prefill-ms", measured.prefill, "measured: one prompt alone, with one --batch");
   flags.add("--step-ms", measured.decode_step, "measured: one decode step, at one --batch");
 }

@@ -38,6 +38,7 @@ struct MfuOptions {
   std::optional<double> step_seconds;
   std::optional<double> batch_tokens;
   std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> mtp_layers;
   std::string number_format;  // empty: bf16, fp16 where there is none
   std::string convention = "full";
   std::string recomputation = "none";
@@ -73,7 +74,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text);
 /// What `scaleworth mfu --inference` asks beyond the model, the GPUs and their price.
 struct ServingOptions {
   bool asked = false;  // the weights' format is that of the command's products
-  /// As far as flags name it; an empty cache format is the weights', but no smaller than fp8.
+  /// As far as flags name it; empty formats follow: activations the weights, the cache these.
   inference::ServingQuestion question;
   std::optional<Dollars> api_in;  // per million tokens
   std::optional<Dollars> api_out;

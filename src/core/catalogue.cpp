@@ -241,6 +241,7 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   model.vocabulary = extent(row, "vocabulary");
   model.tied_embeddings = row.flag("tied_embeddings", false);
   model.positions = extent_or(row, "positions", 0);
+  model.mtp_layers = extent_or(row, "mtp_layers", 0);
   model.sequence = extent(row, "sequence");
   model.published_parameters = row.positive("parameters");
   model.source = row.text("source");

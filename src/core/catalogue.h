@@ -104,6 +104,7 @@ struct TransformerModel {
   std::int64_t vocabulary = 0;
   bool tied_embeddings = false;     // input and output embeddings are one array
   std::int64_t positions = 0;       // learned position embeddings; 0: none
+  std::int64_t mtp_layers = 0;      // more layers that predict further tokens, each with the head
   bool relative_positions = false;  // each layer projects positions too, as wide as the queries
   std::int64_t sequence = 0;        // tokens of one sequence in training
   double published_parameters = 0.0;

@@ -310,6 +310,15 @@ case "$case_name" in
     run 10 mfu --model llama-3.1-8b --gpu a100-80gb --inference --dtype fp8 --batch 8 --tokens-per-second 500
     expect_code 0
     grep -q 'widened to bf16' "$work/out" || fail "nothing says that this GPU has no such products"
+    # Quantised weights alone: products, attention and cache in 16 bits; a tenth of the memory is the server's; NVLink is in the roof.
+    run 10 mfu --model gpt-oss-120b --gpu b200 --gpus 2 --inference --dtype mxfp4 --format md
+    expect_code 0
+    grep -q 'in mxfp4, attention in bf16, a cache in bf16.*datasheet bf16' "$work/out" || fail "weights of 4 bits alone do not make products of 4 bits"
+    grep -q '; 90 % of .* for weights and caches), all-reduces by the datasheet.s NVLink' "$work/out" || fail "memory and all-reduces are not stated"
+    # 989.4 TFLOP/s of bf16 beside 1979 of fp8.
+    run 10 mfu --model llama-3.1-8b --gpu h100-sxm --inference --dtype fp8 --format md
+    expect_code 0
+    grep -q 'datasheet fp8_e4m3.*; attention 989' "$work/out" || fail "attention is not in the format of the activations"
     for wrong in '--inference' '--inference --model gpt2' '--inference --model gpt2 --gpu h100-sxm --prompt 0' '--model gpt2 --gpu h100-sxm --prompt 9' \
         '--inference --model gpt2 --gpu h100-sxm --dtype fp7' '--inference --model gpt2 --gpu h100-sxm --api-price-in 1' \
         '--inference --model gpt2 --gpu h100-sxm --tokens-per-second 5' '--inference --model gpt2 --gpu h100-sxm --batch 0' \

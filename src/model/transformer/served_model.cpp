@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/model/gpu.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/transformer.h"
 
@@ -94,6 +95,20 @@ double bytes_of_element(const std::string& format) {
                                 fmt::join(known_formats(), ", ")));
   }
   return found->second;
+}
+
+std::string products_format(const Formats& formats) {
+  const bool weights_only = formats.weights == "mxfp4" || formats.weights == "int4";
+  return weights_only ? formats.activations : formats.weights;
+}
+
+std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus) {
+  if (gpu.nvlink) {
+    const double once = gpu.compute_capability >= 90 ? 2.0 * (gpus - 1) / gpus : 1.0;
+    return GroupLink{Seconds(0.0), *gpu.nvlink / 2.0 * once};
+  }
+  const auto slot = model::pcie_rate(gpu.pcie_generation.value_or(0), 16);
+  return slot ? std::optional(GroupLink{Seconds(0.0), *slot}) : std::nullopt;
 }
 
 std::vector<std::string> known_formats() {

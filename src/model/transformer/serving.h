@@ -57,11 +57,17 @@ double weights_read(const ServedModel& model, double tokens);
 /// Multiplied weights of one token: shared, its experts and the head.
 double active_weights(const ServedModel& model);
 
-/// The number formats of a server.
+/// The number formats of a server. Activations: of all but the operands of products that are
+/// quantised with the weights; scores and values are multiplied in it.
 struct Formats {
   std::string weights = "bf16";
   std::string cache = "bf16";
+  std::string activations = "bf16";
 };
+
+/// In which the products with weights multiply: that of the weights where both operands have it
+/// (fp8, int8, nvfp4), that of the activations where only weights are quantised (mxfp4, int4).
+std::string products_format(const Formats& formats);
 
 /// 4 (fp32), 2 (bf16, fp16), 1 (fp8, int8), 0.5625 (nvfp4: 4 bits and one fp8 scale for 16 of
 /// them), 0.53125 (mxfp4: an 8-bit scale for 32), 0.5 (int4, scales of its groups left out).
@@ -75,17 +81,24 @@ struct GroupLink {
   BytesPerSecond bus_bandwidth;
 };
 
+/// The roof of an all-reduce among `gpus` >= 2, without latency, at one direction of NVLink, else
+/// of a x16 PCIe slot: bus_bandwidth = rate; = 2 (t - 1) / t rate for NVLink from compute
+/// capability 9.0 on, whose switches add up, so that a GPU sends its data once (NCCL's NVLS).
+/// Absent where the datasheet has neither.
+std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus);
+
 /// Weights, cache and FLOPs divide evenly among `gpus` >= 1; rates and memory are of one of them.
 /// An efficiency is the part in (0, 1] of the rate that the server reaches. Without a link
 /// communication takes no time.
 struct ServingGroup {
   int gpus = 1;
-  FlopPerSecond peak;
+  FlopPerSecond peak;                           // of products with weights
+  std::optional<FlopPerSecond> attention_peak;  // of scores and values; absent: as `peak`
   BytesPerSecond bandwidth;
   std::optional<Bytes> memory;
   double compute_efficiency = 1.0;
   double bandwidth_efficiency = 1.0;
-  double memory_part = 1.0;  // for weights and cache; the rest is the server's
+  double memory_part = 0.9;  // for weights and cache (vLLM's default); the rest is the server's
   std::optional<GroupLink> link;
 };
 
@@ -105,10 +118,11 @@ struct Server {
   ServingGroup group;
 };
 
-/// FLOPs and bytes of one part of a phase, of the whole group.
+/// One part of a phase, of the whole group.
 struct PhaseWork {
   Flops flops;
   Bytes bytes;
+  Seconds compute = {};  // FLOPs over the peak of their format
 };
 
 enum class PhaseBound { compute, memory, communication };
@@ -196,7 +210,8 @@ struct OperatingPoint {
   /// step + (batch - group) / group pass / (output - 1). Absent for one token of output.
   std::optional<Seconds> time_per_output_token;
   /// No server exceeds it at this batch: prompts mixed into decode steps, so that all FLOPs overlap
-  /// with all bytes and the prompts' weights are read together with those of a step.
+  /// with all bytes and the prompts' weights are read together with those of a step; all-reduces
+  /// are not hidden. Grows with the batch.
   double ceiling_output_tokens_per_s = 0.0;
 };
 
@@ -288,7 +303,11 @@ struct ServingAnswer {
   std::vector<ServedBatch> batches;           // increasing
   std::optional<std::size_t> chosen;  // most tokens per second, and so the cheapest, of those that
                                       // are not excluded
-  double utilisation = 1.0;           // duty / burst
+  /// The ceiling of the largest batch that memory holds of requests at their mean length (a paged
+  /// cache), of the largest asked where memory is unknown: no server exceeds it at any batch.
+  double ceiling_batch = 1.0;
+  double ceiling_output_tokens_per_s = 0.0;
+  double utilisation = 1.0;              // duty / burst
   std::optional<TokenCost> loaded_cost;  // of the chosen batch at that utilisation
   std::optional<Dollars> api_request;    // what the API asks for one request
 };

@@ -210,10 +210,16 @@ ServingAnswer serve(const ServingQuestion& question) {
   answer.ridge = ridge(question.server.group);
   answer.weights_ridge_batch = ridge_batch(question.server, 0.0);
   answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
+  const std::vector<double> batches = batches_of(question, answer.memory);
+  const auto& most_held = answer.memory.mean_length_batch;
+  answer.ceiling_batch =
+      most_held ? std::max(1.0, static_cast<double>(*most_held)) : batches.back();
+  answer.ceiling_output_tokens_per_s =
+      operate(question.server, question.request, answer.ceiling_batch).ceiling_output_tokens_per_s;
   answer.utilisation = 1.0 / load_multiplier(question.load);
   if (question.api) answer.api_request = api_cost(question.request, *question.api);
   double most = 0.0;
-  for (const double batch : batches_of(question, answer.memory)) {
+  for (const double batch : batches) {
     const ServedBatch& one = answer.batches.emplace_back(served(question, batch));
     if (!one.excluded.empty() || (answer.chosen && one.output_tokens_per_s <= most)) continue;
     answer.chosen = answer.batches.size() - 1;

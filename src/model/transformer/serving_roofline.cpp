@@ -19,6 +19,10 @@ FlopPerSecond compute_rate(const ServingGroup& group) {
   return group.peak * (group.compute_efficiency * group.gpus);
 }
 
+FlopPerSecond attention_rate(const ServingGroup& group) {
+  return group.attention_peak.value_or(group.peak) * (group.compute_efficiency * group.gpus);
+}
+
 BytesPerSecond memory_rate(const ServingGroup& group) {
   return group.bandwidth * (group.bandwidth_efficiency * group.gpus);
 }
@@ -39,7 +43,9 @@ Phase phase_of(const Server& server,
                double tokens) {
   check_group(server.group);
   Phase phase{products, attention, {}, {}, {}, {}, PhaseBound::memory};
-  phase.compute = (products.flops + attention.flops) / compute_rate(server.group);
+  phase.products.compute = products.flops / compute_rate(server.group);
+  phase.attention.compute = attention.flops / attention_rate(server.group);
+  phase.compute = phase.products.compute + phase.attention.compute;
   phase.memory = (products.bytes + attention.bytes) / memory_rate(server.group);
   phase.communication = communication_time(server, tokens);
   const Seconds work = std::max(phase.compute, phase.memory);
@@ -81,7 +87,8 @@ const char* phase_bound_name(PhaseBound bound) {
 
 void check_group(const ServingGroup& group) {
   require(group.gpus >= 1, "a server needs at least one GPU");
-  require(group.peak.value() > 0.0 && group.bandwidth.value() > 0.0,
+  require(group.peak.value() > 0.0 && group.bandwidth.value() > 0.0 &&
+              group.attention_peak.value_or(group.peak).value() > 0.0,
           "a server needs a peak and a memory bandwidth above zero");
   require(!group.memory || group.memory->value() > 0.0, "the memory of a GPU is above zero");
   for (const double part :
@@ -168,10 +175,11 @@ std::optional<double> ridge_batch(const Server& server, double context) {
   check_group(server.group);
   const ServedModel& model = server.model;
   const double reading = memory_rate(server.group).value();
-  const double flops = flops_per_weight * active_weights(model) + decode_pair_flops(model, context);
   // Computing minus reading the cache, as a time of one more sequence.
   const double slope =
-      flops / compute_rate(server.group).value() - cache_bytes(server, context).value() / reading;
+      flops_per_weight * active_weights(model) / compute_rate(server.group).value() +
+      decode_pair_flops(model, context) / attention_rate(server.group).value() -
+      cache_bytes(server, context).value() / reading;
   if (!(slope > 0.0)) return std::nullopt;
   const double per_weight = bytes_of_element(server.formats.weights) / reading;
   const double every_expert =

@@ -70,11 +70,16 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
   }
   if (run.model.window > 0 && use.sequence > run.model.window) {
     use.remarks.push_back(
-        fmt::format("in {} of {} layers a token meets {} others at most: full and causal count "
-                    "these, the other conventions the whole sequence",
+        fmt::format("in {} of {} layers a token meets {} others at most: full, causal and "
+                    "megatron-bridge count these, the other conventions the whole sequence",
                     run.model.window_layers,
                     run.model.layers,
                     run.model.window));
+  }
+  if (run.model.mtp_layers > 0) {
+    use.remarks.push_back(
+        "multi-token prediction is counted by full, causal, megatron and megatron-bridge, not by "
+        "the formulas of the other conventions");
   }
   if (run.model.relative_positions) {
     use.remarks.push_back("products with relative positions are not counted");

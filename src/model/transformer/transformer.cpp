@@ -114,9 +114,14 @@ ForwardFlops forward_flops(const TransformerModel& model,
                            std::int64_t sequence,
                            AttentionSpan span) {
   const double head = head_weight_count(model);
-  return {2.0 * (product_weight_count(model) - head),
-          attention_flops(model, sequence, span),
-          2.0 * head};
+  const double more = real(model.mtp_layers);
+  const double joins = more * real(model.hidden) * real(2 * model.hidden + 3);
+  TransformerModel deep = model;
+  deep.layers += model.mtp_layers;
+  if (model.window_layers == model.layers) deep.window_layers = deep.layers;
+  return {2.0 * (product_weight_count(deep) - head + joins),
+          attention_flops(deep, sequence, span),
+          2.0 * head * (1.0 + more)};
 }
 
 const char* recomputation_name(Recomputation recomputation) {
@@ -156,7 +161,9 @@ double parameter_count(const TransformerModel& model) {
 }
 
 double active_parameter_count(const TransformerModel& model) {
-  return parameter_count(model) - weights(model).experts * (1.0 - active_part(model));
+  const Weights part = weights(model);
+  return parameter_count(model) - part.experts * (1.0 - active_part(model)) -
+         (model.tied_embeddings ? 0.0 : part.input_embedding);
 }
 
 double product_weight_count(const TransformerModel& model) {

@@ -37,7 +37,10 @@ struct ForwardFlops {
 };
 
 /// layers = 2 (product weights - head), attention = attention_flops, head = 2 vocabulary hidden.
-/// Norms, activations, softmax and the optimizer are left out, as everywhere.
+/// Norms, activations, softmax and the optimizer are left out, as everywhere. Each of mtp_layers
+/// (multi-token prediction) is one more layer, of experts where the last one is, one more head and
+/// 2 hidden^2 + 3 hidden weights that join two streams, as NVIDIA/Megatron-LM,
+/// megatron/training/training.py counts them.
 ForwardFlops forward_flops(const TransformerModel& model,
                            std::int64_t sequence,
                            AttentionSpan span);
@@ -69,7 +72,9 @@ struct Weights {
 Weights weights(const TransformerModel& model);
 
 double parameter_count(const TransformerModel& model);
-/// All but the experts that one token does not take.
+/// Those that one token meets: without the experts that it does not take, and without the input
+/// embedding, which is looked up and not multiplied, unless the head is the same array. Without
+/// mtp_layers, as parameter_count.
 double active_parameter_count(const TransformerModel& model);
 /// The weights that one token meets in matrix products, forward, the head also where that is the
 /// input embedding's array; not the projections of relative positions, computed once for all

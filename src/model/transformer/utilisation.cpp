@@ -17,7 +17,7 @@ const char* clock_of(const ComputeCeiling& ceiling) {
   return ceiling.contended ? "per thread-CPU-second (host contended)" : "wall clock";
 }
 
-constexpr std::array<ConventionWords, 9> known_conventions{{
+constexpr std::array<ConventionWords, 10> known_conventions{{
     {Convention::full, "full", "products of the architecture", "full"},
     {Convention::causal, "causal", "products of the architecture", "causal"},
     {Convention::palm, "palm", "6 N + 12 L H Q s", "full"},
@@ -26,34 +26,35 @@ constexpr std::array<ConventionWords, 9> known_conventions{{
     {Convention::six_nd, "6nd", "6 N", "none"},
     {Convention::torchtitan, "torchtitan", "6 (N - embedding) + 12 L H Q s", "full"},
     {Convention::llm_foundry, "llm-foundry", "6 N + 12 L h s", "full"},
-    {Convention::megatron, "megatron", "products, V padded to 128", "causal"},
+    {Convention::megatron, "megatron", "products, V padded to 128, no windows", "causal"},
+    {Convention::megatron_bridge, "megatron-bridge", "products, V padded to 128", "causal"},
 }};
-
-/// 4 L H Q s: the formulas know no windows. Q is the mean of a key's and a value's size.
-double attention_of_formula(TransformerModel model, std::int64_t sequence) {
-  model.window_layers = 0;
-  return attention_flops(model, sequence, AttentionSpan::full);
-}
 
 /// Two operations for each of `parameters`, the head apart where it is among them.
 ForwardFlops by_parameters(double parameters, double head, double attention) {
   return {2.0 * (parameters - head), attention, 2.0 * head};
 }
 
+/// Datasheets round, and so do people.
+constexpr double same_figure = 0.02;
+
+/// Some publish active parameters with the input embedding, which can be a tenth of them.
 double published_count(const TransformerModel& model) {
-  if (model.experts == 1) return model.published_parameters;
-  return model.published_active_parameters.value_or(active_parameter_count(model));
+  const double counted = active_parameter_count(model);
+  const double published = model.experts == 1 ? model.published_parameters
+                                              : model.published_active_parameters.value_or(counted);
+  return std::abs(published / counted - 1.0) < same_figure ? published : counted;
 }
 
+/// Without the router, which Megatron leaves out.
 ForwardFlops by_megatron(TransformerModel model, std::int64_t sequence) {
   constexpr std::int64_t multiple = 128;  // --make-vocab-size-divisible-by, without tensor parallel
   model.vocabulary = (model.vocabulary + multiple - 1) / multiple * multiple;
-  model.window_layers = 0;
-  return forward_flops(model, sequence, AttentionSpan::causal);
+  ForwardFlops forward = forward_flops(model, sequence, AttentionSpan::causal);
+  model.layers += model.mtp_layers;
+  forward.layers -= 2.0 * weights(model).router;
+  return forward;
 }
-
-/// Datasheets round, and so do people.
-constexpr double same_figure = 0.02;
 
 /// The tensor cores' peak, or the CUDA cores' of the formats that have no tensor cores.
 const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& format) {
@@ -149,13 +150,18 @@ Convention parse_convention(std::string_view name) {
 ForwardFlops forward_flops(Convention convention,
                            const TransformerModel& model,
                            std::int64_t sequence) {
+  TransformerModel plain = model;  // formulas know neither windows nor multi-token prediction
+  plain.window_layers = 0;
+  if (convention == Convention::megatron) return by_megatron(plain, sequence);
+  plain.mtp_layers = 0;
   const double parameters = active_parameter_count(model);
-  const double attention = attention_of_formula(model, sequence);
+  const double attention = attention_flops(plain, sequence, AttentionSpan::full);
   switch (convention) {
     case Convention::full:
+      return forward_flops(model, sequence, AttentionSpan::full);
     case Convention::narayanan:
     case Convention::korthikanti:
-      return forward_flops(model, sequence, AttentionSpan::full);
+      return forward_flops(plain, sequence, AttentionSpan::full);
     case Convention::causal:
       return forward_flops(model, sequence, AttentionSpan::causal);
     case Convention::palm:
@@ -164,8 +170,8 @@ ForwardFlops forward_flops(Convention convention,
       return by_parameters(published_count(model), head_weight_count(model), 0.0);
     case Convention::torchtitan: {
       const Weights part = weights(model);
-      return by_parameters(
-          parameters - part.input_embedding - part.positions, part.head, attention);
+      const double shared = model.tied_embeddings ? part.input_embedding : 0.0;
+      return by_parameters(parameters - shared - part.positions, part.head, attention);
     }
     case Convention::llm_foundry:
       return by_parameters(parameters,
@@ -173,6 +179,7 @@ ForwardFlops forward_flops(Convention convention,
                            4.0 * static_cast<double>(model.layers) *
                                static_cast<double>(model.hidden) * static_cast<double>(sequence));
     case Convention::megatron:
+    case Convention::megatron_bridge:
       break;
   }
   return by_megatron(model, sequence);
@@ -188,7 +195,10 @@ double hardware_flops(Convention convention,
                       Recomputation recomputation) {
   const ForwardFlops forward = forward_flops(convention, model, sequence);
   double again = 0.0;
-  if (recomputation == Recomputation::full) again = forward.layers + forward.attention;
+  if (recomputation == Recomputation::full) {
+    again = forward.layers + forward.attention;
+    if (convention == Convention::llm_foundry) again += forward.head;
+  }
   if (recomputation == Recomputation::selective) {
     again = convention == Convention::korthikanti ? forward.attention * 3.0 : forward.attention;
   }

@@ -42,15 +42,18 @@ std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceil
 ///   narayanan    96 L h^2 (1 + s/6h + V/16Lh)           Narayanan et al., arXiv 2104.04473, eq. 3:
 ///                counts the layers' recomputation, so that its utilisation is an HFU
 ///   korthikanti  72 L h^2 (1 + s/6h + V/12Lh)           Korthikanti et al., arXiv 2205.05198, app.
-///   6nd          6 N, N as published (or counted)       Kaplan et al., arXiv 2001.08361
+///   6nd          6 N, the published number where it is N within 2 %
+///                                                       Kaplan et al., arXiv 2001.08361
 ///   torchtitan   6 (N - input embedding) + 12 L H Q s   pytorch/torchtitan
 ///   llm-foundry  6 N + 12 L h s                         mosaicml/llm-foundry
-///   megatron     as causal without windows, V padded to a multiple of 128
-///                                                       NVIDIA/Megatron-LM, training.py
-/// N are all parameters, of a model with experts those that one token takes. The formulas of
-/// narayanan and korthikanti hold for blocks of 4 h and as many keys as heads; other shapes take
-/// their products in place of 24 h^2 per layer. Models of the catalogue have no second head
-/// (multi-token prediction), which megatron would count.
+///   megatron     as causal without windows and router, V padded to a multiple of 128
+///                NVIDIA/Megatron-LM, megatron/training/training.py (@ d98e8a64, 2026-08-22)
+///   megatron-bridge  as megatron with windows           NVIDIA-NeMo/Megatron-Bridge,
+///                src/megatron/bridge/training/utils/flop_utils.py (@ 067f987d, 2026-08-22)
+/// N is active_parameter_count: without the input embedding (unless it is the head too) and
+/// without the experts that a token does not take. The formulas of narayanan and korthikanti hold
+/// for blocks of 4 h and as many keys as heads; other shapes take their products in place of
+/// 24 h^2 per layer. full, causal and both of Megatron count multi-token prediction.
 enum class Convention {
   full,
   causal,
@@ -60,7 +63,8 @@ enum class Convention {
   six_nd,
   torchtitan,
   llm_foundry,
-  megatron
+  megatron,
+  megatron_bridge
 };
 
 struct ConventionWords {
@@ -85,8 +89,9 @@ ForwardFlops forward_flops(Convention convention,
 double model_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
 
 /// Model FLOPs and what was computed again (selective: attention; full: layers + attention; the
-/// logits never). Selective recomputation by korthikanti is as published,
-/// s/3h in place of s/6h: three times what repeating the scores once takes.
+/// logits only by llm-foundry, whose HFU is 4/3 of the MFU: scripts/train/benchmarking/
+/// collect_results.py). Selective recomputation by korthikanti is as published, s/3h in place of
+/// s/6h: three times what repeating the scores once takes.
 double hardware_flops(Convention convention,
                       const TransformerModel& model,
                       std::int64_t sequence,

@@ -33,6 +33,7 @@ MfuNames server_names() {
   names.gpu = "NVIDIA H100 SXM 80 GB";
   names.peak_basis = "datasheet, dense, at 1830 MHz";
   names.bandwidth_basis = "datasheet";
+  names.link_basis = "your alpha and beta";
   return names;
 }
 

@@ -68,6 +68,9 @@ TEST_CASE("a flag that would change nothing is refused", "[cli]") {
   CHECK(told(with(budget, {"--tokens", "300e9"})) == exit_usage);
   CHECK(told(with(budget, {"--convention", "palm"})) == exit_usage);
   CHECK(told(with(server, {"--recompute", "full"})) == exit_usage);
+  CHECK(told(with(server, {"--mtp-layers", "1"})) == exit_usage);
+  CHECK(told(with(run_of_gpt3, {"--mtp-layers", "1"})) == exit_done);
+  CHECK(told(with(run_of_gpt3, {"--mtp-layers", "-1"})) == exit_usage);
 }
 
 TEST_CASE("a request longer than the model has positions for is refused", "[cli]") {

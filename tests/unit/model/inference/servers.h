@@ -8,13 +8,14 @@
 
 namespace scaleworth::inference::example {
 
-/// H100 SXM: 989.4 TFLOP/s dense bf16 (fp8 twice), 3.35 TB/s, 80 GiB.
+/// H100 SXM: 989.4 TFLOP/s dense bf16 (fp8 twice), 3.35 TB/s, 80 GiB, all of it for the server.
 inline ServingGroup h100(int gpus = 1, double peak = 989.4e12) {
   ServingGroup group;
   group.gpus = gpus;
   group.peak = FlopPerSecond(peak);
   group.bandwidth = BytesPerSecond(3.35e12);
   group.memory = Bytes(80.0 * 1024 * 1024 * 1024);
+  group.memory_part = 1.0;
   return group;
 }
 

@@ -206,6 +206,64 @@ TEST_CASE("memory holds as many caches as fit beside the weights", "[inference]"
   CHECK_FALSE(batch_in_memory(unknown, 1280.0).has_value());
 }
 
+TEST_CASE("a tenth of the memory is left to the server unless said otherwise", "[inference]") {
+  // 0.9 x 80 GiB - 16,060,522,496 B = 61,248,888,832 B, at 167,772,160 B: 365.07.
+  Server server = example::server("llama-3.1-8b");
+  server.group.memory_part = ServingGroup{}.memory_part;
+  CHECK(batch_in_memory(server, 1280.0) == 365);
+}
+
+TEST_CASE(
+    "only products with weights multiply in the format of these, and none where only weights "
+    "are quantised",
+    "[inference]") {
+  CHECK(products_format({"mxfp4", "bf16", "bf16"}) == "bf16");
+  CHECK(products_format({"int4", "bf16", "fp16"}) == "fp16");
+  CHECK(products_format({"mxfp4", "fp8", "fp8"}) == "fp8");
+  CHECK(products_format({"nvfp4", "bf16", "bf16"}) == "nvfp4");
+  CHECK(products_format({"fp8", "bf16", "bf16"}) == "fp8");
+}
+
+TEST_CASE("scores and values are computed at the peak of their own format", "[inference]") {
+  // fp8 weights: 14,295,247,093,760 FLOPs at 1978.9e12, and 275,146,342,400 of bf16 at 989.4e12.
+  Server server = example::server("llama-3.1-8b", example::h100(1, 1978.9e12));
+  server.group.attention_peak = FlopPerSecond(989.4e12);
+  const Phase prompt = prefill(server, 1024.0);
+  CHECK_THAT(prompt.attention.compute.value(), WithinRel(275146342400.0 / 989.4e12, 1e-12));
+  CHECK_THAT(prompt.compute.value(),
+             WithinRel(14295247093760.0 / 1978.9e12 + 275146342400.0 / 989.4e12, 1e-12));
+  // One byte a weight, one for the cache: the ridge moves with both peaks.
+  server.formats = {"fp8", "fp8"};
+  const Phase at = decode_step(server, *ridge_batch(server, 64.0), 64.0);
+  CHECK_THAT(at.compute.value(), WithinRel(at.memory.value(), 1e-9));
+}
+
+TEST_CASE("the roof of an all-reduce is the datasheet's link in one direction", "[inference]") {
+  const auto bus = [](const char* gpu, int gpus) {
+    return datasheet_link(find_gpu(gpu_catalogue(), gpu), gpus).value().bus_bandwidth.value();
+  };
+  CHECK(bus("a100-80gb", 8) == 300e9);
+  // Hopper's switches add up: 2 3/4 of 450 GB/s, so that n bytes take n / 450 GB/s.
+  CHECK_THAT(bus("h100-sxm-80gb", 4), WithinRel(675e9, 1e-12));
+  // PCIe 4.0 x16: 16 lanes of 16 GT/s, 128 bits in 130.
+  CHECK_THAT(bus("l40s", 2), WithinRel(16 * 16e9 / 8 * 128 / 130, 1e-12));
+  CHECK_FALSE(datasheet_link(GpuDatasheet{}, 2).has_value());
+  Server server = example::server("llama-3.1-8b", example::h100(4));
+  server.group.link = datasheet_link(find_gpu(gpu_catalogue(), "h100-sxm-80gb"), 4);
+  // 64 all-reduces of 1024 x 4096 x 2 B.
+  CHECK_THAT(prefill(server, 1024.0).communication.value(),
+             WithinRel(64 * 1024.0 * 4096 * 2 / 450e9, 1e-12));
+}
+
+TEST_CASE("all-reduces are part of the ceiling of tensor parallelism", "[inference]") {
+  Server pair = example::server("llama-3.1-8b", example::h100(2));
+  const double alone = 256.0 / operate(pair, chat, 32.0).ceiling_output_tokens_per_s;
+  // A request's share of 64 all-reduces of 1 s: of its prompt and of 255 steps of 32 requests.
+  pair.group.link = GroupLink{Seconds(1.0), BytesPerSecond(1e18)};
+  CHECK_THAT(operate(pair, chat, 32.0).ceiling_output_tokens_per_s,
+             WithinRel(256.0 / (alone + 64 * (1 + 255.0 / 32)), 1e-9));
+}
+
 TEST_CASE("an efficiency lengthens its part of a phase", "[inference]") {
   Server server = example::server("llama-3.1-8b");
   const Phase roof = decode_step(server, 1.0, 1024.0);
@@ -313,6 +371,25 @@ TEST_CASE("batches go up to what memory holds, which is the cheapest", "[inferen
   CHECK(answer.chosen == 5);
   CHECK(answer.batches[5].cost->per_request < answer.batches[0].cost->per_request);
   CHECK(answer.memory.least_gpus == 1);
+}
+
+TEST_CASE("the ceiling is that of as many requests of mean length as memory holds", "[inference]") {
+  // 69,838,823,424 B hold 244 caches of 2176 tokens and 462 of 1152. A step of 462 reads
+  // 15,009,849,344 + 462 x 150,994,944 B, and a request takes 2047 / 462 of it; its products take
+  // less than half of that.
+  ServingQuestion asked = question("llama-3.1-8b", 1);
+  asked.request = {128.0, 2048.0, 0.0};
+  const ServingAnswer answer = serve(asked);
+  REQUIRE(answer.memory.full_length_batch == 244);
+  CHECK(answer.ceiling_batch == 462.0);
+  const double read = (15009849344.0 + 462 * 150994944.0) / 3.35e12 * 2047 / 462;
+  CHECK_THAT(answer.ceiling_output_tokens_per_s, WithinRel(2048.0 / read, 1e-12));
+  CHECK(answer.ceiling_output_tokens_per_s >
+        1.15 * answer.batches.back().ceiling_output_tokens_per_s);
+  asked.batches = {32};  // the batch asked does not change what memory holds
+  CHECK(serve(asked).ceiling_output_tokens_per_s == answer.ceiling_output_tokens_per_s);
+  asked.server.group.memory.reset();
+  CHECK(serve(asked).ceiling_batch == 32.0);
 }
 
 TEST_CASE("a model that does not fit says on how many GPUs it would", "[inference]") {

@@ -281,9 +281,19 @@ TEST_CASE("Llama 3.1 8B has 8 030 261 248 parameters", "[transformer]") {
   REQUIRE(parameter_count(known("llama-3.1-8b")) == 8030261248.0);
 }
 
-TEST_CASE("Mixtral: 46.7 billion parameters, 12.9 of them for each token", "[transformer]") {
+TEST_CASE("Mixtral: 46.7 billion parameters, 12.9 of them for each token with its embedding",
+          "[transformer]") {
   REQUIRE_THAT(parameter_count(known("mixtral-8x7b")), WithinRel(46.7e9, 0.001));
-  REQUIRE_THAT(active_parameter_count(known("mixtral-8x7b")), WithinRel(12.9e9, 0.005));
+  // 32 (2 4096 (4096 + 1024) + 2 experts of 3 4096 14336 + 8 4096 + 2 4096) + 4096 + 32000 4096
+  const double layer = 8192.0 * 5120 + 2 * 3 * 4096.0 * 14336 + 10 * 4096.0;
+  const double active = 32 * layer + 4096 + 32000.0 * 4096;
+  REQUIRE_THAT(active_parameter_count(known("mixtral-8x7b")), WithinRel(active, 1e-12));
+  REQUIRE_THAT(active + 32000.0 * 4096, WithinRel(12.9e9, 0.005));
+}
+
+TEST_CASE("an embedding that is the head too stays among the active parameters", "[transformer]") {
+  CHECK(active_parameter_count(known("gpt2")) == parameter_count(known("gpt2")));
+  CHECK(active_parameter_count(known("llama-3.1-8b")) == 8030261248.0 - 128256.0 * 4096);
 }
 
 TEST_CASE("the attention of DeepSeek-V3 has 187 million weights in a layer", "[transformer]") {
@@ -292,12 +302,12 @@ TEST_CASE("the attention of DeepSeek-V3 has 187 million weights in a layer", "[t
   REQUIRE(weights(known("deepseek-v3")).attention == 61.0 * layer);
 }
 
-TEST_CASE("the weights of a token's products are all but input embedding, norms and idle experts",
+TEST_CASE("the weights of a token's products are its active parameters without norms",
           "[transformer]") {
   const TransformerModel& model = known("mixtral-8x7b");
   const Weights part = weights(model);
   CHECK_THAT(product_weight_count(model),
-             WithinRel(active_parameter_count(model) - part.input_embedding - part.norms, 1e-12));
+             WithinRel(active_parameter_count(model) - part.norms, 1e-12));
 }
 
 TEST_CASE("a tied head is multiplied with, though it adds no weights", "[transformer]") {
