@@ -200,8 +200,8 @@ namespace {
 /// the input's, or without both.
 double active_deviation(const TransformerModel& model) {
   const double published = model.published_active_parameters.value();
-  const double all = active_parameter_count(model);
-  const double hidden_only = all - weights(model).input_embedding;
+  const double hidden_only = active_parameter_count(model);
+  const double all = hidden_only + weights(model).input_embedding;
   double nearest = 1.0;
   for (const double count : {all, hidden_only, hidden_only - weights(model).head}) {
     nearest = std::min(nearest, std::abs(count / published - 1.0));
