@@ -126,12 +126,12 @@ JobEnergy metered_energy(const PowerTerms& terms, double joules);
 
 /// Reclaims and failures as Poisson processes of independent machines; any one stops the whole job.
 struct Preemption {
-  double per_hour = 0.0;       // reclaims of one instance per hour; 0: none
-  Seconds checkpoint{120};     // writing the state, during which no work is done
-  Seconds restart{600};        // on new machines until work goes on
-  Seconds notice{0};           // warning before a reclaim
-  int ranks_per_instance = 1;  // that are reclaimed together
-  Seconds reacquisition{0};    // wait for new machines, while none is held or paid
+  double per_hour = 0.0;           // reclaims of one instance per hour; 0: none
+  Seconds checkpoint{120};         // writing the state, during which no work is done
+  Seconds restart{600};            // on new machines until work goes on
+  Seconds notice{0};               // warning before a reclaim
+  int ranks_per_instance = 1;      // that are reclaimed together
+  Seconds reacquisition{0};        // wait for new machines, while none is held or paid
   double failures_per_hour = 0.0;  // of one rank, without notice
 };
 
@@ -165,6 +165,9 @@ struct SpotPlan {
 /// such a job does not finish.
 std::optional<SpotPlan> plan_spot(const Preemption& terms, int ranks, Seconds work);
 
+/// The same of a job so long that its length does not matter.
+std::optional<SpotPlan> plan_long_job(const Preemption& terms, int ranks);
+
 /// Ranks are paid while they are held, the wall clock for all of the time.
 Dollars planned_cost(const Prices& prices, int ranks, const SpotPlan& plan);
 
@@ -196,8 +199,8 @@ SpotChoice choose_spot_count(const Prices& prices,
                              const std::vector<CountTime>& times,
                              const std::optional<Deadline>& deadline = std::nullopt);
 
-/// P(T <= deadline) for `work` at `ranks` by `plan`, under the processes of `plan_spot`: segments are
-/// independent. With l = 1/M, t = l + s, A the wait for machines, w, u and p as there, and
+/// P(T <= deadline) for `work` at `ranks` by `plan`, under the processes of `plan_spot`: segments
+/// are independent. With l = 1/M, t = l + s, A the wait for machines, w, u and p as there, and
 ///   r = e^(-sA-tR) / (1 - e^(-sA) l (1 - e^(-tR)) / t)  of a restart,  a = r l / t,
 ///   b = 1 - a + a p e^(-tu),  y(x) = b + a (1 - p) e^(-tx),
 /// the delay Z beyond w of one segment has

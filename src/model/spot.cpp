@@ -141,6 +141,10 @@ std::optional<SpotPlan> plan_spot(const Preemption& terms, int ranks, Seconds wo
   return plan;
 }
 
+std::optional<SpotPlan> plan_long_job(const Preemption& terms, int ranks) {
+  return plan_spot(terms, ranks, 1e5 * mean_time_between_interruptions(terms, ranks));
+}
+
 Dollars planned_cost(const Prices& prices, int ranks, const SpotPlan& plan) {
   const Prices held{prices.per_rank * (plan.billed / plan.expected), prices.fixed, prices.per_job};
   return job_cost(held, ranks, plan.expected);
