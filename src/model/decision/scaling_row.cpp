@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -152,7 +153,8 @@ Seconds DecisionRow::latest(double probability) const {
   if (!noise || runs < 1.0) return same_work.high();
   const double central = std::abs(2.0 * probability - 1.0);
   const double t = central > 0.0 ? student_t_two_sided(central, noise->degrees) : 0.0;
-  const double sd = noise->relative_sd * std::sqrt(1.0 + 1.0 / runs);
+  const double of_median = runs > 2.0 ? std::numbers::pi / 2.0 : 1.0;
+  const double sd = noise->relative_sd * std::sqrt(1.0 + of_median / runs);
   return same_work.value * (1.0 + std::copysign(t, probability - 0.5) * sd);
 }
 

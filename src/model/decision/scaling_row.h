@@ -47,7 +47,8 @@ struct DecisionRow : TableRow {
   /// What `same_work` is expected to take with failures.
   Estimate<Seconds> wall() const;
   /// What one further run takes at most with `probability`, failures apart: T (1 + q sd sqrt(1 +
-  /// 1/n)) for n runs with median T, q the quantile of Student's t on the degrees of freedom of sd.
+  /// c/n)) for n runs with median T, q the quantile of Student's t on the degrees of freedom of sd,
+  /// c = pi/2 of a median (large n, normal runs), 1 up to two runs, whose median is the mean.
   /// Assumes that runs of all counts spread alike. Without repeats the upper end of T's interval.
   Seconds latest(double probability) const;
   /// Whether one further run meets it with its probability.

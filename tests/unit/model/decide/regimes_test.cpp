@@ -105,7 +105,7 @@ TEST_CASE("failures lengthen and price every way to pay alike", "[decide]") {
   CHECK_FALSE(calm.regimes[0].goodput);
   CHECK(calm.regimes[3].goodput);
   // What fails more often is cheaper with fewer ranks.
-  asked.metrics.failures = failing(1.0);
+  asked.metrics.failures = failing(4.0);
   const Decision flaky = decide_curve(published_curve, 64, asked);
   CHECK(flaky.choice->cheapest < calm.choice->cheapest);
   CHECK(flaky.named.cheapest == flaky.choice->cheapest);
