@@ -56,13 +56,21 @@ SpotPlan planned(const Interruptions& at, Seconds work) {
     return expected_held(at, each) +
            (segments - 1.0) * expected_held(at, each + at.terms.checkpoint.value());
   };
+  // Few segments of very long work overflow to infinity.
+  const auto more_is_less = [&](int segments) {
+    const double here = held(segments);
+    return !std::isfinite(here) || held(segments + 1) < here;
+  };
+  constexpr int most_segments = 1 << 30;
   int low = 1;
-  int high = 1'000'000'000;
+  int high = 1;
+  while (high < most_segments && more_is_less(high)) {
+    low = high + 1;
+    high *= 2;
+  }
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    const double here = held(middle);
-    // Few segments of very long work overflow to infinity.
-    if (!std::isfinite(here) || held(middle + 1) < here) {
+    if (more_is_less(middle)) {
       low = middle + 1;
     } else {
       high = middle;
