@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
+#include "report/names.h"
 
 #include <algorithm>
 
@@ -98,6 +99,38 @@ std::string energy_line(const DecideView& view) {
 
 constexpr std::size_t most_columns = 6;
 
+std::string checkpoint_terms(const model::Preemption& at) {
+  return fmt::format(
+      "checkpoint {:g} s, restart {:g} s", at.checkpoint.value(), at.restart.value());
+}
+
+/// "a failure in 50.7 thousand rank-hours"; empty without failures.
+std::string failure_terms(const model::Preemption& at) {
+  if (!(at.failures_per_hour > 0.0)) return "";
+  const double hours = 1.0 / at.failures_per_hour;
+  return fmt::format("a failure in {:.3g}{} rank-hours{}",
+                     hours < 1e3 ? hours : 1e-3 * hours,
+                     hours < 1e3 ? "" : " thousand",
+                     at.failures_per_hour == model::published_failures_per_hour
+                         ? " (per GPU, 419 in 54 days on 16,384 GPUs: Llama 3 405B, arXiv "
+                           "2407.21783, table 5)"
+                         : "");
+}
+
+std::string interruption_terms(const model::Preemption& at) {
+  const std::string failures = failure_terms(at);
+  return fmt::format(
+      "{:g} reclaims per instance and hour, {} per instance{}; {}, {:g} s until there are new "
+      "machines, which are not paid, notice {:g} s{}",
+      at.per_hour,
+      at.ranks_per_instance == 1 ? "1 rank" : fmt::format("{} ranks", at.ranks_per_instance),
+      failures.empty() ? "" : "; " + failures,
+      checkpoint_terms(at),
+      at.reacquisition.value(),
+      at.notice.value(),
+      at.notice >= at.checkpoint ? " (saves all work but that of the checkpoint's time)" : "");
+}
+
 struct TermsWords {
   const std::string& currency;
 
@@ -124,16 +157,10 @@ struct TermsWords {
         currency);
   }
   std::string operator()(const decide::SpotTerms& terms) const {
-    const model::Preemption& at = terms.preemption;
-    return fmt::format(
-        "{:g} {} per rank-hour, {:g} reclaims per rank and hour; checkpoint {:g} s, restart {:g} "
-        "s, notice {:g} s; costs are expected ones",
-        per_hour(terms.price_per_rank),
-        currency,
-        at.per_hour,
-        at.checkpoint.value(),
-        at.restart.value(),
-        at.notice.value());
+    return fmt::format("{:g} {} per rank-hour; {}; costs are expected ones",
+                       per_hour(terms.price_per_rank),
+                       currency,
+                       interruption_terms(terms.preemption));
   }
 
  private:
@@ -171,6 +198,7 @@ Table regimes_table(const DecideView& view) {
                        [&](const Result& one) { return cost_at(one, one.cheapest_in_time); }});
   }
   columns.push_back({share("break_even", "pays from a use of").if_present(), &Result::break_even});
+  columns.push_back({share("goodput", "goodput at it").if_present(), &Result::goodput});
   for (std::size_t i = 0; i < rows.size() && rows.size() <= most_columns; ++i) {
     columns.push_back(
         {dollars(fmt::format("cost_at_{}_usd", rows[i].count), fmt::format("at {}", rows[i].count)),
@@ -195,7 +223,7 @@ Table bill_table(const DecideView& view) {
     return [&decision, amount](const DecisionRow& row) {
       model::BillTerms terms = *decision.request.bill;
       terms.per_rank = terms.per_rank * row.price_factor;
-      return std::invoke(amount, model::bill_lines(terms, row.count, row.same_work.value));
+      return std::invoke(amount, model::bill_lines(terms, row.count, row.wall().value));
     };
   };
   const auto dollars = [](const char* id, const char* header) {
@@ -219,7 +247,7 @@ std::string waiting_line(const DecideView& view) {
   if (!decision.request.bill || !(decision.request.bill->value_of_time.value() > 0.0)) return "";
   const int count = decision.rubric.chosen.value_or(decision.named.fastest);
   const auto lines =
-      model::bill_lines(*decision.request.bill, count, decision.row(count).same_work.value);
+      model::bill_lines(*decision.request.bill, count, decision.row(count).wall().value);
   return fmt::format(
       "Waiting is valued at {:g} {} per hour: {} of the {} at {}. It acts exactly like a fixed "
       "price per hour, but is no bill, and a budget leaves it out.",
@@ -335,6 +363,8 @@ Table spot_table(const DecideView& view) {
       {measure("segments", "segments", Unit::count), path(&SpotCount::plan, &SpotPlan::segments)},
       {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3), &SpotCount::cost}};
   const bool deadline = view.decision.request.rubric.deadline.has_value();
+  columns.push_back({share("goodput", "goodput"), path(&SpotCount::plan, &SpotPlan::goodput)});
+  columns.back().column.detail = true;
   if (deadline) columns.push_back({share("in_time", "in time"), &SpotCount::in_time});
   const model::Preemption& terms = view.decision.request.spot->preemption;
   return limit_rows(make_table(
@@ -342,16 +372,61 @@ Table spot_table(const DecideView& view) {
       "On machines that may be taken away",
       counts,
       columns,
-      {fmt::format("Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint "
-                   "{:g} s, restart {:g} s, notice {:g} s (--checkpoint-s, --restart-s, "
+      {fmt::format("Poisson: {} (--ranks-per-instance, --checkpoint-s, --restart-s, --reacquire-s, "
                    "--notice-s).{} n/a: does not finish.",
-                   terms.per_hour,
-                   terms.checkpoint.value(),
-                   terms.restart.value(),
-                   terms.notice.value(),
+                   interruption_terms(terms),
                    deadline ? " In time: the chance of meeting the deadline, by "
                               "numerical inversion of this process's transform (to 0.001)."
                             : "")}));
+}
+
+Table failures_table(const DecideView& view) {
+  using decide::FailurePlan;
+  const auto& decision = view.decision;
+  if (!decision.rows.front().failures) return {};
+  const auto of_plan = [](auto value) {
+    return path(&DecisionRow::failures,
+                [=](const FailurePlan& at) { return std::invoke(value, at.plan); });
+  };
+  return limit_rows(make_table<DecisionRow>(
+      "failures",
+      "Failures and goodput",
+      decision.shown,
+      {{count_parameter(), &DecisionRow::count},
+       {measure("mean_time_between_failures_h", "a failure in", Unit::hours).with_digits(3),
+        [](const DecisionRow& row) {
+          return hours(model::mean_time_between_interruptions(row.failures->terms, row.count));
+        }},
+       {measure("checkpoint_every_s", "work between checkpoints", Unit::seconds),
+        of_plan(&model::SpotPlan::interval)},
+       {share("goodput", "goodput"), of_plan(&model::SpotPlan::goodput)},
+       {measure("expected_h", "expected", Unit::hours).with_decimals(3),
+        [](const DecisionRow& row) { return hours(row.wall().value); }},
+       {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3).if_present(),
+        &DecisionRow::cost}},
+      {fmt::format("{}; {}, at the best interval (--mtbf-hours, --checkpoint-s, --restart-s, "
+                   "--reacquire-s). Goodput: useful part of the expected wall time{}. Costs, "
+                   "choices and deadlines of every way to pay count failures in; speed-up, laws, "
+                   "knees and energy are of the undisturbed time.",
+                   capitalised(failure_terms(decision.rows.front().failures->terms)),
+                   checkpoint_terms(decision.rows.front().failures->terms),
+                   decision.basis == decide::TimeBasis::run ? "" : " of a long job")}));
+}
+
+/// What failures leave of the chosen count's wall time; empty where they are not counted.
+std::string failures_line(const DecideView& view) {
+  const int count = view.decision.rubric.chosen.value_or(view.decision.named.fastest);
+  const auto& failures = view.decision.row(count).failures;
+  if (!failures) return "";
+  const model::SpotPlan& plan = failures->plan;
+  return fmt::format(
+      "Failures are counted in: {} is interrupted every {:.3g} h, goodput {:.2f} %{}.",
+      count,
+      hours(model::mean_time_between_interruptions(failures->terms, count)),
+      100.0 * plan.goodput(),
+      plan.segments == 1
+          ? " without a checkpoint"
+          : fmt::format(" with a checkpoint every {:.0f} s of work", plan.interval.value()));
 }
 
 using decide::DeadlineForecast;
@@ -518,6 +593,7 @@ std::vector<Table> money_tables(const DecideView& view) {
   const bool all = view.options.details;
   return {regimes_table(view),
           spot_table(view),
+          failures_table(view),
           all ? bill_table(view) : Table{},
           all ? sensitivity_table(view) : Table{}};
 }
@@ -527,6 +603,6 @@ std::vector<std::string> deadline_lines(const DecideView& view) {
 }
 
 std::vector<std::string> cost_lines(const DecideView& view) {
-  return {spot_line(view), waiting_line(view), energy_line(view)};
+  return {spot_line(view), failures_line(view), waiting_line(view), energy_line(view)};
 }
 }  // namespace scaleworth::report

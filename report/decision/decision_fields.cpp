@@ -84,8 +84,8 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
   json("probability", forecast.deadline.probability, "With which one run is to meet it.");
   json("cheapest_measured",
        forecast.measured,
-       "Cheapest measured count that meets the deadline by the upper end of its interval, and the "
-       "efficiency threshold and the budget; null: none.");
+       "Cheapest measured count that meets the deadline with `probability` by the spread of "
+       "repeats, and the efficiency threshold and the budget; null: none.");
   json("cheapest_measured_in_time",
        forecast.measured_in_time,
        "Probability that one more run there meets it, too, by run_noise and the uncertainty of the "
@@ -114,8 +114,8 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
 
 void put_choice(Fields& json, const model::CostChoice& one) {
   json.named("choice", "By cost alone; null without prices.");
-  json("cheapest", one.cheapest);
-  json("plateau", one.plateau, "Counts within 1 % or within the intervals of the cheapest.");
+  json("cheapest", one.cheapest, "The one count of least cost.");
+  json("plateau", one.plateau, "All counts within 1 % of the least cost.");
   json("fastest", one.fastest);
   json.sentence("Cost of the fastest less that of the cheapest.");
   json("price_of_speed_usd", one.price_of_speed, or_null);
@@ -261,8 +261,17 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
        "Baseline's same_work_s over this one's; scaled speed-up where the work grows with the "
        "count.");
   json("efficiency", row.efficiency, "Speed-up over the ratio of counts, of 1; above 1 is kept.");
-  json("karp_flatt", row.karp_flatt, "(1/S - 1/K) / (1 - 1/K); null at the baseline and below.");
-  json("cost_usd", row.cost, "USD of the baseline's work.");
+  json("karp_flatt",
+       row.karp_flatt,
+       "(1/S - 1/K) / (1 - 1/K) of strong scaling; null at the baseline and below.");
+  json("cost_usd", row.cost, "USD of the baseline's work, in its expected time.");
+  json.sentence("Null where failures are not counted.");
+  json.object("failures", row.failures, [&](Fields& of, const decide::FailurePlan& one) {
+    of("mean_time_between_s", model::mean_time_between_interruptions(one.terms, row.count));
+    of("interval_s", one.plan.interval, "Work between checkpoints.");
+    of("goodput", one.plan.goodput(), "Useful part of the expected wall time.", or_null);
+    of("expected_s", row.wall(), "`same_work_s` with failures.");
+  });
   json("cost_per_work_usd", row.cost_per_work, "USD per unit of work.");
   json("work_per_usd", row.work_per_dollar, "Units of work per USD.");
   json("work_per_s", row.throughput, "Units of work per second, all ranks together.");
@@ -331,6 +340,8 @@ void put_regime(Fields& json, const decide::RegimeResult& one, const std::string
   json("costs_usd", one.costs, "Row by row, of the same work; null: does not finish.");
   json.object("choice", one.choice, put_choice);
   json("cheapest_in_time", one.cheapest_in_time, "With a deadline: that meets it.");
+  json.sentence("Useful part of the wall time at its cheapest count; null: never interrupted.");
+  json("goodput", one.goodput);
 }
 
 void put_spot(Fields& json, const model::SpotChoice& one) {
@@ -347,6 +358,7 @@ void put_spot(Fields& json, const model::SpotChoice& one) {
     of("expected_usd", at.cost, "null: does not finish.");
     of("probability_in_time", at.in_time, "null without a deadline.");
     of("expected_s", if_finished(plan.expected));
+    of("billed_s", if_finished(plan.billed), "Of it, that machines are held and paid.");
     of("interval_s", if_finished(plan.interval), "Work between checkpoints.");
     of("segments", if_finished(plan.segments), "Equal parts of the work between checkpoints.");
   });

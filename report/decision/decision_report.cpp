@@ -176,7 +176,7 @@ Table costs(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
         [](const ScalingRow& row) { return cost_cell(row.cost_per_million_tokens, row.step); }},
        {measure("cost_per_run", "per run", Unit::dollars),
         [](const ScalingRow& row) { return cost_cell(row.cost_per_run, row.step); }},
-       {measure("cheapest", "within 1 % of the cheapest"), &ScalingRow::cost_plateau}},
+       {measure("cost_plateau", "within 1 % of the least cost"), &ScalingRow::cost_plateau}},
       {fmt::format("At {:g} USD per rank-hour and {:g} USD per hour fixed, both given by the user; "
                    "a run is {:g} million tokens. The interval is the step's.",
                    per_hour(*assumptions.price_per_rank),

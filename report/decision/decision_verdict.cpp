@@ -48,7 +48,7 @@ constexpr std::array objective_words{"the cheapest",
 std::string figures(const DecideView& view, const DecisionRow& row) {
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
   text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
-                      decision_time(view, row.same_work.value),
+                      decision_time(view, row.wall().value),
                       row.speedup.value,
                       100.0 * row.efficiency.value);
   return text;
@@ -92,7 +92,7 @@ std::string cause_line(const Decision& decision) {
 
 std::string plateau_line(const Decision& decision) {
   if (!decision.choice || decision.choice->plateau.size() < 2) return "";
-  return fmt::format("As cheap as {} within 1 % or within the intervals: {}.",
+  return fmt::format("{} has the least cost; its plateau, the counts within 1 % of that, is {}.",
                      decision.choice->cheapest,
                      count_ranges(decision.choice->plateau));
 }
@@ -120,7 +120,7 @@ std::string counts_line(const DecideView& view) {
     if (decision.rubric.chosen != count) {
       text += fmt::format(" ({}{})",
                           row.cost ? decision_money(view, row.cost->value) + ", " : "",
-                          decision_time(view, row.same_work.value));
+                          decision_time(view, row.wall().value));
     }
     if (i + 1 < named.size()) text += ", ";
   }
@@ -192,13 +192,24 @@ std::string deadline_line(const DecideView& view) {
   const auto& deadline = view.decision.request.rubric.deadline;
   if (decision.rubric.chosen || !deadline) return "";
   const DecisionRow& fastest = decision.row(decision.named.fastest);
-  const Seconds latest = fastest.same_work.high();
-  if (latest <= *deadline) return "";
+  const double probability = decision.request.rubric.deadline_probability;
+  const Seconds latest = fastest.latest(probability);
+  if (fastest.in_time({*deadline, probability})) return "";
+  if (const auto& failures = fastest.failures) {
+    return fmt::format(
+        "No count meets the deadline of {} with a probability of {:g} %: with failures the "
+        "fastest, "
+        "{}, does with {:.1f} %.",
+        decision_time(view, *deadline),
+        100.0 * probability,
+        fastest.count,
+        100.0 * model::chance_in_time(failures->terms, fastest.count, latest, *deadline));
+  }
   return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
                      decision.coefficients ? "" : "measured ",
                      decision_time(view, *deadline),
                      fastest.count,
-                     fastest.same_work.interval ? "up to " : "",
+                     latest > fastest.same_work.value ? "up to " : "",
                      decision_time(view, latest));
 }
 

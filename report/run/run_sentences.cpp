@@ -275,8 +275,7 @@ std::string cost_sentence(const ScalingResult& scaling) {
     }
   }
   if (cost.plateau.size() > 1) {
-    text += fmt::format(" (no more expensive within 1 % or the error: {})",
-                        fmt::join(cost.plateau, ", "));
+    text += fmt::format(" (plateau, within 1 % of it: {})", fmt::join(cost.plateau, ", "));
   }
   text += cost.fastest == cost.cheapest
               ? ", which is also the fastest."

@@ -158,6 +158,28 @@ void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& reque
   }
 }
 
+/// The terms of spot with the failures, which other ways to pay have alone: on machines that stay,
+/// the wait for a new one is paid.
+model::Preemption complete_failures(decide::DecisionRequest& request) {
+  model::Preemption& terms = request.spot->preemption;
+  auto& failures = request.metrics.failures;
+  if (failures) {
+    terms.failures_per_hour = failures->failures_per_hour;
+    failures->checkpoint = terms.checkpoint;
+    failures->restart = terms.restart + terms.reacquisition;
+  }
+  return terms;
+}
+
+double failures_per_hour(const std::string& mtbf_hours) {
+  if (mtbf_hours == "published") return model::published_failures_per_hour;
+  const auto hours = mtbf_hours == "none" ? 0.0 : parse_number<double>(mtbf_hours);
+  if (!hours || !(*hours >= 0.0)) {
+    throw UserError("--mtbf-hours: give hours per rank, as 50700, or published, or none");
+  }
+  return *hours > 0.0 ? 1.0 / *hours : 0.0;
+}
+
 /// Makes of the flags what several of them describe together, and drops what none describes.
 void complete(const CLI::App& command, DecideOptions& options) {
   decide::DecisionRequest& request = options.request;
@@ -165,14 +187,19 @@ void complete(const CLI::App& command, DecideOptions& options) {
     throw UserError("the work must be above 0, as --work 1200000");
   }
   complete_power(request.metrics.power);
+  const model::Preemption terms = complete_failures(request);
   if (!given(command,
              {"--spot-price", "--preemption-per-hour"},
              fmt::format("spot needs both --spot-price ({} per hour) and --preemption-per-hour "
-                         "(per rank)",
+                         "(per instance)",
                          options.render.currency))) {
     request.spot.reset();
   }
   request.regimes = regimes_of(command, options);
+  for (decide::Regime& regime : request.regimes) {
+    auto* const spot = std::get_if<decide::SpotTerms>(&regime.terms);
+    if (spot) spot->preemption.failures_per_hour = terms.failures_per_hour;
+  }
   complete_law_inputs(command, request);
   complete_bill(command, options);
 }
@@ -247,14 +274,37 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
             "TOML with [[regime]] tables: name, and price_part or price_usd_per_hour (each with "
             "utilisation), or capex_usd (with residual_usd, lifetime_years, discount_rate, "
             "power_kw, pue, electricity_usd_per_kwh, opex_usd_per_year, utilisation), or "
-            "price_usd_per_hour with preemption_per_hour (and checkpoint_s, restart_s, notice_s)");
+            "price_usd_per_hour with preemption_per_hour (and ranks_per_instance, checkpoint_s, "
+            "restart_s, reacquire_s, notice_s)");
   flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
       ->check(CLI::NonNegativeNumber);
-  flags.add("--preemption-per-hour", reclaims.per_hour, "reclaims of one rank per hour on spot");
-  flags.add("--checkpoint-s", reclaims.checkpoint, "spot: seconds to write the state")
+  flags.add("--preemption-per-hour",
+            reclaims.per_hour,
+            "reclaims of one instance per hour on spot (0: none)");
+  flags
+      .add("--ranks-per-instance",
+           reclaims.ranks_per_instance,
+           "spot: ranks that are reclaimed together")
+      ->check(CLI::PositiveNumber)
+      ->default_str("1");
+  const auto take_failures = [&options](const std::string& hours) {
+    options.request.metrics.failures.emplace().failures_per_hour = failures_per_hour(hours);
+  };
+  flags.call<std::string>(
+      "--mtbf-hours",
+      take_failures,
+      "mean time between failures of one rank, h, whatever the way to pay: costs, times and "
+      "deadlines are then expected ones; published: 50700, of a GPU of the Llama 3 405B training "
+      "(arXiv 2407.21783, table 5); none: not counted, no remark");
+  flags.add("--checkpoint-s", reclaims.checkpoint, "spot, failures: seconds to write the state")
       ->default_str("120");
-  flags.add("--restart-s", reclaims.restart, "spot: seconds from a reclaim to work")
+  flags.add("--restart-s", reclaims.restart, "spot, failures: seconds on new machines until work")
       ->default_str("600");
+  flags
+      .add("--reacquire-s",
+           reclaims.reacquisition,
+           "spot, failures: seconds before that, until there are new machines; on spot not paid")
+      ->default_str("0");
   flags.add("--notice-s", reclaims.notice, "spot: seconds of warning before a reclaim")
       ->default_str("0");
 }
@@ -325,12 +375,11 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
   const Flags flags(command, "What a count must keep, and the best of those that do");
   flags.add("--deadline-hours",
             rubric.deadline,
-            "exclude what takes longer, by the upper end of its interval");
+            "exclude what one further run may miss, by the spread of repeats");
   flags
       .add("--deadline-probability",
            rubric.deadline_probability,
-           "with which one run meets the deadline: on spot, and by the law "
-           "at counts that were not measured")
+           "with which one run meets the deadline")
       ->capture_default_str();
   flags.add("--budget", rubric.budget, "exclude what is billed more, USD, by the upper end");
   flags.add("--max-latency-ms", rubric.max_latency, "exclude what answers later, or is unmeasured")
@@ -367,20 +416,29 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
 }
 
 /// Flags that say how another one is meant, and that one.
-constexpr std::array<std::pair<const char*, const char*>, 6> companions{
-    {{"--deadline-probability", "--deadline-hours"},
-     {"--latency", "--max-latency-ms"},
-     {"--idle-watts-fraction", "--watts-per-rank"},
-     {"--checkpoint-s", "--spot-price"},
-     {"--restart-s", "--spot-price"},
-     {"--notice-s", "--spot-price"}}};
+struct Companion {
+  const char* flag;
+  const char* needed;
+  const char* otherwise = nullptr;
+};
+constexpr std::array companions{Companion{"--deadline-probability", "--deadline-hours"},
+                                Companion{"--latency", "--max-latency-ms"},
+                                Companion{"--idle-watts-fraction", "--watts-per-rank"},
+                                Companion{"--checkpoint-s", "--spot-price", "--mtbf-hours"},
+                                Companion{"--restart-s", "--spot-price", "--mtbf-hours"},
+                                Companion{"--reacquire-s", "--spot-price", "--mtbf-hours"},
+                                Companion{"--ranks-per-instance", "--spot-price"},
+                                Companion{"--notice-s", "--spot-price"}};
 
 /// What changes nothing would be believed to have changed something.
 void refuse_alone(const CLI::App& command) {
-  for (const auto& [flag, needed] : companions) {
+  for (const auto& [flag, needed, otherwise] : companions) {
     if (command.count(flag) == 0 || command.count(needed) > 0) continue;
-    throw UserError(
-        fmt::format("{} changes nothing without {}: give both or neither", flag, needed));
+    if (otherwise && command.count(otherwise) > 0) continue;
+    throw UserError(fmt::format("{} changes nothing without {}{}: give both or neither",
+                                flag,
+                                needed,
+                                otherwise ? fmt::format(" or {}", otherwise) : ""));
   }
 }
 

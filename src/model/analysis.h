@@ -425,13 +425,13 @@ struct ScalingRow {
   std::optional<double> mfu_peak;      // against --peak
   std::optional<Dollars> cost_per_million_tokens;
   std::optional<Dollars> cost_per_run;
-  bool cost_plateau = false;  // within 1 % of, or indistinguishable from, the cheapest count
+  bool cost_plateau = false;  // within 1 % of the least cost
 };
 
 /// The decision between counts that do the same work. Cost is (K p + f) T.
 struct CostChoice {
-  int cheapest = 1;           // K*
-  std::vector<int> plateau;   // within 1 % of the cheapest, or its interval overlaps; ascending
+  int cheapest = 1;           // K*: the one count of least cost
+  std::vector<int> plateau;   // all counts within 1 % of the least cost; ascending
   int fastest = 1;            // most tokens per second
   Dollars price_of_speed;     // per million tokens: fastest - cheapest
   bool price_cancels = true;  // no price per wall-clock hour: K* is the same at every price

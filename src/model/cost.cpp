@@ -21,21 +21,14 @@ constexpr double plateau_width = 0.01;
 struct Costed {
   int ranks;
   Seconds time;
-  Estimate<Dollars> cost;
+  Dollars cost;
 };
 
 Costed with_cost(const Prices& common, const CountTime& at) {
   const Prices prices = prices_at(common, at);
   require(at.time.value.value() > 0.0 && std::isfinite(at.time.value.value()),
           "a cost needs step times above zero; measure again");
-  return {at.ranks, at.time.value, transform(at.time, [&](Seconds time) {
-            return job_cost(prices, at.ranks, time);
-          })};
-}
-
-bool on_plateau(const Estimate<Dollars>& cost, const Estimate<Dollars>& cheapest) {
-  if (cost.value <= cheapest.value * (1.0 + plateau_width)) return true;
-  return cost.interval && cheapest.interval && cost.low() <= cheapest.high();
+  return {at.ranks, at.time.value, job_cost(prices, at.ranks, at.time.value)};
 }
 
 double capital_recovery_factor(double rate, double years) {
@@ -121,16 +114,17 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   std::vector<Costed> costed;
   for (const CountTime& at : times) costed.push_back(with_cost(prices, at));
   std::ranges::sort(costed, {}, &Costed::ranks);
-  const Costed& cheapest =
-      *std::ranges::min_element(costed, {}, [](const Costed& at) { return at.cost.value; });
+  const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
   const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
   CostChoice choice{cheapest.ranks,
                     {},
                     fastest.ranks,
-                    fastest.cost.value - cheapest.cost.value,
+                    fastest.cost - cheapest.cost,
                     prices.fixed.value() == 0.0};
   for (const Costed& candidate : costed) {
-    if (on_plateau(candidate.cost, cheapest.cost)) choice.plateau.push_back(candidate.ranks);
+    if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) {
+      choice.plateau.push_back(candidate.ranks);
+    }
   }
   return choice;
 }

@@ -10,73 +10,106 @@
 namespace scaleworth::model {
 namespace {
 constexpr double hopeless = 1000.0;  // expected over undisturbed time
-constexpr int bisections = 200;      // beyond the precision of a double
 
-Seconds expected_time(const Preemption& preemption, Seconds mean_time, Seconds work, int segments) {
-  const Seconds each = work / segments;
-  const Seconds last = expected_segment(each, preemption.restart, mean_time);
-  const Seconds saved =
-      expected_segment(each + preemption.checkpoint, preemption.restart, mean_time);
-  return last + saved * (segments - 1.0);
-}
+/// What interrupts a job, in seconds.
+struct Interruptions {
+  double rate;    // of all of them
+  double saving;  // the part of them whose notice suffices to save
+  const Preemption& terms;
 
-SpotPlan planned(Seconds work, int segments, Seconds expected) {
-  return {segments, work / segments, expected, expected / work - 1.0};
-}
-
-/// The expectation is convex in the number of segments, and the interval of endless work is within
-/// a few segments of the best.
-SpotPlan with_checkpoints(const Preemption& preemption, Seconds mean_time, Seconds work) {
-  constexpr double most_segments = 1e9;
-  const double guess = work / exact_interval(preemption.checkpoint, mean_time);
-  const int near = static_cast<int>(std::min(guess, most_segments));
-  SpotPlan best = planned(work, 1, expected_time(preemption, mean_time, work, 1));
-  for (int segments = std::max(2, near - 2); segments <= near + 3; ++segments) {
-    const Seconds expected = expected_time(preemption, mean_time, work, segments);
-    // One segment of very long work overflows to infinity, which is never less.
-    if (expected < best.expected) best = planned(work, segments, expected);
+  /// Of `work` the last seconds that an interruption loses at most.
+  double unsaved(double work) const {
+    return saving > 0.0 ? std::min(terms.checkpoint.value(), work) : work;
   }
-  return best;
+};
+
+Interruptions interruptions_of(const Preemption& terms, int ranks) {
+  require(terms.per_hour >= 0.0 && std::isfinite(terms.per_hour) &&
+              terms.failures_per_hour >= 0.0 && std::isfinite(terms.failures_per_hour) &&
+              terms.ranks_per_instance >= 1 && ranks >= 1,
+          "reclaims and failures need rates of 0 or more, at least one rank, and at least one rank "
+          "per instance");
+  const int instances = (ranks - 1) / terms.ranks_per_instance + 1;
+  const double reclaims = terms.per_hour * instances;
+  const double rate = reclaims + terms.failures_per_hour * ranks;
+  const bool saves = reclaims > 0.0 && terms.notice >= terms.checkpoint;
+  return {rate / seconds_per_hour, saves ? reclaims / rate : 0.0, terms};
 }
 
-double chance(const Preemption& preemption, const CountTime& at, Seconds latest) {
-  const Seconds work = at.time.high();
-  const auto plan = plan_spot(preemption, at.ranks, work);
-  return plan ? probability_in_time(preemption, at.ranks, *plan, work, latest) : 0.0;
+/// See `plan_spot`.
+double expected_held(const Interruptions& at, double work) {
+  if (at.rate == 0.0) return work;
+  const double unsaved = at.unsaved(work);
+  const double rest = at.rate * (work - unsaved);
+  double lost = std::expm1(at.rate * unsaved);
+  // ln(1 - p + p e^x), without overflow.
+  if (rest > 0.0) {
+    lost += (1.0 + lost) * (rest + std::log1p((1.0 - at.saving) * std::expm1(-rest))) / at.saving;
+  }
+  return std::exp(at.rate * at.terms.restart.value()) * lost / at.rate;
+}
+
+/// Of the number of segments that takes least time; the expectation is convex in it.
+SpotPlan planned(const Interruptions& at, Seconds work) {
+  const auto held = [&](int segments) {
+    const double each = work.value() / segments;
+    return expected_held(at, each) +
+           (segments - 1.0) * expected_held(at, each + at.terms.checkpoint.value());
+  };
+  // Few segments of very long work overflow to infinity.
+  const auto more_is_less = [&](int segments) {
+    const double here = held(segments);
+    return !std::isfinite(here) || held(segments + 1) < here;
+  };
+  constexpr int most_segments = 1 << 30;
+  int low = 1;
+  int high = 1;
+  while (high < most_segments && more_is_less(high)) {
+    low = high + 1;
+    high *= 2;
+  }
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (more_is_less(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const Seconds billed(held(low));
+  const Seconds expected = billed * (1.0 + at.rate * at.terms.reacquisition.value());
+  return {low, work / low, expected, billed, expected / work - 1.0};
 }
 
 using Complex = std::complex<double>;
 
-/// Reclaims per second and seconds of a restart.
-struct Reclaims {
-  double rate;
-  double restart;
-};
-
-/// Transform of the time of the work of `needed` seconds after a reclaim, over its undisturbed
-/// time's e^(-s (needed - restart)): what is lost and restarted until one attempt gets through.
-Complex attempts(const Reclaims& at, Complex s, double work) {
+/// Transform of the time of one segment less its work, see `probability_in_time`.
+Complex segment_delay(const Interruptions& at, Complex s, double work) {
   const Complex total = at.rate + s;
-  const Complex lost = at.rate * (1.0 - std::exp(-total * (at.restart + work))) / total;
-  return std::exp(-total * at.restart) / (1.0 - lost);
+  const auto part_before = [&](double time) {
+    return at.rate * (1.0 - std::exp(-total * time)) / total;
+  };
+  const double restart_s = at.terms.restart.value();
+  const Complex awaited = std::exp(-s * at.terms.reacquisition.value());
+  const Complex restart =
+      awaited * std::exp(-total * restart_s) / (1.0 - awaited * part_before(restart_s));
+  const double unsaved = at.unsaved(work);
+  const Complex again = restart * at.rate / total;
+  const Complex saved = at.saving * std::exp(-total * unsaved);
+  const Complex base = 1.0 - again * (1.0 - saved);
+  const auto tail = [&](double time) {
+    return base + again * (1.0 - at.saving) * std::exp(-total * time);
+  };
+  return std::exp(-at.rate * work + again * saved / base * total * (work - unsaved)) /
+         tail(unsaved) * std::pow(tail(unsaved) / tail(work), (1.0 - again) / base);
 }
 
-/// Transform of a segment's delay beyond its work.
-Complex segment_delay(const Reclaims& at, Complex s, double work) {
-  const Complex total = at.rate + s;
-  const Complex reclaimed = at.rate * (1.0 - std::exp(-total * work)) / total;
-  return std::exp(-at.rate * work) * (1.0 + reclaimed * attempts(at, s, work));
-}
-
-Complex job_delay(const Reclaims& at, Complex s, const SpotPlan& plan, double saved_work) {
+Complex job_delay(const Interruptions& at, Complex s, const SpotPlan& plan) {
   const double last_work = plan.interval.value();
   const Complex last = segment_delay(at, s, last_work);
   if (plan.segments == 1) return last;
-  return last * std::pow(segment_delay(at, s, saved_work), plan.segments - 1.0);
-}
-
-Complex noticed_delay(const Reclaims& at, Complex s, double work) {
-  return std::exp(-at.rate * work * (1.0 - attempts(at, s, 0.0)));
+  return last * std::pow(segment_delay(at, s, last_work + at.terms.checkpoint.value()),
+                         plan.segments - 1.0);
 }
 
 /// f(t) from its transform by a Fourier series, its alternating tail averaged binomially.
@@ -102,39 +135,27 @@ double inverted(const Transform& transform, double t) {
 }
 }  // namespace
 
-Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
-  require(preemption.per_hour > 0.0 && std::isfinite(preemption.per_hour) && ranks >= 1,
-          "reclaims need a rate above zero per rank and hour and at least one rank");
-  return Seconds(seconds_per_hour / (preemption.per_hour * ranks));
+Seconds mean_time_between_interruptions(const Preemption& terms, int ranks) {
+  return Seconds(1.0 / interruptions_of(terms, ranks).rate);
 }
 
-Seconds exact_interval(Seconds checkpoint, Seconds mean_time) {
-  // u = tau/M solves ln(1 - u) + u = -d/M, whose left side falls from 0 without bound over (0, 1).
-  const double target = -(checkpoint / mean_time);
-  double low = 0.0;
-  double high = 1.0;
-  for (int i = 0; i < bisections; ++i) {
-    const double middle = 0.5 * (low + high);
-    (std::log1p(-middle) + middle > target ? low : high) = middle;
-  }
-  return mean_time * (0.5 * (low + high));
-}
-
-Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time) {
-  return mean_time * (std::exp(restart / mean_time) * std::expm1(work / mean_time));
-}
-
-std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work) {
-  const auto& [per_hour, checkpoint, restart, notice] = preemption;
-  require(checkpoint > Seconds() && restart >= Seconds() && notice >= Seconds(),
-          "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
-          "--checkpoint-s, --restart-s or --notice-s");
-  const Seconds mean_time = mean_time_between_reclaims(preemption, ranks);
-  const SpotPlan plan = notice >= checkpoint
-                            ? planned(work, 1, work * std::exp(restart / mean_time))
-                            : with_checkpoints(preemption, mean_time, work);
+std::optional<SpotPlan> plan_spot(const Preemption& terms, int ranks, Seconds work) {
+  require(terms.checkpoint > Seconds() && terms.restart >= Seconds() &&
+              terms.reacquisition >= Seconds() && terms.notice >= Seconds(),
+          "a checkpoint takes more than 0 s, a restart, the wait for machines and a notice 0 s or "
+          "more; correct --checkpoint-s, --restart-s, --reacquire-s or --notice-s");
+  const SpotPlan plan = planned(interruptions_of(terms, ranks), work);
   if (!(plan.expected < work * hopeless)) return std::nullopt;
   return plan;
+}
+
+std::optional<SpotPlan> plan_long_job(const Preemption& terms, int ranks) {
+  return plan_spot(terms, ranks, 1e5 * mean_time_between_interruptions(terms, ranks));
+}
+
+Dollars planned_cost(const Prices& prices, int ranks, const SpotPlan& plan) {
+  const Prices held{prices.per_rank * (plan.billed / plan.expected), prices.fixed, prices.per_job};
+  return job_cost(held, ranks, plan.expected);
 }
 
 SpotChoice choose_spot_count(const Prices& prices,
@@ -148,8 +169,11 @@ SpotChoice choose_spot_count(const Prices& prices,
   SpotChoice choice;
   for (const CountTime& at : times) {
     SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), {}, {}};
-    if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);
-    if (deadline) count.in_time = chance(preemption, at, deadline->latest);
+    if (count.plan) count.cost = planned_cost(prices, at.ranks, *count.plan);
+    if (deadline) {
+      const Seconds work = at.time.high();
+      count.in_time = chance_in_time(preemption, at.ranks, work, deadline->latest);
+    }
     choice.counts.push_back(count);
   }
   // The count of least `measure` among those that pass; the first where equal.
@@ -173,23 +197,20 @@ SpotChoice choose_spot_count(const Prices& prices,
 }
 
 double probability_in_time(
-    const Preemption& preemption, int ranks, const SpotPlan& plan, Seconds work, Seconds deadline) {
-  const double mean_time = mean_time_between_reclaims(preemption, ranks).value();
-  const Reclaims at{1.0 / mean_time, preemption.restart.value()};
-  const bool noticed = preemption.notice >= preemption.checkpoint;
-  const double checkpoints = noticed ? 0.0 : (plan.segments - 1.0) * preemption.checkpoint.value();
-  const double undisturbed = work.value() + checkpoints;
+    const Preemption& terms, int ranks, const SpotPlan& plan, Seconds work, Seconds deadline) {
+  const Interruptions at = interruptions_of(terms, ranks);
+  const double undisturbed = (work + terms.checkpoint * (plan.segments - 1.0)).value();
   const double spare = deadline.value() - undisturbed;
   if (spare < 0.0) return 0.0;
-  const double no_reclaim = std::exp(-at.rate * undisturbed);
+  const double undelayed = std::exp(-at.rate * undisturbed);
   // The shortest delay is one restart.
-  if (spare <= at.restart || spare == 0.0) return no_reclaim;
-  const double saved_work = plan.interval.value() + preemption.checkpoint.value();
-  const auto delayed = [&](Complex s) {
-    const Complex delay =
-        noticed ? noticed_delay(at, s, work.value()) : job_delay(at, s, plan, saved_work);
-    return (delay - no_reclaim) / s;
-  };
-  return std::clamp(no_reclaim + inverted(delayed, spare), no_reclaim, 1.0);
+  if (spare <= (terms.restart + terms.reacquisition).value() || spare == 0.0) return undelayed;
+  const auto delayed = [&](Complex s) { return (job_delay(at, s, plan) - undelayed) / s; };
+  return std::clamp(undelayed + inverted(delayed, spare), undelayed, 1.0);
+}
+
+double chance_in_time(const Preemption& terms, int ranks, Seconds work, Seconds deadline) {
+  const auto plan = plan_spot(terms, ranks, work);
+  return plan ? probability_in_time(terms, ranks, *plan, work, deadline) : 0.0;
 }
 }  // namespace scaleworth::model

@@ -259,11 +259,16 @@ decide::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_
   model::Preemption& preemption = terms.preemption;
   preemption.per_hour = preemption_per_hour;
   const auto read = [&](const char* key, Seconds& time) {
-    if (const auto seconds = table.optional_positive(key)) time = Seconds(*seconds);
+    if (const auto seconds = table.optional_amount(key)) time = Seconds(*seconds);
   };
   read("checkpoint_s", preemption.checkpoint);
   read("restart_s", preemption.restart);
+  read("reacquire_s", preemption.reacquisition);
   read("notice_s", preemption.notice);
+  if (table.has("ranks_per_instance")) {
+    const std::int64_t ranks = table.positive_integer("ranks_per_instance");
+    preemption.ranks_per_instance = static_cast<int>(std::min<std::int64_t>(ranks, 1 << 30));
+  }
   return terms;
 }
 
@@ -279,7 +284,7 @@ decide::Regime regime(Table& table) {
     result.terms = owned(table, *capex);
   } else if (part) {
     result.terms = decide::PricePart{*part, table.optional_positive("utilisation")};
-  } else if (const auto rate = table.optional_positive("preemption_per_hour")) {
+  } else if (const auto rate = table.optional_amount("preemption_per_hour")) {
     result.terms = spot(table, *price, *rate);
   } else {
     result.terms =

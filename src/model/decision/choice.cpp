@@ -148,10 +148,10 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
                      "inefficient",
                      [=](const DecisionRow& row) { return row.efficiency.value >= *least; }});
   }
-  if (const auto latest = rubric.deadline) {
-    gates.push_back({fmt::format("slower than the deadline of {:g} s", latest->value()),
+  if (const auto deadline = deadline_of(rubric)) {
+    gates.push_back({fmt::format("slower than the deadline of {:g} s", deadline->latest.value()),
                      "too late",
-                     [=](const DecisionRow& row) { return row.same_work.high() <= *latest; }});
+                     [=](const DecisionRow& row) { return row.in_time(*deadline); }});
   }
   if (const auto most = rubric.max_latency) {
     const std::string name = latency_name(rows, rubric);
@@ -172,7 +172,7 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
     gates.push_back({fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
                      "over budget",
                      [=, unbilled = rubric.value_of_time](const DecisionRow& row) {
-                       return row.cost->high() - unbilled * row.same_work.high() <= *most;
+                       return row.cost->high() - unbilled * row.wall().high() <= *most;
                      }});
   }
   add_energy_gates(gates, rows, rubric);
@@ -199,7 +199,7 @@ using Measure = std::function<double(const DecisionRow&)>;
 Measure measure_of(const std::vector<DecisionRow>& rows, Objective objective, Axis axis) {
   const bool by_unit = !any_has(rows, &DecisionRow::energy);
   return [=](const DecisionRow& row) {
-    const double time = row.same_work.value.value();
+    const double time = row.wall().value.value();
     if (objective == Objective::time) return time;
     if (objective == Objective::energy) return *compared_energy(row, by_unit);
     const double cost =
@@ -228,7 +228,7 @@ bool as_good(const DecisionRow& row,
              const DecisionRow& best,
              const Measure& measure,
              Objective objective) {
-  const Estimate<double> times = ratio(row.same_work, best.same_work);
+  const Estimate<double> times = ratio(row.wall(), best.wall());
   if (!times.interval || objective == Objective::energy) return false;
   const double power = objective == Objective::balanced ? 2.0 : 1.0;
   const double fixed = measure(row) / measure(best) / std::pow(times.value, power);

@@ -17,8 +17,8 @@ struct Rubric {
   std::optional<double> efficiency_threshold;
   /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
   std::optional<double> quality_tolerance;
-  std::optional<Seconds> deadline;     // of the same work, against the upper end of the interval
-  double deadline_probability = 0.95;  // on spot, and by the law at counts that were not measured
+  std::optional<Seconds> deadline;     // of the same work
+  double deadline_probability = 0.95;  // with which one further run meets it
   std::optional<Dollars> budget;       // for the same work, against the upper end of the interval
   std::optional<double> energy_budget_kwh;  // of the building, against the upper end
   std::optional<Seconds> max_latency;

@@ -23,16 +23,17 @@ void add_money(Decision& decision) {
   const std::vector<model::CountTime> times = count_times(decision.compared);
   decision.choice = model::choose_count(*prices, times);
   const std::optional<model::Deadline> deadline = deadline_of(request.rubric);
+  const auto undisturbed = undisturbed_times(decision.rows, request.rubric.deadline_probability);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
     const model::Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
-    decision.spot = model::choose_spot_count(spot, request.spot->preemption, times, deadline);
+    decision.spot = model::choose_spot_count(spot, request.spot->preemption, undisturbed, deadline);
   }
   decision.sensitivities =
       cost_sensitivities(times, *prices, decision.coefficients, request.rubric.currency);
   if (request.spot) {
     decision.spot_sensitivities =
-        spot_sensitivities(times, *prices, *request.spot, request.rubric.currency);
+        spot_sensitivities(undisturbed, *prices, *request.spot, request.rubric.currency);
   }
 }
 
@@ -112,6 +113,7 @@ void add_remarks(Decision& decision) {
     decision.remarks.insert(decision.remarks.end(), more.begin(), more.end());
   };
   if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
+  if (!decision.request.metrics.failures) add(failure_remarks(decision.rows, decision.axis));
   add_cliff(decision);
   if (decision.law) add(extrapolation_remarks(*decision.law, decision.compared.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));

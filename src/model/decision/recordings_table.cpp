@@ -267,6 +267,7 @@ AttributedCount attributed_count(const Attribution& attribution, const std::stri
   count.row.count = count_of(attribution, input);
   count.row.time = mean_time(slowest->steps, slowest->step);
   count.row.relative_sd = relative_sd(slowest->steps);
+  count.row.repeats_are_steps = true;
   count.row.parts_s = group_times(mean.parts);
   // What a rank's mean step is shorter than the slowest rank's is idle.
   *count.row.parts_s[index_of(PartGroup::idle)] += slowest->step - mean.step;

@@ -66,6 +66,7 @@ TableRow row_of(const MeasuredCount& count) {
   row.count = count.ranks;
   row.time = model::step_time(count);
   row.relative_sd = relative_sd(count.step_s);
+  row.repeats_are_steps = true;
   row.parts_s = parts_of(count, row.time.value.value());
   row.work = count.tokens;
   if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -53,9 +54,10 @@ void add_economy(DecisionRow& row, double growth, const MetricsRequest& request)
   const model::Prices prices =
       model::prices_at(*request.prices, {row.count, row.same_work, row.price_factor});
   const auto bill = [&](Seconds time) { return model::job_cost(prices, row.count, time); };
-  row.cost = transform(row.same_work, bill);
+  const Estimate<Seconds> wall = row.wall();
+  row.cost = transform(wall, bill);
   if (!work) return;
-  const Dollars own = bill(row.time.value);
+  const Dollars own = bill(wall.value * growth);
   row.cost_per_work = own / *work;
   if (own.value() > 0.0) row.work_per_dollar = *work / own.value();
 }
@@ -71,9 +73,20 @@ double work_growth(const TableRow& row, const TableRow& baseline) {
   return 1.0;
 }
 
+FailurePlan failure_plan(const DecisionRow& row, TimeBasis basis, const model::Preemption& terms) {
+  const auto plan = basis == TimeBasis::run
+                        ? model::plan_spot(terms, row.count, row.same_work.value)
+                        : model::plan_long_job(terms, row.count);
+  if (plan) return {terms, *plan};
+  throw UserError(
+      fmt::format("failures stop a job of {} before it gets on: raise --mtbf-hours, lower "
+                  "--restart-s, or leave that count out",
+                  row.count));
+}
+
 DecisionRow row_of(const TableRow& from,
                    const TableRow& baseline,
-                   Axis machines,
+                   const TableKind& kind,
                    const MetricsRequest& request) {
   const double growth = work_growth(from, baseline);
   DecisionRow row;
@@ -87,18 +100,70 @@ DecisionRow row_of(const TableRow& from,
   if (&from != &baseline) row.speedup = ratio(baseline.time, row.same_work);
   row.efficiency = transform(row.speedup, [&](double s) { return s / row.count_ratio; });
   if (row.count_ratio > 1.0) {
-    row.karp_flatt = transform_decreasing(
-        row.speedup, [&](double s) { return model::karp_flatt(s, row.count_ratio); });
+    if (kind.axis != Axis::load && std::abs(growth - 1.0) <= same_work_tolerance) {
+      row.karp_flatt = transform_decreasing(
+          row.speedup, [&](double s) { return model::karp_flatt(s, row.count_ratio); });
+    }
     if (grows_with_count(growth, row.count_ratio)) {
       row.gustafson_serial = transform_decreasing(
           row.speedup, [&](double s) { return (row.count_ratio - s) / (row.count_ratio - 1.0); });
     }
   }
-  row.energy = row_energy(row, machines == Axis::load ? 1 : row.count, growth, request);
+  row.energy = row_energy(row, kind.axis == Axis::load ? 1 : row.count, growth, request);
+  if (request.failures && request.failures->failures_per_hour > 0.0) {
+    row.failures = failure_plan(row, kind.basis, *request.failures);
+  }
   add_economy(row, growth, request);
   return row;
 }
+
+std::optional<RepeatNoise> repeat_noise(const std::vector<TableRow>& rows) {
+  RepeatNoise noise{0.0, 0.0};
+  for (const TableRow& row : rows) {
+    if (!row.relative_sd || row.repeats_are_steps) continue;
+    const auto free = static_cast<double>(row.time.samples) - 1.0;
+    noise.relative_sd += free * *row.relative_sd * *row.relative_sd;
+    noise.degrees += free;
+  }
+  if (!(noise.degrees > 0.0)) return std::nullopt;
+  noise.relative_sd = std::sqrt(noise.relative_sd / noise.degrees);
+  return noise;
+}
+
+void check_failures(const model::Preemption& terms, Axis axis) {
+  if (!(terms.failures_per_hour > 0.0)) return;
+  if (axis == Axis::load) {
+    throw UserError("the rows are loads of one machine, which --mtbf-hours does not apply to");
+  }
+  if (axis == Axis::nodes && terms.failures_per_hour == model::published_failures_per_hour) {
+    throw UserError(
+        "--mtbf-hours published is of one GPU, and the table counts nodes: give the hours of a "
+        "node, 50700 over its GPUs");
+  }
+}
 }  // namespace
+
+Estimate<Seconds> DecisionRow::wall() const {
+  const double factor = failures ? 1.0 + failures->plan.overhead : 1.0;
+  return transform(same_work, [=](Seconds undisturbed) { return undisturbed * factor; });
+}
+
+Seconds DecisionRow::latest(double probability) const {
+  const auto runs = static_cast<double>(same_work.samples);
+  if (!noise || runs < 1.0) return same_work.high();
+  const double central = std::abs(2.0 * probability - 1.0);
+  const double t = central > 0.0 ? student_t_two_sided(central, noise->degrees) : 0.0;
+  const double of_median = runs > 2.0 ? std::numbers::pi / 2.0 : 1.0;
+  const double sd = noise->relative_sd * std::sqrt(1.0 + of_median / runs);
+  return same_work.value * (1.0 + std::copysign(t, probability - 0.5) * sd);
+}
+
+bool DecisionRow::in_time(const model::Deadline& deadline) const {
+  const Seconds undisturbed = latest(deadline.probability);
+  if (!failures) return undisturbed <= deadline.latest;
+  return model::chance_in_time(failures->terms, count, undisturbed, deadline.latest) >=
+         deadline.probability;
+}
 
 const DecisionRow* baseline_row(const std::vector<DecisionRow>& rows) {
   const auto found = std::ranges::find(rows, 1.0, &DecisionRow::count_ratio);
@@ -109,10 +174,15 @@ std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsR
   if (any_has(table.rows, &TableRow::work) && !all_have(table.rows, &TableRow::work)) {
     throw UserError("only some rows of the table have work; give it for all, or none and --work");
   }
+  if (request.failures) check_failures(*request.failures, table.axis);
   const TableRow& baseline = baseline_of(table, request.baseline);
+  const std::optional<RepeatNoise> noise = repeat_noise(table.rows);
   std::vector<DecisionRow> rows;
   rows.reserve(table.rows.size());
-  for (const TableRow& row : table.rows) rows.push_back(row_of(row, baseline, table.axis, request));
+  for (const TableRow& row : table.rows) {
+    rows.push_back(row_of(row, baseline, table, request));
+    rows.back().noise = noise;
+  }
   return rows;
 }
 
@@ -152,7 +222,18 @@ const char* scaling_name(Scaling scaling) {
 
 std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows) {
   std::vector<model::CountTime> times;
-  for (const DecisionRow& row : rows) times.push_back({row.count, row.same_work, row.price_factor});
+  for (const DecisionRow& row : rows) times.push_back({row.count, row.wall(), row.price_factor});
+  return times;
+}
+
+std::vector<model::CountTime> undisturbed_times(const std::vector<DecisionRow>& rows,
+                                                double probability) {
+  std::vector<model::CountTime> times;
+  for (const DecisionRow& row : rows) {
+    const Seconds latest = row.latest(probability);
+    const Interval<Seconds> range{std::min(row.same_work.low(), latest), latest};
+    times.push_back({row.count, {row.same_work.value, range, row.same_work.samples}});
+  }
   return times;
 }
 

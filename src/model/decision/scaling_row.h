@@ -10,13 +10,26 @@
 #include <vector>
 
 namespace scaleworth::decide {
+/// How far runs of the same work lie apart, pooled over the repeats of all counts.
+struct RepeatNoise {
+  double relative_sd = 0.0;
+  double degrees = 1.0;  // of freedom
+};
+
+/// What interrupts a row's job, and its checkpoints against that.
+struct FailurePlan {
+  model::Preemption terms;
+  model::SpotPlan plan;  // of a long job where the row's time is of a step or of units of work
+};
+
 /// What a row of a scaling table is worth; `throughput` is the work over the time.
 struct DecisionRow : TableRow {
   double count_ratio = 1.0;     // over the baseline's count
   Estimate<Seconds> same_work;  // that the baseline's work takes: time over the growth of the work
   Estimate<double> speedup;     // baseline's time over `same_work`; exactly 1 at the baseline
   Estimate<double> efficiency;  // speed-up over count ratio; above 1 is kept
-  std::optional<Estimate<double>> karp_flatt;  // beyond the baseline only
+  /// Beyond the baseline and of the baseline's work only: its 1/S counts the time of the same work.
+  std::optional<Estimate<double>> karp_flatt;
   /// Gustafson's serial fraction (K - S) / (K - 1), K the count ratio and S the scaled speed-up:
   /// of the time at this count. Beyond the baseline and where the work grows with the count only.
   std::optional<Estimate<double>> gustafson_serial;
@@ -26,9 +39,20 @@ struct DecisionRow : TableRow {
   std::optional<model::JobEnergy> energy;  // of the baseline's work
   std::optional<double> energy_per_work;   // J
   double price_factor = 1.0;               // its own price over the common one
+  std::optional<FailurePlan> failures;     // where they are asked for
+  std::optional<RepeatNoise> noise;        // where runs were repeated
 
   /// Its work over the baseline's.
   double work_growth() const { return time.value / same_work.value; }
+  /// What `same_work` is expected to take with failures.
+  Estimate<Seconds> wall() const;
+  /// What one further run takes at most with `probability`, failures apart: T (1 + q sd sqrt(1 +
+  /// c/n)) for n runs with median T, q the quantile of Student's t on the degrees of freedom of sd,
+  /// c = pi/2 of a median (large n, normal runs), 1 up to two runs, whose median is the mean.
+  /// Assumes that runs of all counts spread alike. Without repeats the upper end of T's interval.
+  Seconds latest(double probability) const;
+  /// Whether one further run meets it with its probability.
+  bool in_time(const model::Deadline& deadline) const;
 };
 
 /// The row that the others are relative to; null where it is not among them.
@@ -39,11 +63,17 @@ struct MetricsRequest {
   std::optional<model::Prices> prices;  // absent: no costs
   std::optional<double> work;           // of every row whose table does not say it
   model::PowerTerms power;              // of rows without meters; the building and the grid of all
+  /// Of every way to pay. Absent: not counted, with a remark where they would matter; a rate of 0:
+  /// not counted.
+  std::optional<model::Preemption> failures;
 };
 
 /// One row per row of the table. With work in the rows the speed-up is the ratio of throughputs, so
 /// that a batch that grows with the count is not mistaken for time; intervals by `ratio`.
-/// Throws UserError when the baseline is not in the table or only some rows have work.
+/// With failures `cost` is that of the expected time; speed-up and efficiency are those of the
+/// undisturbed times, which laws are fitted to. Throws UserError when the baseline is not in the
+/// table, only some rows have work, a job does not finish for failures, or the rows are loads, or
+/// nodes at the published failures of a GPU.
 std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request);
 
 /// Within 1 %: strong for equal work (or none given), weak for work in proportion to the count.
@@ -54,8 +84,12 @@ ScalingTable declare_scaling(ScalingTable table, Scaling declared);
 /// "strong scaling", "weak scaling", "work that grows otherwise".
 const char* scaling_name(Scaling scaling);
 
-/// The same work at each count and its price, for `choose_count`.
+/// The expected time of the same work at each count and its price, for `choose_count`.
 std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows);
+/// Its undisturbed time, up to what one further run takes at most with `probability`, for
+/// `choose_spot_count`.
+std::vector<model::CountTime> undisturbed_times(const std::vector<DecisionRow>& rows,
+                                                double probability);
 
 /// The common prices for `decision_rows`, whose rows then pay their own price where they have one:
 /// `per_rank`, or without it the largest of the rows. Absent without any price per rank. Throws

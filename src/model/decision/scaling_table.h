@@ -91,6 +91,7 @@ struct TableRow {
   std::optional<double> time_s;
   Estimate<Seconds> time;             // of the repeats; absent as read
   std::optional<double> relative_sd;  // of the repeats, from two on
+  bool repeats_are_steps = false;     // of one run: runs do not spread as steps do
   GroupTimes parts_s{};               // assembled they add up to `time`
   std::optional<double> quality;      // least of the repeats
   std::optional<double> work;         // items, tokens

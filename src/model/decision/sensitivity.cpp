@@ -82,7 +82,7 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   step.from = from.count;
   step.to = to.count;
   step.speedup_gain = to.speedup.value - from.speedup.value;
-  step.time_saved = from.same_work.value - to.same_work.value;
+  step.time_saved = from.wall().value - to.wall().value;
   step.cost_added = to.cost->value - from.cost->value;
   const bool faster = step.time_saved.value() > 0.0;
   const bool dearer = step.cost_added.value() > 0.0;
@@ -124,8 +124,7 @@ std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows) {
 namespace {
 /// At which value of time two rows are equally good; `faster` takes less time.
 DollarsPerSecond worth_of(const DecisionRow& faster, const DecisionRow& slower) {
-  return (faster.cost->value - slower.cost->value) /
-         (slower.same_work.value - faster.same_work.value);
+  return (faster.cost->value - slower.cost->value) / (slower.wall().value - faster.wall().value);
 }
 
 /// The slowest first, of equally fast ones the cheapest, then the smallest; none where one lacks
@@ -139,7 +138,7 @@ std::vector<const DecisionRow*> offers_of(const std::vector<DecisionRow>& rows,
     if (!out.contains(row.count)) offers.push_back(&row);
   }
   std::ranges::sort(offers, {}, [](const DecisionRow* row) {
-    return std::tuple(-row->same_work.value.value(), row->cost->value.value(), row->count);
+    return std::tuple(-row->wall().value.value(), row->cost->value.value(), row->count);
   });
   return offers;
 }
@@ -149,7 +148,7 @@ std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& row
                                              const std::vector<int>& excluded) {
   std::vector<const DecisionRow*> hull;
   for (const DecisionRow* offer : offers_of(rows, excluded)) {
-    if (!hull.empty() && hull.back()->same_work.value == offer->same_work.value) continue;
+    if (!hull.empty() && hull.back()->wall().value == offer->wall().value) continue;
     const auto superseded = [&] {
       if (hull.empty()) return false;
       if (offer->cost->value <= hull.back()->cost->value) return true;
@@ -180,7 +179,7 @@ double spot_cost(const CountTime& at, const model::Prices& prices, const SpotTer
   const auto plan = model::plan_spot(terms.preemption, at.ranks, at.time.value);
   if (!plan) return unbounded;
   const model::Prices spot{terms.price_per_rank, prices.fixed, prices.per_job};
-  return model::job_cost(spot, at.ranks, plan->expected).value();
+  return model::planned_cost(spot, at.ranks, *plan).value();
 }
 
 std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
@@ -212,9 +211,12 @@ std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
       {"time of all counts", "h at the first", hours, [&](double x, const CountTime& at) {
          return cost_of(prices, at, at.time.value * (x / hours));
        }}};
+  // Failures lengthen what the law says by the same factor.
   const auto with = [&](double serial, double communication, const CountTime& at) {
-    const double relative = model::relative_time(serial, communication, at.ranks);
-    return cost_of(prices, at, coefficients->single * relative);
+    const double relative =
+        model::relative_time(serial, communication, at.ranks) /
+        model::relative_time(coefficients->serial, coefficients->communication, at.ranks);
+    return cost_of(prices, at, at.time.value * relative);
   };
   if (const auto& law = coefficients) {
     inputs.push_back({"serial fraction s",
@@ -255,7 +257,7 @@ std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
             currency + "/h",
             hourly(terms.price_per_rank),
             [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
-      input("reclaims per rank",
+      input("reclaims per instance",
             "1/h",
             at.per_hour,
             [](SpotTerms& to, double x) { to.preemption.per_hour = x; }),
@@ -313,38 +315,74 @@ struct RateOf {
   }
 };
 
+/// `own_prices`: each row pays its part of the common price.
 void add_costs(RegimeResult& result,
                const model::Prices& prices,
-               const std::vector<CountTime>& times,
+               const std::vector<DecisionRow>& rows,
+               bool own_prices,
                const std::optional<model::Deadline>& deadline) {
-  result.choice = model::choose_count(prices, times);
+  std::vector<CountTime> times = count_times(rows);
   std::optional<Dollars> least;
-  for (const CountTime& at : times) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CountTime& at = times[i];
+    if (!own_prices) at.price_factor = 1.0;
     const Dollars cost = model::job_cost(model::prices_at(prices, at), at.ranks, at.time.value);
     result.costs.emplace_back(cost);
-    if (!deadline || at.time.high() > deadline->latest || (least && cost >= *least)) continue;
+    if (!deadline || !rows[i].in_time(*deadline) || (least && cost >= *least)) continue;
     least = cost;
     result.cheapest_in_time = at.ranks;
   }
+  result.choice = model::choose_count(prices, times);
+  const auto best = std::ranges::find(rows, result.choice->cheapest, &DecisionRow::count);
+  if (best->failures) result.goodput = best->failures->plan.goodput();
 }
 
 /// The choice is among expected times.
 void add_spot_costs(RegimeResult& result,
                     const model::Prices& prices,
-                    const std::vector<CountTime>& times,
+                    const std::vector<DecisionRow>& rows,
                     const std::optional<model::Deadline>& deadline) {
+  const auto times = undisturbed_times(rows, deadline ? deadline->probability : 0.5);
   const auto& preemption = std::get<SpotTerms>(result.regime.terms).preemption;
   const model::SpotChoice spot = model::choose_spot_count(prices, preemption, times, deadline);
   std::vector<CountTime> expected;
   for (const model::SpotCount& at : spot.counts) {
     result.costs.push_back(at.cost);
-    if (at.plan) expected.push_back({at.ranks, {at.plan->expected, std::nullopt, 0}});
+    if (!at.plan) continue;
+    const double held = at.plan->billed / at.plan->expected;
+    expected.push_back({at.ranks, {at.plan->expected, std::nullopt, 0}, held});
   }
   result.choice = model::choose_count(prices, expected);
-  if (result.choice) result.choice->price_cancels = false;
+  if (result.choice) {
+    result.choice->price_cancels = false;
+    const int best = result.choice->cheapest;
+    const auto& at = *std::ranges::find(spot.counts, best, &model::SpotCount::ranks);
+    result.goodput = at.plan->goodput();
+  }
   result.cheapest_in_time = spot.cheapest_in_time;
 }
 }  // namespace
+
+std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis) {
+  constexpr int fewest_ranks = 256;
+  const int ranks = rows.back().count;
+  if (axis != Axis::ranks || ranks < fewest_ranks) return {};
+  model::Preemption terms;
+  terms.failures_per_hour = model::published_failures_per_hour;
+  const Seconds between = model::mean_time_between_interruptions(terms, ranks);
+  const auto plan = model::plan_long_job(terms, ranks);
+  return {fmt::format(
+      "failures are not counted: at the published rate of one in {:.1f} thousand GPU-hours (419 in "
+      "54 days on 16,384 GPUs, arXiv 2407.21783) a long job on {} ranks that are GPUs would be "
+      "interrupted every {:.3g} h and {} of the wall time, with checkpoints of {:g} s and restarts "
+      "of {:g} s; --mtbf-hours published counts them in, --mtbf-hours none leaves this out",
+      1e-3 / model::published_failures_per_hour,
+      ranks,
+      between.value() / seconds_per_hour,
+      plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all",
+      terms.checkpoint.value(),
+      terms.restart.value())};
+}
 
 std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
                                           const model::Prices& prices,
@@ -352,18 +390,18 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
                                           const std::optional<model::Deadline>& deadline) {
   std::vector<RegimeResult> results;
   std::set<std::string> names;
-  const std::vector<CountTime> times = count_times(rows);
-  std::vector<CountTime> common = times;
-  for (CountTime& at : common) at.price_factor = 1.0;
   for (const Regime& regime : regimes) {
     if (!names.insert(regime.name).second) refuse(regime.name, "stands twice; rename one");
     const Rate rate = std::visit(RateOf{regime.name, prices.per_rank}, regime.terms);
-    RegimeResult result{regime, rate.per_rank, {}, {}, {}, rate.break_even};
+    RegimeResult result{regime, rate.per_rank, {}, {}, {}, rate.break_even, {}};
     const model::Prices own{rate.per_rank, prices.fixed, prices.per_job};
-    const bool spot = std::holds_alternative<SpotTerms>(regime.terms);
-    // A row's own price is a part of the common one: it says nothing of other ways to pay.
-    const bool part = std::holds_alternative<PricePart>(regime.terms);
-    (spot ? add_spot_costs : add_costs)(result, own, part ? times : common, deadline);
+    if (std::holds_alternative<SpotTerms>(regime.terms)) {
+      add_spot_costs(result, own, rows, deadline);
+    } else {
+      // A row's own price is a part of the common one: it says nothing of other ways to pay.
+      const bool part = std::holds_alternative<PricePart>(regime.terms);
+      add_costs(result, own, rows, part, deadline);
+    }
     results.push_back(std::move(result));
   }
   return results;

@@ -100,10 +100,12 @@ struct RegimeResult {
   DollarsPerSecond per_rank;                  // of an hour that is used
   std::vector<std::optional<Dollars>> costs;  // row by row, of the same work; absent: no end
   std::optional<model::CostChoice> choice;    // absent when no count comes to an end
-  /// With a deadline: the cheapest count that meets it; on spot, with the probability asked for.
+  /// With a deadline: the cheapest count that meets it with the probability asked for.
   std::optional<int> cheapest_in_time;
   /// Owned or committed: the utilisation from which it is cheaper than the price; above 1: never.
   std::optional<double> break_even;
+  /// At its cheapest count, of expected wall time, where it is interrupted.
+  std::optional<double> goodput;
 };
 
 /// One result per regime. Without a fixed rate all but spot choose the same count, whatever they
@@ -113,6 +115,10 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
                                           const model::Prices& prices,
                                           const std::vector<Regime>& regimes,
                                           const std::optional<model::Deadline>& deadline = {});
+
+/// What failures at the published rate of a GPU would take of the wall time of a long job at the
+/// largest count of ranks, from 256 on; else nothing.
+std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis);
 
 /// Price per rank, price per hour, time of all counts; with the coefficients that the times were
 /// computed from, s and c. Each row's cheapest count is that of the prices, which are in

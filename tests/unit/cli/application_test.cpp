@@ -27,6 +27,21 @@ TEST_CASE("a companion flag without the one that it explains is refused", "[cli]
   CHECK(told({"--idle-watts-fraction", "0.4", "--watts-per-rank", "700"}) == exit_done);
 }
 
+TEST_CASE("failures and instances are asked for by flags that say what is wrong with them",
+          "[cli]") {
+  for (const char* hours : {"50700", "published", "none", "0"}) {
+    CHECK(told({"--price", "2", "--mtbf-hours", hours, "--checkpoint-s", "30"}) == exit_done);
+  }
+  for (const char* hours : {"-1", "often", "nan"}) {
+    CHECK(told({"--price", "2", "--mtbf-hours", hours}) == exit_usage);
+  }
+  const std::vector<std::string> spot{
+      "--price", "2", "--spot-price", "1", "--preemption-per-hour", "0", "--reacquire-s", "60"};
+  CHECK(told(spot) == exit_done);
+  CHECK(told({"--price", "2", "--ranks-per-instance", "8"}) == exit_usage);
+  CHECK(told({"--price", "2", "--reacquire-s", "60"}) == exit_usage);
+}
+
 TEST_CASE("a threshold in per cent and a work of nothing are refused", "[cli]") {
   CHECK(told({"--efficiency-threshold", "70"}) == exit_usage);
   CHECK(told({"--efficiency-threshold", "0.7"}) == exit_done);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/decision_input.h"
-
 #include "src/core/error.h"
 #include "tests/catch.h"
 
@@ -60,6 +59,21 @@ electricity_usd_per_kwh = 0.08
   CHECK(bought.capital == Dollars(30000));
   CHECK(bought.power_usage_effectiveness == 1.3);
   CHECK(bought.utilisation == 1.0);
+}
+
+TEST_CASE("spot in a file may have no reclaims, and instances of several ranks", "[decide]") {
+  const auto regimes = parse_regimes(
+      "[[regime]]\nname = \"spot\"\nprice_usd_per_hour = 0.9\npreemption_per_hour = 0\n"
+      "ranks_per_instance = 8\nreacquire_s = 300\nrestart_s = 0\n",
+      "ways.toml");
+  const auto& terms = std::get<decide::SpotTerms>(regimes.front().terms).preemption;
+  CHECK(terms.per_hour == 0.0);
+  CHECK(terms.ranks_per_instance == 8);
+  CHECK(terms.reacquisition == Seconds(300));
+  CHECK(terms.restart == Seconds(0));
+  CHECK(contains(complaint("[[regime]]\nname = \"spot\"\nprice_usd_per_hour = 0.9\n"
+                           "preemption_per_hour = -1\n"),
+                 "preemption_per_hour"));
 }
 
 TEST_CASE("a regime of no kind, of two kinds or with a key too many is refused in one line",

@@ -158,7 +158,12 @@ TEST_CASE("one more run at a measured count may miss the deadline that the first
       rows.push_back(at);
     }
   }
-  const DeadlineForecast found = forecast(rows, by(50.5));
+  // One further run keeps 50 (1 + 2.91999 * 0.0141421 sqrt(3/2)) = 52.529 s with 95 %.
+  CHECK_FALSE(forecast(rows, by(52.52)).measured);
+  CHECK(forecast(rows, by(52.54)).measured == 2);
+  DecisionRequest unsure = by(50.5);
+  unsure.rubric.deadline_probability = 0.6;
+  const DeadlineForecast found = forecast(rows, unsure);
   CHECK_FALSE(found.unavailable.empty());
   CHECK(found.measured == 2);
   CHECK_THAT(*found.noise, WithinRel(0.0141421, 1e-5));

@@ -4,6 +4,9 @@
 #include "tests/unit/model/cost/published_terms.h"
 #include "tests/unit/model/decide/tables.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace scaleworth;
 using namespace scaleworth::decide;
 using namespace scaleworth::decide::example;
@@ -65,6 +68,104 @@ TEST_CASE("each way to pay has its own cheapest count that meets the deadline", 
   const Decision decision = decide_curve(published_curve, 64, asked);
   CHECK(decision.regimes[0].cheapest_in_time == 9);
   CHECK_FALSE(decision.regimes[1].cheapest_in_time);
+}
+
+namespace {
+model::Preemption failing(double mtbf_hours) {
+  model::Preemption terms;
+  terms.failures_per_hour = 1.0 / mtbf_hours;
+  return terms;
+}
+}  // namespace
+
+TEST_CASE("failures lengthen and price every way to pay alike", "[decide]") {
+  DecisionRequest asked = request({{"on-demand", PricePart{}},
+                                   {"reserved", PricePart{0.60, {}}},
+                                   {"owned", model::published::owned(0.6)},
+                                   {"spot", spot()}});
+  const Decision calm = decide_curve(published_curve, 64, asked);
+  asked.metrics.failures = failing(40.0);
+  auto& both = std::get<SpotTerms>(asked.regimes[3].terms).preemption;
+  both.failures_per_hour = 1.0 / 40.0;
+  const Decision decision = decide_curve(published_curve, 64, asked);
+  // One segment at 8: M = 5 h, R = 1/6 h, w = .16175 h; M e^(R/M) (e^(w/M) - 1).
+  const double expected_h = 5.0 * std::exp(1.0 / 30.0) * std::expm1(0.16175 / 5.0);
+  const DecisionRow& row = decision.row(8);
+  CHECK_THAT(row.wall().value.value() / 3600.0, WithinRel(expected_h, 1e-6));
+  CHECK_THAT(row.failures->plan.goodput(), WithinRel(0.16175 / expected_h, 1e-6));
+  CHECK_THAT(row.cost->value.value(), WithinRel((8 * 2.10 + 9.0) * expected_h, 1e-6));
+  CHECK(row.speedup.value == calm.row(8).speedup.value);
+  for (std::size_t i = 0; i < decision.regimes.size(); ++i) {
+    const RegimeResult& one = decision.regimes[i];
+    CHECK(*one.costs[7] > *calm.regimes[i].costs[7]);
+    REQUIRE(one.goodput);
+    CHECK(*one.goodput < 1.0);
+  }
+  CHECK(*decision.regimes[0].costs[7] == row.cost->value);
+  CHECK_FALSE(calm.regimes[0].goodput);
+  CHECK(calm.regimes[3].goodput);
+  // What fails more often is cheaper with fewer ranks.
+  asked.metrics.failures = failing(4.0);
+  const Decision flaky = decide_curve(published_curve, 64, asked);
+  CHECK(flaky.choice->cheapest < calm.choice->cheapest);
+  CHECK(flaky.named.cheapest == flaky.choice->cheapest);
+  CHECK(flaky.named.fastest < calm.named.fastest);
+}
+
+TEST_CASE("with failures a deadline asks for its probability, not for the expected time",
+          "[decide]") {
+  DecisionRequest asked = request({{"on-demand", PricePart{}}});
+  asked.rubric.deadline = Seconds(0.20 * 3600.0);
+  asked.metrics.failures = failing(100.0);
+  // At 8 the job takes .16175 h and no failure falls into it with e^(-.01294) = 98.7 %.
+  asked.rubric.deadline_probability = 0.98;
+  CHECK(decide_curve(published_curve, 64, asked).regimes[0].cheapest_in_time == 8);
+  asked.rubric.deadline_probability = 0.99;
+  CHECK(decide_curve(published_curve, 64, asked).regimes[0].cheapest_in_time != 8);
+}
+
+TEST_CASE("failures of a step are those of a long job", "[decide]") {
+  DecisionRequest asked;
+  asked.metrics.failures = failing(1.0 / model::published_failures_per_hour);
+  asked.metrics.failures->checkpoint = Seconds(30);
+  const auto table =
+      assemble({observation(8192, 2.0), observation(16384, 1.1)}, {TimeBasis::step, Axis::ranks});
+  const Decision decision = decide_table(table, asked);
+  CHECK_THAT(decision.row(16384).failures->plan.overhead, WithinAbs(0.137, 0.0005));
+}
+
+TEST_CASE("from 256 ranks on a remark says what failures would take, unless they are stated",
+          "[decide]") {
+  const auto remarks = [](int largest, Axis axis) {
+    ScalingTable table = assemble({observation(128, 100.0), observation(largest, 60.0)});
+    table.axis = axis;
+    return failure_remarks(decision_rows(table, {}), axis);
+  };
+  CHECK(remarks(255, Axis::ranks).empty());
+  CHECK(remarks(256, Axis::nodes).empty());
+  CHECK(remarks(256, Axis::load).empty());
+  REQUIRE(remarks(16384, Axis::ranks).size() == 1);
+  CHECK(contains(remarks(16384, Axis::ranks).front(), "every 3.09 h"));
+  DecisionRequest asked;
+  const ScalingTable table = assemble({observation(128, 100.0), observation(256, 60.0)});
+  const auto told = [&] {
+    return std::ranges::count_if(decide_table(table, asked).remarks, [](const auto& remark) {
+      return contains(remark, "--mtbf-hours");
+    });
+  };
+  CHECK(told() == 1);
+  asked.metrics.failures = model::Preemption{};
+  CHECK(told() == 0);
+}
+
+TEST_CASE("failures that cannot be counted are refused", "[decide]") {
+  DecisionRequest asked;
+  asked.metrics.failures = failing(1.0 / model::published_failures_per_hour);
+  const std::vector<TableRow> rows{observation(1, 100.0), observation(2, 60.0)};
+  CHECK_THROWS_AS(decide_table(assemble(rows, {TimeBasis::run, Axis::load}), asked), UserError);
+  CHECK_THROWS_AS(decide_table(assemble(rows, {TimeBasis::run, Axis::nodes}), asked), UserError);
+  asked.metrics.failures = failing(0.001);
+  CHECK_THROWS_AS(decide_table(assemble(rows), asked), UserError);
 }
 
 TEST_CASE("the value of time moves the choice but not the budget", "[decide]") {

@@ -4,6 +4,9 @@
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 
+#include <cmath>
+#include <random>
+
 using namespace scaleworth;
 using namespace scaleworth::decide;
 using namespace scaleworth::decide::example;
@@ -104,6 +107,84 @@ TEST_CASE("the missing folds at 32 divide as published, by either fit", "[decide
   const double both = 1.0 / model::relative_time(decision.fit->serial, decision.fit->coherency, 32);
   CHECK(printed(32.0 - serial_only, 2) == "15.33");
   CHECK(printed(serial_only - both, 2) == "2.04");
+}
+
+namespace {
+/// Counts 1, 2 and 4 of 100 s, 50 s and 25 s with three runs each; `noise` draws a run over that.
+template <class Noise>
+std::vector<DecisionRow> repeated_rows(Noise noise) {
+  std::vector<TableRow> rows;
+  for (const int count : {1, 2, 4}) {
+    for (int repeat = 1; repeat <= 3; ++repeat) {
+      rows.push_back(observation(count, 100.0 / count * noise()));
+      rows.back().repeat = repeat;
+    }
+  }
+  return decision_rows(assemble(rows), {});
+}
+
+/// Share of further runs at 4 that meet the least deadline that the gate lets pass.
+template <class Noise>
+double share_in_time(Noise noise, double probability) {
+  constexpr int tables = 4000;
+  int kept = 0;
+  for (int i = 0; i < tables; ++i) {
+    const Seconds latest = repeated_rows(noise)[2].latest(probability);
+    if (25.0 * noise() <= latest.value()) ++kept;
+  }
+  return static_cast<double>(kept) / tables;
+}
+}  // namespace
+
+TEST_CASE("the deadline gate holds for one further run as often as it was asked to", "[decide]") {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  const auto even = [&] { return 1.0 + 0.03 * normal(random); };
+  const auto skewed = [&] { return std::exp(0.06 * normal(random)); };
+  for (const double probability : {0.5, 0.8, 0.95}) {
+    CHECK_THAT(share_in_time(even, probability), WithinAbs(probability, 0.02));
+    CHECK_THAT(share_in_time(skewed, probability), WithinAbs(probability, 0.02));
+  }
+}
+
+TEST_CASE("a deadline that the median meets excludes a count whose runs spread beyond it",
+          "[decide]") {
+  ScalingTable table = assemble(strong_observations());
+  TableRow& last = table.rows.back();
+  last.time.samples = 9;
+  last.time.interval = Interval<Seconds>{Seconds(249.0), Seconds(251.0)};  // of the median
+  last.relative_sd = 0.05;
+  DecisionRequest asked = request();
+  asked.rubric = {};
+  // 250 (1 + 1.85955 * 0.05 sqrt(1 + pi/18)) = 275.2 s.
+  const auto passing = [&](double deadline_s) {
+    asked.rubric.deadline = Seconds(deadline_s);
+    return decide_table(table, asked).rubric.passing;
+  };
+  CHECK(passing(275.0) == 0);
+  CHECK(passing(275.4) == 1);
+  // Of the steps of one run the spread says nothing of another run: the interval holds.
+  last.repeats_are_steps = true;
+  CHECK(passing(250.9) == 0);
+  CHECK(passing(251.1) == 1);
+}
+
+TEST_CASE("Karp-Flatt is of strong scaling only", "[decide]") {
+  // Amdahl with s = .1 at 1, 2, 4, 8: 100 (.1 + .9/K).
+  const std::vector<TableRow> amdahl{
+      observation(1, 100), observation(2, 55), observation(4, 32.5), observation(8, 21.25)};
+  const auto strong = decision_rows(assemble(amdahl), {});
+  for (const DecisionRow& row : strong) {
+    if (row.count > 1) CHECK_THAT(row.karp_flatt->value, WithinAbs(0.1, 1e-12));
+  }
+  const auto none = [](const std::vector<DecisionRow>& rows) {
+    return !any_has(rows, &DecisionRow::karp_flatt);
+  };
+  CHECK(none(decision_rows(declare_scaling(assemble(amdahl), Scaling::weak), {})));
+  std::vector<TableRow> growing = amdahl;
+  for (TableRow& row : growing) row.work = 10.0 + 5.0 * row.count;  // neither strong nor weak
+  CHECK(none(decision_rows(assemble(growing), {})));
+  CHECK(none(decision_rows(assemble(amdahl, {TimeBasis::run, Axis::load}), {})));
 }
 
 TEST_CASE("Karp-Flatt stays level where the loss is serial", "[decide]") {

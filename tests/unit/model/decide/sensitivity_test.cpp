@@ -87,7 +87,7 @@ TEST_CASE("more reclaims move the cheapest count on spot down", "[decide]") {
   asked.spot = SpotTerms{dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
   const Decision decision = decide_curve(published_curve, 64, asked);
   REQUIRE(decision.spot->cheapest);
-  const Sensitivity& reclaims = input(decision.spot_sensitivities, "reclaims per rank");
+  const Sensitivity& reclaims = input(decision.spot_sensitivities, "reclaims per instance");
   asked.spot->preemption.per_hour = *reclaims.high * 1.001;
   CHECK(*decide_curve(published_curve, 64, asked).spot->cheapest < *decision.spot->cheapest);
   asked.spot->preemption.per_hour = *reclaims.high * 0.999;
