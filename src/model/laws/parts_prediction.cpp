@@ -288,8 +288,8 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
   CurveDraws draws{curve_of(best, request), {}};
   if (const auto end = static_cast<int>(draws.best.size()); end < request.max_count) {
     law.basis += fmt::format(
-        "; ends at {0} ranks, as far as the links go that an all-reduce was measured over: measure "
-        "more than {0}, on further nodes",
+        "; ends at {0}, because no all-reduce was measured over the links beyond: measure one with "
+        "more than {0} ranks",
         end);
   }
   std::mt19937_64 generator(1);

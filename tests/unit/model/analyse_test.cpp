@@ -87,7 +87,7 @@ TEST_CASE("a prediction ends with the node whose links alone were measured", "[a
   const ScalingLaw law =
       analyse(placed_run("2 ranks on 1 node, shared memory"), {}).scaling.front().laws[1];
   CHECK(law.curve.size() == 4);  // the node's cores
-  CHECK(law.basis.find("ends at 4 ranks") != std::string::npos);
+  CHECK(law.basis.find("ends at 4, because no all-reduce") != std::string::npos);
   CHECK(law.basis.find("sequences") == std::string::npos);
   // A run that does not say where its ranks were has no such end.
   CHECK(analyse(placed_run("2 ranks that share a GPU over the loopback network"), {})

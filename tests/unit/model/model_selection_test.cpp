@@ -303,7 +303,7 @@ TEST_CASE("a window that no transfer used up is a least one, and the range holds
 TEST_CASE("beyond the links that an all-reduce was measured over there is no curve", "[scaling]") {
   const ScalingLaw law = HiddenTruth{0.5, 0.1}.forecast(12);
   CHECK(law.curve.size() == 12);
-  CHECK(law.basis.find("ends at 12 ranks") != std::string::npos);
+  CHECK(law.basis.find("ends at 12, because no all-reduce") != std::string::npos);
 }
 
 TEST_CASE("waiting grows as the exact mean of the largest of K normal ranks", "[scaling]") {
