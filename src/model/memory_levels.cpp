@@ -53,10 +53,15 @@ Estimate<double> plateau_value(std::span<const CurveSample> points) {
 constexpr std::size_t between = std::numeric_limits<std::size_t>::max();
 constexpr const char* memory_label = "memory";
 
-/// What all workers together can keep in the last cache.
-Bytes kept(std::span<const CacheCapacity> caches, int workers) {
-  const CacheCapacity& last = caches.back();
-  return last.bytes * static_cast<double>(std::min(last.instances.value_or(workers), workers));
+/// What all workers together can keep in the caches of one level.
+Bytes kept(const CacheCapacity& cache, int workers) {
+  return cache.bytes * static_cast<double>(std::min(cache.instances.value_or(workers), workers));
+}
+
+/// The level that keeps most: many second-level caches can hold more than the last one.
+const CacheCapacity& largest_level(std::span<const CacheCapacity> caches, int workers) {
+  return *std::ranges::max_element(
+      caches, {}, [=](const CacheCapacity& cache) { return kept(cache, workers); });
 }
 
 /// The index of the smallest cache whose share holds the working set, their number for memory.
@@ -68,7 +73,8 @@ std::size_t place_of(Bytes working_set, std::span<const CacheCapacity> caches, i
     const int sharing = (workers + instances - 1) / instances;  // rounded up
     if (working_set <= caches[i].bytes / sharing) return i;
   }
-  const bool beyond = working_set * workers >= rounding * memory_multiple * kept(caches, workers);
+  const bool beyond = working_set * workers >=
+                      rounding * memory_multiple * kept(largest_level(caches, workers), workers);
   return beyond ? caches.size() : between;
 }
 
@@ -95,6 +101,7 @@ void add_memory(std::vector<Level>& levels, std::span<const CurveSample> memory)
 /// Why the largest sets of so many workers are no measure of memory; only asked where they are not.
 std::string no_memory(Bytes largest, std::span<const CacheCapacity> caches, int workers) {
   constexpr double mebibyte = 1 << 20;
+  const CacheCapacity& level = largest_level(caches, workers);
   return fmt::format(
       "no memory bandwidth with {} worker{}: the largest working sets, {:.1f} MiB together, are "
       "less than {:g} times the {:.1f} MiB of {} that they share; measure with more memory, and "
@@ -103,8 +110,8 @@ std::string no_memory(Bytes largest, std::span<const CacheCapacity> caches, int 
       workers == 1 ? "" : "s",
       largest.value() * workers / mebibyte,
       memory_multiple,
-      kept(caches, workers).value() / mebibyte,
-      caches.back().label);
+      kept(level, workers).value() / mebibyte,
+      level.label);
 }
 
 constexpr double plateau_cost = 6.0;

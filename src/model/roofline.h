@@ -35,9 +35,10 @@ struct Level {
   Estimate<double> value;
 };
 
-/// Of the last cache, all of its instances that workers use together: working sets of all workers
-/// from this multiple on are in memory. A sweep in order leaves nothing in a cache of the
-/// least-recently-used kind from its size on; others keep part of it. STREAM's rule is 4 as well.
+/// Of the level of caches that keeps most, all of its instances that the workers use: working sets
+/// of all workers from this multiple on are in memory. A sweep in order leaves nothing in a cache
+/// of the least-recently-used kind from its size on; others keep part of it. STREAM's rule is 4 as
+/// well.
 inline constexpr double memory_multiple = 4.0;
 
 /// Plateaus of `curve` (ascending working sets; `caches` smallest first), smallest first. The value

@@ -307,6 +307,16 @@ TEST_CASE("all instances of the last cache that the workers use count for memory
   CHECK_THAT(levels[1].smallest.value(), WithinRel(64e6, 1e-12));
 }
 
+TEST_CASE("memory begins beyond the level that keeps most, which need not be the last",
+          "[levels]") {
+  // 64 second-level caches of 2 MB keep more than 100 MB of L3: from 8 MB each on, not from 6.25.
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(2e6), 64}, {"L3", Bytes(100e6), 1}};
+  const auto levels =
+      find_levels(curve_of({500, 1000, 2000, 7000, 9000}, {9, 9, 9, 4, 3}), caches, 64);
+  REQUIRE(levels.size() == 2);
+  CHECK_THAT(levels[1].smallest.value(), WithinRel(9e6, 1e-12));
+}
+
 TEST_CASE("known caches separate levels that the rates alone do not", "[levels]") {
   // 8 % between L2 and L3, less than the 15 % that make a step; a smeared edge of L3.
   const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}, {"L3", Bytes(32e6), 1}};
