@@ -95,7 +95,8 @@ class Machine {
   virtual int workers() const = 0;
   /// Memory this process may still allocate (cgroup limit, rlimit, free memory: the least).
   virtual Bytes available_memory() const = 0;
-  /// Largest cache that a working set can hide in; probes go to several times this.
+  /// What the working sets of all workers together can hide in: every instance that they use of the
+  /// level of caches that keeps most, mostly the last. Probes go to several times this.
   virtual Bytes last_cache() const = 0;
   /// Vector instruction sets with an FMA kernel here, narrowest first.
   virtual std::vector<std::string> isas() const = 0;

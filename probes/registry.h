@@ -16,7 +16,7 @@ struct Setting {
   Suite suite = Suite::quick;
   int workers = 1;  // of the node
   Bytes available_memory;
-  Bytes last_cache;
+  Bytes last_cache;  // as `Machine::last_cache`
   std::size_t isa_count = 1;
   int max_ranks = 1;
 };

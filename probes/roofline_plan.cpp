@@ -8,10 +8,9 @@
 namespace scaleworth::probes {
 namespace {
 constexpr double smallest_set = 4096.0;
-constexpr double cache_multiple = 4.0;                // of the last cache, all workers together
+constexpr double cache_multiple = 4.0;                // as memory_multiple of the analysis
 constexpr double available_share = 0.125;             // of memory, all workers together
 constexpr double largest_total = 16.0 * (1LL << 30);  // caches beyond 4 GiB are not seen whole
-constexpr double ladder_cache_multiple = 2.0;
 constexpr double nontemporal_from = 4.0 * (1 << 20);  // beyond the L2 cache of one core
 constexpr int longest_chain = 512;
 
@@ -84,9 +83,7 @@ std::vector<LatencyWork> latency_plan(const Setting& setting) {
 std::vector<IntensityWork> intensity_plan(const Setting& setting) {
   std::vector<IntensityWork> works;
   for (const int workers : worker_counts(setting)) {
-    const double wished = ladder_cache_multiple * setting.last_cache.value() / workers;
-    const Bytes set(
-        whole_kibibytes(std::min(wished, working_sets(setting, workers).back().value())));
+    const Bytes set = working_sets(setting, workers).back();
     for (const Precision precision : {Precision::fp32, Precision::fp64}) {
       std::vector<IntensityWork> ladder;
       for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {

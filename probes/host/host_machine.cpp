@@ -7,21 +7,28 @@
 #include "probes/host/kernels/memory.h"
 #include "src/core/error.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
 namespace {
 using BlasOutcome = Outcome<std::shared_ptr<const Blas>>;
 
-/// A machine that hides its caches is taken to have one as large as common server CPUs have, so
-/// that working sets meant for memory still leave it.
-Bytes largest_cache() {
+/// What so many workers can keep in the caches of one level together, of the level that keeps most
+/// (many second-level caches can hold more than the last one). A machine that hides its caches is
+/// taken to have one as large as common server CPUs have, so that working sets meant for memory
+/// still leave it.
+Bytes largest_caches(int workers) {
   constexpr Bytes assumed{512.0 * 1024 * 1024};
   const Outcome<Topology> topology = read_topology();
+  Bytes most;
   if (const auto* known = std::get_if<Topology>(&topology)) {
-    if (const auto cache = last_data_cache(known->caches)) return cache->size;
+    for (const Cache& cache : known->caches) {
+      most = std::max(most, cache.size * static_cast<double>(std::min(cache.count, workers)));
+    }
   }
-  return assumed;
+  return most > Bytes() ? most : assumed;
 }
 
 class HostMachine final : public Machine {
@@ -29,7 +36,7 @@ class HostMachine final : public Machine {
   explicit HostMachine(const std::string& blas_path)
       : blas_path_(blas_path),
         workers_(current_worker_limit().workers),
-        last_cache_(largest_cache()) {}
+        last_cache_(largest_caches(workers_)) {}
 
   std::string name() const override { return "host"; }
   std::vector<FactSection> facts() const override { return host_facts(); }

@@ -57,7 +57,7 @@ std::vector<Json> roof_rows(const RooflineResult& roofline, Range range, bool so
   for (const auto& roof : roofline.soft_roofs) {
     for (int i = 0; i <= steps; ++i) {
       const double x = range.low * std::pow(range.high / range.low, double(i) / steps);
-      const double hard = std::min(roof.peak.value.value(), roof.bandwidth.value.value() * x);
+      const double hard = roof.peak.value.value() * std::min(1.0, x / roof.ridge.value.value());
       rows.push_back({{"precision", roof.precision},
                       {"intensity", json_value(x)},
                       {"rate", json_value((soft ? soft_rate(roof, x) : hard) * 1e-9)}});
@@ -183,15 +183,15 @@ Chart chart_of(const RooflineResult& roofline, const std::string& section) {
   }
   const RooflineResult shown = all_workers(roofline);
   const SoftRoof& roof = shown.soft_roofs.front();
-  chart.title =
-      fmt::format("In {}, work below {} is bound by memory ({}), above it by compute ({})",
-                  roof.precision,
-                  format_quantity(number(roof.ridge), Unit::flop_per_byte),
-                  format_quantity(number(roof.bandwidth), Unit::bytes_per_second),
-                  format_quantity(number(roof.peak), Unit::flop_per_second));
+  chart.title = fmt::format(
+      "In {}, work below {} is bound by memory ({}), above it by compute ({})",
+      roof.precision,
+      format_quantity(number(roof.ridge), Unit::flop_per_byte),
+      format_quantity(number(roof.peak.value / roof.ridge.value), Unit::bytes_per_second),
+      format_quantity(number(roof.peak), Unit::flop_per_second));
   chart.how_to_read =
       "Each kernel sits at its FLOPs per byte moved (right) and its rate (up), both logarithmic. "
-      "Solid: the fitted soft roof; dashed: the ideal roof of the same peak and bandwidth; dots: "
+      "Solid: the fitted soft roof; dashed: the ideal roof of its peak and the memory; dots: "
       "the measured intensity ladder with 95 % intervals; diamonds: library matrix products; "
       "dotted: bandwidth of each memory level. A point far below its roof leaves speed unused.";
   chart.spec = roofline_spec(shown);

@@ -334,12 +334,9 @@ int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
     return std::ranges::find(law.curve, ranks, &model::CurvePoint::ranks);
   };
   int ranks = 1;
-  for (auto from = at(1), to = at(2); from != law.curve.end() && to != law.curve.end();
-       from = to, to = at(2 * ranks)) {
-    if (!comparable(from->step) || !comparable(to->step)) break;
-    const Number step_gain = ratio(number(from->step), number(to->step));
-    const double at_least = step_gain.interval ? step_gain.interval->low : 0.0;
-    if ((whole_band ? at_least : step_gain.value) <= std::sqrt(2.0)) break;
+  for (auto to = at(2); to != law.curve.end() && to->doubling; to = at(2 * ranks)) {
+    const double at_least = to->doubling->interval ? to->doubling->interval->low : 0.0;
+    if (!((whole_band ? at_least : to->doubling->value) > std::sqrt(2.0))) break;
     ranks = to->ranks;
   }
   return ranks;

@@ -59,7 +59,8 @@ Table soft_roofs(const RooflineResult& roofline) {
        {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
        {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}},
       {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
-       "perfectly, 1 not at all. Below the ridge a kernel is bound by memory. The residual "
+       "perfectly, 1 not at all. Below the ridge, the peak over the best rate of memory where that "
+       "was measured, a kernel is bound by memory. The residual "
        "is a median over the ladder without interval."});
   for (const auto& roof : roofline.soft_roofs) {
     if (!roof.sharpness_note.empty()) {

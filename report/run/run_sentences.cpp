@@ -4,6 +4,7 @@
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/decision.h"
+#include "src/model/roofline.h"
 
 #include <algorithm>
 #include <array>
@@ -150,26 +151,22 @@ void add_cost(const GpuResult& gpu, Findings& findings) {
   findings.restated("GPU {} costs {}.", gpu.identity.ordinal, text);
 }
 
-/// With the most workers, and of those the fastest; of those with this name.
-template <class T, class Rate>
-const T* fastest_of_most(const std::vector<T>& results,
-                         std::string T::*member,
-                         const char* name,
-                         Rate rate) {
-  const auto place = [&](const T& one) {
-    return std::pair(one.workers, std::invoke(rate, one).value);
+/// With the most workers, and of those the fastest.
+const ComputeCeiling* fastest_of_most(const std::vector<ComputeCeiling>& ceilings,
+                                      const std::string& precision) {
+  const auto place = [](const ComputeCeiling& one) {
+    return std::pair(one.workers, one.wall_rate.value);
   };
-  const T* best = nullptr;
-  for (const T& one : results)
-    if (one.*member == name && (!best || place(*best) < place(one))) best = &one;
+  const ComputeCeiling* best = nullptr;
+  for (const ComputeCeiling& one : ceilings)
+    if (one.precision == precision && (!best || place(*best) < place(one))) best = &one;
   return best;
 }
 
 void add_rates(const RooflineResult& roofline, Findings& findings) {
   std::string text;
   for (const char* precision : {"fp32", "fp64"}) {
-    const auto* ceiling = fastest_of_most(
-        roofline.ceilings, &ComputeCeiling::precision, precision, &ComputeCeiling::wall_rate);
+    const auto* ceiling = fastest_of_most(roofline.ceilings, precision);
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
@@ -179,9 +176,8 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
                         ceiling->isa,
                         ceiling->contended ? ", per second of CPU time" : "");
   }
-  const auto* memory =
-      fastest_of_most(roofline.memory_levels, &MemoryLevel::label, "memory", &MemoryLevel::rate);
-  if (memory != nullptr) {
+  const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
+  if (const auto* memory = model::memory_rate(roofline.memory_levels, most)) {
     text += text.empty() ? "" : "; ";
     text += fmt::format("memory gives {} {} GB/s ({})",
                         workers_phrase(memory->workers),

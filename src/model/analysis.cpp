@@ -6,23 +6,47 @@
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace scaleworth::model {
 namespace {
-/// The all-reduce of one rank count as measured there, of others carried over from the largest
-/// measured count. Isolated operations: a bucket is waited for, not pipelined behind the next.
-AllReduceTime all_reduce_time(const std::vector<CollectiveResult>& collectives) {
+/// Ranks that one node holds, by the run's own words "8 GPUs on 1 node": the share of a node where
+/// there are several, else all devices of the only one. Absent where it does not say.
+std::optional<int> node_ranks(const Run& run) {
+  const std::string placement = text_fact(run, "ranks", "placement");
+  int ranks = 0;
+  int nodes = 0;
+  const char* form = "%d %*[^0-9]%d node";
+  if (std::sscanf(placement.c_str(), form, &ranks, &nodes) != 2 || nodes < 1) return std::nullopt;
+  if (nodes > 1) return (ranks + nodes - 1) / nodes;
+  const bool gpus = placement.find("GPU") != std::string::npos;
+  const auto devices = number_fact(run, gpus ? "gpu" : "cpu", gpus ? "count" : "cores");
+  return std::max(ranks, static_cast<int>(devices.value_or(0.0)));
+}
+
+/// The all-reduce of one rank count as measured there, of others carried over from the next larger
+/// measured count, else the largest, on the same side of a node's edge: none over links that were
+/// not measured. Isolated operations: a bucket is waited for, not pipelined behind the next.
+AllReduceTime all_reduce_time(const std::vector<CollectiveResult>& collectives,
+                              std::optional<int> node) {
   std::map<int, CommunicationFit> fits;
   for (const CollectiveResult& result : collectives) {
     const bool isolated = result.collective == "all_reduce" && result.mode == "isolated";
     if (isolated && !result.fits.empty()) fits[result.ranks] = result.fits[result.chosen];
   }
   if (fits.empty()) return nullptr;
-  return [fits = std::move(fits)](Bytes bytes, int ranks) {
-    const auto exact = fits.find(ranks);
-    const auto& [measured, fit] = exact != fits.end() ? *exact : *fits.rbegin();
-    return predict_all_reduce(fit, measured, ranks, bytes);
+  return [fits = std::move(fits), node](Bytes bytes, int ranks) {
+    const std::pair<const int, CommunicationFit>* nearest = nullptr;
+    for (const auto& one : fits) {
+      if (node && (one.first > *node) != (ranks > *node)) continue;
+      nearest = &one;
+      if (one.first >= ranks) break;
+    }
+    return nearest
+               ? std::optional(predict_all_reduce(nearest->second, nearest->first, ranks, bytes))
+               : std::nullopt;
   };
 }
 }  // namespace
@@ -39,7 +63,7 @@ Analysis analyse(const Run& run, const AnalysisOptions& options) {
   analysis.scaling = analyse_scaling(run,
                                      options,
                                      analysis.roofline ? analysis.roofline->ceilings : none,
-                                     all_reduce_time(analysis.collectives));
+                                     all_reduce_time(analysis.collectives, node_ranks(run)));
   add_gpu_utilisation(run, analysis.gpus, analysis.scaling);
   return analysis;
 }

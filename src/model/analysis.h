@@ -111,7 +111,7 @@ struct SoftRoof {
   Estimate<BytesPerSecond> bandwidth;
   Estimate<double> sharpness;    // p; large = perfect overlap of memory and compute, 1 = none
   std::string sharpness_note;    // why the sharpness has no upper end, empty when it has one
-  Estimate<FlopPerByte> ridge;   // peak / bandwidth
+  Estimate<FlopPerByte> ridge;   // peak / memory bandwidth; where that is not known, `bandwidth`
   double median_residual = 0.0;  // relative
 };
 
@@ -444,6 +444,8 @@ struct CurvePoint {
   Estimate<double> efficiency;
   std::optional<Dollars> cost_per_million_tokens;
   bool extrapolated = false;
+  /// Step at half the ranks over this one, by the same draws; absent at odd counts.
+  std::optional<Estimate<double>> doubling{};
 };
 
 struct ScalingLaw {

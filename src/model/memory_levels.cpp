@@ -11,8 +11,11 @@
 #include <map>
 #include <random>
 
+#include <fmt/format.h>
+
 namespace scaleworth::model {
 namespace {
+constexpr const char* nontemporal_prefix = "non-temporal ";
 using CurveKey = std::pair<std::string, int>;         // kernel, workers
 using Curve = std::map<double, std::vector<double>>;  // working set in bytes to values
 
@@ -47,15 +50,32 @@ Estimate<double> plateau_value(std::span<const CurveSample> points) {
   return {*median(medians), percentile_interval(draws), samples};
 }
 
-std::string cache_that_holds(Bytes working_set,
-                             std::span<const CacheCapacity> caches,
-                             int workers) {
-  for (const CacheCapacity& cache : caches) {
-    const int instances = cache.instances.value_or(workers);
-    const Bytes share = cache.bytes / ((workers + instances - 1) / instances);  // rounded up
-    if (working_set <= share) return cache.label;
+constexpr std::size_t between = std::numeric_limits<std::size_t>::max();
+constexpr const char* memory_label = "memory";
+
+/// What all workers together can keep in the caches of one level.
+Bytes kept(const CacheCapacity& cache, int workers) {
+  return cache.bytes * static_cast<double>(std::min(cache.instances.value_or(workers), workers));
+}
+
+/// The level that keeps most: many second-level caches can hold more than the last one.
+const CacheCapacity& largest_level(std::span<const CacheCapacity> caches, int workers) {
+  return *std::ranges::max_element(
+      caches, {}, [=](const CacheCapacity& cache) { return kept(cache, workers); });
+}
+
+/// The index of the smallest cache whose share holds the working set, their number for memory.
+std::size_t place_of(Bytes working_set, std::span<const CacheCapacity> caches, int workers) {
+  constexpr double rounding = 0.999;  // probes cut sets to whole KiB
+  if (caches.empty()) return 0;
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const int instances = caches[i].instances.value_or(workers);
+    const int sharing = (workers + instances - 1) / instances;  // rounded up
+    if (working_set <= caches[i].bytes / sharing) return i;
   }
-  return "memory";
+  const bool beyond = working_set * workers >=
+                      rounding * memory_multiple * kept(largest_level(caches, workers), workers);
+  return beyond ? caches.size() : between;
 }
 
 /// Of plateaus with one name only the widest, of equals the last, keeps it.
@@ -71,17 +91,27 @@ void resolve_labels(std::vector<Level>& levels, std::span<const Plateau> plateau
   }
 }
 
-/// A coarse grid can have a single point beyond the caches. Twice their share, no part of a working
-/// set that is swept in order survives there until it is needed again.
-void add_memory(std::vector<Level>& levels,
-                std::span<const CurveSample> curve,
-                std::span<const CacheCapacity> caches,
-                int workers) {
-  if (curve.empty() || caches.empty()) return;
-  const CurveSample& last = curve.back();
-  if (cache_that_holds(last.working_set / 2.0, caches, workers) != "memory") return;
-  if (!levels.empty() && levels.back().largest >= last.working_set) return;
-  levels.push_back({"memory", last.working_set, last.working_set, plateau_value({&last, 1})});
+/// A coarse grid can have a single point in memory, and no plateau there.
+void add_memory(std::vector<Level>& levels, std::span<const CurveSample> memory) {
+  if (memory.empty() || std::ranges::count(levels, memory_label, &Level::label) > 0) return;
+  levels.push_back(
+      {memory_label, memory.front().working_set, memory.back().working_set, plateau_value(memory)});
+}
+
+/// Why the largest sets of so many workers are no measure of memory; only asked where they are not.
+std::string no_memory(Bytes largest, std::span<const CacheCapacity> caches, int workers) {
+  constexpr double mebibyte = 1 << 20;
+  const CacheCapacity& level = largest_level(caches, workers);
+  return fmt::format(
+      "no memory bandwidth with {} worker{}: the largest working sets, {:.1f} MiB together, are "
+      "less than {:g} times the {:.1f} MiB of {} that they share; measure with more memory, and "
+      "the full suite",
+      workers,
+      workers == 1 ? "" : "s",
+      largest.value() * workers / mebibyte,
+      memory_multiple,
+      kept(level, workers).value() / mebibyte,
+      level.label);
 }
 
 constexpr double plateau_cost = 6.0;
@@ -103,8 +133,15 @@ double stretch_cost(std::span<const double> logs, double sigma) {
   return cost;
 }
 
+/// Whether two points may be on one plateau.
+bool same_place(std::span<const std::size_t> places, std::size_t first, std::size_t last) {
+  return places.empty() || (places[first] == places[last] && places[first] != between);
+}
+
 /// start[j]: where the last stretch before point j begins; j - 1 itself for a transition point.
-std::vector<std::size_t> best_starts(std::span<const double> logs, double sigma) {
+std::vector<std::size_t> best_starts(std::span<const double> logs,
+                                     std::span<const std::size_t> places,
+                                     double sigma) {
   const std::size_t n = logs.size();
   std::vector<double> cost(n + 1, std::numeric_limits<double>::max());
   std::vector<std::size_t> start(n + 1, 0);
@@ -113,6 +150,7 @@ std::vector<std::size_t> best_starts(std::span<const double> logs, double sigma)
     cost[end] = cost[end - 1] + transition_cost;
     start[end] = end - 1;
     for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
+      if (!same_place(places, begin, end - 1)) continue;
       const double total = cost[begin] + stretch_cost(logs.subspan(begin, end - begin), sigma);
       if (!(total < cost[end])) continue;
       cost[end] = total;
@@ -123,11 +161,14 @@ std::vector<std::size_t> best_starts(std::span<const double> logs, double sigma)
 }
 
 /// Joins neighbours that are no 15 % apart; a stray point between them goes along.
-std::vector<Plateau> merge_similar(std::span<const double> logs, std::vector<Plateau> plateaus) {
+std::vector<Plateau> merge_similar(std::span<const double> logs,
+                                   std::span<const std::size_t> places,
+                                   std::vector<Plateau> plateaus) {
   for (std::size_t i = 0; i + 1 < plateaus.size();) {
     Plateau& left = plateaus[i];
     const Plateau& right = plateaus[i + 1];
-    if (std::abs(left.height - right.height) >= least_step) {
+    if (std::abs(left.height - right.height) >= least_step ||
+        !same_place(places, left.first, right.last)) {
       ++i;
       continue;
     }
@@ -159,23 +200,47 @@ void analyse_memory(const ProbeRecord& probe,
     measured.rate = as<BytesPerSecond>(rate_estimate(bytes, repetitions.times_s));
     const double moved = amount_of(point, fields::bytes_real).value_or(bytes);
     measured.real_rate = as<BytesPerSecond>(rate_estimate(moved, repetitions.times_s));
-    if (!measured.nontemporal) {
-      append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
-             rates(bytes, repetitions.times_s));
-    }
+    const std::string name = (measured.nontemporal ? nontemporal_prefix : "") + measured.kernel;
+    append(curves[{name, measured.workers}][measured.working_set.value()],
+           rates(bytes, repetitions.times_s));
     result.memory.push_back(std::move(measured));
   }
   warn_contended("memory", contended, result.warnings);
+  std::map<int, Bytes> missing;  // largest sets of the worker counts without a level of memory
   for (const auto& [key, curve] : curves) {
-    for (const Level& level : find_levels(samples_of(curve), caches, key.second)) {
+    const auto& [name, workers] = key;
+    const Bytes largest(curve.rbegin()->first);
+    if (!caches.empty() && place_of(largest, caches, workers) != caches.size()) {
+      missing[workers] = std::max(missing[workers], largest);
+    }
+    for (const Level& level : find_levels(samples_of(curve), caches, workers)) {
+      // Stores past the caches have one level, whatever the working set.
+      if (name.starts_with(nontemporal_prefix) && level.label != memory_label) continue;
       result.memory_levels.push_back({level.label,
-                                      key.first,
-                                      key.second,
+                                      name,
+                                      workers,
                                       level.smallest,
                                       level.largest,
                                       as<BytesPerSecond>(level.value)});
     }
   }
+  for (const auto& [workers, largest] : missing) {
+    if (memory_rate(result.memory_levels, workers) != nullptr) continue;
+    result.warnings.push_back(no_memory(largest, caches, workers));
+  }
+}
+
+const MemoryLevel* memory_rate(std::span<const MemoryLevel> levels, int workers) {
+  const auto place = [](const MemoryLevel& level) {
+    return std::pair(level.kernel.ends_with("copy") || level.kernel.ends_with("triad"),
+                     level.rate.value);
+  };
+  const MemoryLevel* best = nullptr;
+  for (const MemoryLevel& level : levels) {
+    if (level.label != memory_label || level.workers != workers) continue;
+    if (best == nullptr || place(*best) < place(level)) best = &level;
+  }
+  return best;
 }
 
 void analyse_latency(const ProbeRecord& probe,
@@ -229,26 +294,33 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
                                std::span<const CacheCapacity> caches,
                                int workers) {
   std::vector<double> logs;
-  for (const CurveSample& point : curve) logs.push_back(std::log(*median(point.values)));
-  const std::vector<Plateau> plateaus = find_plateaus(logs);
+  std::vector<std::size_t> places;
+  for (const CurveSample& point : curve) {
+    logs.push_back(std::log(*median(point.values)));
+    places.push_back(place_of(point.working_set, caches, workers));
+  }
+  const std::vector<Plateau> plateaus = find_plateaus(logs, places);
   std::vector<Level> levels;
   for (const auto& [first, last, height] : plateaus) {
-    const Bytes smallest = curve[first].working_set;
-    const Bytes largest = curve[last].working_set;
-    const Bytes middle(std::sqrt(smallest.value() * largest.value()));
+    const std::size_t place = places[first];
     const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
-                                             : cache_that_holds(middle, caches, workers);
+                              : place == caches.size() ? memory_label
+                                                       : caches[place].label;
     const auto points = curve.subspan(first, last - first + 1);
-    levels.push_back({label, smallest, largest, plateau_value(points)});
+    levels.push_back(
+        {label, curve[first].working_set, curve[last].working_set, plateau_value(points)});
   }
   resolve_labels(levels, plateaus);
-  add_memory(levels, curve, caches, workers);
+  if (caches.empty()) return levels;
+  const auto memory = std::ranges::find(places, caches.size());
+  add_memory(levels, curve.subspan(static_cast<std::size_t>(memory - places.begin())));
   return levels;
 }
 
-std::vector<Plateau> find_plateaus(std::span<const double> logs) {
+std::vector<Plateau> find_plateaus(std::span<const double> logs,
+                                   std::span<const std::size_t> places) {
   const double sigma = std::max(curve_noise(logs), least_noise);
-  const std::vector<std::size_t> start = best_starts(logs, sigma);
+  const std::vector<std::size_t> start = best_starts(logs, places, sigma);
   std::vector<Plateau> plateaus;
   for (std::size_t end = logs.size(); end > 0; end = start[end]) {
     const std::size_t length = end - start[end];
@@ -256,7 +328,7 @@ std::vector<Plateau> find_plateaus(std::span<const double> logs) {
     plateaus.push_back({start[end], end - 1, *median(logs.subspan(start[end], length))});
   }
   std::ranges::reverse(plateaus);
-  return merge_similar(logs, std::move(plateaus));
+  return merge_similar(logs, places, std::move(plateaus));
 }
 
 std::vector<CacheCapacity> cache_capacities(const Run& run) {

@@ -342,6 +342,10 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
   with(fields::roofline_latency,
        [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
   with(fields::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
+  for (SoftRoof& roof : result.soft_roofs) {
+    const MemoryLevel* memory = memory_rate(result.memory_levels, roof.workers);
+    if (memory != nullptr) roof.ridge = ratio(roof.peak, memory->rate);
+  }
   with(fields::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
   if (!any) return std::nullopt;
   return result;

@@ -35,12 +35,19 @@ struct Level {
   Estimate<double> value;
 };
 
+/// Of the level of caches that keeps most, all of its instances that the workers use: working sets
+/// of all workers from this multiple on are in memory. A sweep in order leaves nothing in a cache
+/// of the least-recently-used kind from its size on; others keep part of it. STREAM's rule is 4 as
+/// well.
+inline constexpr double memory_multiple = 4.0;
+
 /// Plateaus of `curve` (ascending working sets; `caches` smallest first), smallest first. The value
 /// is the median of the points' medians; its 95 % interval is a two-stage bootstrap over points and
-/// their samples. A level is named after the smallest cache whose share for one worker (workers
-/// spread evenly over the instances) holds the geometric middle of the plateau; "level n" (from 1)
-/// when no caches are known or a wider plateau has the name. The largest working set is "memory" by
-/// itself when it is on no plateau and holds more than twice the last cache.
+/// their samples. Known caches cut the curve: a level holds working sets for which one cache is the
+/// smallest whose share for one worker (workers spread evenly over the instances) holds them, and
+/// is named after it; "memory" those from `memory_multiple` on, also a single one; what lies
+/// between is on no level. "level n" (from 1) when no caches are known or a wider plateau has the
+/// name.
 std::vector<Level> find_levels(std::span<const CurveSample> curve,
                                std::span<const CacheCapacity> caches,
                                int workers);
@@ -112,11 +119,16 @@ Estimate<double> rate_estimate(double amount, std::span<const double> times);
 /// amount / time, one by one.
 std::vector<double> rates(double amount, std::span<const double> times);
 
-/// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
-/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes.
+/// Fills `memory` and `memory_levels` from roofline.memory, one curve per kernel and worker count;
+/// of non-temporal stores, which pass the caches, memory alone. Bandwidth in STREAM bytes. A worker
+/// count whose sets do not reach memory is named in `warnings`.
 void analyse_memory(const ProbeRecord& probe,
                     std::span<const CacheCapacity> caches,
                     RooflineResult& result);
+
+/// The memory bandwidth: the fastest level of memory by a kernel of STREAM (copy, triad; also with
+/// non-temporal stores), by another where neither was measured. Null without such a level.
+const MemoryLevel* memory_rate(std::span<const MemoryLevel> levels, int workers);
 
 /// From roofline.latency, whose `wall_s` is the time of one load.
 void analyse_latency(const ProbeRecord& probe,
@@ -154,8 +166,9 @@ struct Plateau {
 ///   sum over plateaus (6 + sum huber((y - median) / sigma)) + 4 per transition point,
 /// sigma = max(curve_noise, 0.03); a plateau has at least two points. Neighbours whose heights
 /// differ by less than 15 % are one plateau. Assumes independent errors of similar size at all
-/// points.
-std::vector<Plateau> find_plateaus(std::span<const double> logs);
+/// points. `places` (one per point, or none) keeps points of different places apart.
+std::vector<Plateau> find_plateaus(std::span<const double> logs,
+                                   std::span<const std::size_t> places = {});
 
 /// One rung of the intensity ladder: rates in FLOP/s, one per repetition.
 struct RoofSample {

@@ -129,7 +129,7 @@ const std::vector<Cache>& caches() {
 /// Pieces to visit once so that what the last cache can hold of all sets is in it.
 std::int64_t warm_up_pieces(const Sweep& sweep, double all_sets_bytes) {
   const auto last = last_data_cache(caches());
-  const double share = last ? last->size.value() / all_sets_bytes : 1.0;
+  const double share = last ? last->size.value() * last->count / all_sets_bytes : 1.0;
   return std::min(sweep.pieces,
                   static_cast<std::int64_t>(std::ceil(share * static_cast<double>(sweep.pieces))));
 }

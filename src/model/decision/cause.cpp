@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "src/model/decision/causes.h"
+#include "src/model/laws/law_evidence.h"
 
 #include <algorithm>
 
@@ -210,8 +211,8 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   const auto compute = index_of(PartGroup::compute);
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0 || !row.parts_s[compute] || !(*row.parts_s[compute] > 0.0)) continue;
-    const double growth = row.work_growth();
-    split.points.push_back({row.count_ratio, *row.parts_s[compute] / growth, row.relative_sd});
+    const double time = *row.parts_s[compute] / row.work_growth();
+    split.points.push_back(point_of_law(row, row.count_ratio, time));
   }
   if (split.points.size() < fewest_rows) return std::nullopt;
   split.points = thinned(split.points, most_rows);

@@ -278,7 +278,7 @@ KneeSet curve_knees(const Coefficients& coefficients,
                     const std::vector<DecisionRow>& rows,
                     const KneeRequest& request);
 
-/// The rows from the baseline on as knees are read from them, each with the spread of its repeats.
+/// The rows from the baseline on as knees are read from them, each with the spread of its median.
 std::vector<model::TimePoint> knee_rows(const std::vector<DecisionRow>& rows);
 
 /// What would move the knee, and what would not: the curve again with one cause taken away.

@@ -322,7 +322,8 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   }
   result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
   for (ScalingLaw& law : result.laws) {
-    if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) continue;
+    if (law.curve.empty() || request.max_count >= context.options.max_count) continue;
+    if (law.curve.back().ranks < request.max_count) continue;  // by its links, as it says itself
     law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
                              law.curve.back().ranks,
                              mode.counts.front().global_batch);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/causes.h"
+#include "src/model/laws/law_evidence.h"
 
 #include <algorithm>
 #include <limits>
@@ -28,8 +29,7 @@ std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
   std::vector<TimePoint> points;
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0) continue;
-    const auto count = static_cast<double>(row.count);
-    points.push_back({count, row.same_work.value.value(), row.relative_sd});
+    points.push_back(point_of_law(row, row.count, row.same_work.value.value()));
   }
   return points;
 }

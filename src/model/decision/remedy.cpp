@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/causes.h"
+#include "src/model/laws/law_evidence.h"
 
 #include <algorithm>
 #include <limits>
@@ -136,7 +137,7 @@ std::vector<TimePoint> times_after(Cause cause,
     const double left = row.same_work.value.value() - saved.value_or(0.0);
     if (!saved || !(left > 0.0)) return {};
     all += *saved;
-    times.push_back({static_cast<double>(row.count), left, row.relative_sd});
+    times.push_back(point_of_law(row, row.count, left));
   }
   return all > 0.0 ? times : std::vector<TimePoint>{};
 }

@@ -170,7 +170,7 @@ struct ShapeFit {
 struct ShapeFits {
   std::vector<ShapeFit> fits;         // one per family
   std::optional<double> relative_sd;  // of one time; absent: too few rows
-  double degrees = 0.0;               // of that spread; 0 where it was measured
+  double degrees = 0.0;               // of that spread; 0 where repeats were not counted
   /// Whether a sum of squared relative residuals with so many terms fewer than the richest family
   /// is no more than noise.
   bool holds(double squares, std::size_t fewer_terms) const;
@@ -178,9 +178,11 @@ struct ShapeFits {
 };
 
 /// Each family by least relative squares with non-negative terms. The last family is the richest
-/// and holds the others' terms; a family is refuted (5 %, F test; chi-squared where every row has
-/// a measured spread) when its squares exceed the richest one's by more than noise. With no more
-/// rows than the richest has terms and no measured spread nothing is refuted.
+/// and holds the others' terms; a family is refuted (5 %, F test with the degrees of freedom of the
+/// noise; chi-squared where these were not counted) when its squares exceed the richest one's by
+/// more than noise. The noise is that of the repeats where every row has any and the richest family
+/// misses the rows by no more, else the richest one's residuals. With no more rows than the richest
+/// has terms and no measured spread nothing is refuted.
 ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
                      const std::vector<ShapeFamily>& families);
 

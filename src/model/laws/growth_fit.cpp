@@ -64,9 +64,14 @@ ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
   result.richest_squares = squares_of(result.fits.back(), points.size());
   const std::size_t most = families.back().terms.size();
   const model::MeasuredNoise measured = model::measured_noise(points);
-  if (measured.known) {
+  const bool spare = points.size() > most;
+  const double residual = result.fits.back().law.residual;
+  // Repeats say nothing of what even the richest family misses.
+  const bool misfit = spare && model::law_noise(points, residual, most).residual_degrees > 0.0;
+  if (measured.known && !misfit) {
+    result.degrees = measured.degrees;
     result.relative_sd = std::max(least_noise, std::sqrt(measured.variance));
-  } else if (points.size() > most) {
+  } else if (spare) {
     result.degrees = static_cast<double>(points.size() - most);
     result.relative_sd = std::max(least_noise, std::sqrt(result.richest_squares / result.degrees));
   }

@@ -25,18 +25,21 @@ std::optional<double> left_out_error(const std::vector<model::TimePoint>& points
 }
 }  // namespace
 
+model::TimePoint point_of_law(const DecisionRow& row, double count, double time) {
+  model::TimePoint point{count, time, row.relative_sd};
+  const std::size_t repeats = row.time.samples;
+  if (point.relative_sd && repeats > 1) {
+    const double factor = repeats > 2 ? median_over_mean : 1.0;
+    *point.relative_sd *= factor / std::sqrt(static_cast<double>(repeats));
+    point.repeats = repeats;
+  }
+  return point;
+}
+
 std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
   std::vector<model::TimePoint> points;
   for (const DecisionRow& row : rows) {
-    const auto count = static_cast<double>(row.count);
-    model::TimePoint point{count, row.same_work.value.value(), row.relative_sd};
-    const std::size_t repeats = row.time.samples;
-    if (point.relative_sd && repeats > 1) {
-      const double factor = repeats > 2 ? median_over_mean : 1.0;
-      *point.relative_sd *= factor / std::sqrt(static_cast<double>(repeats));
-      point.repeats = repeats;
-    }
-    points.push_back(point);
+    points.push_back(point_of_law(row, row.count, row.same_work.value.value()));
   }
   return points;
 }

@@ -51,8 +51,11 @@ struct LawEvidence {
   std::optional<model::ThroughputFit> throughput;
 };
 
-/// The rows as laws are fitted to them: the time of the same work, with the standard deviation of
+/// A time of `row`, s, at `count` as laws are fitted to it: with the relative standard deviation of
 /// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise).
+model::TimePoint point_of_law(const DecisionRow& row, double count, double time);
+
+/// The time of the same work at each count.
 std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows);
 
 /// `fit` is that of `rows`, absent where there is none. Rows are left out one by one for tables of

@@ -122,13 +122,18 @@ using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)
 ///             have the same b, c1 b times the slow-down of the largest count for every K > K0
 ///   constant  optimizer, host and unattributed time: mean over the counts, not sharded
 ///   progress  as at the largest count, in proportion to the ring's traffic 2 (K-1)/K
-///   transfer  the all-reduce model's time of all buckets, times the share that was exposed at the
-///             largest count; without a model, the exposed time in proportion to 2 (K-1)/K
-///   wait      E[max of K] - mu = sigma sqrt(2 ln K), sigma a constant fraction of compute that
-///             gives the wait measured at the largest count (normal ranks)
-/// The curve by these parts over 1 to max_count ranks, `prediction` set, its assumptions in
-/// `basis`. The range is a Monte-Carlo over steps resampled at each count and over the all-reduce
-/// model's intervals; it holds the uncertainty of the inputs, not of the assumptions.
+///   transfer  max(floor, full(K) - w compute(K)): full the all-reduce model's time of all buckets
+///             (stretched where more was exposed at the largest count), w compute the window that
+///             hides it, w from what was hidden at the largest count; floor the least share of full
+///             that was exposed at any. Where nothing but the last bucket was exposed, w is the
+///             least window, and the draws reach up to all of the compute. Without a model, the
+///             exposed time in proportion to 2 (K-1)/K
+///   wait      E[max of K] - mu of K normal ranks, its sigma a constant fraction of compute that
+///             gives the wait measured at the largest count
+/// The curve by these parts over 1 to max_count ranks, or to the last whose all-reduce the model
+/// knows, `prediction` set, its assumptions in `basis`. The range is a Monte-Carlo over steps
+/// resampled at each count and over the all-reduce model's intervals; it holds the uncertainty of
+/// the inputs, not of the assumptions.
 /// `not_identifiable` says why there is no curve: no ledger, or one rank and no all-reduce model.
 ScalingLaw measured_parts_law(const MeasuredMode& mode,
                               const AllReduceTime& all_reduce,

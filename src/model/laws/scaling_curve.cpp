@@ -50,6 +50,14 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
         cost_per_million_tokens(*request.prices, ranks, request.work.tokens(ranks) / step);
   }
   point.extrapolated = ranks > request.largest_measured || ranks < request.smallest_measured;
+  if (ranks % 2 != 0) return point;
+  const auto gain = [half = index / 2, index, by_work = request.work.factor(ranks / 2) / work](
+                        const std::vector<double>& times) {
+    return times[half] / times[index] * by_work;
+  };
+  std::vector<double> gains;
+  for (const std::vector<double>& draw : draws.draws) gains.push_back(gain(draw));
+  point.doubling = with_quantiles(gain(draws.best), gains);
   return point;
 }
 

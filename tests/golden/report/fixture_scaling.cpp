@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/decision.h"
 #include "tests/golden/report/fixture.h"
 
@@ -111,6 +112,10 @@ ScalingLaw prediction(double compute, bool price) {
                      ranks > 2};
     if (price) {
       point.cost_per_million_tokens = Dollars(0.048 / 3600.0 * k * step / 512.0 * 1e6);
+    }
+    if (ranks % 2 == 0) {
+      const auto& half = law.curve[static_cast<std::size_t>(ranks / 2 - 1)];
+      point.doubling = ratio(half.step, point.step);
     }
     law.curve.push_back(point);
   }

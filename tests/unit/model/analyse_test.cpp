@@ -43,17 +43,35 @@ TEST_CASE("rows cost ranks times price times time per token", "[analyse]") {
   CHECK_FALSE(rows[1].cost_plateau);
 }
 
-TEST_CASE("the prediction uses the measured all-reduce of the run", "[analyse]") {
-  Run run = whole_run();
+namespace {
+void add_all_reduces(Run& run, int ranks, double latency, double per_byte) {
   for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
     Point point;
     point.parameters = {{fields::collective, std::string("all_reduce")},
                         {fields::mode, std::string("isolated")},
-                        {fields::ranks, std::int64_t{2}},
+                        {fields::ranks, std::int64_t{ranks}},
                         {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
-    point.samples = {{fields::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
+    point.samples = {{fields::time_s, std::vector<double>(7, latency + bytes * per_byte)}};
     probe(run, fields::comm_collectives).points.push_back(point);
   }
+}
+
+Run placed_run(const char* placement) {
+  Run run = whole_run();
+  run.environment = {{"cpu", {{"cores", std::int64_t{4}, "hwloc"}}},
+                     {"ranks", {{"placement", std::string(placement), "MPI"}}}};
+  add_all_reduces(run, 2, 1e-5, 1e-9);
+  return run;
+}
+
+double step_at(const ScalingLaw& law, std::size_t ranks) {
+  return law.curve.at(ranks - 1).step.value.value();
+}
+}  // namespace
+
+TEST_CASE("the prediction uses the measured all-reduce of the run", "[analyse]") {
+  Run run = whole_run();
+  add_all_reduces(run, 2, 1e-5, 1e-9);
   const Analysis analysis = analyse(run, {});
   REQUIRE(analysis.collectives.size() == 1);
   const ScalingLaw& law = analysis.scaling.front().laws[1];
@@ -63,6 +81,31 @@ TEST_CASE("the prediction uses the measured all-reduce of the run", "[analyse]")
   // exposed of 4 (.01 + 1) ms grow to 5 * (.03 + 1.5) / 1.01 = 7.57 ms at K = 4, next to 10 ms
   // of compute.
   CHECK_THAT(law.curve[3].step.value.value(), WithinRel(0.01757, 0.01));
+}
+
+TEST_CASE("a prediction ends with the node whose links alone were measured", "[analyse]") {
+  const ScalingLaw law =
+      analyse(placed_run("2 ranks on 1 node, shared memory"), {}).scaling.front().laws[1];
+  CHECK(law.curve.size() == 4);  // the node's cores
+  CHECK(law.basis.find("ends at 4, because no all-reduce") != std::string::npos);
+  CHECK(law.basis.find("sequences") == std::string::npos);
+  // A run that does not say where its ranks were has no such end.
+  CHECK(analyse(placed_run("2 ranks that share a GPU over the loopback network"), {})
+            .scaling.front()
+            .laws[1]
+            .curve.size() == 64);
+}
+
+TEST_CASE("counts within a node and beyond it are predicted from their own links", "[analyse]") {
+  Run run = placed_run("8 ranks on 2 nodes (4 per node), network chosen by MPI");
+  add_all_reduces(run, 8, 1e-3, 1e-8);
+  const ScalingLaw law = analyse(run, {}).scaling.front().laws[1];
+  REQUIRE(law.curve.size() == 64);
+  // Four buckets of 1 MB by the fit of 2 ranks and, beyond four, by that of 8: alpha (K-1)/7, beta
+  // 8 (K-1)/(7 K); all stretched by the 5 ms exposed of 4.04 at 2 ranks.
+  CHECK_THAT(step_at(law, 4), WithinRel(0.010 + 5e-3 * (0.03 + 1.5) / 1.01, 0.01));
+  const double beyond = 4.0 * (1e-3 * 15 / 7 + 1e-2 * 8 * 15 / (7 * 16));
+  CHECK_THAT(step_at(law, 16), WithinRel(0.0025 + beyond * 5.0 / 4.04, 0.01));
 }
 
 TEST_CASE("no price means no cost and no K*", "[analyse]") {

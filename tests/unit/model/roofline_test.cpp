@@ -256,10 +256,9 @@ TEST_CASE("a curve without a flat stretch has no plateau", "[levels]") {
   CHECK(find_plateaus({}).empty());
 }
 
-TEST_CASE("levels are named after the cache that holds the middle of the plateau", "[levels]") {
+TEST_CASE("levels are named after the smallest cache that holds them", "[levels]") {
   const std::vector<CacheCapacity> caches{{"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}};
-  // Middles: sqrt(8 x 32) = 16 kB in L1; sqrt(128 x 512) = 256 kB in L2; sqrt(4 x 16) = 8 MB in
-  // none.
+  // Up to 48 kB in L1, to 1 MB in L2, from 4 MB on in memory.
   const auto levels = find_levels(curve_of({8, 16, 32, 128, 256, 512, 4000, 8000, 16000},
                                            {300, 300, 300, 100, 100, 100, 20, 20, 20}),
                                   caches,
@@ -273,24 +272,147 @@ TEST_CASE("levels are named after the cache that holds the middle of the plateau
   CHECK(levels[2].value.samples == 6);
 }
 
-TEST_CASE("a single point beyond twice the last cache is the memory level", "[levels]") {
+TEST_CASE("a single point from four times the last cache on is the memory level", "[levels]") {
   const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
   const auto levels =
-      find_levels(curve_of({64, 128, 256, 512, 2100}, {90, 90, 90, 90, 15}), caches, 1);
+      find_levels(curve_of({64, 128, 256, 512, 4000}, {90, 90, 90, 90, 15}), caches, 1);
   REQUIRE(levels.size() == 2);
   CHECK(levels[1].label == "memory");
   CHECK_THAT(levels[1].value.value, WithinRel(15.0, 1e-12));
-  // 1.9 MB is less than twice 1 MB: part of it may still hit.
-  CHECK(find_levels(curve_of({64, 128, 256, 512, 1900}, {90, 90, 90, 90, 15}), caches, 1).size() ==
+  // Less than four times 1 MB: caches that do not replace the least recently used keep part of it.
+  CHECK(find_levels(curve_of({64, 128, 256, 512, 3900}, {90, 90, 90, 90, 15}), caches, 1).size() ==
         1);
 }
 
 TEST_CASE("a cache that workers share holds only their part of it", "[levels]") {
   const std::vector<CacheCapacity> caches{{"L3", Bytes(8e6), 1}};
-  const auto curve = curve_of({3000, 4000, 5000}, {50, 50, 50});
-  CHECK(find_levels(curve, caches, 1)[0].label == "L3");      // 8 MB for one worker
-  CHECK(find_levels(curve, caches, 2)[0].label == "L3");      // 4 MB each, the middle is 3.87 MB
-  CHECK(find_levels(curve, caches, 4)[0].label == "memory");  // 2 MB each
+  const auto curve = curve_of({3000, 3500, 4000, 5000}, {50, 50, 50, 50});
+  CHECK(find_levels(curve, caches, 1)[0].label == "L3");  // 8 MB for one worker
+  const auto two = find_levels(curve, caches, 2);         // 4 MB each
+  REQUIRE(two.size() == 1);
+  CHECK_THAT(two[0].largest.value(), WithinRel(4e6, 1e-12));
+  CHECK(find_levels(curve, caches, 4).empty());  // beyond 2 MB each, below four times that
+  CHECK(find_levels(curve, caches, 8)[0].label == "memory");  // 1 MB each, from 4 MB on
+}
+
+TEST_CASE("all instances of the last cache that the workers use count for memory", "[levels]") {
+  // Eight workers, two to each of four caches of 32 MB: 128 MB together, so memory begins at 64 MB
+  // each, not at the 16 MB each that are four times one cache.
+  const std::vector<CacheCapacity> caches{{"L3", Bytes(32e6), 4}};
+  const auto curve = curve_of({4000, 8000, 16000, 32000, 64000, 128000}, {90, 90, 90, 45, 30, 30});
+  const auto levels = find_levels(curve, caches, 8);
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[0].label == "L3");
+  CHECK(levels[1].label == "memory");
+  CHECK_THAT(levels[1].smallest.value(), WithinRel(64e6, 1e-12));
+}
+
+TEST_CASE("memory begins beyond the level that keeps most, which need not be the last",
+          "[levels]") {
+  // 64 second-level caches of 2 MB keep more than 100 MB of L3: from 8 MB each on, not from 6.25.
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(2e6), 64}, {"L3", Bytes(100e6), 1}};
+  const auto levels =
+      find_levels(curve_of({500, 1000, 2000, 7000, 9000}, {9, 9, 9, 4, 3}), caches, 64);
+  REQUIRE(levels.size() == 2);
+  CHECK_THAT(levels[1].smallest.value(), WithinRel(9e6, 1e-12));
+}
+
+TEST_CASE("known caches separate levels that the rates alone do not", "[levels]") {
+  // 8 % between L2 and L3, less than the 15 % that make a step; a smeared edge of L3.
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}, {"L3", Bytes(32e6), 1}};
+  const auto curve = curve_of({64, 128, 256, 512, 1500, 4000, 8000, 16000, 30000, 60000, 128000},
+                              {100, 100, 100, 100, 92, 92, 92, 91, 80, 55, 30});
+  CHECK(find_levels(curve, {}, 1)[0].largest.value() > 1e6);
+  const auto levels = find_levels(curve, caches, 1);
+  REQUIRE(levels.size() == 3);
+  CHECK_THAT(levels[0].largest.value(), WithinRel(512e3, 1e-12));
+  CHECK_THAT(levels[1].value.value, WithinRel(92.0, 0.02));
+  CHECK(levels[1].label == "L3");
+  CHECK_THAT(levels[2].value.value, WithinRel(30.0, 1e-12));
+}
+
+namespace {
+/// Streams of two workers on a machine with 32 MiB of L3 for both: 90 GB/s while a set is in it,
+/// `memory` GB/s beyond, in proportion to what is left of the set in between (times add).
+Point stream_point(const char* kernel, bool nontemporal, double mebibytes, double memory) {
+  const double in_cache = nontemporal ? 0.0 : std::min(1.0, std::pow(12.0 / mebibytes, 1.5));
+  const double seconds = in_cache / 90e9 + (1.0 - in_cache) / memory / 1e9;
+  Point point;
+  point.parameters = {
+      {fields::kernel, std::string(kernel)},
+      {fields::nontemporal, nontemporal},
+      {fields::workers, std::int64_t{2}},
+      {fields::working_set_bytes, static_cast<std::int64_t>(mebibytes * (1 << 20))}};
+  point.amounts = {{fields::bytes, 1.0}, {fields::bytes_real, 1.0}};
+  point.samples[fields::wall_s] = Samples(9, seconds);
+  point.samples[fields::cpu_s] = Samples(9, 2.0 * seconds);
+  for (std::size_t i = 0; i < 9; ++i) {
+    const double noise = 1.0 + 0.01 * (static_cast<double>(i) - 4.0) / 4.0;
+    point.samples[fields::wall_s][i] *= noise;
+    point.samples[fields::cpu_s][i] *= noise;
+  }
+  return point;
+}
+
+/// The sizes of the quick suite up to `largest` MiB per worker, by factors of sqrt(8).
+Run streaming_run(double largest) {
+  std::vector<Point> points;
+  for (double mebibytes = largest; mebibytes > 0.004; mebibytes /= std::sqrt(8.0)) {
+    points.push_back(stream_point("read", false, mebibytes, 55.0));
+    points.push_back(stream_point("copy", false, mebibytes, 34.0));
+    points.push_back(stream_point("triad", false, mebibytes, 36.6));
+    if (mebibytes < 4.0) continue;
+    points.push_back(stream_point("copy", true, mebibytes, 50.1));
+    points.push_back(stream_point("triad", true, mebibytes, 48.0));
+  }
+  Run run;
+  add(run, fields::roofline_memory, points);
+  std::vector<Point> ladder;
+  for (double intensity = 0.0625; intensity < 65.0; intensity *= 2.0) {
+    Point rung = compute_point(1.0, 2.0, 2);
+    const double rate = 1.0 / (1.0 / 200e9 + 1.0 / (40e9 * intensity));
+    rung.amounts = {{fields::flops, rate}, {fields::bytes, rate / intensity}};
+    ladder.push_back(rung);
+  }
+  add(run, fields::roofline_intensity, ladder);
+  return run;
+}
+
+const std::vector<CacheCapacity> two_core_caches{
+    {"L1", Bytes(32.0 * 1024), 2}, {"L2", Bytes(512.0 * 1024), 2}, {"L3", Bytes(32 << 20), 1}};
+}  // namespace
+
+TEST_CASE(
+    "memory bandwidth is that of the best STREAM kernel at four times the caches, and the "
+    "ridge stands on it",
+    "[levels]") {
+  const auto result = analyse_roofline(streaming_run(64.0), two_core_caches);
+  const MemoryLevel* memory = memory_rate(result->memory_levels, 2);
+  REQUIRE(memory != nullptr);
+  CHECK(memory->kernel == "non-temporal copy");
+  CHECK_THAT(memory->rate.value.value(), WithinRel(50.1e9, 0.01));
+  CHECK(memory_rate(result->memory_levels, 1) == nullptr);
+  for (const MemoryLevel& level : result->memory_levels) {
+    if (level.kernel != "triad" || level.label != "memory") continue;
+    // The 64 MiB hold 8 % of L3's rate; the set of 22.6 MiB each is a third L3.
+    CHECK_THAT(level.rate.value.value(), WithinRel(36.6e9, 0.06));
+    CHECK_THAT(level.smallest.value(), WithinRel(64.0 * (1 << 20), 1e-9));
+  }
+  REQUIRE(result->soft_roofs.size() == 1);
+  const SoftRoof& roof = result->soft_roofs.front();
+  CHECK_THAT(roof.ridge.value.value(),
+             WithinRel(roof.peak.value.value() / memory->rate.value.value(), 1e-9));
+  CHECK(roof.ridge.interval);
+  CHECK(result->warnings.empty());
+}
+
+TEST_CASE("sets that end below four times the caches give no memory bandwidth, and say so",
+          "[levels]") {
+  const auto result = analyse_roofline(streaming_run(40.0), two_core_caches);
+  CHECK(memory_rate(result->memory_levels, 2) == nullptr);
+  REQUIRE(result->warnings.size() == 1);
+  CHECK(result->warnings.front().find("80.0 MiB together, are less than 4 times the 32.0 MiB of "
+                                      "L3") != std::string::npos);
 }
 
 TEST_CASE("without known caches, and for a second plateau inside one cache, levels are numbered",

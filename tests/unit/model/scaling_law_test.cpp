@@ -168,3 +168,20 @@ TEST_CASE("a weak curve has the work of a step grow with the count", "[scaling]"
   REQUIRE(law.curve.size() == 64);
   CHECK_THAT(law.curve[7].step.value.value(), WithinRel(8 * relative_time(0.05, 0.01, 8), 1e-6));
 }
+
+TEST_CASE("what a doubling gains is read from each draw, not from two intervals", "[scaling]") {
+  // All draws of one shape, but of sizes between 0.8 and 1.2: the gain is known exactly.
+  CurveDraws draws{{100.0, 52.0, 36.0, 28.0}, {}};
+  for (int i = 0; i <= 40; ++i) {
+    const double scale = 0.8 + 0.01 * i;
+    draws.draws.push_back({100.0 * scale, 52.0 * scale, 36.0 * scale, 28.0 * scale});
+  }
+  ScalingLaw law;
+  fill_curve(law, draws, strong_request(2));
+  CHECK_FALSE(law.curve[2].doubling);
+  const Estimate<double> gain = law.curve[3].doubling.value();
+  CHECK_THAT(gain.value, WithinRel(52.0 / 28.0, 1e-12));
+  CHECK_THAT(gain.interval->low, WithinRel(52.0 / 28.0, 1e-12));
+  CHECK_THAT(gain.interval->high, WithinRel(52.0 / 28.0, 1e-12));
+  CHECK(law.curve[3].step.interval->low.value() < 0.85 * 28.0);
+}

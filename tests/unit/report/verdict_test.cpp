@@ -121,6 +121,10 @@ TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {
   const double times[] = {100.0, 52.0, 40.0, 28.0, 27.0, 26.0, 25.5, 25.0};
   for (int ranks = 1; ranks <= 8; ++ranks) {
     law.curve.push_back({ranks, row(ranks, times[ranks - 1], 1.0).step, {}, {}, ranks > 2});
+    if (ranks % 2 == 0) {
+      const double gain = times[ranks / 2 - 1] / times[ranks - 1];
+      law.curve.back().doubling = {gain, Interval<double>{gain, gain}, 200};
+    }
   }
   analysis.scaling[0].laws = {law};
   const Verdict verdict = judge(analysis);

@@ -198,3 +198,90 @@ TEST_CASE("noisy totals of few counts never name a wrong owner, and no owner of 
   INFO("a wrong owner on " << wrong);
   CHECK(wrong <= 0.01 * 3 * curves);
 }
+
+namespace {
+/// A table of `repeats` per count, times of `time_of(count)` with 3 % noise in each repeat.
+template <class TimeOf>
+std::vector<DecisionRow> repeated(int repeats, Noise& noise, const TimeOf& time_of) {
+  std::vector<TableRow> rows;
+  for (const int count : few_counts) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      rows.push_back(breakdown(count, time_of(count) * noise(), 0.0, 0.0));
+      rows.back().repeat = repeat;
+    }
+  }
+  return decision_rows(assemble(rows), {});
+}
+
+/// How wide intervals of a share are in the mean, and how often each end leaves out the truth.
+struct Ends {
+  double width = 0.0;
+  double below = 0.0;
+  double above = 0.0;
+};
+
+template <class Range>
+Ends ends_of(int repeats, double truth, const Range& range) {
+  constexpr int tables = 400;
+  Noise noise(0.03, 71);
+  Ends ends;
+  for (int i = 0; i < tables; ++i) {
+    const Interval<double> one = range(repeats, noise);
+    ends.width += (one.high - one.low) / tables;
+    ends.below += (truth < one.low) / static_cast<double>(tables);
+    ends.above += (truth > one.high) / static_cast<double>(tables);
+  }
+  return ends;
+}
+}  // namespace
+
+TEST_CASE("the split of compute narrows as the root of the repeats, each end missed by one in ten",
+          "[cause]") {
+  // 15 s of serial work against 30 log2(K)/K s at every count: 14.77 and 2.81 s of the loss at 64.
+  const auto time = [](double k) {
+    return 1000.0 / k + 15.0 * (1.0 - 1.0 / k) + 30.0 * std::log2(k) / k;
+  };
+  const double serial = 15.0 * 63.0 / 64.0;
+  const double truth = serial / (serial + 30.0 * 6.0 / 64.0);
+  const auto range = [&](int repeats, Noise& noise) {
+    const auto split = split_compute(repeated(repeats, noise, time)).value();
+    return level_share_profile(split.points, split.fits, 64.0).value();
+  };
+  const Ends few = ends_of(12, truth, range);
+  const Ends more = ends_of(48, truth, range);
+  const Ends most = ends_of(192, truth, range);
+  CAPTURE(few.width, more.width, most.width);
+  CHECK_THAT(more.width / most.width, WithinRel(2.0, 0.15));
+  CHECK(few.width > 1.5 * more.width);
+  for (const Ends& ends : {few, more, most}) {
+    CAPTURE(ends.below, ends.above);
+    CHECK(ends.below > 0.06);
+    CHECK(ends.below < 0.14);
+    CHECK(ends.above > 0.06);
+    CHECK(ends.above < 0.14);
+  }
+}
+
+TEST_CASE("forty repeats refute a law that one would allow, and the share of the gap is certain",
+          "[cause]") {
+  const auto time = [](double k) { return 1000.0 * (0.03 + 0.97 / k + 0.0004 * (k - 1.0)); };
+  const double serial = 30.0 * 63.0 / 64.0;
+  const double truth = serial / (serial + 0.4 * 63.0);
+  int refuted = 0;
+  const auto range = [&](int repeats, Noise& noise) {
+    const LawSpread spread = law_spread(repeated(repeats, noise, time)).value();
+    refuted += repeats == 40 && !spread.readings[1].holds;
+    return spread.serial_share.value();
+  };
+  const Ends few = ends_of(10, truth, range);
+  const Ends more = ends_of(40, truth, range);
+  const Ends most = ends_of(160, truth, range);
+  CAPTURE(few.width, more.width, most.width, few.below, few.above, more.below, more.above);
+  CAPTURE(most.below, most.above, refuted);
+  CHECK(refuted >= 380);
+  CHECK(more.width < 0.8 * few.width);
+  CHECK(most.width < 0.7 * more.width);
+  for (const Ends& ends : {few, more, most}) {
+    CHECK(ends.below + ends.above < 0.07);
+  }
+}
