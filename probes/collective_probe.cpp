@@ -67,16 +67,17 @@ double expected_sample_s(const CollectiveWork& work) {
   return std::max(block_s, large_block_operations * operation_s);
 }
 
-/// How long one setting may take: at least 20 samples of small messages and 6 of large ones, the
-/// fewest with a 95 % interval of their median, and more while the budget lasts.
+/// How long one setting may take: 20 samples and more while the budget lasts; it lasts for 20 of
+/// small messages and for the fewest that have an interval of large ones.
 StoppingTarget sweep_target(const CollectiveWork& work, Suite suite) {
   const bool isolated = work.mode == CollectiveMode::isolated;
   StoppingTarget target{.relative_half_width = 0.01,
-                        .minimum_samples = isolated && work.message <= small_message ? 20U : 6U,
                         .maximum_samples = isolated ? 200U : 50U,
                         .time_budget = Seconds(suite == Suite::quick ? 0.04 : 0.3)};
-  const Seconds least(expected_sample_s(work) * static_cast<double>(target.minimum_samples));
-  target.time_budget = std::max(target.time_budget, least);
+  const bool small = isolated && work.message <= small_message;
+  const std::size_t least = small ? target.minimum_samples : fewest_samples;
+  target.time_budget =
+      std::max(target.time_budget, Seconds(expected_sample_s(work) * static_cast<double>(least)));
   return target;
 }
 

@@ -16,11 +16,11 @@ namespace scaleworth::probes {
 /// 1 and, where there are more, all workers.
 std::vector<int> worker_counts(const Setting& setting);
 
-inline constexpr SuitePace compute_pace{{Seconds(0.1), 9}, {Seconds(0.4), 20}};
-inline constexpr SuitePace memory_pace{{Seconds(0.03), 9}, {Seconds(0.12), 15}};
-inline constexpr SuitePace latency_pace{{Seconds(0.05), 9}, {Seconds(0.15), 15}};
-inline constexpr SuitePace intensity_pace{{Seconds(0.06), 9}, {Seconds(0.25), 15}};
-inline constexpr SuitePace gemm_pace{{Seconds(0.13), 7}, {Seconds(0.35), 9}};
+inline constexpr SuitePace compute_pace{{Seconds(0.1), 20}, {Seconds(0.4), 40}};
+inline constexpr SuitePace memory_pace{{Seconds(0.03), 20}, {Seconds(0.12), 40}};
+inline constexpr SuitePace latency_pace{{Seconds(0.05), 20}, {Seconds(0.15), 40}};
+inline constexpr SuitePace intensity_pace{{Seconds(0.06), 20}, {Seconds(0.25), 40}};
+inline constexpr SuitePace gemm_pace{{Seconds(0.13), 20}, {Seconds(0.35), 20}};
 
 /// Bytes per worker from which streams go: 4 KiB, then by a constant factor up to 4 times the last
 /// cache divided by the workers, or less where memory is short: `workers` workers use at most an
@@ -74,8 +74,8 @@ std::vector<GemmShape> gemm_plan(const Setting& setting);
 /// Products of the families that do not fit a quarter of the available memory.
 std::size_t gemm_shapes_left_out(const Setting& setting);
 
-/// Expected time of one shape: filling and checking its operands, and samples, of which at least
-/// `minimum_samples` are taken however long a product lasts.
+/// Expected time of one shape: filling and checking its operands, and samples, of which at least 6
+/// are taken however long a product lasts.
 Seconds gemm_time(const GemmWork& work, const Pace& pace);
 
 /// The user's own shapes instead, recorded as family "free". Throws NothingToMeasure with the

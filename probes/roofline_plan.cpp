@@ -197,8 +197,8 @@ Seconds gemm_time(const GemmWork& work, const Pace& pace) {
   const double checked = static_cast<double>(std::min<std::int64_t>(work.batch, 3)) * 4.0 *
                          static_cast<double>((work.m + work.n) * work.k);
   const Seconds check(checked * 1.5e-9);
-  const Seconds samples = static_cast<double>(pace.minimum_samples) * operation_time(work);
-  // The stopping rule gives the minimum up at four times the budget, after one sample at least.
+  // The stopping rule gives these up at four times the budget, after one sample at least.
+  const Seconds samples = static_cast<double>(fewest_samples) * operation_time(work);
   return fill + check + operation_time(work) +
          std::max(operation_time(work),
                   std::clamp(samples, time_per_setting(pace), 4.0 * pace.budget));

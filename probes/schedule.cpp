@@ -3,6 +3,8 @@
 
 #include "src/core/error.h"
 
+#include <algorithm>
+
 namespace scaleworth::probes {
 const char* suite_name(Suite suite) {
   return suite == Suite::quick ? "quick" : "standard";
@@ -21,8 +23,12 @@ StoppingTarget target_of(const Pace& pace) {
           .time_budget = pace.budget};
 }
 
+Seconds fitting_sample(const StoppingTarget& target) {
+  const std::size_t least = std::max<std::size_t>(1, target.minimum_samples);
+  return 0.7 * target.time_budget / static_cast<double>(least);
+}
+
 Seconds time_per_setting(const Pace& pace) {
-  const Seconds sample = 0.7 * pace.budget / static_cast<double>(pace.minimum_samples);
-  return 0.8 * pace.budget + 1.5 * sample;
+  return 0.85 * pace.budget + 1.5 * fitting_sample(target_of(pace));
 }
 }  // namespace scaleworth::probes

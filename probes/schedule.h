@@ -35,8 +35,11 @@ struct SuitePace {
   }
 };
 
-/// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
-/// quiet machine, at 100 % otherwise) and the calibration before them.
+/// How long a sample may last for `minimum_samples` to fit 70 % of the budget.
+Seconds fitting_sample(const StoppingTarget& target);
+
+/// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on most
+/// settings of a quiet machine, at 100 % otherwise) and the calibration before them.
 Seconds time_per_setting(const Pace& pace);
 
 /// whole(size) for sizes from `smallest` by `factor`, and for `largest`, which is at least half a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/batching.h"
 
+#include "probes/schedule.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/process.h"
@@ -47,7 +48,8 @@ int calibrate_repetitions(const BatchFunction& run, const BatchOptions& options)
 
 DeviceMeasured sample_batches(const BatchFunction& run,
                               const Target& target,
-                              const BatchOptions& options) {
+                              BatchOptions options) {
+  options.batch = std::min(options.batch, fitting_sample(target));
   run_once(run, 1);
   int repetitions = options.repetitions > 0
                         ? std::min(options.repetitions, options.maximum_repetitions)

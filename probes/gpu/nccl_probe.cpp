@@ -79,13 +79,9 @@ constexpr double least_operations = 2.0;
 StoppingTarget nccl_target(const CollectiveWork& work, const NcclPlanning& planning) {
   const bool latency = work.mode == CollectiveMode::isolated && work.message <= small_message;
   const bool quick = planning.suite == Suite::quick;
-  StoppingTarget target{.relative_half_width = 0.01,
-                        .minimum_samples = latency ? 30U : 6U,
-                        .maximum_samples = latency ? 400U : 100U,
-                        .time_budget = Seconds(quick ? 0.01 : 0.04)};
-  // Ranks that share a GPU are time-sliced: each operation takes milliseconds.
-  if (planning.shared_gpu) target.minimum_samples = 6;
-  return target;
+  return {.relative_half_width = 0.01,
+          .maximum_samples = latency ? 400U : 100U,
+          .time_budget = Seconds(quick ? 0.01 : 0.04)};
 }
 
 /// Of one setting with its preparation and verification.
@@ -95,7 +91,7 @@ Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planni
   const double repetition_s = work.mode == CollectiveMode::isolated
                                   ? operation_s
                                   : std::max(block_s, least_operations * operation_s);
-  const double least_s = repetition_s * static_cast<double>(target.minimum_samples);
+  const double least_s = repetition_s * static_cast<double>(fewest_samples);
   return Seconds(setting_s + warm_operations * operation_s +
                  std::max(least_s, target.time_budget.value()));
 }

@@ -63,10 +63,13 @@ void warn_of_glance(const std::vector<PlannedDevice>& planned,
 Seconds device_setting_time(const Pace& pace, Seconds operation) {
   const BatchOptions batching;
   const Seconds queue = static_cast<double>(batching.maximum_repetitions) * operation;
-  const Seconds sample = std::max(operation, std::min(batching.batch, queue));
+  const Seconds sample =
+      std::max(operation, std::min({batching.batch, queue, fitting_sample(target_of(pace))}));
   const Seconds around = 1.3 * sample + std::max(batching.warm_up, operation);
-  // The stopping rule gives the minimum up at four times the budget.
-  const Seconds samples = 1.1 * static_cast<double>(pace.minimum_samples) * sample;
+  // The stopping rule gives the minimum up at the budget, the fewest samples at four times that.
+  const Seconds wanted = 1.1 * static_cast<double>(pace.minimum_samples) * sample;
+  const Seconds fewest = static_cast<double>(fewest_samples) * sample;
+  const Seconds samples = std::max(fewest, std::min(wanted, pace.budget + operation));
   return around + std::min(samples, 4.0 * pace.budget + operation);
 }
 

@@ -69,11 +69,11 @@ namespace {
 constexpr Seconds one_kernel{1e-3};
 constexpr Seconds one_launch{4e-6};
 
-constexpr SuitePace compute_pace{{Seconds(0.4), 14}, {Seconds(1.2), 40}};
-constexpr SuitePace intensity_pace{{Seconds(0.2), 7}, {Seconds(0.45), 15}};
-constexpr SuitePace launch_pace{{Seconds(0.2), 9}, {Seconds(0.6), 20}};
-constexpr SuitePace latency_pace{{Seconds(0.2), 7}, {Seconds(0.26), 9}};
-constexpr SuitePace memory_pace{{Seconds(0.18), 6}, {Seconds(0.35), 12}};
+constexpr SuitePace compute_pace{{Seconds(0.4), 20}, {Seconds(1.2), 40}};
+constexpr SuitePace intensity_pace{{Seconds(0.2), 20}, {Seconds(0.45), 20}};
+constexpr SuitePace launch_pace{{Seconds(0.2), 20}, {Seconds(0.6), 40}};
+constexpr SuitePace latency_pace{{Seconds(0.2), 20}, {Seconds(0.26), 20}};
+constexpr SuitePace memory_pace{{Seconds(0.18), 20}, {Seconds(0.35), 20}};
 constexpr Pace pilot_pace{Seconds(0.06), 3};
 
 /// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting

@@ -13,7 +13,7 @@
 
 namespace scaleworth::probes {
 namespace {
-constexpr SuitePace transfer_pace{{Seconds(0.2), 7}, {Seconds(0.3), 10}};
+constexpr SuitePace transfer_pace{{Seconds(0.2), 20}, {Seconds(0.3), 20}};
 constexpr double memory_share = 0.25;  // source, target and both directions fit
 constexpr double smallest_size = 4.0 * kibibyte;
 constexpr Bytes large_size{256.0 * mebibyte};

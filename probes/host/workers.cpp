@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/workers.h"
 
+#include "probes/schedule.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
@@ -115,10 +116,9 @@ void note_contention(Samples& samples, int workers) {
 }  // namespace
 
 Seconds sample_duration(const Target& target) {
-  const double fitting = 0.7 * target.time_budget.value() /
-                         static_cast<double>(std::max<std::size_t>(1, target.minimum_samples));
-  return Seconds(std::max(std::clamp(fitting, shortest_sample_s, longest_sample_s),
-                          100.0 * clock_resolution_s()));
+  return Seconds(
+      std::max(std::clamp(fitting_sample(target).value(), shortest_sample_s, longest_sample_s),
+               100.0 * clock_resolution_s()));
 }
 
 double clock_seconds(clockid_t clock) {

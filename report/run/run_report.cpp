@@ -2,7 +2,9 @@
 #include "report/run/run_report.h"
 
 #include "report/names.h"
+#include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/roofline.h"
 
 #include <algorithm>
 #include <array>
@@ -34,6 +36,51 @@ Table sample_warnings(const Run& run) {
                                 {measure("settings", "settings", Unit::count), &Warning::second}}));
 }
 
+struct Sampling {
+  std::string probe;
+  int settings = 0;
+  double samples = 0.0;  // this and the next: medians over the settings
+  double lag1 = 0.0;
+  double effective = 0.0;
+};
+
+Table sampling(const Run& run) {
+  std::vector<Sampling> rows;
+  for (const ProbeRecord& probe : run.probes) {
+    std::vector<double> samples;
+    std::vector<double> lag1;
+    std::vector<double> effective;
+    for (const Point& point : probe.points) {
+      for (const char* name : {fields::wall_s, fields::time_s, fields::step_s}) {
+        if (!point.samples.contains(name)) continue;
+        const std::vector<double> times = usable_times(point, name);
+        const Autocorrelation correlation = autocorrelation(times);
+        samples.push_back(static_cast<double>(times.size()));
+        lag1.push_back(correlation.lag1);
+        effective.push_back(correlation.effective);
+      }
+    }
+    if (samples.empty()) continue;
+    rows.push_back({probe.name,
+                    static_cast<int>(samples.size()),
+                    *median(samples),
+                    *median(lag1),
+                    *median(effective)});
+  }
+  return all_detail(make_table(
+      "sampling",
+      "Samples and their autocorrelation",
+      rows,
+      {{parameter("probe", "probe"), &Sampling::probe},
+       {measure("settings", "settings", Unit::count), &Sampling::settings},
+       {measure("samples", "samples"), &Sampling::samples},
+       {measure("rank_autocorrelation", "lag-1 autocorrelation").with_decimals(2), &Sampling::lag1},
+       {measure("effective_samples", "effective samples"), &Sampling::effective}},
+      {"Medians over the settings; of ranks, samples in the order taken. The interval of a median "
+       "is "
+       "that of its effective samples."}));
+}
+
 Table losses(const Run& run) {
   using Loss = decltype(ProbeRecord::losses)::value_type;
   return make_table("losses",
@@ -60,8 +107,8 @@ Section findings_section(const std::vector<Finding>& findings) {
 Section warnings_section(const Run& run,
                          const Analysis& analysis,
                          const std::vector<Finding>& findings) {
-  Section section =
-      section_of("warnings", "Warnings and losses", {losses(run), sample_warnings(run)});
+  Section section = section_of(
+      "warnings", "Warnings and losses", {losses(run), sampling(run), sample_warnings(run)});
   section.list = texts_of(findings, true);
   const auto add = [&](const std::string& of, const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) section.list.push_back(of + warning);

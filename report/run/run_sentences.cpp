@@ -401,8 +401,8 @@ void add_step_variants(const Run& run, Findings& findings) {
   for (const auto& [variant, sentence] : variants) {
     const Point* other = plain ? variant_point(*probe, variant) : nullptr;
     if (!other) continue;
-    const Estimate<double> times = ratio(median_estimate(series(*other, fields::step_s)),
-                                         median_estimate(series(*plain, fields::step_s)));
+    const Estimate<double> times = ratio(series_estimate(series(*other, fields::step_s)),
+                                         series_estimate(series(*plain, fields::step_s)));
     const auto& range = times.interval;
     findings.result(fmt::runtime(sentence),
                     fmt::format("{:.4f}", times.value) +

@@ -48,7 +48,7 @@ void append_usable(std::vector<double>& times, const Point& point) {
 }
 
 CollectivePoint point_of(double bytes, const std::vector<double>& times, double factor) {
-  const auto time = as<Seconds>(median_estimate(times));
+  const auto time = as<Seconds>(series_estimate(times));
   const BytesPerSecond bandwidth = Bytes(bytes) / time.value;
   return {Bytes(bytes), time, bandwidth, bandwidth * factor};
 }

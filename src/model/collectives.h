@@ -26,9 +26,10 @@ namespace scaleworth::model {
 double bus_factor(const std::string& collective, int ranks);
 
 /// One result per (collective, mode, rank count) of comm.collectives. A time is the median over
-/// repetitions of the slowest rank's, with its order-statistic interval; repeated sizes are pooled.
-/// Settings with fewer than two ranks do not communicate and are left out. Throws UserError, as
-/// `analyse_algorithms` does, when a point lacks a field or `bus_factor` does not know it.
+/// repetitions of the slowest rank's, with the interval of `series_estimate`; repeated sizes are
+/// pooled. Settings with fewer than two ranks do not communicate and are left out. Throws
+/// UserError, as `analyse_algorithms` does, when a point lacks a field or `bus_factor` does not
+/// know it.
 std::vector<CollectiveResult> analyse_collectives(const Run& run);
 
 /// Time of one operation at one message size.

@@ -68,7 +68,7 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
     const std::vector<double> times = usable_times(point, fields::wall_s);
     if (times.empty()) continue;
     const std::string& kind = text_parameter(point, fields::launch);
-    result.launches.push_back({kind, as<Seconds>(median_estimate(times))});
+    result.launches.push_back({kind, as<Seconds>(series_estimate(times))});
   }
   const auto products = [&](const char* probe) {
     return products_of(points_of_gpu(run, probe, ordinal), result.identity, result.warnings);

@@ -67,7 +67,7 @@ std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const
   const bool shared = scope != multiprocessor_scope;
   if (samples.size() == 1) {
     const auto& [size, rates] = samples.front();
-    return {{shared ? shared_label : "L1", size, size, median_estimate(rates)}};
+    return {{shared ? shared_label : "L1", size, size, series_estimate(rates)}};
   }
   if (shared) {
     // Whatever part of it is used, shared memory is one level.
@@ -197,7 +197,7 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
     if (times.empty()) continue;
     const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
     if (parameter_of<std::int64_t>(point, fields::stride_bytes) >= page_bytes) {
-      result.translation_latency.push_back({Bytes(size), as<Seconds>(median_estimate(times))});
+      result.translation_latency.push_back({Bytes(size), as<Seconds>(series_estimate(times))});
       continue;
     }
     lines.points.push_back(point);

@@ -257,7 +257,7 @@ void analyse_latency(const ProbeRecord& probe,
   }
   warn_contended("latency", contended, result.warnings);
   for (const auto& [bytes, times] : curve) {
-    result.latency.push_back({Bytes(bytes), as<Seconds>(median_estimate(times))});
+    result.latency.push_back({Bytes(bytes), as<Seconds>(series_estimate(times))});
   }
   for (const Level& level : find_levels(samples_of(curve), caches, 1)) {
     result.latency_levels.push_back(

@@ -292,7 +292,7 @@ void warn_contended(const std::string& what,
 }
 
 Estimate<double> rate_estimate(double amount, std::span<const double> times) {
-  return transform_decreasing(median_estimate(times), [=](double time) { return amount / time; });
+  return transform_decreasing(series_estimate(times), [=](double time) { return amount / time; });
 }
 
 std::vector<double> rates(double amount, std::span<const double> times) {

@@ -112,7 +112,7 @@ void warn_contended(const std::string& what,
                     std::size_t contended,
                     std::vector<std::string>& warnings);
 
-/// amount / median(time), with the median's order-statistic interval.
+/// amount / median(time), with the interval of `series_estimate`.
 /// Throws std::invalid_argument for no times.
 Estimate<double> rate_estimate(double amount, std::span<const double> times);
 

@@ -238,7 +238,7 @@ Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> rungs) {
   std::vector<MedianResampler> resamplers;
   std::size_t samples = 0;
   for (const auto& [intensity, rates] : rungs) {
-    roof.points.push_back({intensity, as<FlopPerSecond>(median_estimate(rates))});
+    roof.points.push_back({intensity, as<FlopPerSecond>(series_estimate(rates))});
     resamplers.emplace_back(rates);
     log_intensities.push_back(std::log(intensity.value()));
     log_rates.push_back(std::log(resamplers.back().median()));

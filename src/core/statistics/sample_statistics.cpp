@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 #include <stdexcept>
 
 #include <unsupported/Eigen/SpecialFunctions>
@@ -30,6 +32,17 @@ std::size_t outer_rank(std::size_t n) {
     rank = below + 1;
   }
   return rank;
+}
+
+/// Ranks less their mean; equal samples share theirs.
+std::vector<double> centred_ranks(std::span<const double> samples) {
+  const std::vector<double> sorted = sorted_copy(samples);
+  std::vector<double> ranks;
+  for (const double sample : samples) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), sample);
+    ranks.push_back(static_cast<double>((first - sorted.begin()) - (sorted.end() - last)) / 2.0);
+  }
+  return ranks;
 }
 
 /// P(|T| > t).
@@ -64,6 +77,52 @@ Estimate<double> median_estimate(std::span<const double> samples) {
   const std::optional<double> centre = median(samples);
   if (!centre) throw std::invalid_argument("median_estimate: no samples");
   return {*centre, median_interval(samples), samples.size()};
+}
+
+Autocorrelation autocorrelation(std::span<const double> series) {
+  const auto n = static_cast<double>(series.size());
+  if (n < 6.0) return {0.0, n};
+  const std::vector<double> ranks = centred_ranks(series);
+  const auto product = [&](std::size_t lag) {
+    return std::inner_product(
+        ranks.begin() + static_cast<std::ptrdiff_t>(lag), ranks.end(), ranks.begin(), 0.0);
+  };
+  const double squares = product(0);
+  if (squares == 0.0) return {0.0, n};
+  const double first = product(1) / squares;
+  const double lag1 = std::clamp((n * first + 1.0) / (n - 4.0), -1.0, 1.0);
+  double presumed = std::max(0.0, lag1);
+  if (n < 20.0) presumed += 0.75 * std::sqrt((1.0 - presumed * presumed) / n);
+  presumed = std::min(presumed, 1.0);
+  // Subtracting the samples' own mean rank biases each term by about -1 / n.
+  double sum = first + 1.0 / n;
+  for (std::size_t lag = 2; lag + 1 < series.size(); lag += 2) {
+    const double pair = (product(lag) + product(lag + 1)) / squares + 2.0 / n;
+    if (pair <= 0.0) break;
+    sum += pair;
+  }
+  const double tau = std::max((1.0 + presumed) / (1.0 - presumed), 1.0 + 2.0 * sum);
+  return {lag1, std::max(2.0, n / tau)};
+}
+
+Estimate<double> series_estimate(std::span<const double> series) {
+  Estimate<double> result = median_estimate(series);
+  const auto n = static_cast<double>(series.size());
+  const double effective = autocorrelation(series).effective;
+  if (!result.interval || effective >= n) return result;
+  const double t = student_t_two_sided(0.95, effective - 1.0);
+  // The i-th of n sorted samples, from 0, is taken for the quantile (i + 1/2) / n.
+  const double rank = n * (0.5 - t / (2.0 * std::sqrt(effective))) - 0.5;
+  if (rank >= 0.0) {
+    const double p = rank / (n - 1.0);
+    result.interval = Interval<double>{*quantile(series, p), *quantile(series, 1.0 - p)};
+    return result;
+  }
+  const double sigma = (*quantile(series, 0.75) - *quantile(series, 0.25)) / 1.349;
+  const double width = std::sqrt(std::numbers::pi / 2.0 / (effective - 1.0)) * t * sigma;
+  result.interval = Interval<double>{result.value - width, result.value + width};
+  if (result.interval->low <= 0.0) result.interval.reset();
+  return result;
 }
 
 Estimate<double> ratio(const Estimate<double>& a, const Estimate<double>& b) {
@@ -105,13 +164,14 @@ double student_t_below(double t, double degrees_of_freedom) {
   return t > 0.0 ? 1.0 - tail : tail;
 }
 
-MedianResampler::MedianResampler(std::span<const double> samples) : sorted_(sorted_copy(samples)) {
+MedianResampler::MedianResampler(std::span<const double> samples)
+    : sorted_(sorted_copy(samples)), effective_(autocorrelation(samples).effective) {
   if (sorted_.empty()) throw std::invalid_argument("MedianResampler: no samples");
 }
 
 double MedianResampler::draw(std::mt19937_64& random) const {
   const std::size_t n = sorted_.size();
-  std::gamma_distribution<double> gamma((static_cast<double>(n) + 1.0) / 2.0, 1.0);
+  std::gamma_distribution<double> gamma((effective_ + 1.0) / 2.0, 1.0);
   const double below = gamma(random);
   const double position = below / (below + gamma(random)) * static_cast<double>(n);
   return sorted_[std::min(static_cast<std::size_t>(position), n - 1)];

@@ -5,12 +5,21 @@
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
 namespace scaleworth {
+namespace {
+constexpr double fewest_effective = 15.0;
+
+double relative_half_width(const Estimate<double>& estimate) {
+  return (estimate.interval->high - estimate.interval->low) / 2.0 / estimate.value;
+}
+}  // namespace
+
 void StoppingRule::add(Seconds sample, Seconds spent) {
   if (!std::isfinite(sample.value()) || sample.value() <= 0.0) {
     throw ProbeFailure(fmt::format(
@@ -18,42 +27,46 @@ void StoppingRule::add(Seconds sample, Seconds spent) {
   }
   samples_.push_back(sample.value());
   spent_ += spent;
-  if (samples_.size() < target_.minimum_samples) {
-    // A single sample may cost more than the budget; the minimum is then given up, and said.
-    if (spent_ >= 4.0 * target_.time_budget) reason_ = Reason::time_budget;
-    return;
-  }
-  // Sorting at every sample would cost n^2 log n; from 64 samples on every 16th decides.
-  if (samples_.size() < 64 || samples_.size() % 16 == 0) {
-    const Estimate<double> estimate = median_estimate(samples_);
-    if (estimate.interval) {
-      reached_half_width_ =
-          (estimate.interval->high - estimate.interval->low) / 2.0 / estimate.value;
-      if (reached_half_width_ <= target_.relative_half_width) reason_ = Reason::converged;
+  if (finished()) return;  // the rest of a batch
+  const std::size_t count = samples_.size();
+  const std::size_t least = std::max<std::size_t>(1, target_.minimum_samples);
+  if (count % least == 0 && std::has_single_bit(count / least)) {
+    const Estimate<double> estimate = series_estimate(samples_);
+    if (estimate.interval && relative_half_width(estimate) <= target_.relative_half_width &&
+        autocorrelation(samples_).effective >= fewest_effective) {
+      reason_ = Reason::converged;
+      return;
     }
   }
-  if (reason_ != Reason::running) return;
-  if (samples_.size() >= target_.maximum_samples) reason_ = Reason::maximum_samples;
-  if (spent_ >= target_.time_budget) reason_ = Reason::time_budget;
+  if (count >= target_.maximum_samples) reason_ = Reason::maximum_samples;
+  // Few samples may cost more than the budget; the minimum is then given up, and said.
+  const bool enough = count >= std::min(least, fewest_samples);
+  if (spent_ >= (enough ? 1.0 : 4.0) * target_.time_budget) reason_ = Reason::time_budget;
 }
 
 std::string StoppingRule::explanation() const {
   const std::size_t count = samples_.size();
-  const std::string width = reached_half_width_ > 0.0 || reason_ == Reason::converged
-                                ? fmt::format("median within {:.2g} %", 100.0 * reached_half_width_)
-                                : std::string("too few samples for an interval");
+  std::string width = fmt::format("{} samples are too few for an interval", count);
+  if (count >= fewest_samples) {
+    const Estimate<double> estimate = series_estimate(samples_);
+    const Autocorrelation correlation = autocorrelation(samples_);
+    width = fmt::format("{} after {} samples, {:.0f} effective (lag-1 autocorrelation {:.2f})",
+                        estimate.interval ? fmt::format("median within {:.2g} %",
+                                                        100.0 * relative_half_width(estimate))
+                                          : "no interval of the median",
+                        count,
+                        correlation.effective,
+                        correlation.lag1);
+  }
   switch (reason_) {
     case Reason::running:
       return fmt::format("not finished after {} samples", count);
     case Reason::converged:
-      return fmt::format("converged: {} after {} samples", width, count);
+      return fmt::format("converged: {}", width);
     case Reason::maximum_samples:
-      return fmt::format("maximum of {} samples: {}", count, width);
+      return fmt::format("maximum of {} samples: {}", target_.maximum_samples, width);
     case Reason::time_budget:
-      return fmt::format("time budget of {:.3g} s spent after {} samples: {}",
-                         target_.time_budget.value(),
-                         count,
-                         width);
+      return fmt::format("time budget of {:.3g} s spent: {}", target_.time_budget.value(), width);
   }
   return {};
 }
@@ -95,7 +108,7 @@ double tie_correction(std::vector<double> values) {
   return correction;
 }
 
-Trend trend_of(const std::vector<double>& series) {
+Trend trend_of(std::vector<double> series) {
   std::vector<double> slopes;
   slopes.reserve(series.size() * (series.size() - 1) / 2);
   double concordance = 0.0;
@@ -109,9 +122,11 @@ Trend trend_of(const std::vector<double>& series) {
   const auto n = static_cast<double>(series.size());
   const double variance = (n * (n - 1.0) * (2.0 * n + 5.0) - tie_correction(series)) / 18.0;
   if (variance <= 0.0 || concordance == 0.0) return {};  // equal samples
-  const double z = (std::abs(concordance) - 1.0) / std::sqrt(variance);
   const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
   std::nth_element(slopes.begin(), middle, slopes.end());
+  for (std::size_t i = 0; i < series.size(); ++i) series[i] -= *middle * static_cast<double>(i);
+  const double inflated = variance * n / autocorrelation(series).effective;
+  const double z = (std::abs(concordance) - 1.0) / std::sqrt(inflated);
   return {*middle, std::erfc(z / std::sqrt(2.0))};
 }
 

@@ -226,7 +226,7 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
 }
 
 Estimate<Seconds> step_time(const MeasuredCount& count) {
-  return transform(median_estimate(count.step_s), [](double s) { return Seconds(s); });
+  return transform(series_estimate(count.step_s), [](double s) { return Seconds(s); });
 }
 
 std::size_t common_steps(const MeasuredCount& count) {

@@ -83,6 +83,90 @@ TEST_CASE("the interval of the median covers the truth in 2000 skewed repeats", 
   REQUIRE(covered <= 1960);  // and not by being far too wide
 }
 
+namespace {
+/// `pattern` over and over, 20 values.
+std::vector<double> twenty(const std::vector<double>& pattern) {
+  std::vector<double> series;
+  for (std::size_t i = 0; i < 20; ++i) series.push_back(pattern[i % pattern.size()]);
+  return series;
+}
+}  // namespace
+
+TEST_CASE("the autocorrelation of a short series is corrected for its bias", "[statistics]") {
+  // Ranks less their mean are -5, -5, 5, 5, ...: squares 500; of 19 neighbours 10 are equal and 9
+  // opposite, r = 25 / 500; (20 * 0.05 + 1) / 16 = 0.125; tau = 1.125 / 0.875.
+  const Autocorrelation pairs = autocorrelation(twenty({1.0, 1.0, 7.0, 7.0}));
+  REQUIRE_THAT(pairs.lag1, WithinAbs(0.125, 1e-12));
+  REQUIRE_THAT(pairs.effective, WithinAbs(20.0 * 0.875 / 1.125, 1e-12));
+}
+
+TEST_CASE("two levels one after the other are two effective samples", "[statistics]") {
+  std::vector<double> levels(20, 1.0);
+  for (std::size_t i = 10; i < 20; ++i) levels[i] = 2.0;
+  REQUIRE(autocorrelation(levels).effective == 2.0);
+}
+
+TEST_CASE("equal samples and fewer than six have no autocorrelation", "[statistics]") {
+  REQUIRE(autocorrelation(std::vector<double>(30, 2.5)).effective == 30.0);
+  REQUIRE(autocorrelation(std::vector<double>{1, 2, 3, 4, 5}).lag1 == 0.0);
+  REQUIRE(autocorrelation({}).effective == 0.0);
+}
+
+TEST_CASE("slow noise under fast noise is seen although neighbours agree little", "[statistics]") {
+  // x = sqrt(1/2) AR(1) of rho 0.95 + sqrt(1/2) white: lag 1 is 0.475, which alone gives tau = 2.8;
+  // the sum over all lags is tau = 1 + 2 * 0.475 / 0.05 = 20.
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> noise;
+  std::vector<double> series;
+  double slow = noise(random);
+  for (int i = 0; i < 4000; ++i) {
+    slow = 0.95 * slow + std::sqrt(1.0 - 0.95 * 0.95) * noise(random);
+    series.push_back(slow + noise(random));
+  }
+  REQUIRE_THAT(autocorrelation(series).lag1, WithinAbs(0.475, 0.06));
+  REQUIRE(autocorrelation(series).effective < 4000.0 / 12.0);
+}
+
+TEST_CASE("the interval of a series without autocorrelation is that of independent samples",
+          "[statistics]") {
+  const std::vector<double> series = twenty({1.0, 4.0, 2.0, 3.0});
+  REQUIRE(autocorrelation(series).effective == 20.0);
+  REQUIRE(series_estimate(series).interval->low == median_estimate(series).interval->low);
+  REQUIRE(series_estimate(series).interval->high == median_estimate(series).interval->high);
+}
+
+TEST_CASE("the interval of two levels is wider than their range, or absent where it reaches zero",
+          "[statistics]") {
+  // 2 effective samples, t of one degree of freedom 12.706, sigma = 0.02 / 1.349:
+  // sqrt(pi / 2) * 12.706 * 0.014826 = 0.23610.
+  std::vector<double> levels(20, 1.0);
+  for (std::size_t i = 10; i < 20; ++i) levels[i] = 1.02;
+  const Estimate<double> estimate = series_estimate(levels);
+  REQUIRE_THAT(estimate.interval->low, WithinAbs(1.01 - 0.23610, 1e-4));
+  REQUIRE_THAT(estimate.interval->high, WithinAbs(1.01 + 0.23610, 1e-4));
+  for (std::size_t i = 10; i < 20; ++i) levels[i] = 1.2;
+  REQUIRE_FALSE(series_estimate(levels).interval);
+  REQUIRE(series_estimate(levels).value == 1.1);
+}
+
+TEST_CASE("resampled medians of a correlated series spread as those of its effective samples",
+          "[resample]") {
+  std::vector<double> rising;
+  for (int i = 0; i < 200; ++i) rising.push_back(i);
+  std::vector<double> mixed;
+  for (int i = 0; i < 200; ++i) mixed.push_back((i * 73) % 200);
+  const auto spread = [](const std::vector<double>& samples) {
+    std::mt19937_64 random(1);
+    const MedianResampler resampler(samples);
+    std::vector<double> draws(2000);
+    for (double& draw : draws) draw = resampler.draw(random);
+    return percentile_interval(draws)->high - percentile_interval(draws)->low;
+  };
+  // Independent: 4 * 0.5 / sqrt(200) of 200, 28; two effective samples: most of the range.
+  REQUIRE(spread(mixed) < 40.0);
+  REQUIRE(spread(rising) > 120.0);
+}
+
 TEST_CASE("a ratio without intervals is exact and has none", "[statistics]") {
   const auto speedup = ratio({6.0, std::nullopt, 5}, {2.0, std::nullopt, 3});
   REQUIRE(speedup.value == 3.0);

@@ -88,10 +88,11 @@ inline void add_training(Run& run, const TrainingPoint& at) {
   }
 }
 
-/// Steps that scatter by `spread` (relative) around `centre`, symmetrically: nine of them.
+/// Steps that scatter by `spread` (relative) around `centre`, symmetrically: nine of them, in an
+/// order without trend.
 inline std::vector<double> scattered(double centre, double spread = 0.002) {
   std::vector<double> steps;
-  for (int i = -4; i <= 4; ++i) steps.push_back(centre * (1.0 + spread * i / 4.0));
+  for (int i = 0; i < 9; ++i) steps.push_back(centre * (1.0 + spread * (5 * i % 9 - 4) / 4.0));
   return steps;
 }
 

@@ -67,6 +67,17 @@ TEST_CASE("a batch never holds more operations than the queue", "[gpu][batching]
   CHECK(calibrate_repetitions(std::ref(runner), {}) == 500);
 }
 
+TEST_CASE("batches are shorter where the minimum of samples would not fit the budget",
+          "[gpu][batching]") {
+  FakeRunner runner;
+  const Target target{
+      .relative_half_width = 0.0, .minimum_samples = 20, .time_budget = Seconds{0.2}};
+  const DeviceMeasured measured = sample_batches(std::ref(runner), target, {});
+  // 0.7 * 0.2 s / 20 = 7 operations of 1 ms; equal samples converge at the minimum.
+  CHECK(runner.asked.back() == 7);
+  CHECK(measured.time_s.size() == 20);
+}
+
 TEST_CASE("a sample is the time of one operation", "[gpu][batching]") {
   FakeRunner runner;
   runner.operation_s = 1e-3;

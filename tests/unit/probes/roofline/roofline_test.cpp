@@ -108,6 +108,8 @@ TEST_CASE("the minimum samples of every pace fit its budget", "[roofline]") {
     for (const Pace& pace :
          {compute_pace(suite), memory_pace(suite), latency_pace(suite), intensity_pace(suite)}) {
       REQUIRE(target_of(pace).minimum_samples == pace.minimum_samples);
+      REQUIRE(pace.minimum_samples >= 20);
+      REQUIRE(fitting_sample(target_of(pace)) >= Seconds(1e-3));  // the shortest on a host
       REQUIRE(time_per_setting(pace) > 0.7 * pace.budget);
       REQUIRE(time_per_setting(pace) < 1.2 * pace.budget);
     }
