@@ -203,7 +203,8 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   const std::vector<Gate> gates = gates_of(rows, predictable(rubric));
   DeadlineForecast forecast;
   forecast.deadline = *deadline_of(rubric);
-  const std::optional<RunNoise> noise = noise_of_one_run(rows, laws);
+  const std::optional<RunNoise> noise =
+      noise_of_one_run(rows, unavailable.empty() ? laws : std::nullopt);
   if (noise) {
     forecast.noise = noise->relative_sd;
     forecast.noise_measured = noise->measured;

@@ -104,8 +104,8 @@ void add_cliff(Decision& decision) {
   decision.remarks.push_back(fmt::format(
       "no law predicts these counts from the smaller ones (the nearest, {}, misses one by {:.0f} "
       "%): a change of regime lies inside the table, so nothing beyond it is predicted",
-      decision.laws->nearest()->family.name,
-      100.0 * *decision.laws->nearest()->worst));
+      decision.laws->nearest,
+      100.0 * decision.laws->worst));
 }
 
 void add_remarks(Decision& decision) {

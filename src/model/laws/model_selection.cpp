@@ -33,6 +33,7 @@ constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cl
 constexpr std::size_t most_held_out = 20;
 constexpr std::size_t most_points = 200;
 constexpr double named_weight = 0.05;
+constexpr double held_weight = 0.01;
 constexpr double least_time = 1e-12;  // relative, of a law that predicts no time at all
 
 struct Noise {
@@ -129,6 +130,8 @@ void hold_out(CombinedLaw& law,
     squares += std::pow(error / std::max(0.5, std::log2(next.count / before.back().count)), 2);
     sum += std::abs(std::expm1(error));
     ++law.forecasts;
+    double least = std::numeric_limits<double>::infinity();
+    std::string nearest;
     for (const WeightedLaw& one : laws) {
       const double missed = log_time(one.fitted, next, next.count) - std::log(next.time);
       errors[one.family.name].push_back(std::abs(std::expm1(missed)));
@@ -136,7 +139,13 @@ void hold_out(CombinedLaw& law,
           law.laws, one.family.name, [](const WeightedLaw& each) { return each.family.name; });
       if (known < first_judged || at == law.laws.end()) continue;
       at->worst = std::max(at->worst.value_or(0.0), std::expm1(std::abs(missed)));
+      if (one.weight < held_weight || std::expm1(std::abs(missed)) >= least) continue;
+      least = std::expm1(std::abs(missed));
+      nearest = one.family.name;
     }
+    if (known < first_judged || least <= law.worst) continue;
+    law.worst = least;
+    law.nearest = nearest;
   }
   for (WeightedLaw& one : law.laws) {
     const std::vector<double>& missed = errors[one.family.name];
@@ -195,18 +204,6 @@ Interval<double> CombinedLaw::interval(double count) const {
   const std::vector<double> at = times(count);
   const double best = time(count);
   return {std::min(best, *quantile(at, 0.025)), std::max(best, *quantile(at, 0.975))};
-}
-
-const WeightedLaw* CombinedLaw::nearest() const {
-  const WeightedLaw* nearest = nullptr;
-  for (const WeightedLaw& law : laws) {
-    if (law.worst && (!nearest || *law.worst < *nearest->worst)) nearest = &law;
-  }
-  return nearest;
-}
-
-bool CombinedLaw::cliff() const {
-  return nearest() && *nearest()->worst > cliff_error;
 }
 
 std::string CombinedLaw::names() const {
@@ -274,8 +271,8 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
   if (!law) return std::nullopt;
   if (law->cliff()) {
     return LawForecast{fmt::format("no law: even the nearest, {}, misses a count by {:.0f} %",
-                                   law->nearest()->family.name,
-                                   100.0 * *law->nearest()->worst),
+                                   law->nearest,
+                                   100.0 * law->worst),
                        {}};
   }
   LawForecast forecast{law->names(), {}};

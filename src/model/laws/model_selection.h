@@ -60,6 +60,9 @@ struct WeightedLaw {
   std::optional<double> worst{};
 };
 
+/// The worst forecast decides, for a cliff at the end hides in a mean.
+inline constexpr double cliff_error = 0.25;
+
 /// Seconds of the same work at any count, by all laws that the measured counts allow. No single law
 /// is known to be the true one: each draw is one law, fitted to redrawn times, times an error that
 /// grows with the distance.
@@ -74,21 +77,21 @@ struct CombinedLaw {
   std::optional<int> stray{};        // count of a row that was left out of the fits
   std::optional<double> held_out{};  // mean |relative error| one count ahead, combined
   std::size_t forecasts = 0;         // that it is a mean of
+  /// Of the forecasts from the fifth count on, the largest miss of the law that is nearest there,
+  /// and that law.
+  double worst = 0.0;
+  std::string nearest;
 
   double time(double count) const;                // weighted geometric mean, s
   std::vector<double> times(double count) const;  // by draw, s
   /// 2.5 % and 97.5 % quantiles of the draws.
   Interval<double> interval(double count) const;
-  /// What the law that misses the counts least misses one by; absent below five counts.
-  const WeightedLaw* nearest() const;
-  /// A change of regime lies inside the table: every law misses a count by more than `cliff_error`.
-  bool cliff() const;
+  /// A change of regime lies inside the table: every law that held up to a count, with 1 % of the
+  /// weight there, misses the next by more than `cliff_error`.
+  bool cliff() const { return worst > cliff_error; }
   /// "Amdahl 62 %, logarithmic loss 21 %, others": those of 5 % and more.
   std::string names() const;
 };
-
-/// The worst forecast decides, for a cliff at the end hides in a mean.
-inline constexpr double cliff_error = 0.25;
 
 /// Laws held against published tables miss by a multiple beyond so many times the measured range.
 inline constexpr double farthest_extrapolation = 4.0;

@@ -32,7 +32,6 @@ TEST_CASE("the law that generated the times has the weight and the forecast", "[
   CHECK(first.weight > 0.9);
   CHECK_THAT(*first.worst, WithinAbs(0.0, 1e-9));
   CHECK_THAT(first.fitted.time(128), WithinRel(100.0 * 0.31142, 1e-4));
-  CHECK(laws->nearest() != nullptr);
   CHECK_FALSE(laws->cliff());
   const auto band = laws->interval(128);
   CHECK(band.low < 31.142);

@@ -72,12 +72,12 @@ TEST_CASE("the upper quantile leaves room: a deadline at the expected time is no
 
 TEST_CASE("beyond the measured counts the law reaches to four times the largest", "[decide]") {
   // 48: 49.8 s, against 56.9 s at 32, the fastest measured.
-  const DeadlineForecast found = forecast(scaled(), by(51.0));
+  const DeadlineForecast found = forecast(scaled(), by(54.0));
   CHECK_FALSE(found.measured.has_value());
   CHECK(found.to == 128);
   REQUIRE(found.cheapest.has_value());
   CHECK(found.cheapest->beyond);
-  CHECK(found.cheapest->count > 40);
+  CHECK(found.cheapest->count > 34);
   CHECK(found.cheapest->count < 60);
 }
 
