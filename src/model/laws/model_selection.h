@@ -100,7 +100,10 @@ std::optional<ModelSelection> select_model(std::vector<TimePoint> points,
                                            const std::vector<LawFamily>& further = {});
 
 /// Time of one all-reduce of so many bytes over so many ranks; absent when it is not known.
-using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)>;
+struct AllReduceTime : std::function<std::optional<Estimate<Seconds>>(Bytes, int)> {
+  using function::function;
+  std::string growth = {};  // how its start-up time grows with ranks
+};
 
 /// A prediction from the measured parts of a step, where the counts are too few for a law:
 /// T(K) = compute(b, K) + constant + progress(K) + transfer(K) + wait(K), b tokens per rank:

@@ -183,15 +183,16 @@ std::vector<double> curve_of(const PartsModel& model, const CurveRequest& reques
   return times;
 }
 
-std::string basis_of(const std::vector<CountParts>& parts, bool has_model) {
+std::string basis_of(const std::vector<CountParts>& parts, const std::string* growth) {
   const int largest = parts.back().ranks;
   const std::string transfer =
-      !has_model ? "exposed transfer in proportion to the ring's traffic 2(K-1)/K"
+      growth == nullptr ? "exposed transfer in proportion to the ring's traffic 2(K-1)/K"
       : largest == 1
           ? "the all-reduce model on the gradient buckets with nothing hidden"
           : fmt::format(
                 "the all-reduce model on the gradient buckets times the share exposed at {} ranks",
-                largest);
+                largest) +
+                (growth->empty() ? "" : " (" + *growth + ")");
   return fmt::format(
       "measured parts at up to {} {}: compute per token and per step, optimizer and host time on "
       "every rank, {}, waiting that grows as sqrt(2 ln K); assumes that further ranks bring cores "
@@ -239,7 +240,7 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
     law.next_count = 2;
     return law;
   }
-  law.basis = basis_of(parts, has_model);
+  law.basis = basis_of(parts, has_model ? &all_reduce.growth : nullptr);
   CurveDraws draws{curve_of(PartsModel(parts, all_reduce, buckets), request), {}};
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
