@@ -70,14 +70,14 @@ Seconds evaluate(const CommunicationFit& fit, Bytes message);
 
 /// Time of one operation of `message`. The 95 % interval is 2.45 x the held-out error (for normal
 /// errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45); of a line it adds, in quadrature, the
-/// ends of alpha's and beta's intervals taken together (too wide: their errors partly cancel).
-/// Absent when neither is known. No form extrapolates well beyond its last measured regime: 10 % to
-/// 45 % on public tables.
+/// ends of alpha's and beta's intervals taken together (too wide: their errors partly cancel);
+/// between two ranges of a curve it reaches to both ranges' lines. Absent when neither is known. No
+/// form extrapolates well beyond its last measured regime: 10 % to 45 % on public tables.
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 
-/// Message bytes per second of large messages: the median over the sizes from an eighth of the
-/// largest, which a stray row does not move. Measured, not extrapolated from a fitted beta.
-BytesPerSecond large_message_rate(std::span<const TimedSize> points);
+/// Bus bandwidth of large messages: the median over the sizes from an eighth of the largest of
+/// `points`, which a stray row does not move. Measured, not extrapolated from a fitted beta.
+BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points);
 
 /// The time of an isolated all-reduce among any number of ranks: as measured there; of other counts
 /// the start-up time of its smallest messages by a law over all measured counts,

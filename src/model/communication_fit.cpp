@@ -235,8 +235,8 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
                               *quantile(fit->relative_residuals, held) <= accepted};
 }
 
-double time_at(Seconds alpha, SecondsPerByte beta, double bytes) {
-  return alpha.value() + beta.value() * bytes;
+Seconds time_at(const CommunicationSegment& segment, Bytes message) {
+  return segment.alpha.value + segment.beta.value * message;
 }
 
 /// The curve between the ends of each segment. Medians within a quarter of an octave smooth a dense
@@ -321,24 +321,13 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Relative distance from the fitted time to the one end (`high` or low) of both coefficients.
-double coefficient_spread(const CommunicationSegment& segment, double bytes, bool high) {
-  const auto& [alpha, beta] = std::tie(segment.alpha, segment.beta);
-  const double at_end =
-      high ? time_at(alpha.high(), beta.high(), bytes) : time_at(alpha.low(), beta.low(), bytes);
-  return std::abs(at_end / time_at(alpha.value, beta.value, bytes) - 1.0);
+/// Relative distance from the line's time to the one end (`high` or low) of both coefficients.
+double coefficient_spread(const CommunicationSegment& line, Bytes message, bool high) {
+  const Seconds at_end = high ? line.alpha.high() + line.beta.high() * message
+                              : line.alpha.low() + line.beta.low() * message;
+  return std::abs(at_end / time_at(line, message) - 1.0);
 }
 
-/// Between two segments the one nearer by ratio of sizes.
-const CommunicationSegment& segment_at(const CommunicationFit& fit, Bytes message) {
-  if (fit.segments.empty()) throw std::invalid_argument("segment_at: a fit without segments");
-  for (std::size_t i = 0; i + 1 < fit.segments.size(); ++i) {
-    const double boundary =
-        std::sqrt(fit.segments[i].largest.value() * fit.segments[i + 1].smallest.value());
-    if (message.value() <= boundary) return fit.segments[i];
-  }
-  return fit.segments.back();
-}
 /// Start-up time of the smallest messages of an all-reduce.
 Seconds start_up_of(const CommunicationFit& fit) {
   const CommunicationSegment& first = fit.segments.front();
@@ -444,34 +433,33 @@ std::size_t choose_fit(std::span<const CommunicationFit> fits) {
 
 Seconds evaluate(const CommunicationFit& fit, Bytes message) {
   if (!fit.curve.empty()) return Seconds(std::exp(through(fit.curve, std::log(message.value()))));
-  const CommunicationSegment& segment = segment_at(fit, message);
-  return Seconds(time_at(segment.alpha.value, segment.beta.value, message.value()));
+  if (fit.segments.empty()) throw std::invalid_argument("evaluate: a fit without segments");
+  return time_at(fit.segments.front(), message);
 }
 
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
   constexpr double interval_per_mean_error = 2.45;
-  const CommunicationSegment& segment = segment_at(fit, message);
   const Seconds time = evaluate(fit, message);
-  Estimate<Seconds> predicted{time, std::nullopt, segment.alpha.samples};
-  const bool coefficients = fit.curve.empty() && (segment.alpha.interval || segment.beta.interval);
+  const CommunicationSegment& line = fit.segments.front();
+  Estimate<Seconds> predicted{time, std::nullopt, line.alpha.samples};
+  const bool coefficients = fit.curve.empty() && (line.alpha.interval || line.beta.interval);
   if (!coefficients && !fit.held_out_error) return predicted;
   const double misfit = interval_per_mean_error * fit.held_out_error.value_or(0.0);
   const auto spread = [&](bool high) {
-    const double of_line = coefficients ? coefficient_spread(segment, message.value(), high) : 0.0;
-    return std::hypot(of_line, misfit);
+    return std::hypot(coefficients ? coefficient_spread(line, message, high) : 0.0, misfit);
   };
-  predicted.interval =
-      Interval<Seconds>{time * std::max(0.0, 1.0 - spread(false)), time * (1.0 + spread(true))};
-  return predicted;
-}
-
-BytesPerSecond large_message_rate(std::span<const TimedSize> points) {
-  std::vector<double> rates;
-  for (const TimedSize& point : points) {
-    if (point.message * 8.0 < points.back().message) continue;
-    rates.push_back((point.message / point.time).value());
+  Seconds low = time;
+  Seconds high = time;
+  for (std::size_t i = 0; i + 1 < fit.segments.size(); ++i) {
+    const auto& [before, after] = std::tie(fit.segments[i], fit.segments[i + 1]);
+    if (message <= before.largest || message >= after.smallest) continue;
+    // Which of the two protocols runs here was not measured.
+    low = std::min({time, time_at(before, message), time_at(after, message)});
+    high = std::max({time, time_at(before, message), time_at(after, message)});
   }
-  return BytesPerSecond(median(rates).value_or(0.0));
+  predicted.interval =
+      Interval<Seconds>{low * std::max(0.0, 1.0 - spread(false)), high * (1.0 + spread(true))};
+  return predicted;
 }
 
 AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives) {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -70,29 +69,35 @@ TEST_CASE("bus bandwidth agrees with the printed columns of public tables", "[co
   }
 }
 
-TEST_CASE("held-out errors on twelve public sweeps fall from line to sqrt to segments",
+TEST_CASE("held-out errors on twelve public sweeps are far less of a curve than of a line",
           "[collectives]") {
   if (!have_tables()) return;
-  std::map<std::string, double> mean;
-  double chosen = 0.0;
+  double line = 0.0;
+  double curve = 0.0;
+  const auto share = 1.0 / static_cast<double>(full_sweeps.size());
   for (const std::string& file : full_sweeps) {
+    CAPTURE(file);
     const auto fits = fit_communication(guarded(tests::nccl_rows(tables / file)));
-    REQUIRE(fits.size() == 3);
-    for (const CommunicationFit& fit : fits) {
-      mean[fit.form] += *fit.held_out_error / static_cast<double>(full_sweeps.size());
-      UNSCOPED_INFO(file << " " << fit.form << " " << *fit.held_out_error << " "
-                         << fit.segments.size());
-    }
-    chosen += *fits[choose_fit(fits)].held_out_error / static_cast<double>(full_sweeps.size());
+    REQUIRE(fits.size() == 2);
+    line += share * *fits[0].held_out_error;
+    curve += share * *fits[1].held_out_error;
+    CHECK(choose_fit(fits) == 1);
+    CHECK(*fits[1].held_out_error < 0.045);
   }
-  CAPTURE(mean[form_alpha_beta], mean[form_sqrt], mean[form_segmented], chosen);
-  // Computed before by other means on these tables: 11.9 %, 5.7 to 6.0 %, 3.6 % (three segments).
-  CHECK(mean[form_alpha_beta] < 0.15);
-  CHECK(mean[form_sqrt] < 0.07);
-  CHECK(mean[form_segmented] < 0.05);
-  CHECK(mean[form_sqrt] < mean[form_alpha_beta]);
-  CHECK(mean[form_segmented] < mean[form_sqrt]);
-  CHECK(chosen <= mean[form_segmented]);
+  CAPTURE(line, curve);
+  // By other means on these tables: lines 11.9 %, three guarded lines 3.6 %, log-log 2.7 %.
+  CHECK(line > 0.1);
+  CHECK(curve < 0.025);
+}
+
+TEST_CASE("the one stray row of a public table is named", "[collectives]") {
+  if (!have_tables()) return;
+  std::vector<TimedSize> points;
+  for (const tests::NcclRow& row : tests::nccl_rows(tables / "h100x8_aws_p5_allreduce.txt")) {
+    points.push_back({Bytes(row.bytes), Seconds(1e-6 * row.time_us)});
+  }
+  // 22.25 us between 12.88 and 14.48 us; 13.34 us in place.
+  CHECK(fit_communication(points).at(1).strays == std::vector<Bytes>{Bytes(32.0)});
 }
 
 TEST_CASE(
