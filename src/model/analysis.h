@@ -324,7 +324,7 @@ struct CommunicationSegment {
   Bytes largest;                  // ... to here
   Estimate<Seconds> alpha;        // per operation
   Estimate<SecondsPerByte> beta;  // per byte
-  bool holds = true;              // nine of ten fitted sizes are met within 10 %
+  bool holds = true;              // nine of ten sizes (quarter octaves) are met within 10 %
 };
 
 /// A point of a curve: natural logarithms of bytes and of seconds.

@@ -61,7 +61,7 @@ std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> poi
                                                   const std::string& form);
 
 /// Index of the fit to predict with: the line where it holds and the curve's held-out error is not
-/// less by more than 0.1 percentage point.
+/// less by more than 0.1 percentage point, its worst not by more than 5.
 std::size_t choose_fit(std::span<const CommunicationFit> fits);
 
 /// Fitted time at `message`: of the curve, else of the segment's line. Beyond the measured sizes

@@ -21,6 +21,7 @@ constexpr std::size_t least_for_held_out = 6;
 constexpr std::size_t most_segments = 4;
 constexpr std::size_t most_cuts = 3000;
 constexpr double least_noise = 0.01;
+constexpr double quarter_octave = 0.1732867951399863;  // ln(2) / 4
 constexpr double unreachable = std::numeric_limits<double>::max();
 
 double log_size(const TimedSize& point) {
@@ -182,7 +183,8 @@ double strayness(std::span<const CurveKnot> knots, std::size_t i, double noise) 
   if (i + 2 < knots.size()) times.push_back(expected(i + 1, i + 2));
   if (i < 2 && !last) times.push_back(knots[first ? 1 : 0].time);
   // A rate continued: time in proportion to size.
-  if (last) times.push_back(knots[i - 1].time + at - knots[i - 1].size);
+  if (first || last)
+    times.push_back(knots[first ? 1 : i - 1].time + at - knots[first ? 1 : i - 1].size);
   const auto [low, high] = std::ranges::minmax(times);
   return std::max(low - time, time - high) -
          std::max(first || last ? accepted_at_end : accepted, sigmas * noise);
@@ -216,6 +218,10 @@ std::vector<Bytes> take_strays(std::vector<TimedSize>& points) {
   return strays;
 }
 
+Seconds time_at(const CommunicationSegment& segment, Bytes message) {
+  return segment.alpha.value + segment.beta.value * message;
+}
+
 std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) {
   constexpr double held = 0.9;
   constexpr double accepted = 0.1;
@@ -225,27 +231,47 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
     rows.push_back({1.0, point.message.value()});
     times.push_back(point.time.value());
   }
-  std::optional<RegressionFit> fit = fit_relative(rows, times);
+  const std::optional<RegressionFit> fit = fit_relative(rows, times);
   if (!fit) return std::nullopt;
-  for (double& residual : fit->relative_residuals) residual = std::abs(residual);
-  return CommunicationSegment{points.front().message,
-                              points.back().message,
-                              as<Seconds>(fit->coefficients[0]),
-                              as<SecondsPerByte>(fit->coefficients[1]),
-                              *quantile(fit->relative_residuals, held) <= accepted};
+  CommunicationSegment segment{points.front().message,
+                               points.back().message,
+                               as<Seconds>(fit->coefficients[0]),
+                               as<SecondsPerByte>(fit->coefficients[1])};
+  std::vector<double> misses;
+  for (const CurveKnot& knot : medians(points, quarter_octave)) {
+    const Seconds line = time_at(segment, Bytes(std::exp(knot.size)));
+    misses.push_back(std::abs(line.value() / std::exp(knot.time) - 1.0));
+  }
+  segment.holds = *quantile(misses, held) <= accepted;
+  return segment;
 }
 
-Seconds time_at(const CommunicationSegment& segment, Bytes message) {
-  return segment.alpha.value + segment.beta.value * message;
+/// Do the points scatter around the line without order? By von Neumann's ratio of the squared
+/// differences of successive residuals to their squares: 2 for independent ones, with a standard
+/// deviation of 2 / sqrt(n) (Ann. Math. Stat. 12, 1941). A bend that the line misses makes it less.
+bool only_noise(std::span<const TimedSize> points, const CommunicationSegment& line) {
+  constexpr std::size_t least = 20;
+  double squares = 0.0;
+  double differences = 0.0;
+  double before = 0.0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double residual = time_at(line, points[i].message) / points[i].time - 1.0;
+    squares += residual * residual;
+    if (i > 0) differences += (residual - before) * (residual - before);
+    before = residual;
+  }
+  const double expected = 2.0 - 3.0 / std::sqrt(static_cast<double>(points.size()));
+  return points.size() >= least && differences >= expected * squares;
 }
 
-/// The curve between the ends of each segment. Medians within a quarter of an octave smooth a dense
+/// The curve between the ends of each segment: its line where the points only scatter around it,
+/// else through its points. Medians within a quarter of an octave smooth a dense
 /// table; they leave one whose sizes grow by 20 % and more as it is. Across a boundary only single
 /// points are seen, for their slope: a change of protocol stays sharp in a dense table.
 std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
-                                const std::vector<std::size_t>& starts) {
+                                const std::vector<std::size_t>& starts,
+                                const std::vector<CommunicationSegment>& segments) {
   constexpr int pieces = 4;
-  const double quarter_octave = 0.25 * std::log(2.0);
   const std::vector<CurveKnot> all = medians(points, 0.0);
   std::vector<CurveKnot> curve;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -260,14 +286,16 @@ std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
       knots.insert(knots.begin(), all[first - 1]);
     }
     if (end < all.size() && knots.back().size == sizes.back()) knots.push_back(all[end]);
+    const bool line = only_noise(points.subspan(first, end - first), segments[i]);
+    const auto add = [&](double at) {
+      const Seconds time = time_at(segments[i], Bytes(std::exp(at)));
+      curve.push_back({at, line ? std::log(time.value()) : through(knots, at)});
+    };
     for (std::size_t j = 0; j + 1 < sizes.size(); ++j) {
       const double width = sizes[j + 1] - sizes[j];
-      for (int k = 0; k < pieces && width > 0.0; ++k) {
-        const double at = sizes[j] + k * width / pieces;
-        curve.push_back({at, through(knots, at)});
-      }
+      for (int k = 0; k < pieces && width > 0.0; ++k) add(sizes[j] + k * width / pieces);
     }
-    curve.push_back({sizes.back(), through(knots, sizes.back())});
+    add(sizes.back());
   }
   return curve;
 }
@@ -284,7 +312,7 @@ std::optional<CommunicationFit> fit_form(std::span<const TimedSize> points,
     if (!segment) return std::nullopt;
     fit.segments.push_back(*segment);
   }
-  if (form == form_curve) fit.curve = curve_of(points, starts);
+  if (form == form_curve) fit.curve = curve_of(points, starts, fit.segments);
   return fit;
 }
 
@@ -426,9 +454,14 @@ std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> point
 
 std::size_t choose_fit(std::span<const CommunicationFit> fits) {
   constexpr double worthwhile = 0.001;
+  constexpr double worthwhile_of_worst = 0.05;
   if (fits.size() < 2 || !fits[0].segments[0].holds) return fits.empty() ? 0 : fits.size() - 1;
-  const auto& [line, curve] = std::tie(fits[0].held_out_error, fits[1].held_out_error);
-  return line && curve && *curve < *line - worthwhile ? 1 : 0;
+  const auto& [line, curve] = std::tie(fits[0], fits[1]);
+  if (!line.held_out_error || !curve.held_out_error) return 0;
+  return *curve.held_out_error < *line.held_out_error - worthwhile ||
+                 *curve.worst_held_out_error < *line.worst_held_out_error - worthwhile_of_worst
+             ? 1
+             : 0;
 }
 
 Seconds evaluate(const CommunicationFit& fit, Bytes message) {
