@@ -28,18 +28,6 @@ std::vector<const T*> of_most_ranks(const std::vector<T>& results, Fits fits) {
   return shown;
 }
 
-/// Time that the chosen fit gives for a message, in seconds; absent outside its segments.
-std::optional<double> fitted_time(const CollectiveResult& result, double bytes) {
-  if (result.chosen >= result.fits.size()) return std::nullopt;
-  for (const auto& segment : result.fits[result.chosen].segments) {
-    if (bytes >= segment.smallest.value() && bytes <= segment.largest.value()) {
-      return segment.alpha.value.value() + segment.beta.value.value() * bytes +
-             segment.sqrt_coefficient * std::sqrt(bytes);
-    }
-  }
-  return std::nullopt;
-}
-
 std::vector<Json> point_rows(const std::vector<const CollectiveResult*>& shown) {
   std::vector<Json> rows;
   for (const auto* result : shown) {
@@ -64,18 +52,17 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
   std::vector<Json> rows;
   for (const auto* result : shown) {
     const CollectivePoint& last = result->points.back();
-    if (last.algorithm_bandwidth.value() <= 0.0) continue;
+    if (last.algorithm_bandwidth.value() <= 0.0 || result->fits.empty()) continue;
     const double factor = last.bus_bandwidth / last.algorithm_bandwidth;
     const double first = result->points.front().message.value();
     const double octaves = std::log2(last.message.value() / first);
     for (int i = 0; i <= static_cast<int>(octaves * per_octave); ++i) {
       const double bytes = first * std::exp2(static_cast<double>(i) / per_octave);
-      if (const auto time = fitted_time(*result, bytes)) {
-        rows.push_back({{"collective", words(result->collective)},
-                        {"mode", words(result->mode)},
-                        {"bytes", json_value(bytes)},
-                        {"busbw", json_value(factor * bytes / *time * 1e-9)}});
-      }
+      const double time = evaluate(result->fits[result->chosen], Bytes(bytes)).value();
+      rows.push_back({{"collective", words(result->collective)},
+                      {"mode", words(result->mode)},
+                      {"bytes", json_value(bytes)},
+                      {"busbw", json_value(factor * bytes / time * 1e-9)}});
     }
   }
   return rows;
@@ -90,13 +77,11 @@ std::string busbw_title(const CollectiveResult& result) {
                   format_quantity(number(last.message), Unit::bytes),
                   format_quantity(number(last.bus_bandwidth), Unit::bytes_per_second),
                   result.ranks);
-  if (result.chosen < result.fits.size() && !result.fits[result.chosen].segments.empty()) {
-    const auto& segments = result.fits[result.chosen].segments;
-    const double half = segments.front().alpha.value / segments.back().beta.value / Bytes(1.0);
-    if (std::isfinite(half) && half > 0.0) {
-      title += fmt::format("; below {} latency rules",
-                           format_quantity(number(std::round(half)), Unit::bytes));
-    }
+  // The size that takes as long at the largest one's rate as the smallest one takes in all.
+  const Bytes half = last.algorithm_bandwidth * result.points.front().time.value;
+  if (half >= Bytes(1.0)) {
+    title += fmt::format("; below {} latency rules",
+                         format_quantity(number(std::round(half.value())), Unit::bytes));
   }
   return title;
 }

@@ -2,8 +2,10 @@
 #include "report/names.h"
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
+#include "src/model/collectives.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,10 +13,16 @@ namespace scaleworth::report {
 namespace {
 using namespace model;
 
-/// 1/beta; absent where beta is not positive, without interval where its interval reaches zero.
-Cell asymptotic_bandwidth(const CommunicationSegment& segment) {
+/// Absent where the pair does not describe its range.
+Cell alpha_of(const CommunicationSegment& segment) {
+  return segment.holds ? Cell{number(segment.alpha)} : Cell{};
+}
+
+/// 1/beta; absent where the pair does not describe its range or beta is not positive, without
+/// interval where its interval reaches zero.
+Cell inverse_beta(const CommunicationSegment& segment) {
   Number beta = number(segment.beta);
-  if (beta.value <= 0.0) return {};
+  if (!segment.holds || beta.value <= 0.0) return {};
   if (beta.interval && beta.interval->low <= 0.0) beta.interval.reset();
   return transform_decreasing(beta, [](double b) { return 1.0 / b; });
 }
@@ -42,35 +50,55 @@ std::optional<CommunicationFit> chosen_fit(const CollectiveResult& result) {
   return result.fits[result.chosen];
 }
 
-Cell alpha_of(const CommunicationFit& fit) {
-  return number(fit.segments.front().alpha);
+/// The range of the smallest sizes; absent where no pair describes it.
+std::optional<CommunicationSegment> first_pair(const CollectiveResult& result) {
+  const auto fit = chosen_fit(result);
+  if (!fit || !fit->segments.front().holds) return std::nullopt;
+  return fit->segments.front();
 }
 
-Cell inverse_beta_of(const CommunicationFit& fit) {
-  return asymptotic_bandwidth(fit.segments.back());
+std::string form_of(const CollectiveResult& result) {
+  const auto fit = chosen_fit(result);
+  if (!fit) return "none fitted";
+  if (fit->segments.size() == 1) return fit->form + (fit->segments[0].holds ? "" : ", no pair");
+  const auto held = std::ranges::count(fit->segments, true, &CommunicationSegment::holds);
+  return fmt::format("{}, {} of {} ranges with a pair", fit->form, held, fit->segments.size());
+}
+
+Number large_busbw(const CollectiveResult& result) {
+  return number(large_bus_bandwidth(result.points));
+}
+
+std::string strays_of(const CollectiveResult& result) {
+  const auto fit = chosen_fit(result);
+  if (!fit || fit->strays.empty()) return "none";
+  return listed(fit->strays, [](Bytes size) { return format_quantity(number(size), Unit::bytes); });
 }
 
 Table fits(const Collectives& collectives) {
   return make_table(
       "collective_fits",
-      "Cost of a collective: t(n) = alpha + beta n",
+      "Cost of a collective by message size",
       collectives,
       {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
        {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
        {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {measure("form", "form"),
-        [](const CollectiveResult& result) {
-          const auto fit = chosen_fit(result);
-          return fit ? fit->form : "none fitted";
-        }},
-       {measure("alpha", "alpha", Unit::seconds), path(chosen_fit, alpha_of)},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-        path(chosen_fit, inverse_beta_of)},
+       {measure("form", "form"), form_of},
+       {measure("alpha", "alpha", Unit::seconds), path(first_pair, &CommunicationSegment::alpha)},
+       {measure("alpha_largest_bytes", "up to", Unit::bytes),
+        path(first_pair, &CommunicationSegment::largest)},
+       {measure("busbw_large", "busbw of large", Unit::bytes_per_second), large_busbw},
        {measure("held_out_error", "held-out error", Unit::percent),
-        path(chosen_fit, &CommunicationFit::held_out_error)}},
-      {"Alpha is of the smallest sizes, 1/beta of the largest (in message bytes, not bus "
-       "bytes). Held-out error: mean error on sizes left out of the fit, a plain mean "
-       "without interval. The form with the least held-out error is chosen."},
+        path(chosen_fit, &CommunicationFit::held_out_error)},
+       {measure("worst_held_out_error", "worst", Unit::percent),
+        path(chosen_fit, &CommunicationFit::worst_held_out_error)},
+       {measure("strays", "stray sizes"), strays_of}},
+      {"Curve: through the measured times. Alpha is of t(n) = alpha + beta n from the smallest "
+       "size "
+       "up to the one named, absent where no pair meets nine of ten sizes within 10 %. busbw of "
+       "large: median over the sizes from an eighth of the largest. Held-out error: mean and worst "
+       "error at sizes left out of the fit, which used every other one. Stray sizes disagree with "
+       "all their neighbours and are left out."},
       below_largest(collectives, &CollectiveResult::ranks));
 }
 
@@ -138,9 +166,9 @@ Table ends(const Collectives& collectives) {
             .in_summary("back-to-back busbw, " + to.value_or("largest size")),
         of(&Pair::back_to_back, busbw)},
        {measure("alpha", "alpha", Unit::seconds).only_in_summary(),
-        of(&Pair::isolated, path(chosen_fit, alpha_of))},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second).only_in_summary(),
-        of(&Pair::isolated, path(chosen_fit, inverse_beta_of))},
+        of(&Pair::isolated, path(first_pair, &CommunicationSegment::alpha))},
+       {measure("busbw_large", "busbw of large", Unit::bytes_per_second).only_in_summary(),
+        of(&Pair::isolated, large_busbw)},
        {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
         of(&Pair::isolated, path(chosen_fit, &CommunicationFit::held_out_error))}},
       {"Isolated: one operation between barriers, the latency a program sees. Back to back: many "
@@ -284,8 +312,8 @@ Table regimes(const Results& results) {
        {parameter("largest_bytes", "to", Unit::bytes), &AlgorithmRegime::largest},
        {parameter("form", "way"),
         [](const AlgorithmRegime& regime) { return way_name(regime.algorithm, regime.protocol); }},
-       {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth}},
+       {measure("alpha", "alpha", Unit::seconds), alpha_of},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta}},
       {"Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where two "
        "lines cross."},
       true);
@@ -321,9 +349,9 @@ Table lines(const Results& results) {
       {{parameter("form", "way"),
         [](const AlgorithmLine& line) { return way_name(line.algorithm, line.protocol); }},
        {measure("alpha", "alpha", Unit::seconds),
-        [](const AlgorithmLine& line) { return segment_of(line)->alpha; }},
+        [](const AlgorithmLine& line) { return alpha_of(*segment_of(line)); }},
        {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-        [](const AlgorithmLine& line) { return asymptotic_bandwidth(*segment_of(line)); }},
+        [](const AlgorithmLine& line) { return inverse_beta(*segment_of(line)); }},
        {measure("held_out_error", "held-out error", Unit::percent),
         fit(&CommunicationFit::held_out_error)},
        {measure("median_residual", "residual", Unit::percent),
@@ -360,7 +388,7 @@ Section collectives_section(const Collectives& collectives, const Results& algor
         ends(collectives),
         all_detail(make_table(
             "collective_segments",
-            "Every fitted form and segment",
+            "Every range with its pair alpha, beta",
             nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
             {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
              {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
@@ -368,10 +396,8 @@ Section collectives_section(const Collectives& collectives, const Results& algor
              {parameter("form", "form"), &CommunicationFit::form},
              {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
              {parameter("largest_bytes", "to", Unit::bytes), &CommunicationSegment::largest},
-             {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
-             {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth},
-             {measure("sqrt_coefficient", "s per sqrt(byte)"),
-              &CommunicationSegment::sqrt_coefficient},
+             {measure("alpha", "alpha", Unit::seconds), alpha_of},
+             {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta},
              {measure("held_out_error", "held-out error", Unit::percent),
               &CommunicationFit::held_out_error},
              {measure("median_residual", "residual", Unit::percent),
@@ -417,10 +443,16 @@ void put_fit(Fields& json, const CommunicationFit& one) {
     of("largest_bytes", segment.largest);
     of("alpha_s", segment.alpha);
     of("beta_s_per_byte", segment.beta);
-    of("sqrt_coefficient_s_per_sqrt_byte", segment.sqrt_coefficient);
+    of("holds", segment.holds);
   });
   json("held_out_error", one.held_out_error);
+  json("worst_held_out_error", one.worst_held_out_error);
   json("median_residual", one.median_residual);
+  json("stray_bytes", one.strays);
+  json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
+    of("message_bytes", std::exp(knot.size));
+    of("time_s", std::exp(knot.time));
+  });
 }
 }  // namespace
 
@@ -466,6 +498,7 @@ void put_collective(Fields& json, const CollectiveResult& result) {
   json("mode", result.mode);
   json("ranks", result.ranks);
   json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
+  json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);
   json.array("points", result.points, put_point);
 }

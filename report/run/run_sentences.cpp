@@ -3,6 +3,7 @@
 #include "report/run/run_report.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/collectives.h"
 #include "src/model/decision/decision.h"
 #include "src/model/roofline.h"
 
@@ -198,29 +199,27 @@ void add_ridges(const RooflineResult& roofline, Findings& findings) {
   findings.restated("Ridge points in FLOP/B, memory-bound below: {}.", text);
 }
 
-/// Of the isolated all-reduce among the most ranks with a fit whose time grows with size.
+/// Of the isolated all-reduce among the most ranks with a fit.
 void add_communication(const std::vector<CollectiveResult>& collectives, Findings& findings) {
   const CollectiveResult* widest = nullptr;
   for (const CollectiveResult& one : collectives) {
     if (one.collective != "all_reduce" || one.mode != "isolated") continue;
     if (one.chosen >= one.fits.size()) continue;
-    const auto& segments = one.fits[one.chosen].segments;
-    if (segments.empty() || segments.back().beta.value.value() <= 0.0) continue;
+    if (one.points.empty()) continue;
     if (widest == nullptr || one.ranks > widest->ranks) widest = &one;
   }
   if (widest == nullptr) return;
   const CommunicationFit& fit = widest->fits[widest->chosen];
-  const double most = fit.segments.back().largest.value();
+  const double most = widest->points.back().message.value();
   const Scale scale = scale_for(Unit::bytes, most);
   std::string text = fmt::format(
-      "All-reduce over {}: {} for the smallest messages, {:.2g} GB/s of message for those up to "
-      "{:.3g} {} ({} form)",
+      "All-reduce over {}: {} for the smallest messages, busbw {:.3g} GB/s for the large ones, up "
+      "to {:.3g} {}",
       ranks_phrase(widest->ranks),
-      time_text(fit.segments.front().alpha.value),
-      1e-9 / fit.segments.back().beta.value.value(),
+      time_text(widest->points.front().time.value),
+      1e-9 * model::large_bus_bandwidth(widest->points).value(),
       most * scale.factor,
-      scale.symbol,
-      fit.form);
+      scale.symbol);
   if (fit.held_out_error) {
     text += fmt::format("; error on sizes left out {:.1f} %", 100.0 * *fit.held_out_error);
   }

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <iterator>
 
 namespace scaleworth::model {
 namespace {
@@ -26,28 +26,26 @@ std::optional<int> node_ranks(const Run& run) {
   return std::max(ranks, static_cast<int>(devices.value_or(0.0)));
 }
 
-/// The all-reduce of one rank count as measured there, of others carried over from the next larger
-/// measured count, else the largest, on the same side of a node's edge: none over links that were
-/// not measured. Isolated operations: a bucket is waited for, not pipelined behind the next.
+/// By the counts on the same side of a node's edge: none over links that were not measured.
 AllReduceTime all_reduce_time(const std::vector<CollectiveResult>& collectives,
                               std::optional<int> node) {
-  std::map<int, CommunicationFit> fits;
-  for (const CollectiveResult& result : collectives) {
-    const bool isolated = result.collective == "all_reduce" && result.mode == "isolated";
-    if (isolated && !result.fits.empty()) fits[result.ranks] = result.fits[result.chosen];
+  std::vector<CollectiveResult> inside = collectives;
+  std::vector<CollectiveResult> beyond;
+  if (node) {
+    const auto crosses = [&](const CollectiveResult& one) { return one.ranks > *node; };
+    std::ranges::copy_if(collectives, std::back_inserter(beyond), crosses);
+    std::erase_if(inside, crosses);
   }
-  if (fits.empty()) return nullptr;
-  return [fits = std::move(fits), node](Bytes bytes, int ranks) {
-    const std::pair<const int, CommunicationFit>* nearest = nullptr;
-    for (const auto& one : fits) {
-      if (node && (one.first > *node) != (ranks > *node)) continue;
-      nearest = &one;
-      if (one.first >= ranks) break;
-    }
-    return nearest
-               ? std::optional(predict_all_reduce(nearest->second, nearest->first, ranks, bytes))
-               : std::nullopt;
+  const AllReduceTime near = predict_all_reduce(inside);
+  const AllReduceTime far = predict_all_reduce(beyond);
+  if (!near && !far) return nullptr;
+  AllReduceTime time = [=](Bytes bytes, int ranks) -> std::optional<Estimate<Seconds>> {
+    const AllReduceTime& side = node && ranks > *node ? far : near;
+    return side ? side(bytes, ranks) : std::nullopt;
   };
+  time.growth = far && near ? "within a node: " + near.growth + "; beyond it: " + far.growth
+                            : (far ? far : near).growth;
+  return time;
 }
 }  // namespace
 

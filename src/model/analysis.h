@@ -318,21 +318,29 @@ struct CollectivePoint {
   BytesPerSecond bus_bandwidth;        // nccl-tests busbw
 };
 
-/// t = sum over terms, within one segment of sizes.
+/// t = alpha + beta n over a range of sizes.
 struct CommunicationSegment {
   Bytes smallest;                 // valid from here ...
   Bytes largest;                  // ... to here
   Estimate<Seconds> alpha;        // per operation
   Estimate<SecondsPerByte> beta;  // per byte
-  double sqrt_coefficient = 0.0;  // s per sqrt(byte), sqrt form only
+  bool holds = true;              // nine of ten sizes (quarter octaves) are met within 10 %
 };
 
-/// One functional form fitted by a robust relative loss.
+/// A point of a curve: natural logarithms of bytes and of seconds.
+struct CurveKnot {
+  double size = 0.0;
+  double time = 0.0;
+};
+
 struct CommunicationFit {
-  std::string form;  // "alpha-beta", "alpha-beta-sqrt", "segmented"
+  std::string form;  // "alpha-beta", "curve"
   std::vector<CommunicationSegment> segments;
   std::optional<double> held_out_error;  // mean |relative error| on sizes left out of the fit
   double median_residual = 0.0;          // relative, on the fitted sizes
+  std::optional<double> worst_held_out_error = {};
+  std::vector<CurveKnot> curve = {};  // the times that are predicted; empty: those of the line
+  std::vector<Bytes> strays = {};     // sizes left out: no neighbour supports their times
 };
 
 struct CollectiveResult {

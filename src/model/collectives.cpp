@@ -215,6 +215,15 @@ double bus_factor(const std::string& collective, int ranks) {
   return found->shared_among_ranks ? found->passes * (ranks - 1) / ranks : found->passes;
 }
 
+BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points) {
+  std::vector<double> rates;
+  for (const CollectivePoint& point : points) {
+    if (point.message * 8.0 < points.back().message) continue;
+    rates.push_back(point.bus_bandwidth.value());
+  }
+  return BytesPerSecond(median(rates).value_or(0.0));
+}
+
 std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::vector<CollectiveResult> results;
   const ProbeRecord* probe = find_probe(run, fields::comm_collectives);

@@ -5,6 +5,7 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 #include "src/model/analysis.h"
+#include "src/model/laws/model_selection.h"
 
 #include <cstddef>
 #include <optional>
@@ -38,51 +39,57 @@ struct TimedSize {
   Seconds time;
 };
 
-// Time of a collective as a function of its size: three forms, fitted by relative error.
+// Time of a collective as a function of its size: a line, or a curve that lines explain.
 
 inline constexpr const char* form_alpha_beta = "alpha-beta";
-inline constexpr const char* form_sqrt = "alpha-beta-sqrt";
-inline constexpr const char* form_segmented = "segmented";
+inline constexpr const char* form_curve = "curve";
 
-/// The fits of `points` (ascending sizes, no duplicates, positive), in this order where they have
-/// enough points:
-///   alpha-beta       t = alpha + beta n                  Hockney; from 3 points
-///   alpha-beta-sqrt  t = alpha + beta n + c sqrt(n)      pipelined chains; from 4 points
-///   segmented        alpha-beta in one to three segments of at least 3 points; from 6 points
-/// Coefficients >= 0, Huber's loss of the relative error (`fit_relative`). Intervals of alpha and
-/// beta: Student t from that regression's robust covariance, so they contain misfit as well as
-/// noise; in the segmented form given the boundaries; absent for a coefficient at 0.
-/// `held_out_error`: mean |relative error| at the 2nd, 4th, ... size of the same form fitted to the
-/// 1st, 3rd, ...: interpolation within one run, not variation between runs; absent below six
-/// points. Source: Hockney 1994; the sqrt term from T = (p-2) a + n b + 2 sqrt((p-2) a n b) of a
-/// chain with the best chunk size (Thakur, Rabenseifner, Gropp 2005).
+/// Both fits of `points` (ascending sizes, no duplicates, positive), from three points on:
+///   alpha-beta   t = alpha + beta n  (Hockney 1994)
+///   curve        through the measured times; its segments are alpha-beta lines over one to four
+///                ranges of at least three sizes, which explain it and do not predict
+/// Stray rows are taken out first and named: those 28 % outside what both neighbours continued and
+/// joined give. Lines: coefficients >= 0, Huber's loss of the relative error (`fit_relative`).
+/// Intervals of alpha and beta: Student t from that regression's robust covariance, so they contain
+/// misfit as well as noise, given the boundaries; absent for a coefficient at 0.
+/// `held_out_error`, `worst_held_out_error`: |relative error| at each size but the ends of the same
+/// form fitted to every other size: interpolation within one run over twice the spacing, not
+/// variation between runs; absent below six points. The time of a size between two that use
+/// different protocols stays unknown by the step between them.
 std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> points);
 /// One of these; absent for too few points.
 std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> points,
                                                   const std::string& form);
 
-/// Index of the fit with the least held-out error; one that is better by less than 0.1 percentage
-/// point does not replace an earlier, simpler one.
+/// Index of the fit to predict with: the line where it holds and the curve's held-out error is not
+/// less by more than 0.1 percentage point, its worst not by more than 5.
 std::size_t choose_fit(std::span<const CommunicationFit> fits);
 
-/// Fitted time at `message`: alpha + beta n + c sqrt(n) of its segment, between two segments of the
-/// one nearer by ratio of sizes. Throws std::invalid_argument for a fit without segments.
+/// Fitted time at `message`: of the curve, else of the segment's line. Beyond the measured sizes
+/// the line through the curve's end. Throws std::invalid_argument for a fit without segments.
 Seconds evaluate(const CommunicationFit& fit, Bytes message);
 
-/// Time of one operation of `message`. The 95 % interval adds, in quadrature, the ends of alpha's
-/// and beta's intervals taken together (too wide: their errors partly cancel) and 2.45 x the
-/// held-out error (for normal errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45). Absent when
-/// neither is known. No form extrapolates well beyond its last measured regime: 10 % to 45 % on
-/// public tables.
+/// Time of one operation of `message`. The 95 % interval is 2.45 x the held-out error (for normal
+/// errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45); of a line it adds, in quadrature, the
+/// ends of alpha's and beta's intervals taken together (too wide: their errors partly cancel);
+/// between two ranges of a curve it reaches to both ranges' lines. Absent when neither is known. No
+/// form extrapolates well beyond its last measured regime: 10 % to 45 % on public tables.
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 
-/// `fit` of an all-reduce among `measured` >= 2 ranks, carried over to `ranks` >= 1; zero time for
-/// one rank.
-/// Assumes a ring: 2 (k - 1) steps that each carry n / k bytes, so that alpha grows with (k - 1)
-/// and beta with (k - 1) / k; every hop like those measured (one node or one kind of link), and the
-/// protocol changes at the same sizes. The sqrt term grows with the geometric mean of both.
-/// Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
-Estimate<Seconds> predict_all_reduce(CommunicationFit fit, int measured, int ranks, Bytes message);
+/// Bus bandwidth of large messages: the median over the sizes from an eighth of the largest of
+/// `points`, which a stray row does not move. Measured, not extrapolated from a fitted beta.
+BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points);
+
+/// The time of an isolated all-reduce among any number of ranks: as measured there; of other counts
+/// the start-up time of its smallest messages by a law over all measured counts,
+///   alpha(k) = a0 + a1 (k - 1) + a2 log2(k)   launch, hops of a ring, levels of a tree; a >= 0,
+/// by relative least squares (from two counts without a2), and the rest of the largest measured
+/// count's time with the ring's bytes, (k - 1) / k. Its interval spans a0 + a1 (k - 1) and
+/// a0 + a2 log2(k). One measured count m leaves growth unknown: between none and (k - 1) / (m - 1),
+/// of which the value is the geometric mean. Zero for one rank; empty without a fit.
+/// Assumes every hop like those measured (one node or one kind of link), and protocol changes at
+/// the same sizes. Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
+AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives);
 
 // NCCL's collectives of a run: a line per algorithm and protocol, and the minimum over the lines.
 

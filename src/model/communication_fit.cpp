@@ -7,147 +7,312 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <stdexcept>
+#include <tuple>
+
+#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
 constexpr std::size_t least_points = 3;
-constexpr std::size_t most_segments = 3;
+constexpr std::size_t least_for_held_out = 6;
+constexpr std::size_t most_segments = 4;
+constexpr std::size_t most_cuts = 3000;
 constexpr double least_noise = 0.01;
-constexpr double corner = 2.385;  // 95 % efficiency at normal errors (Holland & Welsch 1977)
+constexpr double quarter_octave = 0.1732867951399863;  // ln(2) / 4
 constexpr double unreachable = std::numeric_limits<double>::max();
 
-struct Line {
-  double alpha = 0.0;
-  double beta = 0.0;
-};
+double log_size(const TimedSize& point) {
+  return std::log(point.message.value());
+}
 
-/// Sums of the normal equations of sum w (1 - (alpha u + beta v))^2, u = 1 / t, v = n / t.
+double log_time(const TimedSize& point) {
+  return std::log(point.time.value());
+}
+
+double noise_of(std::span<const TimedSize> points) {
+  std::vector<double> logs;
+  for (const TimedSize& point : points) logs.push_back(log_time(point));
+  return std::max(least_noise, curve_noise(logs));
+}
+
+/// Sums of the normal equations of sum (1 - (alpha u + beta v))^2, u = 1 / t, v = n / t, over the
+/// first points of a table. Extended precision: the sums of a few large sizes are small
+/// differences.
 struct Sums {
-  double uu = 0.0, uv = 0.0, vv = 0.0, u = 0.0, v = 0.0;
+  long double uu = 0.0, uv = 0.0, vv = 0.0, u = 0.0, v = 0.0, count = 0.0;
 
-  double loss(Line line) const {  // without the constant sum of w
-    return line.alpha * (line.alpha * uu + 2.0 * line.beta * uv - 2.0 * u) +
-           line.beta * (line.beta * vv - 2.0 * v);
+  Sums with(const TimedSize& point) const {
+    const long double a = 1.0L / point.time.value();
+    const long double b = point.message.value() * a;
+    return {uu + a * a, uv + a * b, vv + b * b, u + a, v + b, count + 1.0L};
   }
-  Line best() const {
-    const double determinant = uu * vv - uv * uv;
-    if (determinant > 0.0) {
-      const Line free{(u * vv - v * uv) / determinant, (v * uu - u * uv) / determinant};
-      if (free.alpha >= 0.0 && free.beta >= 0.0) return free;
-    }
-    const Line constant{u / uu, 0.0};
-    const Line proportional{0.0, v / vv};
-    return loss(constant) < loss(proportional) ? constant : proportional;
+  /// The least sum over alpha, beta >= 0 of the points that `before` lacks.
+  double least(const Sums& before) const {
+    const Sums s{uu - before.uu,
+                 uv - before.uv,
+                 vv - before.vv,
+                 u - before.u,
+                 v - before.v,
+                 count - before.count};
+    const long double determinant = s.uu * s.vv - s.uv * s.uv;
+    const long double alpha = s.u * s.vv - s.v * s.uv;
+    const long double beta = s.v * s.uu - s.u * s.uv;
+    const long double explained = determinant > 0.0L && alpha >= 0.0L && beta >= 0.0L
+                                      ? (alpha * s.u + beta * s.v) / determinant
+                                      : std::max(s.u * s.u / s.uu, s.v * s.v / s.vv);
+    return static_cast<double>(std::max(0.0L, s.count - explained));
   }
 };
 
-/// Cauchy's loss: a stray point must not be worth a segment, yet a large misfit must stay worse
-/// than a small one, which a bounded loss would forget.
-double cauchy(double residual) {
-  return 0.5 * corner * corner * std::log1p(residual * residual / (corner * corner));
-}
-
-/// The robust loss of the best line through `points`, by reweighted least squares.
-double line_cost(std::span<const TimedSize> points, double sigma) {
-  constexpr int iterations = 15;
-  const auto residual = [&](Line line, const TimedSize& point) {
-    const double fitted = line.alpha + line.beta * point.message.value();
-    return (fitted / point.time.value() - 1.0) / sigma;
-  };
-  Line line;
-  for (int i = 0; i < iterations; ++i) {
-    Sums sums;
-    for (const TimedSize& point : points) {
-      const double r = i == 0 ? 0.0 : residual(line, point);
-      const double w = 1.0 / (1.0 + r * r / (corner * corner));  // of Cauchy's loss
-      const double u = 1.0 / point.time.value();
-      const double v = point.message.value() * u;
-      sums.uu += w * u * u;
-      sums.uv += w * u * v;
-      sums.vv += w * v * v;
-      sums.u += w * u;
-      sums.v += w * v;
-    }
-    line = sums.best();
-  }
-  double cost = 0.0;
-  for (const TimedSize& point : points) cost += cauchy(residual(line, point));
-  return cost;
-}
-
-/// First indices of one to three segments of `points` (ascending sizes, no duplicates), at least
-/// three points each. Minimises, by dynamic programming over the boundaries,
-///   sum over segments min over alpha, beta >= 0 of sum cauchy((alpha + beta n - t) / (t sigma))
+/// First indices of one to four segments of `points` (ascending sizes, no duplicates), at least
+/// three points each. Minimises, by dynamic programming over the boundaries with prefix sums,
+///   sum over segments min over alpha, beta >= 0 of sum ((alpha + beta n - t) / (t sigma))^2 / 2
 ///   + 1.5 ln(points) per segment after the first
 /// (half the Bayesian information criterion's price of two coefficients and a boundary); sigma is
-/// the curve's noise, at least 1 %. {0} for fewer than six points.
+/// the curve's noise, at least 1 %. {0} for fewer than six points. Time: the square of the number
+/// of points, of longer tables of 3,000 evenly chosen boundaries.
 std::vector<std::size_t> segment_starts(std::span<const TimedSize> points) {
   const std::size_t n = points.size();
   if (n < 2 * least_points) return {0};
-  std::vector<double> logs;
-  for (const TimedSize& point : points) logs.push_back(std::log(point.time.value()));
-  const double sigma = std::max(least_noise, curve_noise(logs));
+  const double sigma = noise_of(points);
   const double price = 1.5 * std::log(static_cast<double>(n));
-  // cost[s][end]: least cost of the first `end` points in s + 1 segments; start: of the last one.
-  std::vector cost(most_segments, std::vector(n + 1, unreachable));
-  std::vector start(most_segments, std::vector<std::size_t>(n + 1, 0));
-  for (std::size_t end = least_points; end <= n; ++end) {
-    for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
-      const double alone = line_cost(points.subspan(begin, end - begin), sigma);
+  std::vector<Sums> sums(1);
+  for (const TimedSize& point : points) sums.push_back(sums.back().with(point));
+  std::vector<std::size_t> cuts{0};
+  const std::size_t step = 1 + n / most_cuts;
+  for (std::size_t at = least_points; at + least_points <= n; at += step) cuts.push_back(at);
+  cuts.push_back(n);
+  // cost[s][c]: least cost of the points before cut c in s + 1 segments; start: of the last one.
+  std::vector cost(most_segments, std::vector(cuts.size(), unreachable));
+  std::vector start(most_segments, std::vector<std::size_t>(cuts.size(), 0));
+  for (std::size_t end = 1; end < cuts.size(); ++end) {
+    for (std::size_t begin = 0; begin < end; ++begin) {
+      if (cuts[begin] + least_points > cuts[end]) break;
+      const double misfit = sums[cuts[end]].least(sums[cuts[begin]]) / (2.0 * sigma * sigma);
       for (std::size_t s = begin == 0 ? 0 : 1; s < (begin == 0 ? 1 : most_segments); ++s) {
-        const double before = begin == 0 ? 0.0 : cost[s - 1][begin];
-        if (before == unreachable || before + price + alone >= cost[s][end]) continue;
-        cost[s][end] = before + price + alone;
+        const double before = begin == 0 ? 0.0 : cost[s - 1][begin] + price;
+        if (before + misfit >= cost[s][end]) continue;
+        cost[s][end] = before + misfit;
         start[s][end] = begin;
       }
     }
   }
   const auto last =
-      std::ranges::min_element(cost, {}, [=](const auto& ends) { return ends[n]; }) - cost.begin();
+      std::ranges::min_element(cost, {}, [](const auto& ends) { return ends.back(); });
   std::vector<std::size_t> starts;
-  for (std::size_t end = n, s = static_cast<std::size_t>(last) + 1; s-- > 0; end = starts.back()) {
-    starts.push_back(start[s][end]);
+  std::size_t end = cuts.size() - 1;
+  for (auto s = static_cast<std::size_t>(last - cost.begin()) + 1; s-- > 0;) {
+    end = start[s][end];
+    starts.push_back(cuts[end]);
   }
   std::ranges::reverse(starts);
   return starts;
 }
 
-constexpr std::size_t least_for_held_out = 6;
+/// The medians of runs of points that lie within `width` of each other's log size; each point where
+/// `width` is 0.
+std::vector<CurveKnot> medians(std::span<const TimedSize> points, double width) {
+  std::vector<CurveKnot> knots;
+  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
+    std::vector<double> sizes;
+    std::vector<double> times;
+    do {
+      sizes.push_back(log_size(points[end]));
+      times.push_back(log_time(points[end]));
+    } while (++end < points.size() && log_size(points[end]) < sizes.front() + width);
+    knots.push_back({*median(sizes), *median(times)});
+  }
+  return knots;
+}
 
-std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points, bool with_sqrt) {
+/// The curve through at least two knots: the mean of the line alpha + beta n through the two
+/// nearest and of a cubic in logarithms with the slopes of parabolas, limited so that it is
+/// monotone between two knots (Fritsch & Carlson 1980). The first follows a start-up time into a
+/// rate, the second other bends. Beyond the ends: the line.
+double through(const std::vector<CurveKnot>& knots, double at) {
+  const auto width = [&](std::size_t k) { return knots[k + 1].size - knots[k].size; };
+  const auto rise = [&](std::size_t k) { return (knots[k + 1].time - knots[k].time) / width(k); };
+  const auto slope = [&](std::size_t k) {
+    if (k == 0 || k + 1 == knots.size()) return rise(k == 0 ? 0 : k - 1);
+    const double before = rise(k - 1);
+    const double after = rise(k);
+    if (before * after <= 0.0) return 0.0;
+    const double parabola = (width(k) * before + width(k - 1) * after) / (width(k - 1) + width(k));
+    const double most = 3.0 * std::min(std::abs(before), std::abs(after));
+    return std::clamp(parabola, -most, most);
+  };
+  std::size_t i = 0;
+  while (i + 2 < knots.size() && at > knots[i + 1].size) ++i;
+  const double share = (at - knots[i].size) / width(i);
+  const double rest = 1.0 - share;
+  const bool inside = share >= 0.0 && share <= 1.0;
+  // alpha, beta >= 0 bends between the slopes 0 and 1 only.
+  const bool affine = rise(i) >= 0.0 && rise(i) <= 1.0;
+  const CurveKnot& end = share > 1.0 ? knots[i + 1] : knots[i];
+  const double line =
+      affine ? knots[i].time + std::log1p(std::expm1(knots[i + 1].time - knots[i].time) *
+                                          std::expm1(share * width(i)) / std::expm1(width(i)))
+             : end.time + (inside ? rise(i) : std::clamp(rise(i), 0.0, 1.0)) * (at - end.size);
+  if (!inside) return line;
+  const double cubic = knots[i].time * (1.0 + 2.0 * share) * rest * rest +
+                       knots[i + 1].time * share * share * (3.0 - 2.0 * share) +
+                       width(i) * share * rest * (slope(i) * rest - slope(i + 1) * share);
+  return 0.5 * (line + cubic);
+}
+
+/// How far the logarithm of a time lies, beyond what is accepted, outside the range of what its
+/// neighbours expect: the line through the two before it, the one through the two after it, and the
+/// line that joins both sides. A step or a corner of the curve agrees with one of them, a stray row
+/// with none. At an end of the table one side is missing, so only a gross misfit counts.
+double strayness(std::span<const CurveKnot> knots, std::size_t i, double noise) {
+  constexpr double accepted = 0.25;
+  constexpr double accepted_at_end = 0.6;
+  constexpr double sigmas = 3.0;
+  const bool first = i == 0;
+  const bool last = i + 1 == knots.size();
+  const auto [at, time] = knots[i];
+  const auto expected = [&, at = at](std::size_t a, std::size_t b) {
+    return through({knots[a], knots[b]}, at);
+  };
+  std::vector<double> times;
+  if (!first && !last) times.push_back(expected(i - 1, i + 1));
+  if (i > 1) times.push_back(expected(i - 2, i - 1));
+  if (i + 2 < knots.size()) times.push_back(expected(i + 1, i + 2));
+  if (i < 2 && !last) times.push_back(knots[first ? 1 : 0].time);
+  // A rate continued: time in proportion to size.
+  if (first || last)
+    times.push_back(knots[first ? 1 : i - 1].time + at - knots[first ? 1 : i - 1].size);
+  const auto [low, high] = std::ranges::minmax(times);
+  return std::max(low - time, time - high) -
+         std::max(first || last ? accepted_at_end : accepted, sigmas * noise);
+}
+
+/// Takes the rows that no neighbour supports out of `points`, at most a fifth: in each pass those
+/// that are stranger than the two rows on either side, whose expectations they spoil. Their sizes.
+std::vector<Bytes> take_strays(std::vector<TimedSize>& points) {
+  const double noise = noise_of(points);
+  const std::size_t most = points.size() / 5;
+  std::vector<Bytes> strays;
+  for (bool found = true; found && points.size() > least_points;) {
+    const std::vector<CurveKnot> knots = medians(points, 0.0);
+    std::vector<double> strange(2);
+    for (std::size_t i = 0; i < knots.size(); ++i) strange.push_back(strayness(knots, i, noise));
+    strange.resize(strange.size() + 2);
+    std::vector<TimedSize> kept;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const auto window = std::span(strange).subspan(i, 5);
+      const bool stray = window[2] > 0.0 && window[2] == std::ranges::max(window);
+      if (stray && strays.size() < most) {
+        strays.push_back(points[i].message);
+      } else {
+        kept.push_back(points[i]);
+      }
+    }
+    found = kept.size() < points.size();
+    points = std::move(kept);
+  }
+  std::ranges::sort(strays);
+  return strays;
+}
+
+Seconds time_at(const CommunicationSegment& segment, Bytes message) {
+  return segment.alpha.value + segment.beta.value * message;
+}
+
+std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) {
+  constexpr double held = 0.9;
+  constexpr double accepted = 0.1;
   std::vector<std::vector<double>> rows;
   std::vector<double> times;
   for (const TimedSize& point : points) {
     rows.push_back({1.0, point.message.value()});
-    if (with_sqrt) rows.back().push_back(std::sqrt(point.message.value()));
     times.push_back(point.time.value());
   }
   const std::optional<RegressionFit> fit = fit_relative(rows, times);
   if (!fit) return std::nullopt;
-  CommunicationSegment segment;
-  segment.smallest = points.front().message;
-  segment.largest = points.back().message;
-  segment.alpha = as<Seconds>(fit->coefficients[0]);
-  segment.beta = as<SecondsPerByte>(fit->coefficients[1]);
-  if (with_sqrt) segment.sqrt_coefficient = fit->coefficients[2].value;
+  CommunicationSegment segment{points.front().message,
+                               points.back().message,
+                               as<Seconds>(fit->coefficients[0]),
+                               as<SecondsPerByte>(fit->coefficients[1])};
+  std::vector<double> misses;
+  for (const CurveKnot& knot : medians(points, quarter_octave)) {
+    const Seconds line = time_at(segment, Bytes(std::exp(knot.size)));
+    misses.push_back(std::abs(line.value() / std::exp(knot.time) - 1.0));
+  }
+  segment.holds = *quantile(misses, held) <= accepted;
   return segment;
+}
+
+/// Do the points scatter around the line without order? By von Neumann's ratio of the squared
+/// differences of successive residuals to their squares: 2 for independent ones, with a standard
+/// deviation of 2 / sqrt(n) (Ann. Math. Stat. 12, 1941). A bend that the line misses makes it less.
+bool only_noise(std::span<const TimedSize> points, const CommunicationSegment& line) {
+  constexpr std::size_t least = 20;
+  double squares = 0.0;
+  double differences = 0.0;
+  double before = 0.0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double residual = time_at(line, points[i].message) / points[i].time - 1.0;
+    squares += residual * residual;
+    if (i > 0) differences += (residual - before) * (residual - before);
+    before = residual;
+  }
+  const double expected = 2.0 - 3.0 / std::sqrt(static_cast<double>(points.size()));
+  return points.size() >= least && differences >= expected * squares;
+}
+
+/// The curve between the ends of each segment: its line where the points only scatter around it,
+/// else through its points. Medians within a quarter of an octave smooth a dense
+/// table; they leave one whose sizes grow by 20 % and more as it is. Across a boundary only single
+/// points are seen, for their slope: a change of protocol stays sharp in a dense table.
+std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
+                                const std::vector<std::size_t>& starts,
+                                const std::vector<CommunicationSegment>& segments) {
+  constexpr int pieces = 4;
+  const std::vector<CurveKnot> all = medians(points, 0.0);
+  std::vector<CurveKnot> curve;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t first = starts[i];
+    const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : points.size();
+    std::vector<CurveKnot> knots = medians(points.subspan(first, end - first), quarter_octave);
+    std::vector<double> sizes{all[first].size, all[end - 1].size};
+    for (const CurveKnot& knot : knots) sizes.push_back(knot.size);
+    std::ranges::sort(sizes);
+    if (knots.size() == 1) knots = {all.begin() + first, all.begin() + end};
+    if (first > 0 && knots.front().size == sizes.front()) {
+      knots.insert(knots.begin(), all[first - 1]);
+    }
+    if (end < all.size() && knots.back().size == sizes.back()) knots.push_back(all[end]);
+    const bool line = only_noise(points.subspan(first, end - first), segments[i]);
+    const auto add = [&](double at) {
+      const Seconds time = time_at(segments[i], Bytes(std::exp(at)));
+      curve.push_back({at, line ? std::log(time.value()) : through(knots, at)});
+    };
+    for (std::size_t j = 0; j + 1 < sizes.size(); ++j) {
+      const double width = sizes[j + 1] - sizes[j];
+      for (int k = 0; k < pieces && width > 0.0; ++k) add(sizes[j] + k * width / pieces);
+    }
+    add(sizes.back());
+  }
+  return curve;
 }
 
 std::optional<CommunicationFit> fit_form(std::span<const TimedSize> points,
                                          const std::string& form) {
-  const std::size_t least = form == form_alpha_beta ? 3 : form == form_sqrt ? 4 : 6;
-  if (points.size() < least) return std::nullopt;
   std::vector<std::size_t> starts{0};
-  if (form == form_segmented) starts = segment_starts(points);
+  if (form == form_curve) starts = segment_starts(points);
   CommunicationFit fit;
   fit.form = form;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : points.size();
-    const auto segment = fit_line(points.subspan(starts[i], end - starts[i]), form == form_sqrt);
+    const auto segment = fit_line(points.subspan(starts[i], end - starts[i]));
     if (!segment) return std::nullopt;
     fit.segments.push_back(*segment);
   }
+  if (form == form_curve) fit.curve = curve_of(points, starts, fit.segments);
   return fit;
 }
 
@@ -160,59 +325,128 @@ std::vector<double> relative_errors(const CommunicationFit& fit,
   return errors;
 }
 
-std::optional<double> held_out_error(std::span<const TimedSize> points, const std::string& form) {
-  if (points.size() < least_for_held_out) return std::nullopt;
-  std::vector<TimedSize> fitted;
-  std::vector<TimedSize> left_out;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    (i % 2 == 0 ? fitted : left_out).push_back(points[i]);
+/// Of each size but the ends, from a fit to the sizes of the other parity.
+std::vector<double> held_out_errors(std::span<const TimedSize> points, const std::string& form) {
+  std::vector<double> errors;
+  for (std::size_t parity = 0; parity < 2 && points.size() >= least_for_held_out; ++parity) {
+    std::vector<TimedSize> fitted;
+    std::vector<TimedSize> left_out;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (i % 2 == parity)
+        fitted.push_back(points[i]);
+      else if (i > 0 && i + 1 < points.size())
+        left_out.push_back(points[i]);
+    }
+    const std::optional<CommunicationFit> fit = fit_form(fitted, form);
+    if (!fit) return {};
+    const std::vector<double> more = relative_errors(*fit, left_out);
+    errors.insert(errors.end(), more.begin(), more.end());
   }
-  const std::optional<CommunicationFit> fit = fit_form(fitted, form);
-  if (!fit) return std::nullopt;
-  double sum = 0.0;
-  for (const double error : relative_errors(*fit, left_out)) sum += error;
-  return sum / static_cast<double>(left_out.size());
+  return errors;
 }
 
-double time_at(const CommunicationSegment& segment,
-               Seconds alpha,
-               SecondsPerByte beta,
-               double bytes) {
-  return alpha.value() + beta.value() * bytes + segment.sqrt_coefficient * std::sqrt(bytes);
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Relative distance from the fitted time to the one end (`high` or low) of both coefficients.
-double coefficient_spread(const CommunicationSegment& segment, double bytes, bool high) {
-  const auto& [smallest, largest, alpha, beta, sqrt_coefficient] = segment;
-  const double at_end = high ? time_at(segment, alpha.high(), beta.high(), bytes)
-                             : time_at(segment, alpha.low(), beta.low(), bytes);
-  return std::abs(at_end / time_at(segment, alpha.value, beta.value, bytes) - 1.0);
+/// Relative distance from the line's time to the one end (`high` or low) of both coefficients.
+double coefficient_spread(const CommunicationSegment& line, Bytes message, bool high) {
+  const Seconds at_end = high ? line.alpha.high() + line.beta.high() * message
+                              : line.alpha.low() + line.beta.low() * message;
+  return std::abs(at_end / time_at(line, message) - 1.0);
 }
 
-/// Between two segments the one nearer by ratio of sizes.
-const CommunicationSegment& segment_at(const CommunicationFit& fit, Bytes message) {
-  if (fit.segments.empty()) throw std::invalid_argument("segment_at: a fit without segments");
-  for (std::size_t i = 0; i + 1 < fit.segments.size(); ++i) {
-    const double boundary =
-        std::sqrt(fit.segments[i].largest.value() * fit.segments[i + 1].smallest.value());
-    if (message.value() <= boundary) return fit.segments[i];
+/// Start-up time of the smallest messages of an all-reduce.
+Seconds start_up_of(const CommunicationFit& fit) {
+  const CommunicationSegment& first = fit.segments.front();
+  return std::min(first.alpha.value, evaluate(fit, first.smallest));
+}
+
+/// Start-up time as a function of the rank count k: a0 + a1 (k - 1) + a2 log2(k) of launch, ring
+/// and tree, from fewer counts fewer terms.
+class StartUp {
+ public:
+  explicit StartUp(const std::map<int, CommunicationFit>& fits) {
+    for (const auto& [ranks, fit] : fits) {
+      if (start_up_of(fit) > Seconds(0.0)) measured_.emplace_back(ranks, start_up_of(fit).value());
+    }
+    if (measured_.size() < 2) return;
+    laws_ = {fitted({constant, hops}), fitted({constant, levels})};
+    laws_.insert(laws_.begin(), measured_.size() > 2 ? fitted({constant, hops, levels}) : laws_[0]);
   }
-  return fit.segments.back();
-}
+
+  std::string growth() const {
+    if (measured_.size() == 1) {
+      return fmt::format(
+          "start-up time measured at {} ranks only, so between unchanged and in proportion to K - "
+          "1",
+          measured_[0].first);
+    }
+    return fmt::format("start-up time a0 + a1 (K-1){} over {} counts",
+                       measured_.size() > 2 ? " + a2 log2 K" : "",
+                       measured_.size());
+  }
+
+  /// One count: the geometric mean of the least and the largest growth, whose ratio to either is
+  /// the same.
+  Estimate<Seconds> at(int ranks) const {
+    if (measured_.empty()) return {Seconds(0.0), Interval<Seconds>{}, 0};
+    std::vector<double> times;
+    for (const auto& [terms, coefficients] : laws_) {
+      times.push_back(0.0);
+      for (std::size_t i = 0; i < terms.size(); ++i) {
+        times.back() += coefficients[i] * terms[i](ranks);
+      }
+    }
+    if (times.empty()) {
+      const auto& [only, time] = measured_.front();
+      const double other = time * (ranks - 1) / (only - 1);
+      times = {std::sqrt(time * other), time, other};
+    }
+    const auto [low, high] = std::ranges::minmax(times);
+    return {Seconds(times[0]), Interval<Seconds>{Seconds(low), Seconds(high)}, measured_.size()};
+  }
+
+ private:
+  using Term = double (*)(int);
+  using Law = std::pair<std::vector<Term>, std::vector<double>>;
+  static double constant(int) { return 1.0; }
+  static double hops(int ranks) { return ranks - 1.0; }
+  static double levels(int ranks) { return std::log2(ranks); }
+
+  /// Least squares of the relative error, no coefficient below 0.
+  Law fitted(const std::vector<Term>& terms) const {
+    std::vector<double> matrix;
+    for (const Term term : terms) {
+      for (const auto& [ranks, time] : measured_) matrix.push_back(term(ranks) / time);
+    }
+    return {terms, solve_nonnegative(matrix, std::vector<double>(measured_.size(), 1.0))};
+  }
+
+  std::vector<std::pair<int, double>> measured_;  // ranks, seconds
+  std::vector<Law> laws_;                         // the first is the value, all are the interval
+};
 }  // namespace
 
 std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> points,
                                                   const std::string& form) {
-  std::optional<CommunicationFit> fit = fit_form(points, form);
+  std::vector<TimedSize> kept(points.begin(), points.end());
+  std::vector<Bytes> strays = take_strays(kept);
+  if (kept.size() < least_points) return std::nullopt;
+  std::optional<CommunicationFit> fit = fit_form(kept, form);
   if (!fit) return std::nullopt;
-  fit->held_out_error = held_out_error(points, form);
-  fit->median_residual = median(relative_errors(*fit, points)).value_or(0.0);
+  fit->strays = std::move(strays);
+  fit->median_residual = median(relative_errors(*fit, kept)).value_or(0.0);
+  const std::vector<double> errors = held_out_errors(kept, form);
+  if (errors.empty()) return fit;
+  fit->held_out_error = mean_of(errors);
+  fit->worst_held_out_error = std::ranges::max(errors);
   return fit;
 }
 
 std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> points) {
   std::vector<CommunicationFit> fits;
-  for (const char* form : {form_alpha_beta, form_sqrt, form_segmented}) {
+  for (const char* form : {form_alpha_beta, form_curve}) {
     if (auto fit = fit_communication(points, form)) fits.push_back(std::move(*fit));
   }
   return fits;
@@ -220,43 +454,76 @@ std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> point
 
 std::size_t choose_fit(std::span<const CommunicationFit> fits) {
   constexpr double worthwhile = 0.001;
-  std::size_t chosen = 0;
-  for (std::size_t i = 1; i < fits.size(); ++i) {
-    if (!fits[i].held_out_error) continue;
-    const std::optional<double>& best = fits[chosen].held_out_error;
-    if (!best || *fits[i].held_out_error < *best - worthwhile) chosen = i;
-  }
-  return chosen;
+  constexpr double worthwhile_of_worst = 0.05;
+  if (fits.size() < 2 || !fits[0].segments[0].holds) return fits.empty() ? 0 : fits.size() - 1;
+  const auto& [line, curve] = std::tie(fits[0], fits[1]);
+  if (!line.held_out_error || !curve.held_out_error) return 0;
+  return *curve.held_out_error < *line.held_out_error - worthwhile ||
+                 *curve.worst_held_out_error < *line.worst_held_out_error - worthwhile_of_worst
+             ? 1
+             : 0;
 }
 
 Seconds evaluate(const CommunicationFit& fit, Bytes message) {
-  const CommunicationSegment& segment = segment_at(fit, message);
-  return Seconds(time_at(segment, segment.alpha.value, segment.beta.value, message.value()));
+  if (!fit.curve.empty()) return Seconds(std::exp(through(fit.curve, std::log(message.value()))));
+  if (fit.segments.empty()) throw std::invalid_argument("evaluate: a fit without segments");
+  return time_at(fit.segments.front(), message);
 }
 
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
   constexpr double interval_per_mean_error = 2.45;
-  const CommunicationSegment& segment = segment_at(fit, message);
   const Seconds time = evaluate(fit, message);
-  Estimate<Seconds> predicted{time, std::nullopt, segment.alpha.samples};
-  const bool coefficients = segment.alpha.interval || segment.beta.interval;
+  const CommunicationSegment& line = fit.segments.front();
+  Estimate<Seconds> predicted{time, std::nullopt, line.alpha.samples};
+  const bool coefficients = fit.curve.empty() && (line.alpha.interval || line.beta.interval);
   if (!coefficients && !fit.held_out_error) return predicted;
   const double misfit = interval_per_mean_error * fit.held_out_error.value_or(0.0);
-  const double below = std::hypot(coefficient_spread(segment, message.value(), false), misfit);
-  const double above = std::hypot(coefficient_spread(segment, message.value(), true), misfit);
-  predicted.interval = Interval<Seconds>{time * std::max(0.0, 1.0 - below), time * (1.0 + above)};
+  const auto spread = [&](bool high) {
+    return std::hypot(coefficients ? coefficient_spread(line, message, high) : 0.0, misfit);
+  };
+  Seconds low = time;
+  Seconds high = time;
+  for (std::size_t i = 0; i + 1 < fit.segments.size(); ++i) {
+    const auto& [before, after] = std::tie(fit.segments[i], fit.segments[i + 1]);
+    if (message <= before.largest || message >= after.smallest) continue;
+    // Which of the two protocols runs here was not measured.
+    low = std::min({time, time_at(before, message), time_at(after, message)});
+    high = std::max({time, time_at(before, message), time_at(after, message)});
+  }
+  predicted.interval =
+      Interval<Seconds>{low * std::max(0.0, 1.0 - spread(false)), high * (1.0 + spread(true))};
   return predicted;
 }
 
-Estimate<Seconds> predict_all_reduce(CommunicationFit fit, int measured, int ranks, Bytes message) {
-  if (ranks == 1) return {Seconds(0.0), Interval<Seconds>{}, 0};
-  const double steps = static_cast<double>(ranks - 1) / (measured - 1);
-  const double volume = steps * measured / ranks;
-  for (CommunicationSegment& segment : fit.segments) {
-    segment.alpha = transform(segment.alpha, [=](Seconds value) { return value * steps; });
-    segment.beta = transform(segment.beta, [=](SecondsPerByte value) { return value * volume; });
-    segment.sqrt_coefficient *= std::sqrt(steps * volume);
+AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives) {
+  std::map<int, CommunicationFit> fits;
+  for (const CollectiveResult& one : collectives) {
+    const bool isolated = one.collective == "all_reduce" && one.mode == "isolated";
+    if (isolated && !one.fits.empty()) fits[one.ranks] = one.fits[one.chosen];
   }
-  return predict(fit, message);
+  if (fits.empty()) return nullptr;
+  StartUp start_up(fits);
+  const std::string growth = start_up.growth();
+  AllReduceTime time = [fits = std::move(fits), start_up = std::move(start_up)](
+                           Bytes message, int ranks) -> std::optional<Estimate<Seconds>> {
+    if (ranks == 1) return Estimate<Seconds>{Seconds(0.0), Interval<Seconds>{}, 0};
+    if (const auto exact = fits.find(ranks); exact != fits.end()) {
+      return predict(exact->second, message);
+    }
+    const auto& [measured, fit] = *fits.rbegin();
+    const Estimate<Seconds> base = predict(fit, message);
+    const Seconds measured_start = std::min(start_up_of(fit), base.value);
+    const double volume = (ranks - 1.0) / ranks * measured / (measured - 1.0);
+    const auto rest = [&](Seconds of) {
+      return (of - measured_start * (of / base.value)) * volume;
+    };
+    const Estimate<Seconds> start = start_up.at(ranks);
+    return Estimate<Seconds>{
+        start.value + rest(base.value),
+        Interval<Seconds>{start.low() + rest(base.low()), start.high() + rest(base.high())},
+        base.samples};
+  };
+  time.growth = growth;
+  return time;
 }
 }  // namespace scaleworth::model

@@ -8,7 +8,7 @@
 int main() {
   using namespace scaleworth::accuracy;
   fmt::print("| what | data | figure | goal |\n|---|---|---|---|\n");
-  for (const auto& rows : {forecast_rows(), interval_rows()}) {
+  for (const auto& rows : {forecast_rows(), collective_rows(), interval_rows()}) {
     for (const Row& row : rows) {
       fmt::print("| {} | {} | {} | {} |\n", row.what, row.data, row.figure, row.goal);
     }

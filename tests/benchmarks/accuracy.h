@@ -16,6 +16,8 @@ struct Row {
 
 /// Of laws: forecasts of public series and of generated tables, with the coverage of their bands.
 std::vector<Row> forecast_rows();
+/// Of curves of collectives, fitted to alternate sizes of public and generated tables.
+std::vector<Row> collective_rows();
 /// Coverage of the intervals of medians of samples whose true median is known.
 std::vector<Row> interval_rows();
 }  // namespace scaleworth::accuracy

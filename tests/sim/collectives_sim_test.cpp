@@ -80,7 +80,7 @@ TEST_CASE("a change of protocol is found and predicted across", "[comm]") {
   SimRankGroup group(truth);
   const auto result = analysed(group);
   const model::CommunicationFit& fit = result.fits.at(result.chosen);
-  REQUIRE(fit.form == "segmented");
+  REQUIRE(fit.form == "curve");
   REQUIRE(fit.segments.size() == 2);
   for (const double bytes : {100.0, 3e3, 1e6, 1e8}) {
     CHECK_THAT(model::predict(fit, Bytes(bytes)).value.value(),
@@ -88,15 +88,17 @@ TEST_CASE("a change of protocol is found and predicted across", "[comm]") {
   }
 }
 
-TEST_CASE("an all-reduce measured among 2 ranks predicts 8 ranks of the same ring", "[comm]") {
+TEST_CASE("an all-reduce measured among 2 and 4 ranks predicts 8 ranks of the same ring",
+          "[comm]") {
   RankTruth truth;
   truth.ranks = 8;
   SimRankGroup group(truth);
-  const auto result = analysed(group, Collective::all_reduce, CollectiveMode::isolated, 2);
+  const auto at = [&](int ranks) {
+    return analysed(group, Collective::all_reduce, CollectiveMode::isolated, ranks);
+  };
+  const auto time = model::predict_all_reduce({at(2), at(4)});
   for (const double bytes : {64.0, 65536.0, 64e6}) {
-    const auto predicted =
-        model::predict_all_reduce(result.fits.at(result.chosen), 2, 8, Bytes(bytes));
-    CHECK_THAT(predicted.value.value(),
+    CHECK_THAT(time(Bytes(bytes), 8)->value.value(),
                WithinRel(group.collective_s(Collective::all_reduce, bytes, 8), 0.02));
   }
 }

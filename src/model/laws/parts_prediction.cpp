@@ -220,12 +220,13 @@ std::vector<double> curve_of(const PartsModel& model, const CurveRequest& reques
   return times;
 }
 
-std::string transfer_basis(const PartsModel& model, int largest, bool has_model) {
-  if (!has_model) {
+std::string transfer_basis(const PartsModel& model, int largest, const AllReduceTime& all_reduce) {
+  if (!all_reduce) {
     return "exposed transfer in proportion to the ring's traffic 2(K-1)/K (no all-reduce was "
            "measured: too little where compute hides it, for compute shrinks)";
   }
-  const std::string whole = "the all-reduce model on the gradient buckets";
+  const std::string whole = "the all-reduce model on the gradient buckets" +
+                            (all_reduce.growth.empty() ? "" : " (" + all_reduce.growth + ")");
   if (largest == 1) return whole + " with nothing hidden";
   return fmt::format("{} less what {:.0f} % of the compute hid{} at {} ranks",
                      whole,
@@ -234,7 +235,7 @@ std::string transfer_basis(const PartsModel& model, int largest, bool has_model)
                      largest);
 }
 
-std::string basis_of(const PartsModel& model, int largest, bool has_model) {
+std::string basis_of(const PartsModel& model, int largest, const AllReduceTime& all_reduce) {
   return fmt::format(
       "measured parts at up to {} {}: compute per token and per step, optimizer and host time on "
       "every rank, {}, waiting that grows as the largest of K normal ranks; assumes that further "
@@ -242,7 +243,7 @@ std::string basis_of(const PartsModel& model, int largest, bool has_model) {
       "inputs only",
       largest,
       largest == 1 ? "rank" : "ranks",
-      transfer_basis(model, largest, has_model));
+      transfer_basis(model, largest, all_reduce));
 }
 
 bool overlap(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
@@ -284,7 +285,7 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
     return law;
   }
   const PartsModel best(parts, all_reduce, buckets);
-  law.basis = basis_of(best, parts.back().ranks, has_model);
+  law.basis = basis_of(best, parts.back().ranks, all_reduce);
   CurveDraws draws{curve_of(best, request), {}};
   if (const auto end = static_cast<int>(draws.best.size()); end < request.max_count) {
     law.basis += fmt::format(

@@ -34,8 +34,7 @@ CommunicationFit fit(const std::string& form, double alpha, double rate, double 
   CommunicationSegment segment{Bytes(8.0),
                                Bytes(67108864.0),
                                estimate_around<Seconds>(alpha, 4.0, 6.0),
-                               estimate_around<SecondsPerByte>(1.0 / rate, 2.0, 2.5),
-                               form == "alpha-beta-sqrt" ? 1.2e-9 : 0.0};
+                               estimate_around<SecondsPerByte>(1.0 / rate, 2.0, 2.5)};
   return {form, {segment}, error, 0.6 * error};
 }
 
@@ -55,7 +54,7 @@ CollectiveResult collective(const Cost& cost, const std::string& mode, double sp
                              BytesPerSecond(cost.bus * bytes / time)});
     ripple = 2.0 - ripple;
   }
-  result.fits = {fit("alpha-beta", alpha, rate, 0.041), fit("alpha-beta-sqrt", alpha, rate, 0.052)};
+  result.fits = {fit("alpha-beta", alpha, rate, 0.041), fit("curve", alpha, rate, 0.052)};
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,29 @@ inline std::vector<PublicRow> public_rows(const std::string& name) {
       row[(*header)[at]] = (*cells)[at];
     }
     rows.push_back(std::move(row));
+  }
+  return rows;
+}
+/// A row of nccl-tests.
+struct NcclRow {
+  double bytes, time_us, algbw, busbw, in_place_us;
+};
+
+/// Rows of positive size of a table of floats. The columns after the optional root: time algbw
+/// busbw check, twice.
+inline std::vector<NcclRow> nccl_rows(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::vector<NcclRow> rows;
+  for (std::string line; std::getline(in, line);) {
+    // A launcher's prefix ends with a colon right after a digit or '>'.
+    const std::size_t colon = line.find(": ");
+    std::istringstream words(colon == std::string::npos ? line : line.substr(colon + 1));
+    std::vector<std::string> fields;
+    for (std::string word; words >> word;) fields.push_back(word);
+    // All tables are of floats; rows of size 0 carry no information.
+    if (fields.size() < 11 || fields[2] != "float" || fields[0] == "0") continue;
+    const auto from_end = [&](std::size_t i) { return std::stod(fields[fields.size() - i]); };
+    rows.push_back({std::stod(fields[0]), from_end(8), from_end(7), from_end(6), from_end(4)});
   }
   return rows;
 }

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/collectives.h"
+#include "tests/benchmarks/accuracy.h"
+#include "tests/unit/model/public_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace scaleworth::accuracy {
+namespace {
+using model::TimedSize;
+using Times = std::vector<TimedSize>;
+/// A way to know a time at a size, from some points of a curve.
+using Curve = std::function<double(double)>;
+
+Curve log_log(Times points) {
+  return [points = std::move(points)](double bytes) {
+    std::size_t i = 0;
+    while (i + 2 < points.size() && bytes > points[i + 1].message.value()) ++i;
+    const auto& [a, b] = std::pair(points[i], points[i + 1]);
+    const double share = std::log(bytes / a.message.value()) / std::log(b.message / a.message);
+    return a.time.value() * std::pow(b.time / a.time, share);
+  };
+}
+
+struct Line {
+  double alpha = 0.0;
+  double beta = 0.0;
+  double loss = std::numeric_limits<double>::max();
+};
+
+/// Least squares of the relative error over alpha, beta >= 0.
+Line line_of(const long double* from, const long double* to) {
+  long double s[6];
+  for (int i = 0; i < 6; ++i) s[i] = to[i] - from[i];
+  const auto& [n, u, v, uu, uv, vv] = s;
+  Line best;
+  const auto consider = [&](long double a, long double b) {
+    if (!(a >= 0.0L && b >= 0.0L)) return;
+    const long double loss = n + a * (a * uu + 2 * b * uv - 2 * u) + b * (b * vv - 2 * v);
+    if (loss < best.loss) best = {double(a), double(b), double(std::max(loss, 0.0L))};
+  };
+  const long double d = uu * vv - uv * uv;
+  if (d > 0) consider((u * vv - v * uv) / d, (v * uu - u * uv) / d);
+  consider(u / uu, 0);
+  consider(0, v / vv);
+  return best;
+}
+
+/// The best three lines, each over at least three points; fewer where there are fewer points.
+Curve three_segments(const Times& points) {
+  const std::size_t n = points.size();
+  std::vector<std::array<long double, 6>> sums(1);
+  for (const TimedSize& point : points) {
+    const long double u = 1.0L / point.time.value();
+    const long double v = u * point.message.value();
+    const long double add[] = {1, u, v, u * u, u * v, v * v};
+    sums.push_back(sums.back());
+    for (int i = 0; i < 6; ++i) sums.back()[i] += add[i];
+  }
+  const auto line = [&](std::size_t a, std::size_t b) {
+    return line_of(sums[a].data(), sums[b].data());
+  };
+  std::vector<double> two(n + 1, std::numeric_limits<double>::max());
+  std::vector<std::size_t> cut(n + 1, 0);
+  for (std::size_t end = 3; end <= n; ++end) {
+    two[end] = line(0, end).loss;
+    for (std::size_t at = 3; at + 3 <= end; ++at) {
+      const double loss = line(0, at).loss + line(at, end).loss;
+      if (loss < two[end]) std::tie(two[end], cut[end]) = std::pair(loss, at);
+    }
+  }
+  std::size_t last = 0;
+  double least = two[n];
+  for (std::size_t at = 6; at + 3 <= n; ++at) {
+    const double loss = two[at] + line(at, n).loss;
+    if (loss < least) std::tie(least, last) = std::pair(loss, at);
+  }
+  std::vector<std::size_t> starts{0, cut[last == 0 ? n : last], last};
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  if (starts.size() > 1 && starts.back() == 0) starts.pop_back();
+  std::vector<std::pair<double, Line>> lines;  // the largest size of each
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : n;
+    const double next = points[std::min(end, n - 1)].message.value();
+    lines.push_back({std::sqrt(points[end - 1].message.value() * next), line(starts[i], end)});
+  }
+  return [lines](double bytes) {
+    std::size_t i = 0;
+    while (i + 1 < lines.size() && bytes > lines[i].first) ++i;
+    return lines[i].second.alpha + lines[i].second.beta * bytes;
+  };
+}
+
+Curve ours(const Times& points) {
+  const auto fits = model::fit_communication(points);
+  if (fits.empty()) return [](double) { return 0.0; };
+  return [fit = fits[model::choose_fit(fits)]](double bytes) {
+    return model::evaluate(fit, Bytes(bytes)).value();
+  };
+}
+
+struct Score {
+  std::vector<double> errors;
+  std::string text() const {
+    double sum = 0.0;
+    for (const double error : errors) sum += error;
+    return fmt::format(
+        "{:.1f}/{:.0f}", 100.0 * sum / double(errors.size()), 100.0 * std::ranges::max(errors));
+  }
+};
+
+/// Fitted to the sizes of one parity, scored on the others against `truth`, both ways round.
+Score score(const Times& points,
+            const std::vector<Bytes>& strays,
+            const std::function<double(const TimedSize&)>& truth,
+            Curve (*fit)(const Times&)) {
+  Score result;
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    Times fitted;
+    Times rest;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      (i % 2 == parity ? fitted : rest).push_back(points[i]);
+    const Curve curve = fit(fitted);
+    for (const TimedSize& point : rest) {
+      if (std::ranges::find(strays, point.message) != strays.end()) continue;
+      result.errors.push_back(std::abs(curve(point.message.value()) / truth(point) - 1.0));
+    }
+  }
+  return result;
+}
+
+Row row_of(const std::string& data,
+           const Times& points,
+           const std::function<double(const TimedSize&)>& truth,
+           double factor) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto fits = model::fit_communication(points);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const model::CommunicationFit& fit = fits.at(model::choose_fit(fits));
+  std::vector<model::CollectivePoint> measured;
+  std::vector<double> large;
+  for (const TimedSize& point : points) {
+    const BytesPerSecond rate = point.message / point.time;
+    measured.push_back({point.message, {point.time, std::nullopt, 1}, rate, rate * factor});
+    if (point.message * 16.0 >= points.back().message) large.push_back(factor * rate.value());
+  }
+  const double printed = model::large_bus_bandwidth(measured).value();
+  return {"collective time at sizes left out",
+          data,
+          fmt::format(
+              "mean/worst {} % (log-log {}, three lines {}), busbw of large {:+.1f} %, {} of "
+              "{} ranges with a pair, {} stray, {:.3f} s",
+              score(points, fit.strays, truth, ours).text(),
+              score(points, fit.strays, truth, [](const Times& p) { return log_log(p); }).text(),
+              score(points, fit.strays, truth, three_segments).text(),
+              100.0 * (printed / *median(large) - 1.0),
+              std::ranges::count(fit.segments, true, &model::CommunicationSegment::holds),
+              fit.segments.size(),
+              fit.strays.size(),
+              seconds.count()),
+          "4.5/10 %, no worse than the others, busbw 2 %, below 1 s"};
+}
+
+double protocols(double bytes) {
+  if (bytes < 65536.0) return 10e-6 + bytes / 5e9;
+  return bytes < 1048576.0 ? 14e-6 + bytes / 20e9 : 30e-6 + bytes / 200e9;
+}
+double ramp(double bytes) {
+  return 8e-6 + bytes / 100e9 + 4e-8 * std::sqrt(bytes);
+}
+double plain(double bytes) {
+  return 20e-6 + bytes / 50e9;
+}
+}  // namespace
+
+std::vector<Row> collective_rows() {
+  std::vector<Row> rows;
+  std::vector<std::filesystem::path> files;
+  const auto tables = tests::public_data / "nccl-tests";
+  if (std::filesystem::is_directory(tables)) {
+    for (const auto& entry : std::filesystem::directory_iterator(tables)) {
+      if (entry.path().extension() == ".txt") files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  for (const auto& file : files) {
+    Times points;
+    double factor = 0.0;
+    for (const tests::NcclRow& row : tests::nccl_rows(file)) {
+      points.push_back({Bytes(row.bytes), Seconds(1e-6 * row.time_us)});
+      factor = row.busbw / row.algbw;
+    }
+    rows.push_back(row_of(
+        file.stem().string(),
+        points,
+        [](const TimedSize& point) { return point.time.value(); },
+        factor));
+  }
+  const std::pair<const char*, double (*)(double)> truths[] = {
+      {"switches at 64 KiB and 1 MiB", protocols},
+      {"ramp with sqrt(n)", ramp},
+      {"one line", plain}};
+  for (const auto& [name, truth] : truths) {
+    for (const std::size_t sizes : {6, 31, 2247}) {
+      for (const double noise : {0.01, 0.05}) {
+        std::mt19937_64 generator(sizes);
+        std::normal_distribution<double> normal(0.0, noise);
+        Times points;
+        for (std::size_t i = 0; i < sizes; ++i) {
+          const double bytes = std::round(8.0 * std::exp2(30.0 * double(i) / double(sizes - 1)));
+          if (!points.empty() && points.back().message == Bytes(bytes)) continue;
+          const double stray = sizes > 6 && i % 23 == 9 ? (i % 2 == 0 ? 3.0 : 1.0 / 3.0) : 1.0;
+          points.push_back(
+              {Bytes(bytes), Seconds(truth(bytes) * stray * std::exp(normal(generator)))});
+        }
+        rows.push_back(row_of(
+            fmt::format("{}, {} sizes, noise {:.0f} %", name, points.size(), 100.0 * noise),
+            points,
+            [truth = truth](const TimedSize& point) { return truth(point.message.value()); },
+            1.0));
+      }
+    }
+  }
+  return rows;
+}
+}  // namespace scaleworth::accuracy
