@@ -168,7 +168,7 @@ Table laws_compared_table(const decide::Decision& decision) {
       "Laws that a forecast is made of",
       all->laws,
       {{parameter("law", "law"), [](const WeightedLaw& law) { return law.family.name; }},
-       {parameter("formula", "T(K)"), [](const WeightedLaw& law) { return law.family.formula; }},
+       {measure("formula", "T(K)"), [](const WeightedLaw& law) { return law.family.formula; }},
        {share("weight", "weight"), &WeightedLaw::weight},
        {share("held_out_error", "mean error one count ahead"), &WeightedLaw::held_out},
        {share("worst_error", "worst"), &WeightedLaw::worst},
