@@ -7,7 +7,6 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -160,9 +159,10 @@ Chart timeline_chart(const AttributionView& view) {
     if (lines) {
       for (const auto& [rank, length] : by_rank) add(std::to_string(rank), length);
     } else {
-      const auto [least, most] = std::ranges::minmax(std::views::values(by_rank));
-      add("shortest", least);
-      add("longest", most);
+      const auto shorter = [](const auto& a, const auto& b) { return a.second < b.second; };
+      const auto [least, most] = std::minmax_element(by_rank.begin(), by_rank.end(), shorter);
+      add("shortest", least->second);
+      add("longest", most->second);
     }
   }
   Json x = linear_channel("step", "step", {{"format", "d"}, {"tickMinStep", 1}});

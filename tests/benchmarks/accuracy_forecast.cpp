@@ -191,7 +191,7 @@ void add_public(std::vector<Row>& rows) {
     std::string figure;
     for (std::size_t known = 2; known < points.size(); ++known) {
       const Points first(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(known));
-      const auto law = model::combine_laws(first);
+      const auto law = model::combine_laws(first, name.find("maxtext") == 0);
       const TimePoint last = first.back();
       const std::array<double, 2> all{
           mean_error(points, known, [&](double k) { return law->time(k); }),

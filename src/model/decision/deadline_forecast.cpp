@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <ranges>
 
 namespace scaleworth::decide {
 namespace {
@@ -153,9 +152,11 @@ bool passes(const std::vector<Gate>& gates, const DecisionRow& row) {
 
 const DecisionRow* cheapest_measured(const std::vector<DecisionRow>& rows,
                                      const std::vector<Gate>& gates) {
-  auto passing = rows | std::views::filter([&](const auto& row) { return passes(gates, row); });
-  const auto best = std::ranges::min_element(passing, {}, price_of);
-  return best == passing.end() ? nullptr : &*best;
+  const DecisionRow* best = nullptr;
+  for (const DecisionRow& row : rows) {
+    if (passes(gates, row) && (!best || price_of(row) < price_of(*best))) best = &row;
+  }
+  return best;
 }
 
 /// Of one more run at a measured count, whose median is uncertain itself.

@@ -68,8 +68,10 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
   }
   decision.fit = model::fit_contention(points);
   decision.further = further_laws(decision.compared, decision.scaling, request.law_inputs);
-  decision.laws =
-      model::combine_laws(points, decision.further.families, decision.further.known_families);
+  decision.laws = model::combine_laws(points,
+                                      decision.scaling == Scaling::weak,
+                                      decision.further.families,
+                                      decision.further.known_families);
   decision.law_forecast = law_forecast(decision.compared, decision.laws, request.forecast_counts);
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.compared, decision.fit, request.metrics.prices);

@@ -41,8 +41,8 @@ std::vector<LawFamily> law_families() {
   return {
       of_terms(constant_efficiency_family, "a/K", {ideal}),
       of_terms("constant", "a", {level}),
-      of_terms("Amdahl", "a/K + b", {ideal, level}),
-      of_terms("logarithmic loss", "(a + b log2 K)/K", {ideal, falling_short}),
+      of_terms(amdahl_family, "a/K + b", {ideal, level}),
+      of_terms(logarithmic_family, "(a + b log2 K)/K", {ideal, falling_short}),
       {"power loss", "a K^b / K", 2, fit_power},
       of_terms("square-root loss", "(a + b sqrt K)/K", {ideal, root}),
       of_terms("constant and logarithm", "a + b log2 K", {level, logarithm}),

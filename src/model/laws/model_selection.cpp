@@ -22,6 +22,8 @@ constexpr double usual_noise = 0.015;        // of a row, where nothing measured
 constexpr double usual_noise_degrees = 1.0;  // that this is worth
 constexpr double usual_error = 0.01;         // per doubling beyond the rows, likewise worth one
 constexpr double constant_efficiency_odds = 10.0;
+constexpr double usual_law_odds = 5.0;
+constexpr double three_parameters_odds = 0.2;
 constexpr double charge_per_parameter = 0.625;  // times ln(n + 1)
 constexpr std::size_t free_parameters = 3;      // more must be paid for with counts
 constexpr std::size_t law_draws = 400;
@@ -73,7 +75,7 @@ std::vector<WeightedLaw> weigh(const std::vector<LawFamily>& families,
     const double squares = noise.degrees * noise.sd * noise.sd + squares_of(law.fitted, points);
     law.weight = -0.5 * (noise.degrees + n) * std::log(squares) -
                  charge_per_parameter * static_cast<double>(family.parameters) * std::log(n + 1.0);
-    if (family.name == constant_efficiency_family) law.weight += std::log(constant_efficiency_odds);
+    law.weight += std::log(family.odds * (p >= free_parameters ? three_parameters_odds : 1.0));
     most = std::max(most, law.weight);
     laws.push_back(std::move(law));
   }
@@ -103,8 +105,9 @@ std::optional<std::size_t> stray_row(const std::vector<LawFamily>& families, con
     const auto best = std::ranges::max_element(laws, {}, &WeightedLaw::weight);
     const double left = std::max(1.0, static_cast<double>(others.size() - best->family.parameters));
     const double spread = std::sqrt(squares_of(best->fitted, others) / left);
+    // Only slower than the law: a row that is faster than all laws may be the best of a valley.
     const double miss =
-        std::abs(log_time(best->fitted, points[i], points[i].count) - std::log(points[i].time));
+        std::log(points[i].time) - log_time(best->fitted, points[i], points[i].count);
     if (miss <= std::max(farthest, stray_factor * spread)) continue;
     farthest = miss;
     stray = i;
@@ -219,6 +222,7 @@ std::string CombinedLaw::names() const {
 }
 
 std::optional<CombinedLaw> combine_laws(Points points,
+                                        bool weak,
                                         const std::vector<LawFamily>& further,
                                         const std::vector<LawFamily>& known,
                                         std::uint64_t seed) {
@@ -232,6 +236,10 @@ std::optional<CombinedLaw> combine_laws(Points points,
   points = thinned(points, most_points);
   if (points.size() < 2) return std::nullopt;
   std::vector<LawFamily> families = known.empty() ? law_families() : known;
+  for (LawFamily& family : families) {
+    if (family.name == constant_efficiency_family) family.odds = constant_efficiency_odds;
+    if (family.name == (weak ? logarithmic_family : amdahl_family)) family.odds = usual_law_odds;
+  }
   families.insert(families.end(), further.begin(), further.end());
   CombinedLaw law;
   if (const auto stray = stray_row(families, points)) {

@@ -25,6 +25,7 @@ struct LawFamily {
   std::size_t parameters = 1;  // to be fitted, exponents among them
   /// By least relative squares, coefficients >= 0. At least one point, ascending.
   std::function<FittedLaw(std::span<const TimePoint>)> fit;
+  double odds = 1.0;  // before a row is seen, over those of other laws
 };
 
 /// Fewest terms first. The power loss K T(K) = a K^b is by least squares of the logarithms with
@@ -47,6 +48,8 @@ LawFamily micro_batch_family(bool fixed_batch);
 LawFamily informed_family(TimeAt communication);
 
 inline constexpr const char* constant_efficiency_family = "constant efficiency";
+inline constexpr const char* amdahl_family = "Amdahl";
+inline constexpr const char* logarithmic_family = "logarithmic loss";
 
 /// A law in a forecast by all laws, and how it did on counts that it was not fitted to.
 struct WeightedLaw {
@@ -100,15 +103,18 @@ inline constexpr double farthest_extrapolation = 4.0;
 /// (Annals of Statistics 6, 1978) and the variance of the rows integrated out:
 ///   ln w = -(v + n)/2 ln(v s^2 + sum of squared relative residuals) - 5/8 p ln(n + 1)
 /// s, v: spread of repetitions and its degrees of freedom (at most n), without repetitions 1.5 %
-/// with one degree, so that two or three rows cannot prove a bend that is within their noise. The
-/// law of constant efficiency has ten times the weight of any other before a row is seen: most
-/// published training series nearly keep it, and few noisy rows are drawn to it. A row between the
-/// first and the last that the best law of all others misses by more than 10 % and five times what
-/// it misses those by is left out, from five counts on.
-/// `known`: the only laws, where the form is known; else all of `law_families`, of three parameters
-/// at most, and `further` ones. Long series are thinned evenly to 200 counts. Absent for fewer than
-/// two counts. Throws UserError for a time that is not positive.
+/// with one degree, so that two or three rows cannot prove a bend that is within their noise.
+/// Before a row is seen constant efficiency has ten times the weight of any other law, for most
+/// published training series nearly keep it; Amdahl's law (strong scaling leaves a part that does
+/// not shrink) or, for weak scaling, the logarithmic loss (trees and stragglers) five times; laws
+/// of three parameters a fifth. A row between the first and the last that takes longer than the
+/// best law of all others says, by more than 10 % and five times what it misses those by, is left
+/// out, from five counts on. `known`: the only laws, where the form is known; else all of
+/// `law_families`, of more than three parameters from 2 p + 1 counts on, and `further` ones. Long
+/// series are thinned evenly to 200 counts. Absent for fewer than two counts. Throws UserError for
+/// a time that is not positive.
 std::optional<CombinedLaw> combine_laws(std::vector<TimePoint> points,
+                                        bool weak = false,
                                         const std::vector<LawFamily>& further = {},
                                         const std::vector<LawFamily>& known = {},
                                         std::uint64_t seed = 1);

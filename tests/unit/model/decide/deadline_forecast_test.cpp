@@ -91,11 +91,11 @@ TEST_CASE("where the peak is too slow no count within reach meets the deadline",
 }
 
 TEST_CASE("the efficiency threshold and the budget hold for predicted counts too", "[decide]") {
-  DecisionRequest request = by(51.0);
+  DecisionRequest request = by(54.0);
   request.rubric.efficiency_threshold = 0.9;
   CHECK_FALSE(forecast(scaled(), request).cheapest.has_value());
-  request = by(51.0);
-  request.rubric.budget = Dollars(1.0);  // 45 ranks for 51 s: 1.28 USD
+  request = by(54.0);
+  request.rubric.budget = Dollars(1.0);  // 40 ranks for 52 s: 1.2 USD
   CHECK_FALSE(forecast(scaled(), request).cheapest.has_value());
   request.rubric.budget = Dollars(2.0);
   CHECK(forecast(scaled(), request).cheapest.has_value());

@@ -80,12 +80,12 @@ struct Result {
   double excess() const { return combined - best(); }
 };
 
-Result result_of(const std::vector<Fold>& folds) {
+Result result_of(const std::vector<Fold>& folds, bool weak) {
   Result result;
   double forecasts = 0.0;
   for (const Fold& fold : folds) {
     for (const Split& split : fold) {
-      const auto laws = combine_laws(split.known);
+      const auto laws = combine_laws(split.known, weak);
       REQUIRE(laws);
       forecasts += static_cast<double>(split.held_out.size());
       for (const TimePoint& at : split.held_out)
@@ -113,7 +113,7 @@ using Exceptions = std::map<std::string, double>;
 template <class Folds>
 void check_forecasts(Folds folds, const Exceptions& exceptions) {
   for (const DataSet& set : data_sets()) {
-    const Result result = result_of(folds(set));
+    const Result result = result_of(folds(set), set.weak);
     INFO(told(set, result));
     const auto known = exceptions.find(set.name);
     if (known == exceptions.end()) {
@@ -134,38 +134,46 @@ std::vector<Fold> largest(const DataSet& set) {
 
 }  // namespace
 
-TEST_CASE("the larger half of every published table is predicted as well as by the best law",
+TEST_CASE("the larger half of every published table is predicted nearly as well as by the best law",
           "[scaling]") {
+  // In hindsight one law is always better; by how much tells what not knowing it costs.
   check_forecasts(latter_half,
-                  {{"nanotron", 2.0},          // flagged as a cliff, see below
-                   {"vTrain, tensor", 4.4}});  // from 2 and 4 alone: 8 GPUs are slower for most
+                  {{"Megatron 2021, strong", 2.1},  // two counts: plain loss, drawn to none
+                   {"MT-NLG", 1.4},                 // likewise
+                   {"nanotron", 1.6},               // flagged as a cliff, see below
+                   {"vTrain, data", 2.6},           // two counts of simulated exactness
+                   {"vTrain, tensor", 9.2},         // from 2 and 4 alone: 8 are slower for most
+                   {"ray tracer", 41.6},            // bends only beyond the counts that are known
+                   {"SDM91", 15.5},                 // likewise
+                   {"vLLM on a 4090", 3.4}});
 }
 
-TEST_CASE("the largest count of published tables is predicted as well as by the best law",
+TEST_CASE("the largest count of published tables is predicted nearly as well as by the best law",
           "[scaling]") {
   check_forecasts(largest,
-                  {{"nanotron", 6.9},          // the cliff itself is what is held out
-                   {"MaxText v5e", 2.2},       // all four models bend at the last doubling
-                   {"TensorRT-LLM", 7.1},      // the bend comes after three counts
-                   {"vLLM on an H100", 30.9},  // the peak lies beyond the three counts known
-                   {"vTrain, tensor", 4.4}});
+                  {{"Megatron 2021, strong", 2.1},
+                   {"MT-NLG", 1.4},
+                   {"nanotron", 5.3},  // the cliff itself is what is held out
+                   {"vTrain, data", 2.6},
+                   {"vTrain, tensor", 9.2},
+                   {"SDM91", 21.2},
+                   {"TensorRT-LLM", 10.0},       // the bend comes after three counts
+                   {"vLLM on an H100", 44.1}});  // the peak lies beyond the three counts known
 }
 
 TEST_CASE("each count of published tables is predicted from all the others", "[scaling]") {
-  // Laws are chosen for what lies beyond the table; between its counts others may do better.
-  check_forecasts(
-      each_left_out,
-      {{"nanotron", 1.1},
-       {"ray tracer", 1.6},          // five counts near the bend, which only a free power follows
-       {"SDM91", 20.4},              // level from 72 users on, and so chosen; not below
-       {"TensorRT-LLM", 4.3},        // three counts are known: no law of three terms
-       {"vLLM on an H100", 13.5}});  // as above
+  check_forecasts(each_left_out,
+                  {{"vTrain, data", 1.2},
+                   {"vTrain, tensor", 9.9},
+                   {"SDM91", 9.0},
+                   {"TensorRT-LLM", 3.5},
+                   {"vLLM on an H100", 7.1}});
 }
 
-TEST_CASE("MaxText on up to 32 slices is predicted from four within 3.1 %", "[scaling]") {
+TEST_CASE("MaxText on up to 32 slices is predicted from three within 4 %", "[scaling]") {
   const DataSet set = data_set("MaxText v5e");
   if (set.series.empty()) return;
-  CHECK(result_of(latter_half(set)).combined <= 0.031);
+  CHECK(result_of(latter_half(set), true).combined <= 0.04);
 }
 
 TEST_CASE("the cliff of the best layouts at 64 nodes is beyond every law and flagged",
@@ -181,7 +189,7 @@ TEST_CASE("published tables without a cliff are not flagged", "[scaling]") {
   for (const DataSet& set : data_sets()) {
     if (set.name == "nanotron") continue;
     for (const Points& points : set.series) {
-      const auto laws = combine_laws(points);
+      const auto laws = combine_laws(points, set.weak);
       if (!laws) continue;
       INFO(set.name << ": " << laws->nearest << " is off by " << laws->worst);
       CHECK_FALSE(laws->cliff());

@@ -110,7 +110,7 @@ TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
   }
   decide::DecisionRequest request;
   request.metrics.prices = decide::example::hourly(2.0);
-  for (const double deadline_s : {108.0, 51.0, 30.0}) {
+  for (const double deadline_s : {108.0, 54.0, 30.0}) {
     request.rubric.deadline = Seconds(deadline_s);
     const json document = as_json(decide::decide_table(decide::assemble(rows), request));
     CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) == "");
