@@ -44,7 +44,8 @@ Line line_of(const long double* from, const long double* to) {
   for (int i = 0; i < 6; ++i) s[i] = to[i] - from[i];
   const auto& [n, u, v, uu, uv, vv] = s;
   Line best;
-  const auto consider = [&](long double a, long double b) {
+  const auto consider = [&, n = n, u = u, v = v, uu = uu, uv = uv, vv = vv](long double a,
+                                                                            long double b) {
     if (!(a >= 0.0L && b >= 0.0L)) return;
     const long double loss = n + a * (a * uu + 2 * b * uv - 2 * u) + b * (b * vv - 2 * v);
     if (loss < best.loss) best = {double(a), double(b), double(std::max(loss, 0.0L))};
