@@ -32,7 +32,7 @@ struct Autocorrelation {
   /// Of ranks at lag 1, corrected for its bias in a short series of AR(1), r -> (n r + 1) / (n - 4)
   /// (Marriott & Pope, Biometrika 41, 1954); 0 for equal samples and for fewer than 6.
   double lag1 = 0.0;
-  /// Independent samples that would tell as much: n / tau, 2 at least. tau is the larger of
+  /// Independent samples that hold as much information: n / tau, 2 at least. tau is the larger of
   /// (1 + lag1) / (1 - lag1) and the initial positive sequence (Geyer, Statistical Science 7,
   /// 1992), 1 at least. Below 20 samples 0.75 standard errors are added to lag1 in tau.
   double effective = 0.0;

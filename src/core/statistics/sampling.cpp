@@ -39,7 +39,8 @@ void StoppingRule::add(Seconds sample, Seconds spent) {
     }
   }
   if (count >= target_.maximum_samples) reason_ = Reason::maximum_samples;
-  // Few samples may cost more than the budget; the minimum is then given up, and said.
+  // Few samples may cost more than the budget; the minimum is then given up, which the stop reason
+  // names.
   const bool enough = count >= std::min(least, fewest_samples);
   if (spent_ >= (enough ? 1.0 : 4.0) * target_.time_budget) reason_ = Reason::time_budget;
 }

@@ -117,6 +117,12 @@ void add_remarks(Decision& decision) {
   if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
   if (!decision.request.metrics.failures) add(failure_remarks(decision.rows, decision.axis));
   add_cliff(decision);
+  if (decision.laws && decision.laws->stray) {
+    decision.remarks.push_back(fmt::format(
+        "the row at {} takes longer than all others allow: it is left out of forecasts, "
+        "of the curve and of deadline odds; measure it again",
+        *decision.laws->stray));
+  }
   if (decision.law) add(extrapolation_remarks(*decision.law, decision.compared.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));
   const int smallest = decision.rows.front().count;

@@ -85,10 +85,10 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   step.time_saved = from.wall().value - to.wall().value;
   step.cost_added = to.cost->value - from.cost->value;
   const bool faster = step.time_saved.value() > 0.0;
-  const bool dearer = step.cost_added.value() > 0.0;
-  step.kind = dearer ? (faster ? StepKind::paid : StepKind::loss)
-                     : (faster ? StepKind::free : StepKind::slower);
-  if (dearer) {
+  const bool costs_more = step.cost_added.value() > 0.0;
+  step.kind = costs_more ? (faster ? StepKind::paid : StepKind::loss)
+                         : (faster ? StepKind::free : StepKind::slower);
+  if (costs_more) {
     step.speedup_per_dollar = step.speedup_gain / step.cost_added.value();
   }
   if (step.kind == StepKind::paid) {

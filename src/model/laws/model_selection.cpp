@@ -276,6 +276,8 @@ namespace scaleworth::decide {
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         const std::optional<model::CombinedLaw>& law,
                                         const std::vector<int>& asked) {
+  if (std::ranges::any_of(asked, [](int count) { return count < 1; }))
+    throw UserError("--forecast: a count is 1 or more");
   if (!law) return std::nullopt;
   if (law->cliff()) {
     return LawForecast{fmt::format("no law: even the nearest, {}, misses a count by {:.0f} %",
@@ -288,10 +290,6 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
     forecast.basis += fmt::format("; one count ahead they missed by {:.1f} % in the mean of {}",
                                   100.0 * *law->held_out,
                                   law->forecasts);
-  }
-  if (law->stray) {
-    forecast.basis +=
-        fmt::format("; the row at {} is left out, all others contradict it", *law->stray);
   }
   const DecisionRow& last = rows.back();
   const double baseline_s = last.speedup.value * last.same_work.value.value();

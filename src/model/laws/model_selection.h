@@ -168,6 +168,7 @@ struct LawForecast {
 };
 
 /// At twice, four and eight times the largest count and at `asked` ones. Absent without `law`.
+/// Throws UserError for an asked count below 1.
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         const std::optional<model::CombinedLaw>& law,
                                         const std::vector<int>& asked);

@@ -134,6 +134,22 @@ TEST_CASE("the laws that hold are carried on to larger counts, far ones marked",
   CHECK(points[3].far);
 }
 
+TEST_CASE("a count to forecast is 1 or more", "[decide]") {
+  DecisionRequest request;
+  request.forecast_counts = {0};
+  CHECK_THROWS_AS(decide_table(assemble(strong_observations()), request), UserError);
+}
+
+TEST_CASE("a row that is left out of the laws is named in a remark", "[decide]") {
+  std::vector<TableRow> rows;
+  for (const int k : {1, 2, 4, 8, 16, 32})
+    rows.push_back(observation(k, (97.0 / k + 3.0) * (k == 8 ? 1.5 : 1.0)));
+  const Decision decision = decide_table(assemble(rows), {});
+  CHECK(std::ranges::any_of(decision.remarks, [](const std::string& remark) {
+    return remark.find("the row at 8 takes longer") != std::string::npos;
+  }));
+}
+
 TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
   std::vector<TableRow> rows;
   for (const int k : {1, 2, 4, 8, 16, 32, 64}) {
