@@ -18,7 +18,7 @@ namespace scaleworth::model {
 namespace {
 using Points = std::vector<TimePoint>;
 
-constexpr double usual_noise = 0.015;        // of a row, where nothing measured it
+constexpr double usual_noise = 0.01;         // of a row, where nothing measured it
 constexpr double usual_noise_degrees = 1.0;  // that this is worth
 constexpr double usual_error = 0.01;         // per doubling beyond the rows, likewise worth one
 constexpr double constant_efficiency_odds = 10.0;
@@ -61,6 +61,11 @@ double log_time(const FittedLaw& law, const TimePoint& at, double count) {
   return std::log(std::max(law.time(count), least_time * at.time));
 }
 
+/// Of a law before a row is seen, over those of other laws.
+double prior_odds(const LawFamily& family) {
+  return family.odds * (family.parameters >= free_parameters ? three_parameters_odds : 1.0);
+}
+
 /// The laws that `points` determine, fitted and weighted.
 std::vector<WeightedLaw> weigh(const std::vector<LawFamily>& families,
                                const Points& points,
@@ -75,7 +80,7 @@ std::vector<WeightedLaw> weigh(const std::vector<LawFamily>& families,
     const double squares = noise.degrees * noise.sd * noise.sd + squares_of(law.fitted, points);
     law.weight = -0.5 * (noise.degrees + n) * std::log(squares) -
                  charge_per_parameter * static_cast<double>(family.parameters) * std::log(n + 1.0);
-    law.weight += std::log(family.odds * (p >= free_parameters ? three_parameters_odds : 1.0));
+    law.weight += std::log(prior_odds(family));
     most = std::max(most, law.weight);
     laws.push_back(std::move(law));
   }
@@ -165,7 +170,8 @@ void add_draws(CombinedLaw& law, const Points& points, const Noise& noise, std::
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
   std::vector<double> weights;
-  for (const WeightedLaw& one : law.laws) weights.push_back(one.weight);
+  // What is usual makes the forecast; a band must also hold where the law is not the usual one.
+  for (const WeightedLaw& one : law.laws) weights.push_back(one.weight / prior_odds(one.family));
   std::discrete_distribution<std::size_t> choose(weights.begin(), weights.end());
   for (std::size_t i = 0; i < law_draws; ++i) {
     const WeightedLaw& one = law.laws[choose(generator)];

@@ -102,17 +102,18 @@ inline constexpr double farthest_extrapolation = 4.0;
 /// Weights by the marginal likelihood of each law, with its parameters charged as by Schwarz
 /// (Annals of Statistics 6, 1978) and the variance of the rows integrated out:
 ///   ln w = -(v + n)/2 ln(v s^2 + sum of squared relative residuals) - 5/8 p ln(n + 1)
-/// s, v: spread of repetitions and its degrees of freedom (at most n), without repetitions 1.5 %
+/// s, v: spread of repetitions and its degrees of freedom (at most n), without repetitions 1 %
 /// with one degree, so that two or three rows cannot prove a bend that is within their noise.
 /// Before a row is seen constant efficiency has ten times the weight of any other law, for most
 /// published training series nearly keep it; Amdahl's law (strong scaling leaves a part that does
 /// not shrink) or, for weak scaling, the logarithmic loss (trees and stragglers) five times; laws
-/// of three parameters a fifth. A row between the first and the last that takes longer than the
-/// best law of all others says, by more than 10 % and five times what it misses those by, is left
-/// out, from five counts on. `known`: the only laws, where the form is known; else all of
-/// `law_families`, of more than three parameters from 2 p + 1 counts on, and `further` ones. Long
-/// series are thinned evenly to 200 counts. Absent for fewer than two counts. Throws UserError for
-/// a time that is not positive.
+/// of three parameters a fifth. The draws, and with them every interval, take all laws with equal
+/// odds: a band must also hold for a curve that is not the usual one. A row between the first and
+/// the last that takes longer than the best law of all others says, by more than 10 % and five
+/// times what it misses those by, is left out, from five counts on. `known`: the only laws, where
+/// the form is known; else all of `law_families`, of more than three parameters from 2 p + 1 counts
+/// on, and `further` ones. Long series are thinned evenly to 200 counts. Absent for fewer than two
+/// counts. Throws UserError for a time that is not positive.
 std::optional<CombinedLaw> combine_laws(std::vector<TimePoint> points,
                                         bool weak = false,
                                         const std::vector<LawFamily>& further = {},

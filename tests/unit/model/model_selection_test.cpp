@@ -82,7 +82,7 @@ TEST_CASE("communication that is known competes with the other laws", "[scaling]
 }
 
 TEST_CASE("two noisy counts are drawn to constant efficiency, a plain loss is not", "[scaling]") {
-  const auto noisy = combine_laws(std::vector<TimePoint>{{1, 100.0}, {2, 51.0}});
+  const auto noisy = combine_laws(std::vector<TimePoint>{{1, 100.0}, {2, 50.6}});
   REQUIRE(noisy);
   CHECK(noisy->laws.front().family.name == constant_efficiency_family);
   CHECK_THAT(noisy->time(8), WithinRel(100.0 / 8, 0.08));
