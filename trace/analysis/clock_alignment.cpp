@@ -220,15 +220,22 @@ std::string method_of(const RankNumbers& numbers,
   return text;
 }
 
-/// Half of all lateness is in collectives whose arrivals are spread by at least this.
+/// Half of all lateness is in collectives whose arrivals are spread by at least this. Where clocks
+/// were fitted, calls are as much longer as their ranks came earlier: a wrong pairing moves starts
+/// apart, not that.
 std::optional<nanoseconds> typical_lateness(const Job& job,
                                             const Matching& matching,
-                                            const ClockMap& clocks) {
+                                            const ClockMap& clocks,
+                                            bool one_clock) {
   const ArrivalFinder finder(job, clocks);
   std::vector<WeightedValue> spreads;
   for (const MatchedCollective& matched : matching.collectives) {
-    const auto [first, last] = std::ranges::minmax(finder.of(matched), {}, &TimeInterval::start);
-    const auto spread = in_ns(last.start - first.start);
+    TimeInterval lateness = no_time;
+    for (const TimeInterval& arrival : finder.of(matched)) {
+      const nanoseconds late = one_clock ? arrival.start : arrival.start - arrival.end;
+      extend(lateness, {late, late});
+    }
+    const double spread = in_ns(lateness.end - lateness.start);
     if (spread > 0.0) spreads.push_back({spread, spread});
   }
   return quantile(spreads, 0.5);
@@ -268,7 +275,7 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
   // the lateness that they show.
   if (placement.components == ranks) {
     report.reason = "no collective, message or host ties the ranks' clocks together";
-  } else if (const auto typical = typical_lateness(job, matching, alignment.map);
+  } else if (const auto typical = typical_lateness(job, matching, alignment.map, one_clock);
              typical && *typical < report.error) {
     report.reason = fmt::format(
         "the clocks agree to {:.1f} us only, and half of all lateness is "

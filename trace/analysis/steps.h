@@ -38,7 +38,9 @@ struct Repetition {
 /// within a tenth of their median, over at least 60 % of the recording. Iterations hold layers,
 /// which repeat too: the largest period that at least three names share is taken, or a larger one
 /// of fewer names if it breaks the rhythm of the smaller (a kernel of every tenth iteration does
-/// not). Its pieces must agree by 80 %. Of its names the one with the longest pauses before it
+/// not). Its pieces must agree by 80 %. Two or three times are enough, for a window of so many
+/// steps, for at least three names whose pieces agree by 90 % and that break the rhythm of all
+/// others. Of its names the one with the longest pauses before it
 /// begins the pieces, because there the host came late. O(n log n) for n kernels. Absent: nothing
 /// repeats.
 std::optional<Repetition> find_repetition(const Recording& recording);

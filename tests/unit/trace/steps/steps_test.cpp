@@ -287,6 +287,37 @@ TEST_CASE("iterations are found, not the layers within them", "[steps]") {
   CHECK(found->agreement == 1.0);
 }
 
+TEST_CASE("a window of two or three steps is no single one, and no row of layers", "[steps]") {
+  for (const int steps : {2, 3})
+    for (const int layers : {1, 3, 24}) {
+      CAPTURE(steps, layers);
+      const auto found = find_repetition(kernels(training(steps, layers)));
+      REQUIRE(found);
+      CHECK(found->begins.size() == static_cast<std::size_t>(steps));
+      CHECK(found->period == static_cast<std::size_t>(3 + 5 * layers));
+    }
+  Job job;
+  for (int rank = 0; rank < 2; ++rank) job.recordings.push_back(kernels(training(2, 3)));
+  CHECK(steps_of(job).choice.steps == 2);
+  auto names = training(3, 4);  // profiling began in the midst of a step
+  names.erase(names.begin(), names.begin() + 14);
+  const auto found = find_repetition(kernels(names));
+  REQUIRE(found);
+  CHECK(found->period == 23);
+}
+
+TEST_CASE("what comes along twice in many steps begins none", "[steps]") {
+  auto names = training(40, 3);
+  for (const std::ptrdiff_t at : {570, 190}) {
+    std::vector<std::string> validation;
+    append(validation, {"validate", "compare", "report", "save"}, 1);
+    names.insert(names.begin() + at, validation.begin(), validation.end());
+  }
+  const auto found = find_repetition(kernels(names));
+  REQUIRE(found);
+  CHECK(found->begins.size() == 40);
+}
+
 TEST_CASE("a kernel now and then does not hide the iterations", "[steps]") {
   auto names = training(40, 3);
   for (std::size_t at = 10; at < names.size(); at += 190)
