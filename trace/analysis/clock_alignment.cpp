@@ -220,22 +220,19 @@ std::string method_of(const RankNumbers& numbers,
   return text;
 }
 
-/// Half of all lateness is in collectives whose arrivals are spread by at least this. Where clocks
-/// were fitted, calls are as much longer as their ranks came earlier: a wrong pairing moves starts
-/// apart, not that.
+/// Half of all lateness is in collectives whose arrivals are spread by at least this. Whoever came
+/// earlier has a longer call, but in timelines: a wrong pairing moves starts apart, not that.
 std::optional<nanoseconds> typical_lateness(const Job& job,
                                             const Matching& matching,
-                                            const ClockMap& clocks,
-                                            bool one_clock) {
+                                            const ClockMap& clocks) {
   const ArrivalFinder finder(job, clocks);
   std::vector<WeightedValue> spreads;
   for (const MatchedCollective& matched : matching.collectives) {
-    TimeInterval lateness = no_time;
-    for (const TimeInterval& arrival : finder.of(matched)) {
-      const nanoseconds late = one_clock ? arrival.start : arrival.start - arrival.end;
-      extend(lateness, {late, late});
-    }
-    const double spread = in_ns(lateness.end - lateness.start);
+    std::vector<TimeInterval> arrivals = finder.of(matched);
+    if (!job.recordings[matched.members.front().rank].origin.framework_timeline)
+      for (TimeInterval& arrival : arrivals) arrival.start -= arrival.end;
+    const auto [first, last] = std::ranges::minmax(arrivals, {}, &TimeInterval::start);
+    const auto spread = in_ns(last.start - first.start);
     if (spread > 0.0) spreads.push_back({spread, spread});
   }
   return quantile(spreads, 0.5);
@@ -275,7 +272,7 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
   // the lateness that they show.
   if (placement.components == ranks) {
     report.reason = "no collective, message or host ties the ranks' clocks together";
-  } else if (const auto typical = typical_lateness(job, matching, alignment.map, one_clock);
+  } else if (const auto typical = typical_lateness(job, matching, alignment.map);
              typical && *typical < report.error) {
     report.reason = fmt::format(
         "the clocks agree to {:.1f} us only, and half of all lateness is "

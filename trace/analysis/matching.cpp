@@ -183,18 +183,15 @@ class Matcher {
         std::ranges::minmax_element(by_member, {}, [](const auto& a) { return a.size(); });
     if (fewest->size() != most->size()) return remark(unequal_counts(channel, by_member, label));
     // A timeline has one clock: what ends together there belongs together.
-    if (channel.basis != Channel::Basis::timeline && !channel.sender)
+    if (channel.basis != Channel::Basis::timeline && !channel.sender && fewest->size() > 1)
       for (const std::vector<Call>& calls : by_member)
         if (const std::int64_t shift = rival_shift(by_member.front(), calls); shift != 0)
-          return remark(
-              fmt::format("{}: the ends of the calls of ranks {} and {} agree as well when shifted "
-                          "by {} call{}; "
-                          "left out, because without sequence numbers a pairing would be a guess",
-                          label,
-                          numbers_.at(by_member.front().front().rank).index,
-                          numbers_.at(calls.front().rank).index,
-                          std::abs(shift),
-                          std::abs(shift) == 1 ? "" : "s"));
+          return remark(fmt::format(
+              "{}: the calls of {} end as evenly when paired {} apart; left out, because without "
+              "sequence numbers a pairing would be a guess",
+              label,
+              numbers_.names({by_member.front().front().rank, calls.front().rank}),
+              std::abs(shift)));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
     for (std::size_t index = 0; index < fewest->size(); ++index) {
@@ -213,49 +210,41 @@ class Matcher {
   /// which no offset and no drift of a clock changes): where the clocks are further apart than a
   /// time service leaves them, or the shift brings them closer together. 0 for none.
   std::int64_t rival_shift(const std::vector<Call>& calls, const std::vector<Call>& others) const {
-    constexpr std::int64_t most_shifts = 4096;
+    constexpr std::int64_t most_shifts = 1024;
     constexpr std::int64_t most_samples = 128;
     constexpr double synchronized_ns = 1e6;
-    const std::int64_t count = std::ssize(calls);
-    if (count < 2) return 0;
     const auto since = [&](const Call& later, const Call& earlier) {
       return in_ns(job_.recordings[later.rank].device_events[later.event].end -
                    job_.recordings[earlier.rank].device_events[earlier.event].end);
     };
-    // Asks about neighbours in `calls` and those that a shift gives them, evenly over all.
     const auto sample = [&](std::int64_t shift, auto look) {
-      const std::int64_t pairs = count - std::abs(shift) - 1;
-      std::vector<double> answers;
-      for (std::int64_t i = 0; i < std::min(pairs, most_samples); ++i) {
-        const auto at =
-            i * pairs / std::min(pairs, most_samples) + std::max<std::int64_t>(-shift, 0);
-        answers.push_back(look(&calls[static_cast<std::size_t>(at)],
-                               &others[static_cast<std::size_t>(at + shift)]));
-      }
-      return answers;
+      const std::int64_t first = std::max<std::int64_t>(-shift, 0);
+      const std::int64_t pairs = std::ssize(calls) - std::abs(shift) - 1;
+      std::vector<double> seen;
+      for (std::int64_t i = first; i < first + pairs; i += 1 + pairs / most_samples)
+        seen.push_back(look(calls.data() + i, others.data() + i + shift));
+      return seen;
     };
     const auto difference = [&](const Call* a, const Call* b) {
-      const double ns = std::abs(since(a[1], a[0]) - since(b[1], b[0]));
-      return a->kind == b->kind ? ns : std::numeric_limits<double>::infinity();
+      return std::abs(since(a[1], a[0]) - since(b[1], b[0]));
     };
-    const auto offset = [&](const Call* a, const Call* b) { return since(*a, *b); };
-    const double usual = upper_median(sample(0, difference));
-    const double apart = std::abs(upper_median(sample(0, offset)));
+    const auto apart = [&](std::int64_t shift) {
+      return std::abs(
+          upper_median(sample(shift, [&](const Call* a, const Call* b) { return since(*a, *b); })));
+    };
+    const double offset = apart(0);
     const auto suspect = [&](std::int64_t shift) {
-      const std::vector<double> offsets = sample(shift, offset);
-      return apart > synchronized_ns ||
-             (!offsets.empty() && std::abs(upper_median(offsets)) < apart);
+      return offset > synchronized_ns || (calls.size() > 2 && apart(shift) < offset);
     };
     if (!suspect(-1) && !suspect(1)) return 0;  // then none is: offsets follow the shift
-    for (std::int64_t size = 1; size <= std::min(count / 2, most_shifts); ++size)
+    const double usual = upper_median(sample(0, difference));
+    for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, most_shifts); ++size)
       for (const std::int64_t shift : {-size, size}) {
         const std::vector<double> differences = sample(shift, difference);
-        const auto samples = static_cast<double>(differences.size());
-        const double largest = usual * (1.0 + 4.0 / std::sqrt(samples));
-        const auto equal =
-            std::ranges::count_if(differences, [largest](double ns) { return ns <= largest; });
-        if (2.0 * static_cast<double>(equal) >= samples + std::sqrt(samples) && suspect(shift))
-          return shift;
+        const auto n = static_cast<double>(differences.size());
+        const auto equal = std::ranges::count_if(
+            differences, [=](double ns) { return ns <= usual * (1.0 + 4.0 / std::sqrt(n)); });
+        if (2.0 * static_cast<double>(equal) >= n + std::sqrt(n) && suspect(shift)) return shift;
       }
     return 0;
   }

@@ -10,7 +10,6 @@ constexpr std::size_t least_occurrences = 2;
 constexpr double most_irregular_share = 0.1;
 constexpr double least_cover = 0.6;
 constexpr double least_agreement = 0.8;
-constexpr double least_agreement_of_few = 0.9;  // of fewer than the usual occurrences
 constexpr std::size_t names_that_vote = 3;
 constexpr int most_attempts = 8;  // each costs one pass over the kernels
 
@@ -101,15 +100,9 @@ double bag_agreement(const Sequence& sequence,
 double agreement(const Sequence& sequence, std::uint32_t anchor) {
   std::vector<std::int32_t> counts(sequence.names());
   std::vector<std::uint32_t> places = sequence.places_of(anchor);
-  // Two begin two pieces, or end two.
-  if (places.size() == least_occurrences) {
-    const std::uint32_t period = places[1] - places[0];
-    const auto end = static_cast<std::uint32_t>(sequence.size());
-    if (end - places[1] >= places[0])
-      places.push_back(std::min(places[1] + period, end));
-    else
-      places.insert(places.begin(), places[0] - std::min(places[0], period));
-  }
+  if (places.size() == least_occurrences)  // they begin two pieces
+    places.push_back(
+        std::min(2 * places[1] - places[0], static_cast<std::uint32_t>(sequence.size())));
   const std::size_t pairs = places.size() - 2;
   double sum = 0.0;
   for (std::size_t i = 0; i < pairs; ++i) sum += bag_agreement(sequence, &places[i], counts);
@@ -121,8 +114,7 @@ std::optional<Repetition> repeated(const Recording& recording,
                                    const Sequence& sequence,
                                    const Candidate& anchor) {
   const double agreeing = agreement(sequence, anchor.name);
-  if (agreeing < (anchor.count < usual_occurrences ? least_agreement_of_few : least_agreement))
-    return std::nullopt;
+  if (agreeing < least_agreement) return std::nullopt;
   Repetition result;
   result.anchor = recording.names.at(static_cast<NameId>(anchor.name));
   result.period = anchor.period;
@@ -158,23 +150,15 @@ bool runs_through(const Group& inner, const Group& outer) {
   });
 }
 
-/// Without the groups of less than the usual occurrences that have less than three names, or whose
-/// names may only come along now and then.
-std::vector<Group> without_coincidences(const std::vector<Group>& groups) {
-  std::vector<Group> kept;
-  for (const Group& group : groups) {
-    const auto hides = [&](const Group& other) {
-      return other.front().count >= usual_occurrences && runs_through(other, group);
-    };
-    if (group.front().count >= usual_occurrences ||
-        (group.size() >= names_that_vote && std::ranges::none_of(groups, hides)))
-      kept.push_back(group);
-  }
-  return kept;
-}
-
-/// The groups in the order in which they are tried.
+/// The groups in the order in which they are tried. Those of few occurrences need enough names, and
+/// none of the others may run through them.
 std::vector<Group> by_likelihood(std::vector<Group> groups) {
+  std::erase_if(groups, [all = groups](const Group& group) {
+    return group.front().count < usual_occurrences &&
+           (group.size() < names_that_vote || std::ranges::any_of(all, [&](const Group& other) {
+              return other.front().count >= usual_occurrences && runs_through(other, group);
+            }));
+  });
   const auto voted = std::ranges::find_if(
       groups, [](const Group& group) { return group.size() >= names_that_vote; });
   if (voted == groups.end()) return groups;
@@ -190,7 +174,7 @@ std::optional<Repetition> find_repetition(const Recording& recording) {
   const Sequence sequence(recording);
   const auto pause = [&](const Candidate& one) { return sequence.pause_before(one.name); };
   int attempts = 0;
-  for (const Group& group : by_likelihood(without_coincidences(by_period(sequence)))) {
+  for (const Group& group : by_likelihood(by_period(sequence))) {
     check_interrupt();
     if (attempts++ == most_attempts) break;
     if (auto found = repeated(recording, sequence, *std::ranges::max_element(group, {}, pause)))

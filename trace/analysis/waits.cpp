@@ -203,13 +203,11 @@ void add_unmatched(const Job& job, const ClockMap& clocks, Waits& waits) {
 
 ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
     : job_(job), clocks_(clocks), busy_until_(job.recordings.size()) {
-  std::map<std::int32_t, nanoseconds> begins;  // of steps, on whichever rank begins first
+  std::map<std::int32_t, TimeInterval> steps;  // on all ranks together
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    for (const StepMark& mark : job.recordings[rank].step_marks) {
-      const nanoseconds own = clocks.to_common(rank, mark.start);
-      nanoseconds& begin = begins.try_emplace(mark.number, own).first->second;
-      begin = std::min(begin, own);
-    }
+    for (const StepMark& mark : job.recordings[rank].step_marks)
+      extend(steps.try_emplace(mark.number, no_time).first->second,
+             {clocks.to_common(rank, mark.start), clocks.to_common(rank, mark.end)});
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     const Recording& recording = job.recordings[rank];
     if (!recording.origin.framework_timeline) continue;
@@ -223,7 +221,7 @@ ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
       const auto mark =
           std::ranges::upper_bound(recording.step_marks, event.start, {}, &StepMark::start);
       if (mark != recording.step_marks.begin())
-        latest = std::max(latest, begins.at((mark - 1)->number));
+        latest = std::max(latest, steps.at((mark - 1)->number).start);
       busy_until_[rank].push_back(latest == nanoseconds::min() ? start : std::min(latest, start));
     }
   }

@@ -21,8 +21,7 @@ class ArrivalFinder {
  private:
   const Job& job_;
   const ClockMap& clocks_;
-  /// By recording and event, on the common clock: latest end of what started before, at least the
-  /// begin of the step on any rank; only for frameworks' timelines.
+  /// By recording and event: latest end before it, or its step's begin; only of such timelines.
   std::vector<std::vector<nanoseconds>> busy_until_;
 };
 
