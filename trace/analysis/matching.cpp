@@ -210,9 +210,9 @@ class Matcher {
   /// which no offset and no drift of a clock changes): where the clocks are further apart than a
   /// time service leaves them, or the shift brings them closer together. 0 for none.
   std::int64_t rival_shift(const std::vector<Call>& calls, const std::vector<Call>& others) const {
-    constexpr std::int64_t most_shifts = 1024;
     constexpr std::int64_t most_samples = 128;
     constexpr double synchronized_ns = 1e6;
+    constexpr double one_host_ns = 30e3;  // clocks of its GPUs are that close
     const auto since = [&](const Call& later, const Call& earlier) {
       return in_ns(job_.recordings[later.rank].device_events[later.event].end -
                    job_.recordings[earlier.rank].device_events[earlier.event].end);
@@ -234,11 +234,11 @@ class Matcher {
     };
     const double offset = apart(0);
     const auto suspect = [&](std::int64_t shift) {
-      return offset > synchronized_ns || (calls.size() > 2 && apart(shift) < offset);
+      return offset > synchronized_ns || (calls.size() > 2 && apart(shift) + one_host_ns < offset);
     };
     if (!suspect(-1) && !suspect(1)) return 0;  // then none is: offsets follow the shift
     const double usual = upper_median(sample(0, difference));
-    for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, most_shifts); ++size)
+    for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, 8 * most_samples); ++size)
       for (const std::int64_t shift : {-size, size}) {
         const std::vector<double> differences = sample(shift, difference);
         const auto n = static_cast<double>(differences.size());
