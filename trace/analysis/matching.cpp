@@ -225,22 +225,20 @@ class Matcher {
         seen.push_back(look(calls.data() + i, others.data() + i + shift));
       return seen;
     };
-    const auto difference = [&](const Call* a, const Call* b) {
-      return std::abs(since(a[1], a[0]) - since(b[1], b[0]));
-    };
+    const auto differ = [&](auto a, auto b) { return std::abs(since(a[1], *a) - since(b[1], *b)); };
     const auto apart = [&](std::int64_t shift) {
-      return std::abs(
-          upper_median(sample(shift, [&](const Call* a, const Call* b) { return since(*a, *b); })));
+      return std::abs(upper_median(sample(shift, [&](auto a, auto b) { return since(*a, *b); })));
     };
     const double offset = apart(0);
     const auto suspect = [&](std::int64_t shift) {
-      return offset > synchronized_ns || (calls.size() > 2 && apart(shift) + one_host_ns < offset);
+      return offset > synchronized_ns || (calls.size() > 2 && apart(shift) < offset);
     };
-    if (!suspect(-1) && !suspect(1)) return 0;  // then none is: offsets follow the shift
-    const double usual = upper_median(sample(0, difference));
+    // If one call further brings them no closer, no larger shift does.
+    if (offset <= one_host_ns || (!suspect(-1) && !suspect(1))) return 0;
+    const double usual = upper_median(sample(0, differ));
     for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, 8 * most_samples); ++size)
       for (const std::int64_t shift : {-size, size}) {
-        const std::vector<double> differences = sample(shift, difference);
+        const std::vector<double> differences = sample(shift, differ);
         const auto n = static_cast<double>(differences.size());
         const auto equal = std::ranges::count_if(
             differences, [=](double ns) { return ns <= usual * (1.0 + 4.0 / std::sqrt(n)); });

@@ -40,8 +40,7 @@ struct Repetition {
 /// hold layers, which repeat too: the largest period that at least three names share is taken, or a
 /// larger one of fewer names if it breaks the rhythm of the smaller (a kernel of every tenth
 /// iteration does not). Its pieces must agree by 80 %. Of its names the one with the longest pauses
-/// before it begins the pieces, because there the host came late. O(n log n) for n kernels. Absent:
-/// nothing repeats.
+/// before it begins the pieces: there the host came late. O(n log n). Absent: nothing repeats.
 std::optional<Repetition> find_repetition(const Recording& recording);
 
 /// The same for a given anchor; absent when it does not repeat regularly in this recording.

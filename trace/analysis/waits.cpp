@@ -3,7 +3,6 @@
 
 #include "src/core/process.h"
 
-#include <map>
 #include <set>
 
 namespace scaleworth::trace {
@@ -238,8 +237,12 @@ std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective)
     const std::vector<nanoseconds>& busy = busy_until_[member.rank];
     if (!busy.empty()) idle_since.push_back(busy[member.event]);
   }
-  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since))
-    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i];
+  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since)) {
+    // Between its work and the call the last one was idle.
+    const auto gap =
+        std::max(nanoseconds{}, std::ranges::min(starts) - std::ranges::max(idle_since));
+    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i] + gap;
+  }
   return arrivals;
 }
 

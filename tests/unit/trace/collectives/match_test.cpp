@@ -336,5 +336,20 @@ TEST_CASE("With equal times between calls a clock far ahead is not known, and an
   CHECK_FALSE(align_clocks(ahead.job(1), matching).report.comparable);
 }
 
+TEST_CASE("Two GPUs of one host pair by order, however dense and regular their calls") {
+  for (const int ahead : {22'000, 500'000}) {
+    Job job = job_of(2);
+    for (int index = 0; index < 40; ++index)
+      for (int rank = 0; rank < 2; ++rank) {
+        const int end = 40'000 * index + ahead * rank + 10'000;
+        add_call(job.recordings[static_cast<std::size_t>(rank)],
+                 CollectiveKind::all_reduce,
+                 end - 5'000,
+                 end);
+      }
+    CHECK(match_collectives(job).collectives.size() == (ahead < 30'000 ? 40 : 0));
+  }
+}
+
 }  // namespace
 }  // namespace scaleworth::trace

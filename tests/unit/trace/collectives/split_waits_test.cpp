@@ -194,6 +194,19 @@ TEST_CASE("A timeline that records calls once all are there has its waits before
   CHECK(waits.by_rank[0][0].waited_for == Rank{1});
 }
 
+TEST_CASE("What the last rank of a timeline does before its call is no transfer") {
+  Job job = job_of(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    Recording& recording = job.recordings[rank];
+    recording.origin.framework_timeline = true;
+    add_kernel(recording, "backward-compute", 0, rank == 0 ? 40 : 100);
+    add_call(recording, CollectiveKind::all_reduce, 117, 150);
+  }
+  const Waits waits = split(job);
+  CHECK(waits_of(waits.collectives[0]) == std::vector{60, 0});
+  CHECK(waits.collectives[0].shortest == nanoseconds(33));
+}
+
 TEST_CASE("Time between steps of a timeline is no waiting and no transfer") {
   Job job = job_of(2);
   for (int rank = 0; rank < 2; ++rank) {
