@@ -233,7 +233,6 @@ class Matcher {
     const auto suspect = [&](std::int64_t shift) {
       return offset > synchronized_ns || (calls.size() > 2 && apart(shift) < offset);
     };
-    // If one call further brings them no closer, no larger shift does.
     if (offset <= one_host_ns || (!suspect(-1) && !suspect(1))) return 0;
     const double usual = upper_median(sample(0, differ));
     for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, 8 * most_samples); ++size)

@@ -100,9 +100,13 @@ double bag_agreement(const Sequence& sequence,
 double agreement(const Sequence& sequence, std::uint32_t anchor) {
   std::vector<std::int32_t> counts(sequence.names());
   std::vector<std::uint32_t> places = sequence.places_of(anchor);
-  if (places.size() == least_occurrences)  // they begin two pieces
-    places.push_back(
-        std::min(2 * places[1] - places[0], static_cast<std::uint32_t>(sequence.size())));
+  if (places.size() ==
+      least_occurrences) {  // between them lies one piece: with that before or after
+    const auto end = static_cast<std::uint32_t>(sequence.size());
+    const std::uint32_t period = places[1] - places[0];
+    const std::uint32_t first = std::min(places[0], end - std::min(end, 2 * period));
+    places = {first, first + period, std::min(first + 2 * period, end)};
+  }
   const std::size_t pairs = places.size() - 2;
   double sum = 0.0;
   for (std::size_t i = 0; i < pairs; ++i) sum += bag_agreement(sequence, &places[i], counts);
@@ -150,14 +154,15 @@ bool runs_through(const Group& inner, const Group& outer) {
   });
 }
 
-/// The groups in the order in which they are tried. Those of few occurrences need enough names, and
-/// none of the others may run through them.
+/// The groups in the order in which they are tried; of few occurrences only what no other covers.
 std::vector<Group> by_likelihood(std::vector<Group> groups) {
   std::erase_if(groups, [all = groups](const Group& group) {
-    return group.front().count < usual_occurrences &&
-           (group.size() < names_that_vote || std::ranges::any_of(all, [&](const Group& other) {
-              return other.front().count >= usual_occurrences && runs_through(other, group);
-            }));
+    const Candidate& few = group.front();
+    return few.count < usual_occurrences && std::ranges::any_of(all, [&](const Group& other) {
+             const Candidate& many = other.front();
+             return many.count >= usual_occurrences &&
+                    5 * (many.count - many.irregular) * many.period >= 4 * few.count * few.period;
+           });
   });
   const auto voted = std::ranges::find_if(
       groups, [](const Group& group) { return group.size() >= names_that_vote; });

@@ -254,7 +254,8 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
 }
 
 /// Pieces of one rank from anchor to anchor, with what is before the first and from the last to the
-/// end, which are not whole; numbered from 0.
+/// end, which are not whole; less than half a piece behind two or three is part of the last. From
+/// 0.
 std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition) {
   const auto span = span_of(rank);
   std::vector<StepSpan> steps;
@@ -266,6 +267,10 @@ std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition)
   begin(span->start);
   for (const std::uint32_t event : repetition.begins)
     begin(rank.start(rank.recording().device_events[event]));
+  if (const std::size_t last = steps.size() - 1;
+      last > 1 && last < 4 &&
+      2 * (span->end - steps[last].start) < steps[last - 1].end - steps[last - 1].start)
+    steps.pop_back();
   steps.back().end = span->end;
   return steps;
 }

@@ -9,11 +9,6 @@ namespace scaleworth::trace {
 namespace {
 using attribution::CollectiveWait;
 
-nanoseconds spread(const std::vector<nanoseconds>& times) {
-  const auto [first, last] = std::ranges::minmax_element(times);
-  return *last - *first;
-}
-
 /// The one value that all ranks know; nothing where they contradict each other.
 template <class Value>
 Value agreed(const std::set<Value>& values) {
@@ -210,12 +205,11 @@ ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     const Recording& recording = job.recordings[rank];
     if (!recording.origin.framework_timeline) continue;
-    const std::vector<DeviceEvent>& events = recording.device_events;
     nanoseconds latest = nanoseconds::min();
     std::size_t settled = 0;  // events that start before the one looked at
-    for (const DeviceEvent& event : events) {
-      for (; events[settled].start < event.start; ++settled)
-        latest = std::max(latest, clocks.to_common(rank, events[settled].end));
+    for (const DeviceEvent& event : recording.device_events) {
+      for (; recording.device_events[settled].start < event.start; ++settled)
+        latest = std::max(latest, clocks.to_common(rank, recording.device_events[settled].end));
       const nanoseconds start = clocks.to_common(rank, event.start);
       const auto mark =
           std::ranges::upper_bound(recording.step_marks, event.start, {}, &StepMark::start);
@@ -237,12 +231,12 @@ std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective)
     const std::vector<nanoseconds>& busy = busy_until_[member.rank];
     if (!busy.empty()) idle_since.push_back(busy[member.event]);
   }
-  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since)) {
-    // Between its work and the call the last one was idle.
-    const auto gap =
-        std::max(nanoseconds{}, std::ranges::min(starts) - std::ranges::max(idle_since));
-    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i] + gap;
-  }
+  if (idle_since.size() != starts.size()) return arrivals;
+  const auto [first, last] = std::ranges::minmax(starts);
+  const auto [earliest, latest] = std::ranges::minmax(idle_since);
+  // Between its work and the call the last one was idle.
+  for (std::size_t i = 0; i < arrivals.size() && 2 * (last - first) < latest - earliest; ++i)
+    arrivals[i].start = idle_since[i] + std::max(nanoseconds{}, first - latest);
   return arrivals;
 }
 

@@ -2,6 +2,7 @@
 #include "trace/analysis/steps.h"
 
 #include "tests/catch.h"
+#include "tests/sim/trace/faulty_job.h"
 #include "trace/analysis/ledger.h"
 
 #include <limits>
@@ -306,6 +307,25 @@ TEST_CASE("a window of two or three steps is no single one, and no row of layers
   CHECK(found->period == 23);
 }
 
+TEST_CASE("a window of two steps of few kernels is two steps, wherever they are told apart",
+          "[steps]") {
+  for (const int replicas : {2, 8})
+    for (const int layers : {1, 4})
+      for (const int steps : {2, 3}) {
+        CAPTURE(replicas, layers, steps);
+        testing::JobPlan plan;
+        plan.replicas = replicas;
+        plan.layers = layers;
+        plan.steps = steps;
+        plan.outliers = 0.0;
+        Job job = std::move(testing::generate_job(plan).job);
+        for (Recording& recording : job.recordings) recording.step_marks.clear();
+        const StepPlan found = find_steps(job, align_clocks(job, match_collectives(job)).map);
+        CHECK(found.choice.source == "repetition");
+        CHECK(found.choice.steps == steps);
+      }
+}
+
 TEST_CASE("what comes along twice in many steps begins none", "[steps]") {
   auto names = training(40, 3);
   for (const std::ptrdiff_t at : {570, 190}) {
@@ -357,7 +377,7 @@ TEST_CASE("iterations that vary a little still repeat", "[steps]") {
 
 TEST_CASE("what does not come back regularly is no repetition", "[steps]") {
   CHECK(!find_repetition(kernels({})));
-  CHECK(!find_repetition(kernels({"a", "b", "a", "b", "a", "b"})));  // three times is too few
+  CHECK(!find_repetition(kernels({"a", "b", "c", "d", "a"})));  // less than two pieces
   std::mt19937 random(2);
   std::vector<std::string> names;
   for (int i = 0; i < 2000; ++i)
