@@ -185,13 +185,12 @@ class Matcher {
     // A timeline has one clock: what ends together there belongs together.
     if (channel.basis != Channel::Basis::timeline && !channel.sender && fewest->size() > 1)
       for (const std::vector<Call>& calls : by_member)
-        if (const std::int64_t shift = rival_shift(by_member.front(), calls); shift != 0)
+        if (fits_shifted(by_member.front(), calls))
           return remark(fmt::format(
-              "{}: the calls of {} end as evenly when paired {} apart; left out, because without "
-              "sequence numbers a pairing would be a guess",
+              "{}: the calls of {} end as evenly when paired in another order; left out, because "
+              "without sequence numbers a pairing would be a guess",
               label,
-              numbers_.names({by_member.front().front().rank, calls.front().rank}),
-              std::abs(shift)));
+              numbers_.names({by_member.front().front().rank, calls.front().rank})));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
     for (std::size_t index = 0; index < fewest->size(); ++index) {
@@ -205,11 +204,11 @@ class Matcher {
                          contradicting));
   }
 
-  /// A shift of the index with which the times between the ends of calls are as equal on two ranks
-  /// as without one, as far as n of them can show (to 1 + 4 / sqrt(n) times the median difference,
-  /// which no offset and no drift of a clock changes): where the clocks are further apart than a
-  /// time service leaves them, or the shift brings them closer together. 0 for none.
-  std::int64_t rival_shift(const std::vector<Call>& calls, const std::vector<Call>& others) const {
+  /// Whether the times between the ends of calls are as equal on two ranks with a shift of the
+  /// index as without one, as far as n of them can show (to 1 + 4 / sqrt(n) times the median
+  /// difference, which no offset and no drift of a clock changes): where the clocks are further
+  /// apart than a time service leaves them, or the shift brings them closer together.
+  bool fits_shifted(const std::vector<Call>& calls, const std::vector<Call>& others) const {
     constexpr std::int64_t most_samples = 128;
     constexpr double synchronized_ns = 1e6;
     constexpr double one_host_ns = 30e3;  // clocks of its GPUs are that close
@@ -233,7 +232,7 @@ class Matcher {
     const auto suspect = [&](std::int64_t shift) {
       return offset > synchronized_ns || (calls.size() > 2 && apart(shift) < offset);
     };
-    if (offset <= one_host_ns || (!suspect(-1) && !suspect(1))) return 0;
+    if (offset <= one_host_ns || (!suspect(-1) && !suspect(1))) return false;
     const double usual = upper_median(sample(0, differ));
     for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, 8 * most_samples); ++size)
       for (const std::int64_t shift : {-size, size}) {
@@ -241,9 +240,9 @@ class Matcher {
         const auto n = static_cast<double>(differences.size());
         const auto equal = std::ranges::count_if(
             differences, [=](double ns) { return ns <= usual * (1.0 + 4.0 / std::sqrt(n)); });
-        if (2.0 * static_cast<double>(equal) >= n + std::sqrt(n) && suspect(shift)) return shift;
+        if (2.0 * static_cast<double>(equal) >= n + std::sqrt(n) && suspect(shift)) return true;
       }
-    return 0;
+    return false;
   }
 
   std::string unequal_counts(const Channel& channel,

@@ -6,7 +6,6 @@
 namespace scaleworth::trace {
 namespace {
 constexpr std::size_t usual_occurrences = 4;
-constexpr std::size_t least_occurrences = 2;
 constexpr double most_irregular_share = 0.1;
 constexpr double least_cover = 0.6;
 constexpr double least_agreement = 0.8;
@@ -69,7 +68,7 @@ class Sequence {
 /// Absent when the name does not come back at equal distances.
 std::optional<Candidate> regular_name(const Sequence& sequence, std::uint32_t name) {
   const auto& places = sequence.places_of(name);
-  if (places.size() < least_occurrences) return std::nullopt;
+  if (places.size() < 2) return std::nullopt;
   std::vector<std::size_t> gaps;
   for (std::size_t i = 1; i < places.size(); ++i) gaps.push_back(places[i] - places[i - 1]);
   const std::size_t period = upper_median(gaps);
@@ -100,8 +99,7 @@ double bag_agreement(const Sequence& sequence,
 double agreement(const Sequence& sequence, std::uint32_t anchor) {
   std::vector<std::int32_t> counts(sequence.names());
   std::vector<std::uint32_t> places = sequence.places_of(anchor);
-  if (places.size() ==
-      least_occurrences) {  // between them lies one piece: with that before or after
+  if (places.size() == 2) {  // the piece between them, and the one before or after it
     const auto end = static_cast<std::uint32_t>(sequence.size());
     const std::uint32_t period = places[1] - places[0];
     const std::uint32_t first = std::min(places[0], end - std::min(end, 2 * period));

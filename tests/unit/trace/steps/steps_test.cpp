@@ -326,6 +326,16 @@ TEST_CASE("a window of two steps of few kernels is two steps, wherever they are 
       }
 }
 
+TEST_CASE("what lies before the anchor of the first of two steps is part of that step", "[steps]") {
+  Job job;
+  job.recordings.push_back(
+      kernels({"copy", "|", "a", "b", "c", "d", "copy", "|", "a", "b", "c", "d"}));
+  const StepPlan plan = steps_of(job);
+  CHECK(numbers(plan, 0) == std::vector<std::int64_t>{0, 1});
+  CHECK(plan.by_rank[0][0].start == nanoseconds(0));
+  CHECK(plan.by_rank[0][1].end == nanoseconds(10 * 11 + 2 * 50 - 1));
+}
+
 TEST_CASE("what comes along twice in many steps begins none", "[steps]") {
   auto names = training(40, 3);
   for (const std::ptrdiff_t at : {570, 190}) {
