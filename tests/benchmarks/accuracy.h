@@ -20,4 +20,7 @@ std::vector<Row> forecast_rows();
 std::vector<Row> collective_rows();
 /// Coverage of the intervals of medians of samples whose true median is known.
 std::vector<Row> interval_rows();
+/// Of the attribute stage: names of faults and predicted savings in generated jobs, whose truth the
+/// simulator knows, and the slow-downs of a published analysis.
+std::vector<Row> attribution_rows();
 }  // namespace scaleworth::accuracy

@@ -220,14 +220,18 @@ std::string method_of(const RankNumbers& numbers,
   return text;
 }
 
-/// Half of all lateness is in collectives whose arrivals are spread by at least this.
+/// Half of all lateness is in collectives whose arrivals are spread by at least this. Whoever came
+/// earlier has a longer call, but in timelines: a wrong pairing moves starts apart, not that.
 std::optional<nanoseconds> typical_lateness(const Job& job,
                                             const Matching& matching,
                                             const ClockMap& clocks) {
   const ArrivalFinder finder(job, clocks);
   std::vector<WeightedValue> spreads;
   for (const MatchedCollective& matched : matching.collectives) {
-    const auto [first, last] = std::ranges::minmax(finder.of(matched), {}, &TimeInterval::start);
+    std::vector<TimeInterval> arrivals = finder.of(matched);
+    if (!job.recordings[matched.members.front().rank].origin.framework_timeline)
+      for (TimeInterval& arrival : arrivals) arrival.start -= arrival.end;
+    const auto [first, last] = std::ranges::minmax(arrivals, {}, &TimeInterval::start);
     const auto spread = in_ns(last.start - first.start);
     if (spread > 0.0) spreads.push_back({spread, spread});
   }

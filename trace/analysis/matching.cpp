@@ -2,7 +2,9 @@
 #include "trace/analysis/matching.h"
 
 #include "src/core/process.h"
+#include "trace/analysis/intervals.h"
 
+#include <cmath>
 #include <set>
 #include <span>
 #include <tuple>
@@ -180,6 +182,15 @@ class Matcher {
     const auto [fewest, most] =
         std::ranges::minmax_element(by_member, {}, [](const auto& a) { return a.size(); });
     if (fewest->size() != most->size()) return remark(unequal_counts(channel, by_member, label));
+    // A timeline has one clock: what ends together there belongs together.
+    if (channel.basis != Channel::Basis::timeline && !channel.sender && fewest->size() > 1)
+      for (const std::vector<Call>& calls : by_member)
+        if (fits_shifted(by_member.front(), calls))
+          return remark(fmt::format(
+              "{}: the calls of {} end as evenly when paired in another order; left out, because "
+              "without sequence numbers a pairing would be a guess",
+              label,
+              numbers_.names({by_member.front().front().rank, calls.front().rank})));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
     for (std::size_t index = 0; index < fewest->size(); ++index) {
@@ -191,6 +202,47 @@ class Matcher {
       remark(fmt::format("{}: {} calls are of different kinds on its ranks and are left out",
                          label,
                          contradicting));
+  }
+
+  /// Whether the times between the ends of calls are as equal on two ranks with a shift of the
+  /// index as without one, as far as n of them can show (to 1 + 4 / sqrt(n) times the median
+  /// difference, which no offset and no drift of a clock changes): where the clocks are further
+  /// apart than a time service leaves them, or the shift brings them closer together.
+  bool fits_shifted(const std::vector<Call>& calls, const std::vector<Call>& others) const {
+    constexpr std::int64_t most_samples = 128;
+    constexpr double synchronized_ns = 1e6;
+    constexpr double one_host_ns = 30e3;  // clocks of its GPUs are that close
+    const auto since = [&](const Call& later, const Call& earlier) {
+      return in_ns(job_.recordings[later.rank].device_events[later.event].end -
+                   job_.recordings[earlier.rank].device_events[earlier.event].end);
+    };
+    const auto sample = [&](std::int64_t shift, auto look) {
+      const std::int64_t first = std::max<std::int64_t>(-shift, 0);
+      const std::int64_t pairs = std::ssize(calls) - std::abs(shift) - 1;
+      std::vector<double> seen;
+      for (std::int64_t i = first; i < first + pairs; i += 1 + pairs / most_samples)
+        seen.push_back(look(calls.data() + i, others.data() + i + shift));
+      return seen;
+    };
+    const auto differ = [&](auto a, auto b) { return std::abs(since(a[1], *a) - since(b[1], *b)); };
+    const auto apart = [&](std::int64_t shift) {
+      return std::abs(upper_median(sample(shift, [&](auto a, auto b) { return since(*a, *b); })));
+    };
+    const double offset = apart(0);
+    const auto suspect = [&](std::int64_t shift) {
+      return offset > synchronized_ns || (calls.size() > 2 && apart(shift) < offset);
+    };
+    if (offset <= one_host_ns || (!suspect(-1) && !suspect(1))) return false;
+    const double usual = upper_median(sample(0, differ));
+    for (std::int64_t size = 1; size <= std::min(std::ssize(calls) / 2, 8 * most_samples); ++size)
+      for (const std::int64_t shift : {-size, size}) {
+        const std::vector<double> differences = sample(shift, differ);
+        const auto n = static_cast<double>(differences.size());
+        const auto equal = std::ranges::count_if(
+            differences, [=](double ns) { return ns <= usual * (1.0 + 4.0 / std::sqrt(n)); });
+        if (2.0 * static_cast<double>(equal) >= n + std::sqrt(n) && suspect(shift)) return true;
+      }
+    return false;
   }
 
   std::string unequal_counts(const Channel& channel,

@@ -31,7 +31,7 @@ struct Matching {
 };
 
 /// Pairs by (group, sequence) where the recordings have both, by (group, order) where they have the
-/// group, else by (role of the stream, kind, order). Groups whose counts differ between ranks are
-/// left out with a remark, because a wrong pairing would name a wrong rank.
+/// group, else by (role of the stream, kind, order). Groups whose counts differ between ranks, or
+/// that fit another order as well, are left out with a remark: a wrong pairing names a wrong rank.
 Matching match_collectives(const Job& job);
 }  // namespace scaleworth::trace

@@ -5,7 +5,7 @@
 
 namespace scaleworth::trace {
 namespace {
-constexpr std::size_t least_occurrences = 4;
+constexpr std::size_t usual_occurrences = 4;
 constexpr double most_irregular_share = 0.1;
 constexpr double least_cover = 0.6;
 constexpr double least_agreement = 0.8;
@@ -68,7 +68,7 @@ class Sequence {
 /// Absent when the name does not come back at equal distances.
 std::optional<Candidate> regular_name(const Sequence& sequence, std::uint32_t name) {
   const auto& places = sequence.places_of(name);
-  if (places.size() < least_occurrences) return std::nullopt;
+  if (places.size() < 2) return std::nullopt;
   std::vector<std::size_t> gaps;
   for (std::size_t i = 1; i < places.size(); ++i) gaps.push_back(places[i] - places[i - 1]);
   const std::size_t period = upper_median(gaps);
@@ -98,7 +98,13 @@ double bag_agreement(const Sequence& sequence,
 
 double agreement(const Sequence& sequence, std::uint32_t anchor) {
   std::vector<std::int32_t> counts(sequence.names());
-  const auto& places = sequence.places_of(anchor);
+  std::vector<std::uint32_t> places = sequence.places_of(anchor);
+  if (places.size() == 2) {  // the piece between them, and the one before or after it
+    const auto end = static_cast<std::uint32_t>(sequence.size());
+    const std::uint32_t period = places[1] - places[0];
+    const std::uint32_t first = std::min(places[0], end - std::min(end, 2 * period));
+    places = {first, first + period, std::min(first + 2 * period, end)};
+  }
   const std::size_t pairs = places.size() - 2;
   double sum = 0.0;
   for (std::size_t i = 0; i < pairs; ++i) sum += bag_agreement(sequence, &places[i], counts);
@@ -146,8 +152,16 @@ bool runs_through(const Group& inner, const Group& outer) {
   });
 }
 
-/// The groups in the order in which they are tried.
+/// The groups in the order in which they are tried; of few occurrences only what no other covers.
 std::vector<Group> by_likelihood(std::vector<Group> groups) {
+  std::erase_if(groups, [all = groups](const Group& group) {
+    const Candidate& few = group.front();
+    return few.count < usual_occurrences && std::ranges::any_of(all, [&](const Group& other) {
+             const Candidate& many = other.front();
+             return many.count >= usual_occurrences &&
+                    5 * (many.count - many.irregular) * many.period >= 4 * few.count * few.period;
+           });
+  });
   const auto voted = std::ranges::find_if(
       groups, [](const Group& group) { return group.size() >= names_that_vote; });
   if (voted == groups.end()) return groups;

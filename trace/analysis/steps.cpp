@@ -254,7 +254,7 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
 }
 
 /// Pieces of one rank from anchor to anchor, with what is before the first and from the last to the
-/// end, which are not whole; numbered from 0.
+/// end, which are not whole; of two or three, less than half a piece is part of the next one.
 std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition) {
   const auto span = span_of(rank);
   std::vector<StepSpan> steps;
@@ -263,9 +263,14 @@ std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition)
     if (steps.empty() || steps.back().start < start)
       steps.push_back({static_cast<std::int32_t>(steps.size()), start, start, {}});
   };
-  begin(span->start);
+  std::vector<nanoseconds> starts;
   for (const std::uint32_t event : repetition.begins)
-    begin(rank.start(rank.recording().device_events[event]));
+    starts.push_back(rank.start(rank.recording().device_events[event]));
+  const nanoseconds half = (starts.back() - starts.front()) / (2 * std::ssize(starts) - 2);
+  if (starts.size() < 4 && span->end - starts.back() < half) starts.pop_back();
+  if (starts.size() < 4 && starts.front() - span->start < half) starts.erase(starts.begin());
+  begin(span->start);
+  for (const nanoseconds start : starts) begin(start);
   steps.back().end = span->end;
   return steps;
 }

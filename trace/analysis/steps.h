@@ -35,12 +35,12 @@ struct Repetition {
 };
 
 /// Candidates are the names that occur at least four times, at distances of which nine in ten are
-/// within a tenth of their median, over at least 60 % of the recording. Iterations hold layers,
+/// within a tenth of their median, over at least 60 % of the recording; in windows of two or three
+/// steps also those that occur so often and break the rhythm of all others. Iterations hold layers,
 /// which repeat too: the largest period that at least three names share is taken, or a larger one
 /// of fewer names if it breaks the rhythm of the smaller (a kernel of every tenth iteration does
 /// not). Its pieces must agree by 80 %. Of its names the one with the longest pauses before it
-/// begins the pieces, because there the host came late. O(n log n) for n kernels. Absent: nothing
-/// repeats.
+/// begins the pieces: there the host came late. O(n log n). Absent: nothing repeats.
 std::optional<Repetition> find_repetition(const Recording& recording);
 
 /// The same for a given anchor; absent when it does not repeat regularly in this recording.

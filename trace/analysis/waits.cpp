@@ -9,23 +9,6 @@ namespace scaleworth::trace {
 namespace {
 using attribution::CollectiveWait;
 
-std::vector<nanoseconds> ends_before(const std::vector<DeviceEvent>& events) {
-  std::vector<nanoseconds> before(events.size());
-  std::optional<nanoseconds> latest;
-  std::size_t settled = 0;  // events that start before the one looked at
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    for (; events[settled].start < events[i].start; ++settled)
-      latest = std::max(latest.value_or(events[settled].end), events[settled].end);
-    before[i] = std::min(latest.value_or(events[i].start), events[i].start);
-  }
-  return before;
-}
-
-nanoseconds spread(const std::vector<nanoseconds>& times) {
-  const auto [first, last] = std::ranges::minmax_element(times);
-  return *last - *first;
-}
-
 /// The one value that all ranks know; nothing where they contradict each other.
 template <class Value>
 Value agreed(const std::set<Value>& values) {
@@ -214,9 +197,27 @@ void add_unmatched(const Job& job, const ClockMap& clocks, Waits& waits) {
 
 ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
     : job_(job), clocks_(clocks), busy_until_(job.recordings.size()) {
+  std::map<std::int32_t, TimeInterval> steps;  // on all ranks together
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    if (job.recordings[rank].origin.framework_timeline)
-      busy_until_[rank] = ends_before(job.recordings[rank].device_events);
+    for (const StepMark& mark : job.recordings[rank].step_marks)
+      extend(steps.try_emplace(mark.number, no_time).first->second,
+             {clocks.to_common(rank, mark.start), clocks.to_common(rank, mark.end)});
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const Recording& recording = job.recordings[rank];
+    if (!recording.origin.framework_timeline) continue;
+    nanoseconds latest = nanoseconds::min();
+    std::size_t settled = 0;  // events that start before the one looked at
+    for (const DeviceEvent& event : recording.device_events) {
+      for (; recording.device_events[settled].start < event.start; ++settled)
+        latest = std::max(latest, clocks.to_common(rank, recording.device_events[settled].end));
+      const nanoseconds start = clocks.to_common(rank, event.start);
+      const auto mark =
+          std::ranges::upper_bound(recording.step_marks, event.start, {}, &StepMark::start);
+      if (mark != recording.step_marks.begin())
+        latest = std::max(latest, steps.at((mark - 1)->number).start);
+      busy_until_[rank].push_back(latest == nanoseconds::min() ? start : std::min(latest, start));
+    }
+  }
 }
 
 std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective) const {
@@ -228,10 +229,14 @@ std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective)
     starts.push_back(clocks_.to_common(member.rank, event.start));
     arrivals.push_back({starts.back(), clocks_.to_common(member.rank, event.end)});
     const std::vector<nanoseconds>& busy = busy_until_[member.rank];
-    if (!busy.empty()) idle_since.push_back(clocks_.to_common(member.rank, busy[member.event]));
+    if (!busy.empty()) idle_since.push_back(busy[member.event]);
   }
-  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since))
-    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i];
+  if (idle_since.size() != starts.size()) return arrivals;
+  const auto [first, last] = std::ranges::minmax(starts);
+  const auto [earliest, latest] = std::ranges::minmax(idle_since);
+  // Between its work and the call the last one was idle.
+  for (std::size_t i = 0; i < arrivals.size() && 2 * (last - first) < latest - earliest; ++i)
+    arrivals[i].start = idle_since[i] + std::max(nanoseconds{}, first - latest);
   return arrivals;
 }
 

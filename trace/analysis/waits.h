@@ -9,7 +9,7 @@ namespace scaleworth::trace {
 /// When each rank came to a collective and when it left, on the common clock.
 /// A kernel starts when its rank arrives. Frameworks' timelines may record a call only from the
 /// moment when all have come: its starts then agree far better than the ends of the ranks'
-/// work before it, and those ends are the arrivals.
+/// work before it, and those ends are the arrivals; none is before any rank began the step.
 class ArrivalFinder {
  public:
   /// Both must outlive this object.
@@ -21,7 +21,7 @@ class ArrivalFinder {
  private:
   const Job& job_;
   const ClockMap& clocks_;
-  /// By recording and event: latest end of what started before; only for frameworks' timelines.
+  /// By recording and event: latest end before it, or its step's begin; only of such timelines.
   std::vector<std::vector<nanoseconds>> busy_until_;
 };
 

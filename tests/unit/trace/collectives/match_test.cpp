@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/matching.h"
-
 #include "tests/catch.h"
+#include "tests/sim/trace/faulty_job.h"
 #include "tests/unit/trace/collectives/small_jobs.h"
+#include "trace/analysis/matching.h"
+#include "trace/attribute.h"
 #include "trace/recording.h"
 
 namespace scaleworth::trace {
@@ -221,6 +222,134 @@ TEST_CASE("Ranks in a sentence are runs") {
   CHECK(rank_names({3}) == "rank 3");
   CHECK(rank_names({0, 2, 3, 4, 7}) == "ranks 0, 2-4 and 7");
   CHECK(rank_names({0, 2, 4, 6, 8, 10, 12, 14}) == "ranks 0, 2, 4, 6, 8, 10 and 2 more");
+}
+
+/// Two ranks of a job, the second one's clock ahead, each recorded for some steps from
+/// `first[rank]` on; `varying`: the times from call to call are not always the same.
+struct Windows {
+  bool numbered = false;
+  bool varying = true;
+  int layers = 4;
+  int steps = 4;
+  std::array<int, 2> first{1, 1};
+  std::int64_t ahead_ns = 0;
+
+  Job job(std::uint64_t seed) const {
+    testing::JobPlan plan;
+    plan.replicas = 2;
+    plan.layers = layers;
+    plan.steps = 12;
+    plan.numbered = numbered;
+    plan.noise = varying ? 0.02 : 0.0;
+    plan.outliers = 0.0;
+    plan.largest_offset_ns = 0.0;
+    plan.seed = seed;
+    testing::GeneratedJob generated = testing::generate_job(plan);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      Recording& recording = generated.job.recordings[rank];
+      const auto begin = recording.step_marks[static_cast<std::size_t>(first[rank])].start;
+      const auto end = recording.step_marks[static_cast<std::size_t>(first[rank] + steps)].start;
+      const nanoseconds ahead(rank == 1 ? ahead_ns : 0);
+      const auto cut = [&](auto& events) {
+        std::erase_if(events,
+                      [&](const auto& event) { return event.start < begin || event.end > end; });
+        for (auto& event : events) {
+          event.start += ahead;
+          event.end += ahead;
+        }
+      };
+      cut(recording.device_events);
+      cut(recording.host_events);
+      cut(recording.step_marks);
+    }
+    return std::move(generated.job);
+  }
+};
+
+/// Of calls said to be one, how far their ends are apart on the true clock.
+nanoseconds farthest_ends(const Job& job, const Matching& matching, std::int64_t ahead_ns) {
+  nanoseconds farthest{};
+  for (const MatchedCollective& one : matching.collectives) {
+    const auto end = [&](std::size_t rank) {
+      return job.recordings[rank].device_events[one.members[rank].event].end;
+    };
+    farthest = std::max(farthest, std::chrono::abs(end(1) - nanoseconds(ahead_ns) - end(0)));
+  }
+  return farthest;
+}
+
+constexpr std::int64_t far_ahead_ns = 57'000'000;
+
+TEST_CASE("Windows at different times pair by their numbers, and what both recorded") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    for (const std::int64_t ahead : {std::int64_t{0}, far_ahead_ns}) {
+      const Windows windows{.numbered = true, .first = {1, 3}, .ahead_ns = ahead};
+      const Job job = windows.job(seed);
+      const Matching matching = match_collectives(job);
+      CHECK(matching.collectives.size() == 2 * 4);
+      CHECK(farthest_ends(job, matching, ahead) < nanoseconds(10'000));
+    }
+}
+
+TEST_CASE("Windows at different times do not pair by order, and name nobody") {
+  int no_verdicts = 0;
+  int windows_seen = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
+    for (const int later : {1, 2, 5})
+      for (const int layers : {1, 2, 4})
+        for (const std::int64_t ahead : {std::int64_t{0}, far_ahead_ns}) {
+          CAPTURE(seed, later, layers, ahead);
+          const int steps = later == 5 ? 2 : 4;
+          const Windows windows{
+              .layers = layers, .steps = steps, .first = {1, 1 + later}, .ahead_ns = ahead};
+          const auto result = attribute(windows.job(seed)).result;
+          CHECK(result.stragglers.stragglers.empty());
+          no_verdicts += result.stragglers.finding == attribution::StragglerFinding::no_verdict;
+          ++windows_seen;
+        }
+  CHECK(no_verdicts > 0.95 * windows_seen);
+}
+
+TEST_CASE("A clock far ahead is accepted where only one pairing explains the times between calls") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const int layers : {1, 4}) {
+      CAPTURE(seed, layers);
+      const Job job = Windows{.layers = layers, .steps = 8, .ahead_ns = far_ahead_ns}.job(seed);
+      const Matching matching = match_collectives(job);
+      CHECK(matching.collectives.size() == static_cast<std::size_t>(8 * layers));
+      CHECK(farthest_ends(job, matching, far_ahead_ns) < nanoseconds(10'000));
+      const Alignment alignment = align_clocks(job, matching);
+      CHECK(alignment.report.comparable);
+      CHECK(std::chrono::abs(alignment.map.clock(1).offset + nanoseconds(far_ahead_ns)) <
+            nanoseconds(10'000));
+    }
+}
+
+TEST_CASE("With equal times between calls a clock far ahead is not known, and an equal one is") {
+  const Windows same{.varying = false, .layers = 1, .steps = 8};
+  CHECK(match_collectives(same.job(1)).collectives.size() == 8);
+  const Windows ahead{.varying = false, .layers = 1, .steps = 8, .ahead_ns = far_ahead_ns};
+  const Matching matching = match_collectives(ahead.job(1));
+  CHECK(matching.collectives.empty());
+  REQUIRE(matching.remarks.size() == 1);
+  CHECK(matching.remarks[0].find("end as evenly when paired in another order") !=
+        std::string::npos);
+  CHECK_FALSE(align_clocks(ahead.job(1), matching).report.comparable);
+}
+
+TEST_CASE("Two GPUs of one host pair by order, however dense and regular their calls") {
+  for (const int ahead : {22'000, 500'000}) {
+    Job job = job_of(2);
+    for (int index = 0; index < 40; ++index)
+      for (int rank = 0; rank < 2; ++rank) {
+        const int end = 40'000 * index + ahead * rank + 10'000;
+        add_call(job.recordings[static_cast<std::size_t>(rank)],
+                 CollectiveKind::all_reduce,
+                 end - 5'000,
+                 end);
+      }
+    CHECK(match_collectives(job).collectives.size() == (ahead < 30'000 ? 40 : 0));
+  }
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/waits.h"
-
 #include "tests/catch.h"
+#include "tests/sim/trace/faulty_job.h"
 #include "tests/unit/trace/collectives/small_jobs.h"
+#include "trace/analysis/waits.h"
+#include "trace/attribute.h"
 
 namespace scaleworth::trace {
 namespace {
@@ -191,6 +192,62 @@ TEST_CASE("A timeline that records calls once all are there has its waits before
   CHECK(waits_of(waits.collectives[0]) == std::vector{60, 0});
   CHECK(waits.by_rank[0][0].start == nanoseconds(40));
   CHECK(waits.by_rank[0][0].waited_for == Rank{1});
+}
+
+TEST_CASE("What the last rank of a timeline does before its call is no transfer") {
+  Job job = job_of(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    Recording& recording = job.recordings[rank];
+    recording.origin.framework_timeline = true;
+    add_kernel(recording, "backward-compute", 0, rank == 0 ? 40 : 100);
+    add_call(recording, CollectiveKind::all_reduce, 117, 150);
+  }
+  const Waits waits = split(job);
+  CHECK(waits_of(waits.collectives[0]) == std::vector{60, 0});
+  CHECK(waits.collectives[0].shortest == nanoseconds(33));
+}
+
+TEST_CASE("Time between steps of a timeline is no waiting and no transfer") {
+  Job job = job_of(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    Recording& recording = job.recordings[static_cast<std::size_t>(rank)];
+    recording.origin.framework_timeline = true;
+    add_kernel(recording, "optimizer", 0, 40 + 20 * rank);
+    add_call(recording, CollectiveKind::all_gather, 200 + rank, 210);
+    add_kernel(recording, "forward-compute", 210, 250 + 10 * rank);
+    add_call(recording, CollectiveKind::all_reduce, 300, 310);
+    recording.step_marks = {{0, nanoseconds(0), nanoseconds(60)},
+                            {1, nanoseconds(200 + rank), nanoseconds(310)}};
+  }
+  const Waits waits = split(job);
+  CHECK(waits_of(waits.collectives[0]) == std::vector{1, 0});
+  CHECK(waits.by_rank[0][0].start == nanoseconds(200));
+  CHECK(waits_of(waits.collectives[1]) == std::vector{10, 0});
+}
+
+TEST_CASE("Transfers of a timeline last as long with pauses between its steps as without") {
+  testing::JobPlan plan;
+  plan.replicas = 2;
+  plan.stages = 4;
+  plan.timeline = true;
+  std::vector<nanoseconds> exposed;
+  for (const double pause_ns : {0.0, 80e6}) {
+    plan.pause_ns = pause_ns;
+    const testing::GeneratedJob generated = testing::generate_job(plan);
+    const attribution::Attribution result = attribute(generated.job).result;
+    nanoseconds sum{};
+    for (const attribution::StepLedger& step : result.ledger)
+      sum += step.part(Part::exposed_transfer);
+    exposed.push_back(sum / std::ssize(result.ledger));
+    for (const attribution::CollectiveWait& one : result.collectives)
+      CHECK((one.kind != CollectiveKind::all_gather ||
+             static_cast<double>(one.shortest.count()) < 1.2 * plan.transfer_ns));
+    // A message that is sent while another one is received counts twice in the simulator's sum.
+    const double ratio = static_cast<double>(exposed.back().count()) / generated.transfer_ns;
+    CHECK(ratio < 1.01);
+    CHECK(ratio > 0.8);
+  }
+  CHECK(exposed[0] == exposed[1]);
 }
 
 }  // namespace

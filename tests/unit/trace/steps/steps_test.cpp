@@ -2,6 +2,7 @@
 #include "trace/analysis/steps.h"
 
 #include "tests/catch.h"
+#include "tests/sim/trace/faulty_job.h"
 #include "trace/analysis/ledger.h"
 
 #include <limits>
@@ -287,6 +288,66 @@ TEST_CASE("iterations are found, not the layers within them", "[steps]") {
   CHECK(found->agreement == 1.0);
 }
 
+TEST_CASE("a window of two or three steps is no single one, and no row of layers", "[steps]") {
+  for (const int steps : {2, 3})
+    for (const int layers : {1, 3, 24}) {
+      CAPTURE(steps, layers);
+      const auto found = find_repetition(kernels(training(steps, layers)));
+      REQUIRE(found);
+      CHECK(found->begins.size() == static_cast<std::size_t>(steps));
+      CHECK(found->period == static_cast<std::size_t>(3 + 5 * layers));
+    }
+  Job job;
+  for (int rank = 0; rank < 2; ++rank) job.recordings.push_back(kernels(training(2, 3)));
+  CHECK(steps_of(job).choice.steps == 2);
+  auto names = training(3, 4);  // profiling began in the midst of a step
+  names.erase(names.begin(), names.begin() + 14);
+  const auto found = find_repetition(kernels(names));
+  REQUIRE(found);
+  CHECK(found->period == 23);
+}
+
+TEST_CASE("a window of two steps of few kernels is two steps, wherever they are told apart",
+          "[steps]") {
+  for (const int replicas : {2, 8})
+    for (const int layers : {1, 4})
+      for (const int steps : {2, 3}) {
+        CAPTURE(replicas, layers, steps);
+        testing::JobPlan plan;
+        plan.replicas = replicas;
+        plan.layers = layers;
+        plan.steps = steps;
+        plan.outliers = 0.0;
+        Job job = std::move(testing::generate_job(plan).job);
+        for (Recording& recording : job.recordings) recording.step_marks.clear();
+        const StepPlan found = find_steps(job, align_clocks(job, match_collectives(job)).map);
+        CHECK(found.choice.source == "repetition");
+        CHECK(found.choice.steps == steps);
+      }
+}
+
+TEST_CASE("what lies before the anchor of the first of two steps is part of that step", "[steps]") {
+  Job job;
+  job.recordings.push_back(
+      kernels({"copy", "|", "a", "b", "c", "d", "copy", "|", "a", "b", "c", "d"}));
+  const StepPlan plan = steps_of(job);
+  CHECK(numbers(plan, 0) == std::vector<std::int64_t>{0, 1});
+  CHECK(plan.by_rank[0][0].start == nanoseconds(0));
+  CHECK(plan.by_rank[0][1].end == nanoseconds(10 * 11 + 2 * 50 - 1));
+}
+
+TEST_CASE("what comes along twice in many steps begins none", "[steps]") {
+  auto names = training(40, 3);
+  for (const std::ptrdiff_t at : {570, 190}) {
+    std::vector<std::string> validation;
+    append(validation, {"validate", "compare", "report", "save"}, 1);
+    names.insert(names.begin() + at, validation.begin(), validation.end());
+  }
+  const auto found = find_repetition(kernels(names));
+  REQUIRE(found);
+  CHECK(found->begins.size() == 40);
+}
+
 TEST_CASE("a kernel now and then does not hide the iterations", "[steps]") {
   auto names = training(40, 3);
   for (std::size_t at = 10; at < names.size(); at += 190)
@@ -326,7 +387,7 @@ TEST_CASE("iterations that vary a little still repeat", "[steps]") {
 
 TEST_CASE("what does not come back regularly is no repetition", "[steps]") {
   CHECK(!find_repetition(kernels({})));
-  CHECK(!find_repetition(kernels({"a", "b", "a", "b", "a", "b"})));  // three times is too few
+  CHECK(!find_repetition(kernels({"a", "b", "c", "d", "a"})));  // less than two pieces
   std::mt19937 random(2);
   std::vector<std::string> names;
   for (int i = 0; i < 2000; ++i)
