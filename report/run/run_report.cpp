@@ -292,17 +292,6 @@ auto is_of(const std::string& precision, int workers) {
   return [=](const auto& one) { return one.precision == precision && one.workers == workers; };
 }
 
-const ComputeCeiling* best(const RooflineResult& roofline,
-                           const std::string& precision,
-                           int workers) {
-  const ComputeCeiling* found = nullptr;
-  for (const ComputeCeiling& one : roofline.ceilings) {
-    const bool better = !found || one.ceiling().value > found->ceiling().value;
-    if (better && is_of(precision, workers)(one)) found = &one;
-  }
-  return found;
-}
-
 std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
                                            const std::string& precision,
                                            int workers) {
@@ -327,12 +316,12 @@ Table compute(const RooflineResult& roofline) {
   const std::vector<int> counts = most > 1 ? std::vector{1, most} : std::vector{1};
   const auto rate = [&](const char* precision) {
     // The instructions of the fastest kernel with the most workers.
-    const ComputeCeiling* fastest = best(roofline, precision, most);
+    const ComputeCeiling* fastest = fastest_ceiling(roofline.ceilings, precision, most);
     Column column = measure(precision,
                             fmt::format("{} FMA{}", precision, fastest ? " " + fastest->isa : ""),
                             Unit::flop_per_second);
     return ColumnOf<int>(column, [&roofline, precision](int workers) {
-      const ComputeCeiling* ceiling = best(roofline, precision, workers);
+      const ComputeCeiling* ceiling = fastest_ceiling(roofline.ceilings, precision, workers);
       return ceiling ? Cell{number(ceiling->ceiling())} : Cell{};
     });
   };
@@ -352,7 +341,7 @@ Table compute(const RooflineResult& roofline) {
   std::vector<std::string> contended;
   for (const int workers : counts) {
     for (const char* precision : {"fp32", "fp64"}) {
-      const ComputeCeiling* ceiling = best(roofline, precision, workers);
+      const ComputeCeiling* ceiling = fastest_ceiling(roofline.ceilings, precision, workers);
       if (!ceiling || !ceiling->contended) continue;
       contended.push_back(fmt::format("{} of {}", precision, workers_phrase(workers)));
     }

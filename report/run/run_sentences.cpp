@@ -5,6 +5,7 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/collectives.h"
 #include "src/model/decision/decision.h"
+#include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
 #include <algorithm>
@@ -46,14 +47,6 @@ std::string estimate_text(const Estimate<double>& estimate, double scale) {
                      estimate.value * scale,
                      estimate.interval->low * scale,
                      estimate.interval->high * scale);
-}
-
-/// In s, ms, us or ns, whichever gives at least one digit before the point.
-std::string time_text(Seconds time) {
-  if (time.value() >= 1.0) return fmt::format("{:.3g} s", time.value());
-  if (time.value() >= 1e-3) return fmt::format("{:.3g} ms", as_milliseconds(time));
-  if (time.value() >= 1e-6) return fmt::format("{:.3g} us", as_microseconds(time));
-  return fmt::format("{:.3g} ns", time.value() * 1e9);
 }
 
 /// As estimate_text, without an interval that the printed digits do not show.
