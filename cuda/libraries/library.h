@@ -20,25 +20,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-using scaleworth::reason_of;
-
-/// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
-/// failed.
-template <class T>
-T required(const Outcome<T>& outcome) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&outcome)) throw ProbeFailure(failed->reason);
-  return std::get<T>(outcome);
-}
-
-/// The outcome that `use` makes of the value, or why there is no value.
-template <class T, class Use>
-auto and_then(const Outcome<T>& outcome, Use use) -> decltype(use(std::declval<const T&>())) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&outcome)) return *failed;
-  return use(std::get<T>(outcome));
-}
-
 /// A shared object that cannot be opened or is not the library that it should be; the message is
 /// the reason, without the file's name.
 class UnusableLibrary : public std::runtime_error {
