@@ -164,7 +164,7 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
-                        text.empty() ? workers_phrase(ceiling->workers) + " reach " : ", ",
+                        text.empty() ? counted(ceiling->workers, "worker") + " reach " : ", ",
                         estimate_text(number(rate), 1e-9),
                         precision,
                         ceiling->isa,
@@ -174,7 +174,7 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
   if (const auto* memory = model::memory_rate(roofline.memory_levels, most)) {
     text += text.empty() ? "" : "; ";
     text += fmt::format("memory gives {} {} GB/s ({})",
-                        workers_phrase(memory->workers),
+                        counted(memory->workers, "worker"),
                         estimate_text(number(memory->rate), 1e-9),
                         memory->kernel);
   }
@@ -186,7 +186,7 @@ void add_ridges(const RooflineResult& roofline, Findings& findings) {
     return fmt::format("{} {} with {}",
                        roof.precision,
                        estimate_text(number(roof.ridge), 1.0),
-                       workers_phrase(roof.workers));
+                       counted(roof.workers, "worker"));
   });
   if (text.empty()) return;
   findings.restated("Ridge points in FLOP/B, memory-bound below: {}.", text);
