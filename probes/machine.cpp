@@ -3,7 +3,6 @@
 #include "probes/machine.h"
 
 #include "probes/ranks.h"
-#include "src/core/error.h"
 
 #include <cmath>
 
@@ -66,11 +65,5 @@ const char* link_kind_name(LinkKind kind) {
 
 std::int64_t whole_bytes(Bytes bytes) {
   return std::llround(bytes.value());
-}
-
-std::string require_library(const Outcome<std::string>& library) {
-  if (const auto* skipped = std::get_if<Skipped>(&library)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&library)) throw ProbeFailure(failed->reason);
-  return std::get<std::string>(library);
 }
 }  // namespace scaleworth::probes

@@ -115,10 +115,6 @@ class Machine {
   virtual void release_memory() {}
 };
 
-/// The name of a machine's `library`. Throws NothingToMeasure or ProbeFailure with the reason where
-/// there is none.
-std::string require_library(const Outcome<std::string>& library);
-
 /// What is recorded of one setting besides its samples.
 struct SettingFacts {
   std::string name;  // in progress and warnings

@@ -87,7 +87,7 @@ void measure_shapes(Machine& machine,
                     const std::vector<GemmShape>& shapes,
                     Suite suite,
                     Recorder& recorder) {
-  const std::string library = require_library(machine.gemm_library());
+  const std::string library = required(machine.gemm_library());
   measure_plan(
       machine,
       shapes,

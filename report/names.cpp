@@ -43,7 +43,7 @@ std::string capitalised(std::string text) {
 }
 
 std::string ranks_phrase(int ranks) {
-  return fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
+  return counted(ranks, "rank");
 }
 
 const char* bound_name(model::Bound bound) {

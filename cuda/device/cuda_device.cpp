@@ -256,7 +256,7 @@ Outcome<int> count_gpus() {
 
 namespace scaleworth::probes {
 Outcome<Devices> open_devices(const VendorPaths& paths) {
-  return gpu::and_then(gpu::count_gpus(), [&](int count) -> Outcome<Devices> {
+  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Devices> {
     try {
       const auto nvml = gpu::open_nvml(paths.nvml);
       const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);

@@ -123,7 +123,7 @@ FactSection version_section(const NvmlOutcome& nvml) {
     section.facts.push_back(
         {"driver", Value((*table)->driver_version), "nvmlSystemGetDriverVersion"});
   } else {
-    section.facts.push_back({"driver", std::nullopt, gpu::reason_of(nvml)});
+    section.facts.push_back({"driver", std::nullopt, reason_of(nvml)});
   }
   return section;
 }
@@ -170,7 +170,7 @@ std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
 
 Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
   using Sections = std::vector<FactSection>;
-  return gpu::and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
+  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
     try {
       return sections_of(count, gpu::open_nvml(paths.nvml));
     } catch (const gpu::Error& error) {

@@ -185,10 +185,8 @@ std::string path(const LinkedGpu& first, const LinkedGpu& second) {
   const int links = links_between(first, second);
   if (links == 0) return "peer access over PCIe";
   const bool direct = first.nvlinks.to_gpus.count(second.description.bus_id) != 0;
-  return fmt::format("peer access, {} NVLink{}{}",
-                     links,
-                     links == 1 ? "" : "s",
-                     direct ? "" : " through switches");
+  return fmt::format(
+      "peer access, {}{}", counted(links, "NVLink"), direct ? "" : " through switches");
 }
 
 Fact pair_fact(const LinkedGpu& first, const LinkedGpu& second) {

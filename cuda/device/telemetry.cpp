@@ -266,15 +266,10 @@ TelemetryWatch::TelemetryWatch(std::shared_ptr<TelemetrySource> source, WatchPac
   shared_->source = std::move(source);
   shared_->pace = pace;
   shared_->done = true;
-  if (shared_->source == nullptr) {
-    shared_->telemetry.missing = "no source of telemetry";
-    return;
-  }
-  if (shared_->source->abandoned()) {
-    shared_->telemetry.missing = no_answer;
-    return;
-  }
-  shared_->telemetry.missing = shared_->source->ended();
+  const auto& of = shared_->source;
+  shared_->telemetry.missing = !of               ? "no source of telemetry"
+                               : of->abandoned() ? no_answer
+                                                 : of->ended();
   if (!shared_->telemetry.missing.empty()) return;
   try {
     shared_->done = false;

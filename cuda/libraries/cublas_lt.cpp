@@ -38,18 +38,13 @@ void fill(const SharedLibrary& library, CublasLt& table) {
     throw UnusableLibrary(fmt::format(
         "version {} is too old, {} is needed", version_text(version), version_text(oldest)));
   }
-  table = {{.version = version_text(version), .library = &library}};
+  table = {{{.version = version_text(version), .library = &library}}};
 }
 }  // namespace
 
-void CublasLt::check(cublasStatus_t status, std::source_location where) const {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw LibraryError("cuBLASLt", status_name(status), static_cast<int>(status), where);
-}
-
 Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_path,
                                                         const SearchScope& scope) {
-  return open_table<CublasLt>({"cuBLASLt",
+  return open_table<CublasLt>({CublasLt::name,
                                "--cublas-lib",
                                "the CUDA toolkit or pip's nvidia-cublas",
                                {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},

@@ -10,8 +10,9 @@
 
 namespace scaleworth::gpu {
 /// Every pointer is set. Handles and descriptors must not outlive the table that made them.
-struct CublasLt : OpenedLibrary {
-  decltype(&cublasLtGetStatusName) status_name = need("cublasLtGetStatusName");
+struct CublasLt : CheckedLibrary<CublasLt, cublasStatus_t> {
+  static constexpr const char* name = "cuBLASLt";
+  decltype(&cublasLtGetStatusName) words = need("cublasLtGetStatusName");
   decltype(&cublasLtCreate) create = need("cublasLtCreate");
   decltype(&cublasLtDestroy) destroy = need("cublasLtDestroy");
   decltype(&cublasLtMatmul) matmul = need("cublasLtMatmul");
@@ -30,10 +31,6 @@ struct CublasLt : OpenedLibrary {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = need("cublasLtMatmulAlgoGetHeuristic");
   decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_config =
       need("cublasLtMatmulAlgoConfigGetAttribute");
-
-  /// Throws LibraryError naming the call site unless `status` is success.
-  void check(cublasStatus_t status,
-             std::source_location where = std::source_location::current()) const;
 };
 
 /// Version 12 or later: older ones do not know fp8. Skipped or Failed as `open_library` says.

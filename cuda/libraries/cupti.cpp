@@ -39,7 +39,7 @@ void fill(const SharedLibrary& library, Cupti& table) {
     throw UnusableLibrary(fmt::format(
         "version {} is too old, that of CUDA 12.0 ({}) is needed", api_text(version), cuda_12_0));
   }
-  table = {{.version = api_text(version), .library = &library}, version};
+  table = {{{.version = api_text(version), .library = &library}}, version};
 }
 }  // namespace
 
@@ -48,14 +48,9 @@ const char* Cupti::words(CUptiResult status) const {
   return result_words(status, &text) == CUPTI_SUCCESS && text != nullptr ? text : "unknown result";
 }
 
-void Cupti::check(CUptiResult status, std::source_location where) const {
-  if (status == CUPTI_SUCCESS) return;
-  throw LibraryError("CUPTI", words(status), static_cast<int>(status), where);
-}
-
 Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                                                  const SearchScope& scope) {
-  return open_table<Cupti>({"CUPTI",
+  return open_table<Cupti>({Cupti::name,
                             "--cupti-lib",
                             "the CUDA toolkit or pip's nvidia-cuda-cupti",
                             {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},

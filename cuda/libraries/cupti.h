@@ -9,7 +9,8 @@
 namespace scaleworth::gpu {
 /// Records come in the layout of the library's version: fields that the records of CUDA 12.0 have
 /// lie where this build's types have them; later ones ask for `version_number`.
-struct Cupti : OpenedLibrary {
+struct Cupti : CheckedLibrary<Cupti, CUptiResult> {
+  static constexpr const char* name = "CUPTI";
   /// 130001: CUDA 13.0 update 1; below 13.0 a counter, 28: CUDA 12.9.
   std::uint32_t version_number = 0;
   decltype(&cuptiGetResultString) result_words = need("cuptiGetResultString");
@@ -43,9 +44,6 @@ struct Cupti : OpenedLibrary {
   int (*nvtx_extension_initialize)(void* module) = take("cuptiNvtxExtensionInitialize");
 
   const char* words(CUptiResult status) const;
-  /// Throws LibraryError naming the call site unless `status` is success.
-  void check(CUptiResult status,
-             std::source_location where = std::source_location::current()) const;
 };
 
 /// Of CUDA 12.0 or later: older records are laid out differently. Skipped or Failed as

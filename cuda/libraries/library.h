@@ -20,25 +20,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-using scaleworth::reason_of;
-
-/// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
-/// failed.
-template <class T>
-T required(const Outcome<T>& outcome) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&outcome)) throw ProbeFailure(failed->reason);
-  return std::get<T>(outcome);
-}
-
-/// The outcome that `use` makes of the value, or why there is no value.
-template <class T, class Use>
-auto and_then(const Outcome<T>& outcome, Use use) -> decltype(use(std::declval<const T&>())) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&outcome)) return *failed;
-  return use(std::get<T>(outcome));
-}
-
 /// A shared object that cannot be opened or is not the library that it should be; the message is
 /// the reason, without the file's name.
 class UnusableLibrary : public std::runtime_error {
@@ -143,6 +124,32 @@ struct OpenedLibrary {
   }
 };
 
+/// A failed call of a library that was opened at run time. The message names the library, its words
+/// for the error, the code and the line of the caller.
+class LibraryError : public std::runtime_error {
+ public:
+  LibraryError(const std::string& library,
+               const std::string& words,
+               int code,
+               std::source_location where);
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
+/// A table whose functions answer with a `Status` that is 0 for success. It has a `name`, and
+/// `words` for the others.
+template <class Table, class Status>
+struct CheckedLibrary : OpenedLibrary {
+  /// Throws LibraryError naming the call site unless `status` is success.
+  void check(Status status, std::source_location where = std::source_location::current()) const {
+    if (status == Status{}) return;
+    const Table& table = static_cast<const Table&>(*this);
+    throw LibraryError(Table::name, table.words(status), static_cast<int>(status), where);
+  }
+};
+
 /// Opens the first candidate that `accept` takes; `accept` throws UnusableLibrary to refuse one.
 /// With `user_path` (a file, or a folder that holds one of `names.files`) that alone is tried, and
 /// anything wrong with it is Failed. Skipped says where was looked and what was wrong with the
@@ -186,20 +193,6 @@ struct DestroyThrough<member> {
 };
 template <class Handle, auto member>
 using OwnedThrough = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyThrough<member>>;
-
-/// A failed call of a library that was opened at run time. The message names the library, its words
-/// for the error, the code and the line of the caller.
-class LibraryError : public std::runtime_error {
- public:
-  LibraryError(const std::string& library,
-               const std::string& words,
-               int code,
-               std::source_location where);
-  int code() const { return code_; }
-
- private:
-  int code_;
-};
 
 /// The version number that CUDA's libraries share, 10000 major + 100 minor + patch: "2.28.9" of
 /// 22809.

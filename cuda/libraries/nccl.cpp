@@ -29,7 +29,7 @@ void fill(const SharedLibrary& library, Nccl& table) {
     throw UnusableLibrary(
         fmt::format("version number {} is too old, {} is needed", version, version_text(oldest)));
   }
-  table = {{.version = version_text(version), .library = &library}};
+  table = {{{.version = version_text(version), .library = &library}}};
 }
 }  // namespace
 
@@ -41,14 +41,9 @@ std::string Nccl::words(ncclResult_t status) const {
   return text;
 }
 
-void Nccl::check(ncclResult_t status, std::source_location where) const {
-  if (status == ncclSuccess) return;
-  throw LibraryError("NCCL", words(status), static_cast<int>(status), where);
-}
-
 Outcome<std::shared_ptr<const Nccl>> open_nccl(const std::string& user_path,
                                                const SearchScope& scope) {
-  return open_table<Nccl>({"NCCL",
+  return open_table<Nccl>({Nccl::name,
                            "--nccl-lib",
                            "pip's nvidia-nccl-cu13 or the package libnccl2",
                            {"libnccl.so.2", "libnccl.so"},

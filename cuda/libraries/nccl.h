@@ -7,8 +7,11 @@
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-/// Pointers that may be null name the version from which on they are set.
-struct Nccl : OpenedLibrary {
+/// Pointers that may be null name the version from which on they are set. For `check`
+/// ncclInProgress, which a communicator that does not block returns, is no success: poll
+/// get_async_error before.
+struct Nccl : CheckedLibrary<Nccl, ncclResult_t> {
+  static constexpr const char* name = "NCCL";
   decltype(&ncclGetErrorString) error_words = need("ncclGetErrorString");
   decltype(&ncclGetLastError) last_error = need("ncclGetLastError");
   decltype(&ncclGetUniqueId) get_unique_id = need("ncclGetUniqueId");
@@ -35,10 +38,6 @@ struct Nccl : OpenedLibrary {
 
   /// Of a failure that has just happened.
   std::string words(ncclResult_t status) const;
-  /// Throws LibraryError naming the call site unless `status` is success. ncclInProgress, which a
-  /// communicator that does not block returns, is no success: poll get_async_error before.
-  void check(ncclResult_t status,
-             std::source_location where = std::source_location::current()) const;
 };
 
 /// Version 2.18 or later, the first with ncclCommSplit. Skipped or Failed as `open_library` says.

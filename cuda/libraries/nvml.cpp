@@ -16,30 +16,29 @@ std::string text_of(Nvml::Function<char*, Nvml::Number> read) {
 }
 
 void fill(const SharedLibrary& library, Nvml& table) {
-  table = {{.library = &library}};
+  table = {{{.library = &library}}};
   // Last, so that a refused library was not left initialised.
   const nvml::Result status = table.initialise();
   if (status != nvml::Result::success) {
     throw UnusableLibrary(fmt::format(
-        "nvmlInit_v2 says \"{}\" (code {})", table.error_words(status), static_cast<int>(status)));
+        "nvmlInit_v2 says \"{}\" (code {})", table.words(status), static_cast<int>(status)));
   }
   table.version = text_of(table.read_library_version);
   table.driver_version = text_of(table.read_driver_version);
 }
 }  // namespace
 
-void Nvml::check(Result status, std::source_location where) const {
-  if (status == Result::success) return;
-  throw LibraryError("NVML", error_words(status), static_cast<int>(status), where);
-}
-
 Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
                                                const SearchScope& scope) {
-  const auto opened = open_table<Nvml>(
-      {"NVML", "--nvml-lib", "NVIDIA's driver", {"libnvidia-ml.so.1", "libnvidia-ml.so"}, {}, {}},
-      user_path,
-      scope,
-      &fill);
+  const auto opened = open_table<Nvml>({Nvml::name,
+                                        "--nvml-lib",
+                                        "NVIDIA's driver",
+                                        {"libnvidia-ml.so.1", "libnvidia-ml.so"},
+                                        {},
+                                        {}},
+                                       user_path,
+                                       scope,
+                                       &fill);
   return and_then(opened, [](const auto& table) -> Outcome<std::shared_ptr<const Nvml>> {
     return std::shared_ptr<const Nvml>(table.get(),
                                        [owner = table](const Nvml*) { owner->shut_down(); });
@@ -48,7 +47,7 @@ Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
 
 namespace {
 const char* words_of(const Nvml& nvml, nvml::Result status) {
-  const char* words = nvml.error_words(status);
+  const char* words = nvml.words(status);
   return words == nullptr ? "unknown error" : words;
 }
 

@@ -15,7 +15,7 @@ namespace scaleworth::gpu::nvml {
 struct OpaqueDevice;
 using Device = OpaqueDevice*;  // nvmlDevice_t
 
-/// nvmlReturn_t; other values exist and have words in `Nvml::error_words`.
+/// nvmlReturn_t; other values exist and have words in `Nvml::words`.
 enum class Result : int {
   success = 0,
   not_supported = 3,
@@ -113,7 +113,8 @@ namespace scaleworth::gpu {
 /// The first pointers are set; the others are null where the driver has no such function, and a
 /// function that is there may still answer `not_supported` for a GPU. Calls are thread-safe.
 /// Prototypes: NVIDIA's NVML API reference, version 13.0; units in the comments.
-struct Nvml : OpenedLibrary {
+struct Nvml : CheckedLibrary<Nvml, nvml::Result> {
+  static constexpr const char* name = "NVML";
   using Result = nvml::Result;
   using Device = nvml::Device;
   using Number = unsigned int;
@@ -127,7 +128,7 @@ struct Nvml : OpenedLibrary {
   std::string driver_version{};  // "580.65.06"
   Function<> initialise = need("nvmlInit_v2");
   Function<> shut_down = need("nvmlShutdown");
-  const char* (*error_words)(Result) = need("nvmlErrorString");
+  const char* (*words)(Result) = need("nvmlErrorString");
   Function<char*, Number> read_driver_version =
       need("nvmlSystemGetDriverVersion");  // buffer of 80 bytes
   Function<char*, Number> read_library_version = need("nvmlSystemGetNVMLVersion");
@@ -183,9 +184,6 @@ struct Nvml : OpenedLibrary {
   LinkQuestion<nvml::NvLinkRemote> nvlink_remote_kind = take("nvmlDeviceGetNvLinkRemoteDeviceType");
   /// Each answer has its own result.
   Function<Device, int, nvml::FieldValue*> field_values = take("nvmlDeviceGetFieldValues");
-
-  /// Throws LibraryError naming the call site unless `status` is success.
-  void check(Result status, std::source_location where = std::source_location::current()) const;
 };
 
 /// Initialised; shut down when the last owner lets go. Skipped also when the library is there and

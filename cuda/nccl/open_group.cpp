@@ -78,7 +78,7 @@ int own_ordinal(Rendezvous& meeting, bool shared) {
   const int index = gpu::index_on_host(meeting.rank(), meeting.all_gather(gpu::host_identity()));
   int ordinal = 0;
   meeting.agree(rank_trouble([&] {
-    const int count = gpu::required(gpu::count_gpus());
+    const int count = required(gpu::count_gpus());
     if (count == 1 || shared) {
       ordinal = index % count;
     } else if (index < count) {
@@ -101,7 +101,7 @@ std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
                                     .note = gpu::offer_plugins(),
                                     .cublas_lt_path = paths.cublas_lt,
                                     .cupti_path = paths.cupti};
-  meeting.agree(rank_trouble([&] { options.nccl = gpu::required(gpu::open_nccl(paths.nccl)); }));
+  meeting.agree(rank_trouble([&] { options.nccl = required(gpu::open_nccl(paths.nccl)); }));
   options.ordinals = {own_ordinal(meeting, request.shared_gpu)};
   return std::make_unique<gpu::NcclRankGroup>(std::move(meeting), std::move(options));
 }
@@ -113,10 +113,10 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
         "with torchrun, srun or mpirun");
   }
   gpu::NcclRankGroupOptions options{.cublas_lt_path = paths.cublas_lt, .cupti_path = paths.cupti};
-  options.ordinals.resize(static_cast<std::size_t>(gpu::required(gpu::count_gpus())));
+  options.ordinals.resize(static_cast<std::size_t>(required(gpu::count_gpus())));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
   try {
-    options.nccl = gpu::required(gpu::open_nccl(paths.nccl));
+    options.nccl = required(gpu::open_nccl(paths.nccl));
   } catch (const NothingToMeasure&) {
     // One GPU trains without: there is no other rank to exchange gradients with.
     if (options.ordinals.size() > 1) throw;

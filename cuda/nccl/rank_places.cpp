@@ -157,11 +157,9 @@ std::string describe_placement(const std::vector<RankPlace>& places, bool proces
   }
   std::set<std::string> hosts;
   for (const RankPlace& place : places) hosts.insert(place.host);
-  return fmt::format("{} GPU{} on {} node{}, {}",
-                     places.size(),
-                     places.size() == 1 ? "" : "s",
-                     hosts.size(),
-                     hosts.size() == 1 ? "" : "s",
+  return fmt::format("{} on {}, {}",
+                     counted(places.size(), "GPU"),
+                     counted(hosts.size(), "node"),
                      processes ? "one process per GPU" : "one process");
 }
 

@@ -82,7 +82,7 @@ class FormatMeasurement {
         format_(format),
         effort_(gemm_effort(suite, is_leading(format))),
         suite_(suite),
-        library_(require_library(device.gemm_library())),
+        library_(required(device.gemm_library())),
         recorder_(recorder) {}
 
   /// Cubes, then the best shape. A product that cannot be measured is a warning; returns why the
@@ -292,7 +292,7 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
                       const std::string what = own.name + " " + gemm_problem_name(own.problem);
                       progress(0.0, what);
                       return attempt(what, recorder, [&] {
-                        const std::string library = require_library(on.gemm_library());
+                        const std::string library = required(on.gemm_library());
                         ChosenGemm gemm(on,
                                         {on.description(), library, "own", own.name, own.problem},
                                         effort.reference,
@@ -425,7 +425,7 @@ GemmProblem reference_cube(const DeviceDescription& device) {
 void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   Device& device = *devices.at(0);
   const DeviceDescription& description = device.description();
-  const std::string library = require_library(device.gemm_library());
+  const std::string library = required(device.gemm_library());
   SearchEffort effort = gemm_effort(setting.suite, false).brief;
   effort.recorded = false;
   const std::vector<int> counts = multiprocessor_counts(description, setting.suite);
@@ -485,7 +485,7 @@ Prepared measure_alone(Devices& devices,
     recorder.progress(0.8 * done++ / static_cast<double>(devices.size()),
                       fmt::format("gpu {} alone", description.ordinal));
     try {
-      const std::string library = require_library(device->gemm_library());
+      const std::string library = required(device->gemm_library());
       auto gemm = std::make_unique<ChosenGemm>(
           *device,
           GemmSubject{description, library, "cube", {}, reference_cube(description)},
@@ -521,7 +521,7 @@ void rethrow(const std::vector<std::exception_ptr>& failures, const Prepared& pr
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   if (devices.size() < 2) throw NothingToMeasure("one GPU: there is no other to run together with");
-  require_library(devices.front()->gemm_library());
+  required(devices.front()->gemm_library());
   GemmEffort effort = gemm_effort(setting.suite, true);
   effort.brief.recorded = false;
   const Seconds time = together_time(setting.suite);

@@ -123,11 +123,10 @@ class SizeLimits {
   /// out): rank 2: ...", per line with a limit.
   void warn(Recorder& recorder) const {
     for (const auto& [name, limit] : limits_) {
-      recorder.warn(fmt::format("{}: from {:.0f} B on no memory ({} size{} left out): {}",
+      recorder.warn(fmt::format("{}: from {:.0f} B on no memory ({} left out): {}",
                                 name,
                                 limit.smallest.value(),
-                                limit.left_out,
-                                limit.left_out == 1 ? "" : "s",
+                                counted(limit.left_out, "size"),
                                 limit.reason));
     }
   }

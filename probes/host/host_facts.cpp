@@ -54,7 +54,7 @@ std::optional<int> unless_zero(int count) {
 }
 
 std::string one_line(const std::string& file) {
-  return std::string(trim(read_text(file, 256).value_or(std::string())));
+  return std::string(trimmed(read_text(file, 256).value_or(std::string())));
 }
 
 /// Of the extensions that matter to kernels and libraries: "sse2 avx avx2 fma avx512f ...".
@@ -189,7 +189,7 @@ Fact system_fact() {
   constexpr std::string_view key = "PRETTY_NAME=";
   for (const std::string_view line : lines(text)) {
     if (!line.starts_with(key)) continue;
-    std::string_view name = trim(line.substr(key.size()));
+    std::string_view name = trimmed(line.substr(key.size()));
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
       name = name.substr(1, name.size() - 2);
     }

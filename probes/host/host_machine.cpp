@@ -64,12 +64,10 @@ class HostMachine final : public Machine {
   }
 
   Outcome<std::string> gemm_library() override {
-    const BlasOutcome& opened = blas();
-    if (const auto* skipped = std::get_if<Skipped>(&opened)) return *skipped;
-    if (const auto* failed = std::get_if<Failed>(&opened)) return *failed;
-    const Blas& library = *std::get<std::shared_ptr<const Blas>>(opened);
-    if (library.warning().empty()) return library.description();
-    return fmt::format("{} ({})", library.description(), library.warning());
+    return and_then(blas(), [](const auto& library) -> Outcome<std::string> {
+      if (library->warning().empty()) return library->description();
+      return fmt::format("{} ({})", library->description(), library->warning());
+    });
   }
 
   Measured time_gemm(const GemmWork& work, const Target& target) override {

@@ -167,7 +167,7 @@ std::optional<double> parse_cfs_quota(std::string_view quota, std::string_view p
 }
 
 std::optional<Bytes> parse_memory_limit(std::string_view text) {
-  if (trim(text) == "max") return Bytes(unlimited);
+  if (trimmed(text) == "max") return Bytes(unlimited);
   const auto bytes = parse_integer(text);
   if (!bytes || *bytes < 0) return std::nullopt;
   if (*bytes >= unlimited_memory) return Bytes(unlimited);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/proc_files.h"
 
-#include "src/core/files/csv.h"
-
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -70,7 +68,7 @@ CpuInfo parse_cpuinfo(std::string_view text) {
   for (std::string_view line : lines(text)) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    read_field(info, trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+    read_field(info, trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
   }
   return info;
 }
@@ -167,12 +165,6 @@ std::optional<std::string> read_text(const std::string& path, std::size_t limit)
   return content;
 }
 
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
 std::vector<std::string_view> lines(std::string_view text) {
   return split(text, "\n");
 }
@@ -182,6 +174,6 @@ std::vector<std::string_view> words(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  return parse_number<std::int64_t>(trim(text));
+  return parse_number<std::int64_t>(trimmed(text));
 }
 }  // namespace scaleworth::probes::host

@@ -2,6 +2,7 @@
 /// Bounded parsing of /proc and /sys texts.
 #pragma once
 
+#include "src/core/files/csv.h"
 #include "src/core/units.h"
 
 #include <cstddef>
@@ -76,9 +77,6 @@ std::optional<std::string> read_text(const std::string& path, std::size_t limit 
 
 /// The parts between any of `separators`, without empty ones.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
-
-/// Without spaces, tabs and line ends at both ends.
-std::string_view trim(std::string_view text);
 
 /// Lines without their line end.
 std::vector<std::string_view> lines(std::string_view text);

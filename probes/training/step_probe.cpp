@@ -27,7 +27,7 @@ StepSeries::StepSeries(std::string mode, TrainingWork work, std::string precisio
     : mode_(std::move(mode)), work_(std::move(work)), precision_(std::move(precision)) {}
 
 std::string StepSeries::description() const {
-  return fmt::format("{} scaling, {} rank{}", mode_, work_.ranks, work_.ranks == 1 ? "" : "s");
+  return mode_ + " scaling, " + counted(work_.ranks, "rank");
 }
 
 void StepSeries::append(TrainingMeasured measured) {

@@ -270,10 +270,6 @@ std::string machine_line(const Run& run) {
 }
 }  // namespace
 
-std::string workers_phrase(int workers) {
-  return fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
-}
-
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
   std::vector<double> magnitudes;
   for (const auto& value : values)
@@ -290,17 +286,6 @@ namespace {
 /// Of a ceiling, a roof or a product.
 auto is_of(const std::string& precision, int workers) {
   return [=](const auto& one) { return one.precision == precision && one.workers == workers; };
-}
-
-const ComputeCeiling* best(const RooflineResult& roofline,
-                           const std::string& precision,
-                           int workers) {
-  const ComputeCeiling* found = nullptr;
-  for (const ComputeCeiling& one : roofline.ceilings) {
-    const bool better = !found || one.ceiling().value > found->ceiling().value;
-    if (better && is_of(precision, workers)(one)) found = &one;
-  }
-  return found;
 }
 
 std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
@@ -327,34 +312,34 @@ Table compute(const RooflineResult& roofline) {
   const std::vector<int> counts = most > 1 ? std::vector{1, most} : std::vector{1};
   const auto rate = [&](const char* precision) {
     // The instructions of the fastest kernel with the most workers.
-    const ComputeCeiling* fastest = best(roofline, precision, most);
+    const ComputeCeiling* fastest = fastest_ceiling(roofline.ceilings, precision, most);
     Column column = measure(precision,
                             fmt::format("{} FMA{}", precision, fastest ? " " + fastest->isa : ""),
                             Unit::flop_per_second);
     return ColumnOf<int>(column, [&roofline, precision](int workers) {
-      const ComputeCeiling* ceiling = best(roofline, precision, workers);
+      const ComputeCeiling* ceiling = fastest_ceiling(roofline.ceilings, precision, workers);
       return ceiling ? Cell{number(ceiling->ceiling())} : Cell{};
     });
   };
-  Table table =
-      make_table("compute",
-                 "",
-                 counts,
-                 {{parameter("workers", "Machine"), workers_phrase},
-                  rate("fp32"),
-                  rate("fp64"),
-                  {measure("ridge_fp32", "fp32 ridge", Unit::flop_per_byte),
-                   [&](int workers) { return ridge(roofline, "fp32", workers); }},
-                  {measure("ridge_fp64", "fp64 ridge", Unit::flop_per_byte),
-                   [&](int workers) { return ridge(roofline, "fp64", workers); }},
-                  {measure("product", "best fp32 BLAS of roof", Unit::percent),
-                   [&](int workers) { return best_product(roofline, "fp32", workers); }}});
+  Table table = make_table(
+      "compute",
+      "",
+      counts,
+      {{parameter("workers", "Machine"), [](int workers) { return counted(workers, "worker"); }},
+       rate("fp32"),
+       rate("fp64"),
+       {measure("ridge_fp32", "fp32 ridge", Unit::flop_per_byte),
+        [&](int workers) { return ridge(roofline, "fp32", workers); }},
+       {measure("ridge_fp64", "fp64 ridge", Unit::flop_per_byte),
+        [&](int workers) { return ridge(roofline, "fp64", workers); }},
+       {measure("product", "best fp32 BLAS of roof", Unit::percent),
+        [&](int workers) { return best_product(roofline, "fp32", workers); }}});
   std::vector<std::string> contended;
   for (const int workers : counts) {
     for (const char* precision : {"fp32", "fp64"}) {
-      const ComputeCeiling* ceiling = best(roofline, precision, workers);
+      const ComputeCeiling* ceiling = fastest_ceiling(roofline.ceilings, precision, workers);
       if (!ceiling || !ceiling->contended) continue;
-      contended.push_back(fmt::format("{} of {}", precision, workers_phrase(workers)));
+      contended.push_back(fmt::format("{} of {}", precision, counted(workers, "worker")));
     }
   }
   if (!contended.empty()) {

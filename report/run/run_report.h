@@ -52,7 +52,6 @@ Section unmeasured_section(const Run& run);
 
 /// The values in one unit, chosen for their median, with the unit added to the row's name.
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit);
-std::string workers_phrase(int workers);
 /// Ceilings and ridge points of one and of all workers; bandwidth and latency by level.
 Section capability_summary(const Run& run, const model::Analysis& analysis);
 /// What one GPU of each model reaches: products, memory by level, transfers; empty without GPUs.

@@ -5,6 +5,7 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/collectives.h"
 #include "src/model/decision/decision.h"
+#include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
 #include <algorithm>
@@ -46,14 +47,6 @@ std::string estimate_text(const Estimate<double>& estimate, double scale) {
                      estimate.value * scale,
                      estimate.interval->low * scale,
                      estimate.interval->high * scale);
-}
-
-/// In s, ms, us or ns, whichever gives at least one digit before the point.
-std::string time_text(Seconds time) {
-  if (time.value() >= 1.0) return fmt::format("{:.3g} s", time.value());
-  if (time.value() >= 1e-3) return fmt::format("{:.3g} ms", as_milliseconds(time));
-  if (time.value() >= 1e-6) return fmt::format("{:.3g} us", as_microseconds(time));
-  return fmt::format("{:.3g} ns", time.value() * 1e9);
 }
 
 /// As estimate_text, without an interval that the printed digits do not show.
@@ -171,7 +164,7 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
-                        text.empty() ? workers_phrase(ceiling->workers) + " reach " : ", ",
+                        text.empty() ? counted(ceiling->workers, "worker") + " reach " : ", ",
                         estimate_text(number(rate), 1e-9),
                         precision,
                         ceiling->isa,
@@ -181,7 +174,7 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
   if (const auto* memory = model::memory_rate(roofline.memory_levels, most)) {
     text += text.empty() ? "" : "; ";
     text += fmt::format("memory gives {} {} GB/s ({})",
-                        workers_phrase(memory->workers),
+                        counted(memory->workers, "worker"),
                         estimate_text(number(memory->rate), 1e-9),
                         memory->kernel);
   }
@@ -193,7 +186,7 @@ void add_ridges(const RooflineResult& roofline, Findings& findings) {
     return fmt::format("{} {} with {}",
                        roof.precision,
                        estimate_text(number(roof.ridge), 1.0),
-                       workers_phrase(roof.workers));
+                       counted(roof.workers, "worker"));
   });
   if (text.empty()) return;
   findings.restated("Ridge points in FLOP/B, memory-bound below: {}.", text);

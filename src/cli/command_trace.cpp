@@ -78,10 +78,9 @@ Recorded look_at_recorded(const fs::path& directory, const std::string& invocati
 
 /// "3 files of ranks 0 1 2: 4503 kernels and copies, ..."; for stderr.
 std::string summary_line(const Recorded& recorded, const std::string& directory) {
-  std::string line =
-      fmt::format("{}: {} file{}", directory, recorded.files, recorded.files == 1 ? "" : "s");
+  std::string line = directory + ": " + counted(recorded.files, "file");
   const std::size_t ranks = recorded.ranks.size();
-  if (ranks > 0) line += fmt::format(" of {} rank{}", ranks, ranks == 1 ? "" : "s");
+  if (ranks > 0) line += " of " + counted(ranks, "rank");
   line += fmt::format(", {} kernels and copies, {} host events, {} dropped",
                       recorded.sum.device_events,
                       recorded.sum.other_events,

@@ -37,6 +37,10 @@ std::size_t edits(const std::string& from, const std::string& to) {
 }
 }  // namespace
 
+std::string counted(std::size_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
   constexpr std::size_t most = 3;
   if (known.empty()) return "nothing is known";

@@ -44,6 +44,9 @@ struct NothingToMeasure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// "1 worker", "2 workers".
+std::string counted(std::size_t count, std::string_view what);
+
 // What a person who mistyped a name may have meant.
 
 /// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first by the letters and digits to

@@ -2,6 +2,8 @@
 /// A number with its error bar: the form in which every measured or fitted value is reported.
 #pragma once
 
+#include "src/core/error.h"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -74,5 +76,22 @@ std::string reason_of(const Outcome<T>& outcome) {
   if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
   if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
   return {};
+}
+
+/// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
+/// failed.
+template <class T>
+T required(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&outcome)) throw ProbeFailure(failed->reason);
+  return std::get<T>(outcome);
+}
+
+/// The outcome that `use` makes of the value, or why there is no value.
+template <class T, class Use>
+auto and_then(const Outcome<T>& outcome, Use use) -> decltype(use(std::declval<const T&>())) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return *failed;
+  return use(std::get<T>(outcome));
 }
 }  // namespace scaleworth

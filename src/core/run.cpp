@@ -82,7 +82,7 @@ std::vector<std::string> missing(const Run& run) {
   }
   for (const ProbeRecord& probe : run.probes) {
     const std::size_t count = probe.points.size();
-    const std::string kept = fmt::format("{} point{} kept", count, count == 1 ? "" : "s");
+    const std::string kept = counted(count, "point") + " kept";
     if (probe.status == ProbeStatus::failed) {
       sentences.push_back(fmt::format("{} failed, {}: {}", probe.name, kept, probe.reason));
     } else if (probe.status == ProbeStatus::pending) {

@@ -73,6 +73,9 @@ std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
 /// "bf16", "fp8_e4m3 fast": fp8 by the way it accumulates.
 std::string format_text(const std::string& precision, bool fast_accumulation);
 
+/// In s, ms, us or ns, whichever gives at least one digit before the point.
+std::string time_text(Seconds time);
+
 /// "bf16 8192 x 8192 x 8192", with the batch where it is not 1.
 std::string product_text(const GpuGemm& gemm);
 

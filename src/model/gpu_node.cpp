@@ -159,8 +159,7 @@ std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIden
     return path.find("over PCIe") == std::string::npos ? std::nullopt : pcie_link(gpu);
   }
   if (const auto each = number_fact(run, fmt::format("gpu {}", from), "nvlink_bytes_per_s")) {
-    return RawLink{BytesPerSecond(links * *each),
-                   fmt::format("{} NVLink{}", links, links == 1 ? "" : "s")};
+    return RawLink{BytesPerSecond(links * *each), counted(links, "NVLink")};
   }
   if (!gpu.datasheet || !gpu.datasheet->nvlink) return std::nullopt;
   return RawLink{*gpu.datasheet->nvlink / 2.0, "NVLink of the datasheet"};

@@ -153,15 +153,14 @@ void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
                   100.0 * at_clock);
 }
 
-/// In s, ms, us or ns, whichever gives at least one digit before the point.
+}  // namespace
+
 std::string time_text(Seconds time) {
   if (time.value() >= 1.0) return fmt::format("{:.3g} s", time.value());
   if (time.value() >= 1e-3) return fmt::format("{:.3g} ms", as_milliseconds(time));
   if (time.value() >= 1e-6) return fmt::format("{:.3g} us", as_microseconds(time));
   return fmt::format("{:.3g} ns", time.value() * 1e9);
 }
-
-}  // namespace
 
 LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
   require(known.spec.value() > 0.0 && known.measured.value() > 0.0,

@@ -103,11 +103,10 @@ std::string no_memory(Bytes largest, std::span<const CacheCapacity> caches, int 
   constexpr double mebibyte = 1 << 20;
   const CacheCapacity& level = largest_level(caches, workers);
   return fmt::format(
-      "no memory bandwidth with {} worker{}: the largest working sets, {:.1f} MiB together, are "
+      "no memory bandwidth with {}: the largest working sets, {:.1f} MiB together, are "
       "less than {:g} times the {:.1f} MiB of {} that they share; measure with more memory, and "
       "the full suite",
-      workers,
-      workers == 1 ? "" : "s",
+      counted(workers, "worker"),
       largest.value() * workers / mebibyte,
       memory_multiple,
       kept(level, workers).value() / mebibyte,

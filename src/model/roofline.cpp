@@ -45,11 +45,8 @@ std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
 }
 
 std::string describe_kernel(const ComputeCeiling& ceiling) {
-  return fmt::format("{} {} FMA with {} worker{}",
-                     ceiling.isa,
-                     ceiling.precision,
-                     ceiling.workers,
-                     ceiling.workers == 1 ? "" : "s");
+  return fmt::format(
+      "{} {} FMA with {}", ceiling.isa, ceiling.precision, counted(ceiling.workers, "worker"));
 }
 
 using LadderKey = std::pair<std::string, int>;  // precision, workers
@@ -151,10 +148,9 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
   }
   if (starved > 0) {
     result.warnings.push_back(
-        fmt::format("{} GEMM point{} fewer than 98 % of the workers' time on the cores: other "
+        fmt::format("{} had fewer than 98 % of the workers' time on the cores: other "
                     "work, or too little parallelism",
-                    starved,
-                    starved == 1 ? " had" : "s had"));
+                    counted(starved, "GEMM point")));
   }
   result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
 }
@@ -219,8 +215,8 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
       ladder.push_back({FlopPerByte(intensity), values});
     }
     Outcome<SoftRoof> outcome = fit_soft_roof(ladder);
-    const std::string name = fmt::format(
-        "soft roof {} with {} worker{}", key.first, key.second, key.second == 1 ? "" : "s");
+    const std::string name =
+        fmt::format("soft roof {} with {}", key.first, counted(key.second, "worker"));
     if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
       result.warnings.push_back(name + " not fitted: " + skipped->reason);
       continue;
@@ -283,12 +279,11 @@ void warn_contended(const std::string& what,
                     std::size_t contended,
                     std::vector<std::string>& warnings) {
   if (contended == 0) return;
-  warnings.push_back(fmt::format(
-      "{} {} point{} measured while other work held the cores: by thread-CPU time; that "
-      "work's use of shared caches and memory remains in them",
-      contended,
-      what,
-      contended == 1 ? " was" : "s were"));
+  warnings.push_back(
+      fmt::format("{} {} measured while other work held the cores: by thread-CPU time; that "
+                  "work's use of shared caches and memory remains in them",
+                  counted(contended, what + " point"),
+                  contended == 1 ? "was" : "were"));
 }
 
 Estimate<double> rate_estimate(double amount, std::span<const double> times) {

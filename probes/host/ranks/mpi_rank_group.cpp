@@ -34,11 +34,10 @@ std::string describe_placement(const MpiModule& mpi, MpiGroup world) {
   double most = 0.0;
   check(mpi, mpi.all_reduce_max_f64(world, &own, &most, 1));
   const int node_count = static_cast<int>(std::lround(nodes));
-  const char* plural = size == 1 ? "" : "s";
-  if (node_count == 1) return fmt::format("{} rank{} on 1 node, shared memory", size, plural);
-  return fmt::format("{} rank{} on {} nodes ({}{} per node), network chosen by MPI",
-                     size,
-                     plural,
+  const std::string ranks = counted(size, "rank");
+  if (node_count == 1) return ranks + " on 1 node, shared memory";
+  return fmt::format("{} on {} nodes ({}{} per node), network chosen by MPI",
+                     ranks,
                      node_count,
                      node_count * on_node == size ? "" : "at most ",
                      most);

@@ -143,11 +143,10 @@ void Session::record_ranks(const probes::RankGroup& group,
 void Session::warn_of_sharing(int ranks, int cores) {
   if (ranks <= cores) return;
   run_.warnings.push_back(fmt::format(
-      "oversubscribed: {} ranks shared {} core{}; step and collectives show the mechanism, not "
+      "oversubscribed: {} ranks shared {}; step and collectives show the mechanism, not "
       "what {} cores would give",
       ranks,
-      cores,
-      cores == 1 ? "" : "s",
+      counted(cores, "core"),
       ranks));
 }
 

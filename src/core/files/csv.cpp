@@ -5,14 +5,12 @@
 #include <utility>
 
 namespace scaleworth {
-namespace {
 std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r";
+  constexpr std::string_view blank = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
-}  // namespace
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;

@@ -16,6 +16,9 @@ namespace scaleworth {
 /// (RFC 4180, with "\n" for the line end).
 std::string csv_line(const std::vector<std::string>& cells);
 
+/// Without spaces, tabs and line ends at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// What stands between the separators, one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

@@ -115,10 +115,9 @@ double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond pe
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
   if (const ComputeCeiling* together = fastest_ceiling(ceilings, "fp32", ranks)) {
     return Denominator{together->ceiling().value,
-                       fmt::format("{} fp32 FMA, {} {} at once, {}",
+                       fmt::format("{} fp32 FMA, {} at once, {}",
                                    together->isa,
-                                   ranks,
-                                   ranks == 1 ? "worker" : "workers",
+                                   counted(ranks, "worker"),
                                    clock_of(*together))};
   }
   if (const ComputeCeiling* single = fastest_ceiling(ceilings, "fp32", 1)) {
