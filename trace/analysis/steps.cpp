@@ -103,19 +103,26 @@ MarkedRank marked_rank(const RankView& rank) {
   return result;
 }
 
-/// The share of the device time that begins outside of all steps.
-double share_outside(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
+/// Device time by where it begins.
+struct DeviceTime {
+  double outside = 0.0;  // of all steps, as a share of all
+  double busy = 0.0;     // within steps, as a share of their length; above 1 for several streams
+};
+
+DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
   double all = 0.0;
-  double outside = 0.0;
+  double inside = 0.0;
+  double steps = 0.0;
   for (std::size_t place = 0; place < by_rank.size(); ++place) {
     const RankView rank(job.recordings[place], clocks, place);
+    for (const StepSpan& step : by_rank[place]) steps += in_ns(step.end - step.start);
     for (const DeviceEvent& event : rank.recording().device_events) {
       const double length = in_ns(event.end - event.start);
       all += length;
-      if (step_at(by_rank[place], rank.start(event)) == by_rank[place].size()) outside += length;
+      if (step_at(by_rank[place], rank.start(event)) < by_rank[place].size()) inside += length;
     }
   }
-  return all > 0.0 ? outside / all : 0.0;
+  return {all > 0.0 ? 1.0 - inside / all : 0.0, steps > 0.0 ? inside / steps : 1.0};
 }
 
 constexpr std::size_t least_for_warm_up = 5;
@@ -430,11 +437,12 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   std::optional<StepPlan> plan = by_marks(job, clocks);
   std::string why = "No markers";
   if (plan) {
-    const double outside = share_outside(job, clocks, plan->by_rank);
+    const DeviceTime time = device_time(job, clocks, plan->by_rank);
     const std::string lost =
-        fmt::format("{:.0f} % of the GPU time lies outside of all steps", 100.0 * outside);
-    if (outside >= 0.05) plan->choice.sentence += " " + lost + ".";
-    if (outside > 0.5) {
+        fmt::format("{:.0f} % of the GPU time lies outside of all steps", 100.0 * time.outside);
+    if (time.outside >= 0.05) plan->choice.sentence += " " + lost + ".";
+    // Busy steps are a part of a longer recording; idle ones miss the work.
+    if (time.outside > 0.5 && time.busy < 0.5) {
       why = fmt::format("{} at {}", lost, plan->choice.source);
       plan.reset();
     }

@@ -155,12 +155,12 @@ TEST_CASE("the marks stay where the device keeps up with the host", "[steps]") {
 }
 
 TEST_CASE("marks that most device work lies outside of give way to repetition", "[steps]") {
-  // Six marks around a tenth of the work; eight iterations of other work follow.
+  // Six marks, a quarter of their time busy; eight iterations of other work follow.
   Job job = job_of(1);
   Recording& recording = job.recordings[0];
   for (std::int32_t step = 0; step < 6; ++step) {
     add_mark(recording, step, 20 * step, 20 * step + 20);
-    add_kernel(recording, "evaluate", 20 * step, 20 * step + 20);
+    add_kernel(recording, "evaluate", 20 * step, 20 * step + 5);
   }
   for (std::int64_t begin = 1000; begin < 1800; begin += 100)
     for (const std::int64_t offset : {0, 30, 60})
@@ -172,20 +172,32 @@ TEST_CASE("marks that most device work lies outside of give way to repetition", 
                  begin + offset + 29);
   const StepPlan repeated = steps_of(job);
   CHECK(repeated.choice.source == "repetition");
-  // 8 x 87 of 8 x 87 + 6 x 20
-  CHECK(repeated.choice.sentence.find("85 % of the GPU time lies outside of all steps at "
+  // 8 x 87 of 8 x 87 + 6 x 5
+  CHECK(repeated.choice.sentence.find("96 % of the GPU time lies outside of all steps at "
                                       "ProfilerStep markers: the recording is cut where") == 0);
   std::erase_if(recording.device_events,
                 [&](const DeviceEvent& event) { return event.start >= nanoseconds(1200); });
-  // 2 x 87 of 2 x 87 + 6 x 20
+  // 2 x 87 of 2 x 87 + 6 x 5
   CHECK(steps_of(job).choice.sentence ==
-        "59 % of the GPU time lies outside of all steps at ProfilerStep markers and no repetition: "
+        "85 % of the GPU time lies outside of all steps at ProfilerStep markers and no repetition: "
         "the whole span of each rank counts as one step.");
   std::erase_if(recording.device_events,
                 [&](const DeviceEvent& event) { return event.start > nanoseconds(1000); });
-  // 29 of 29 + 6 x 20
+  // 29 of 29 + 6 x 5
   CHECK(steps_of(job).choice.sentence ==
-        "Steps begin at ProfilerStep markers. 19 % of the GPU time lies outside of all steps.");
+        "Steps begin at ProfilerStep markers. 49 % of the GPU time lies outside of all steps.");
+}
+
+TEST_CASE("busy steps within a longer recording are kept", "[steps]") {
+  Job job = marked_job({100, 100, 100});
+  for (Recording& recording : job.recordings) {
+    add_kernel(recording, "initialize", -2000, -1000);
+    for (std::int64_t step = 0; step < 3; ++step)
+      add_kernel(recording, "train", 100 * step, 100 * step + 80);
+  }
+  // 1000 of 1000 + 3 x 80
+  CHECK(steps_of(job).choice.sentence ==
+        "Steps begin at ProfilerStep markers. 81 % of the GPU time lies outside of all steps.");
 }
 
 TEST_CASE("a step before a pause of the recording does not reach over it", "[steps]") {
