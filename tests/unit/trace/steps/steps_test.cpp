@@ -76,7 +76,7 @@ TEST_CASE("a marked step lasts until the next begins, the last until its work ha
   add_launch(recording, 1, 150);
   add_launch(recording, 2, 250);
   add_launch(recording, 3, 295);
-  add_kernel(recording, "a", 160, 250, 1);
+  add_kernel(recording, "a", 160, 230, 1);
   add_kernel(recording, "a", 300, 340, 2);  // launched in step 5
   add_kernel(recording, "a", 350, 400, 3);  // launched after it
   const StepPlan plan = steps_of(job);
