@@ -129,7 +129,7 @@ std::string without_brackets(std::string_view text) {
 }
 
 std::string_view without_version(std::string_view name) {
-  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds", "_spt"}) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }
   const std::size_t last = name.find_last_not_of("0123456789");

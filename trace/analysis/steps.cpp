@@ -10,6 +10,8 @@
 
 namespace scaleworth::trace {
 namespace {
+using StepsByRank = std::vector<std::vector<StepSpan>>;
+
 std::vector<StepSpan> merged_marks(const RankView& rank) {
   std::vector<StepSpan> steps;
   for (const StepMark& mark : rank.recording().step_marks) {
@@ -33,37 +35,94 @@ std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
   return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
 }
 
-/// When the device work launched under each mark has ended; the mark's end without such work. Work
-/// whose launch is not recorded counts where it begins.
-std::vector<nanoseconds> work_ends(const RankView& rank, const std::vector<StepSpan>& marks) {
-  const LaunchCalls launches(rank.recording());
-  std::vector<nanoseconds> ends;
-  for (const StepSpan& mark : marks) ends.push_back(mark.end);
-  for (const DeviceEvent& event : rank.recording().device_events) {
-    const HostEvent* launch = launches.of(event);
-    const std::size_t step =
-        step_at(marks, launch == nullptr ? rank.start(event) : rank.start(*launch));
-    if (step < ends.size()) ends[step] = std::max(ends[step], rank.end(event));
-  }
-  return ends;
+/// Whether the step of the next number follows.
+bool tiles(const std::vector<StepSpan>& steps, std::size_t i) {
+  // One more than the largest number is no number: compare in 64 bits.
+  return i + 1 < steps.size() &&
+         std::int64_t{steps[i + 1].number} == std::int64_t{steps[i].number} + 1;
 }
 
-/// One rank's steps by its marks, in order and disjoint. A step lasts until the mark of the next
-/// number begins; before a jump in the numbers and at the end, until its mark and the device work
-/// launched under it have ended, or the next mark begins. Marks of one number that overlap (two
-/// threads, nested ranges) are one.
-std::vector<StepSpan> marked_steps(const RankView& rank) {
-  std::vector<StepSpan> steps = merged_marks(rank);
-  const std::vector<nanoseconds> ends = work_ends(rank, steps);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    steps[i].end = ends[i];
-    if (i + 1 == steps.size()) break;
-    const StepSpan& next = steps[i + 1];
-    // One more than the largest number is no number: compare in 64 bits.
-    const bool tiles = std::int64_t{next.number} == std::int64_t{steps[i].number} + 1;
-    steps[i].end = tiles ? next.start : std::min(ends[i], next.start);
+/// One rank's marks with the device work that was launched under them.
+struct MarkedRank {
+  std::vector<StepSpan> steps;      // the marks
+  std::vector<nanoseconds> begins;  // of each one's work on the stream that computes most
+  std::vector<nanoseconds> ends;    // of each one's work; the mark's end without such work
+  double launched_ns = 0.0;         // device time launched under marks that the next number follows
+  double elsewhere_ns = 0.0;        // of it, what runs before its mark or after the next begins
+
+  bool in_order() const {
+    const auto late = [](nanoseconds a, nanoseconds b) { return a >= b && b < nanoseconds::max(); };
+    return std::ranges::adjacent_find(begins, late) == begins.end();
   }
-  return steps;
+
+  /// Makes steps of the marks, in order and disjoint; `by_work`: each begins when the device begins
+  /// its work, and marks at the end without work are left out. A step lasts until that of the next
+  /// number begins; before a jump in the numbers and at the end, until its mark and its work have
+  /// ended, or the next begins.
+  void set_steps(bool by_work) {
+    while (by_work && !steps.empty() && begins[steps.size() - 1] == nanoseconds::max())
+      steps.pop_back();
+    for (std::size_t i = 0; by_work && i < steps.size(); ++i) steps[i].start = begins[i];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i].end = ends[i];
+      if (i + 1 < steps.size())
+        steps[i].end = tiles(steps, i) ? steps[i + 1].start : std::min(ends[i], steps[i + 1].start);
+    }
+  }
+};
+
+/// Marks of one number that overlap (two threads, nested ranges) are one. Work whose launch is not
+/// recorded counts where it begins, for the ends alone.
+MarkedRank marked_rank(const RankView& rank) {
+  MarkedRank result;
+  result.steps = merged_marks(rank);
+  const std::vector<StepSpan>& marks = result.steps;
+  for (const StepSpan& mark : marks) result.ends.push_back(mark.end);
+  result.begins.assign(marks.size(), nanoseconds::max());
+  std::map<std::pair<std::uint16_t, std::uint32_t>, double> compute;  // by device and stream
+  for (const DeviceEvent& event : rank.recording().device_events)
+    if (is_compute(event)) compute[{event.device, event.stream}] += in_ns(event.end - event.start);
+  const auto busiest = std::ranges::max_element(
+      compute, [](const auto& a, const auto& b) { return a.second < b.second; });
+  const LaunchCalls launches(rank.recording());
+  for (const DeviceEvent& event : rank.recording().device_events) {
+    const HostEvent* launch = launches.of(event);
+    const TimeInterval span{rank.start(event), rank.end(event)};
+    const std::size_t step = step_at(marks, launch ? rank.start(*launch) : span.start);
+    if (step == marks.size()) continue;
+    result.ends[step] = std::max(result.ends[step], span.end);
+    if (launch == nullptr) continue;
+    if (busiest != compute.end() && busiest->first == std::pair(event.device, event.stream))
+      result.begins[step] = std::min(result.begins[step], span.start);
+    if (!tiles(marks, step)) continue;
+    const nanoseconds inside =
+        std::min(span.end, marks[step + 1].start) - std::max(span.start, marks[step].start);
+    result.launched_ns += in_ns(span.end - span.start);
+    result.elsewhere_ns += in_ns(span.end - span.start - std::max(inside, nanoseconds::zero()));
+  }
+  return result;
+}
+
+/// Device time by where it begins.
+struct DeviceTime {
+  double outside = 0.0;  // of all steps, as a share of all
+  double busy = 0.0;     // within steps, as a share of their length; above 1 for several streams
+};
+
+DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
+  double all = 0.0;
+  double inside = 0.0;
+  double steps = 0.0;
+  for (std::size_t place = 0; place < by_rank.size(); ++place) {
+    const RankView rank(job.recordings[place], clocks, place);
+    for (const StepSpan& step : by_rank[place]) steps += in_ns(step.end - step.start);
+    for (const DeviceEvent& event : rank.recording().device_events) {
+      const double length = in_ns(event.end - event.start);
+      all += length;
+      if (step_at(by_rank[place], rank.start(event)) < by_rank[place].size()) inside += length;
+    }
+  }
+  return {all > 0.0 ? 1.0 - inside / all : 0.0, steps > 0.0 ? inside / steps : 1.0};
 }
 
 constexpr std::size_t least_for_warm_up = 5;
@@ -89,8 +148,6 @@ struct Iteration {
     return in_ns(last->*time) - in_ns(first->*time);
   }
 };
-
-using StepsByRank = std::vector<std::vector<StepSpan>>;
 
 std::vector<Iteration> iterations(StepsByRank& by_rank) {
   std::map<std::int32_t, Iteration> by_number;
@@ -229,17 +286,36 @@ std::vector<std::uint32_t> lend_steps(const Job& job, StepsByRank& by_rank) {
 }
 
 std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
-  StepPlan plan;
-  plan.by_rank.resize(job.recordings.size());
-  for_each_index(job.recordings.size(), [&](std::size_t rank) {
-    plan.by_rank[rank] = marked_steps(RankView(job.recordings[rank], clocks, rank));
+  std::vector<MarkedRank> marked(job.recordings.size());
+  for_each_index(marked.size(), [&](std::size_t rank) {
+    marked[rank] = marked_rank(RankView(job.recordings[rank], clocks, rank));
   });
+  double launched = 0.0;
+  double elsewhere = 0.0;
+  for (const MarkedRank& one : marked) {
+    launched += one.launched_ns;
+    elsewhere += one.elsewhere_ns;
+  }
+  // A host that runs ahead marks its launches: the device works long after.
+  const bool by_work =
+      elsewhere > 0.5 * launched && std::ranges::all_of(marked, &MarkedRank::in_order);
+  StepPlan plan;
+  for (MarkedRank& one : marked) {
+    one.set_steps(by_work);
+    plan.by_rank.push_back(std::move(one.steps));
+  }
   std::string from;
   for (const Recording& recording : job.recordings)
     if (from.empty() && !recording.step_marks.empty()) from = recording.step_marks_from;
   if (plan.by_rank.empty() || plan.by_rank[longest(plan.by_rank)].empty()) return std::nullopt;
   plan.choice.source = (from.empty() ? "step" : from) + " markers";
-  plan.choice.sentence = "Steps begin at " + plan.choice.source + ".";
+  plan.choice.sentence =
+      by_work ? fmt::format(
+                    "Steps begin where the device begins the work launched under {}: {:.0f} "
+                    "% of it runs outside of its marker's time.",
+                    plan.choice.source,
+                    100.0 * elsewhere / launched)
+              : "Steps begin at " + plan.choice.source + ".";
   if (!numbers_agree(plan.by_rank)) {
     for (auto& steps : plan.by_rank)
       for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
@@ -315,7 +391,10 @@ std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job
   return found;
 }
 
-std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
+/// `why` no marks are used.
+std::optional<StepPlan> by_repetition(const Job& job,
+                                      const ClockMap& clocks,
+                                      const std::string& why) {
   const auto found = repetitions(job);
   if (!found) return std::nullopt;
   StepPlan plan;
@@ -332,8 +411,9 @@ std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
   align_numbers(plan.by_rank);
   plan.choice.source = "repetition";
   plan.choice.sentence = fmt::format(
-      "No markers: the recording is cut where the kernel '{}' comes back, every {} kernels ({} "
-      "times; neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a step.",
+      "{}: the recording is cut where the kernel '{}' comes back, every {} kernels ({} times; "
+      "neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a step.",
+      why,
       shortened(first->anchor),
       first->period,
       first->begins.size(),
@@ -341,11 +421,11 @@ std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
   return plan;
 }
 
-StepPlan whole_span(const Job& job, const ClockMap& clocks) {
+StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& why) {
   StepPlan plan;
   plan.choice.source = "whole span";
   plan.choice.sentence =
-      "No markers and no repetition: the whole span of each rank counts as one step.";
+      why + " and no repetition: the whole span of each rank counts as one step.";
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     plan.by_rank.emplace_back();
     if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
@@ -360,9 +440,21 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks) {
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   std::optional<StepPlan> plan = by_marks(job, clocks);
-  if (!plan) plan = by_repetition(job, clocks);
+  std::string why = "No markers";
+  if (plan) {
+    const DeviceTime time = device_time(job, clocks, plan->by_rank);
+    const std::string lost =
+        fmt::format("{:.0f} % of the GPU time lies outside of all steps", 100.0 * time.outside);
+    if (time.outside >= 0.05) plan->choice.sentence += " " + lost + ".";
+    // Busy steps are a part of a longer recording; idle ones miss the work.
+    if (time.outside > 0.5 && time.busy < 0.5) {
+      why = fmt::format("{} at {}", lost, plan->choice.source);
+      plan.reset();
+    }
+  }
+  if (!plan) plan = by_repetition(job, clocks, why);
   // A whole span has no others to be averaged with.
-  if (!plan) return whole_span(job, clocks);
+  if (!plan) return whole_span(job, clocks, why);
   // Timelines of frameworks name the step with every event: nothing of a step is missing, though
   // only some steps are recorded.
   const auto whole = [](const Recording& recording) { return recording.origin.framework_timeline; };

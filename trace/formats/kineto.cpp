@@ -44,6 +44,11 @@ constexpr std::array<std::pair<std::string_view, KinetoCategory>, 17> categories
 KinetoCategory kineto_category(std::string_view name) {
   for (const auto& [known, category] : categories)
     if (name == known) return category;
+  // Other devices, as libkineto/include/ActivityType.h of pytorch/kineto names their rows:
+  // xpu_runtime, mtia_runtime, privateuse1_driver, ... ROCm's rows bear the names of CUDA's.
+  if (name.ends_with("_runtime") || name == "hpu_op") return HostActivity::runtime_call;
+  if (name.ends_with("_driver")) return HostActivity::driver_call;
+  if (name == "mtia_ccp_events") return DeviceOperation::kernel;
   return OtherEvent::unused;
 }
 
@@ -411,6 +416,9 @@ class KinetoReader final : public TraceReader {
     }
   }
 
+  /// Also those that were not kept.
+  bool saw_operations() const { return !kept_operations_.empty(); }
+
   /// After the last event.
   void finish() {
     const bool on_host = !recording_.step_marks.empty();
@@ -432,6 +440,8 @@ class KinetoReader final : public TraceReader {
     }
     if (is(fields.category, HostActivity::operation) && !is_kept_operation(fields.name))
       return false;
+    // MTIA records what its streams do with events among their work.
+    if (fields.name == "event_wait" || fields.name == "event_record") return false;
     const auto span = parse_span(fields.start, fields.duration, recording_);
     if (!span) return true;
     const auto* activity = std::get_if<HostActivity>(&fields.category);
@@ -638,7 +648,7 @@ std::vector<Recording> read_kineto(ByteSource& source,
   walk_trace(source, reader, recording, options ? *options : WalkOptions{});
   reader.finish();
   if (recording.device_events.empty() && recording.host_events.empty() &&
-      recording.step_marks.empty())
+      recording.step_marks.empty() && !reader.saw_operations())
     throw UserError(fmt::format(
         "{} holds no events of the PyTorch profiler{}: record with activities CPU and CUDA.",
         source.name(),

@@ -193,6 +193,21 @@ void describe_several_devices(Recording& recording) {
                     devices.size()));
 }
 
+/// Why a recording without work on a GPU is left out, and what to do.
+std::string without_work(const Recording& recording) {
+  const char* reason = "holds no work on a GPU: record with CUDA activity on";
+  if (std::ranges::any_of(recording.host_events, is_call))
+    reason =
+        "holds calls that launch work but no work on a GPU: end other profilers (nsys, ncu, DCGM), "
+        "which keep the GPU to themselves, and record again";
+  else if (recording.origin.tool == "Kineto")
+    reason =
+        "is a CPU-only profile, without work on a GPU: record again with "
+        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA also for ROCm; XPU or MTIA "
+        "on those devices)";
+  return recording.origin.file + " " + reason;
+}
+
 /// Why files are not in the job: some in words, the rest as a number.
 void describe_left_out(const std::vector<std::string>& reasons, std::vector<std::string>& remarks) {
   constexpr std::size_t most_remarks = 5;
@@ -262,8 +277,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
     left_out.insert(left_out.end(), content.left_out.begin(), content.left_out.end());
     for (Recording& recording : content.recordings) {
       if (recording.device_events.empty())
-        left_out.push_back(fmt::format("{} holds no work on a GPU: record with CUDA activity on",
-                                       recording.origin.file));
+        left_out.push_back(without_work(recording));
       else
         job.recordings.push_back(std::move(recording));
     }

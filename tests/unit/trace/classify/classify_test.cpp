@@ -226,6 +226,44 @@ TEST_CASE("words inside of template arguments do not mislead", "[classify]") {
   });
 }
 
+TEST_CASE("kernels of AMD's libraries are classed as NVIDIA's", "[classify]") {
+  check_all({
+      {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", communication},
+      {"ncclDevKernelDebug_Generic_4(ncclDevKernelArgsStorage<4096ul>)", communication},
+      {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)",
+       communication,
+       CollectiveKind::send_receive},
+      {"mscclKernel_Sum_half_Simple_false(ncclDevComm*, mscclAlgo*, mscclWork*)", communication},
+      {"void aiter::cross_device_reduce_2stage<bf16, 8, false>(int)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"void mori::moe::EpDispatchIntraNodeKernel<bf16>(int)",
+       communication,
+       CollectiveKind::all_to_all},
+      {"Cijk_Ailk_Bljk_BBS_BH_MT32x32x64_MI16x16x16x1_SN_1LDSB0_APM1", WorkClass::gemm},
+      {"void ck::kernel_gemm_xdl_cshuffle_v3<ck::GridwiseGemm>(int)", WorkClass::gemm},
+      {"mfma_moe1_silu_mul_afp8_wfp4", WorkClass::gemm},
+      {"_ZN5aiter37fmha_fwd_hd128_bf16_causal_rtne_groupE", WorkClass::attention},
+      {"void kn_mla_reduce_v1<MlaReduceKernelV1Traits<512, 128, 1> >(int)", WorkClass::attention},
+      {"sage_fwd", WorkClass::attention},
+      {"igemm_wrw_gtcx3_nhwc_bf16_bx0_ex1_bt64x64x64_wt32x32x8", WorkClass::convolution},
+      {"_ZN2ck16tensor_operation6device12_GLOBAL__N_149kernel_grouped_conv_fwd_multiple_abd_xdl_"
+       "cshuffleINS_34GridwiseGemm",
+       WorkClass::convolution},
+      {"miopenSp3AsmConv_v21_1_3_gfx9_fp32_f2x3_stride1", WorkClass::convolution},
+      {"batched_transpose_16x32_half", WorkClass::convolution},  // as cuDNN's nchwToNhwc
+      {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_27Rmsnorm2dFwdPipelineOnePass",
+       WorkClass::normalization},
+      {"SubTensorOpWithScalar1d", WorkClass::elementwise},
+      {"void rocprim::ROCPRIM_400200_NS::detail::trampoline_kernel<scan_impl<long> >(int)",
+       WorkClass::other_compute},
+      {"__amd_rocclr_copyBuffer", WorkClass::copy},
+      {"__amd_rocclr_fillBufferAligned.kd", WorkClass::copy},
+      {"CopyDeviceToDevice", WorkClass::copy},
+      {"void at::native::direct_copy_kernel_cuda<float>(int)", WorkClass::elementwise},
+  });
+}
+
 TEST_CASE("host calls name why a GPU had to wait", "[classify]") {
   const RuleTable rules = RuleTable::built_in();
   const std::vector<std::pair<const char*, std::optional<HostCause>>> known{
@@ -242,6 +280,15 @@ TEST_CASE("host calls name why a GPU had to wait", "[classify]") {
       {"gc.collect", HostCause::garbage_collection},
       {"cudaLaunchKernel", std::nullopt},
       {"cudaStreamWaitEvent", std::nullopt},
+      {"hipMemcpyWithStream", HostCause::synchronizing_call},
+      {"hipMemcpyAsync", std::nullopt},
+      {"hipDeviceSynchronize", HostCause::synchronizing_call},
+      {"hipStreamSynchronize_spt", HostCause::synchronizing_call},
+      {"hipFreeAsync", HostCause::allocation},
+      {"hipModuleLoadData", HostCause::module_loading},
+      {"hipModuleLaunchKernel", std::nullopt},
+      {"hipGraphLaunch", std::nullopt},
+      {"hipStreamWaitEvent", std::nullopt},
       {"aten::mm", std::nullopt}};
   for (const auto& [name, cause] : known) {
     CAPTURE(name);

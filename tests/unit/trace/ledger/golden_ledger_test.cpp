@@ -135,6 +135,21 @@ TEST_CASE("a recording whose profilers start apart has a boundary step", "[golde
         "it within 0.9 ms, as when profiling starts in its midst");
 }
 
+TEST_CASE("steps last as long as on the device while the host runs ahead", "[golden]") {
+  // By the host's markers the steps take 35, 72, 96, 96 and 96 ms: its queue of launches fills up.
+  const auto path =
+      shared_recording("hta/ns_resolution_trace/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz");
+  if (!path) return;
+  const StepPlan plan = find_steps(classified_job(*path), ClockMap(1));
+  REQUIRE(plan.by_rank.at(0).size() == 5);
+  for (const std::size_t i : {1U, 2U, 3U}) {
+    const StepSpan& step = plan.by_rank[0][i];
+    CHECK(step.excluded.empty());
+    CHECK(step.end - step.start > nanoseconds(95'400'000));
+    CHECK(step.end - step.start < nanoseconds(95'900'000));
+  }
+}
+
 TEST_CASE("the rules know every kernel of the shared recordings", "[golden]") {
   for (const char* name : {"dlrm_8xv100",
                            "nsys_2gpu_before.sqlite",

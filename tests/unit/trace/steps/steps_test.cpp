@@ -77,7 +77,7 @@ TEST_CASE("a marked step lasts until the next begins, the last until its work ha
   add_launch(recording, 1, 150);
   add_launch(recording, 2, 250);
   add_launch(recording, 3, 295);
-  add_kernel(recording, "a", 160, 250, 1);
+  add_kernel(recording, "a", 160, 230, 1);
   add_kernel(recording, "a", 300, 340, 2);  // launched in step 5
   add_kernel(recording, "a", 350, 400, 3);  // launched after it
   const StepPlan plan = steps_of(job);
@@ -90,6 +90,115 @@ TEST_CASE("a marked step lasts until the next begins, the last until its work ha
   CHECK(plan.choice.source == "ProfilerStep markers");
   CHECK(plan.choice.steps == 2);
   CHECK(plan.choice.excluded == 2);
+}
+
+namespace {
+/// A rank whose host takes `host` for each of six steps and whose device, on two streams, takes 100
+/// from `first` on: a copy of 10 that may begin early, kernels of 60 and 30, a collective of 10 on
+/// another stream.
+void add_steps(Recording& recording, std::int64_t host, std::int64_t first) {
+  for (std::int32_t step = 0; step < 6; ++step) {
+    const std::int64_t launched = host * step;
+    const std::int64_t begins = std::max(first + 100 * step, launched + 2);
+    add_mark(recording, step, launched, launched + host - 1);
+    const auto add = [&](const char* name, std::int64_t start, std::int64_t end, auto stream) {
+      const std::uint64_t correlation = recording.device_events.size() + 1;
+      add_launch(recording, correlation, launched + 1);
+      add_kernel(recording, name, start, end, correlation);
+      recording.device_events.back().stream = stream;
+    };
+    add("copy", std::max(launched + 2, begins - 100), begins - 90, 9U);
+    add("forward", begins, begins + 60, 7U);
+    add("backward", begins + 60, begins + 90, 7U);
+    add("reduce", begins + 90, begins + 100, 20U);
+  }
+  sort_events(recording);
+}
+}  // namespace
+
+TEST_CASE("work belongs to the step that launched it when the host runs far ahead", "[steps]") {
+  // Launched in 6 x 10, run in 6 x 100: by the marks, step 1 would last 10 and step 5 all the rest.
+  Job job = job_of(2);
+  add_steps(job.recordings[0], 10, 100);
+  add_steps(job.recordings[1], 14, 103);  // its host is slower, its device is not
+  const StepPlan plan = steps_of(job);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const auto& steps = plan.by_rank.at(rank);
+    REQUIRE(steps.size() == 6);
+    for (std::size_t i = 0; i < 6; ++i) {
+      const auto begins = static_cast<std::int64_t>(100 + 3 * rank + 100 * i);
+      CHECK(steps[i].start == nanoseconds(begins));
+      CHECK(steps[i].end == nanoseconds(begins + 100));
+    }
+  }
+  CHECK(plan.choice.source == "ProfilerStep markers");
+  CHECK(plan.choice.excluded == 2);
+  CHECK(plan.choice.sentence.find("Steps begin where the device begins the work launched under "
+                                  "ProfilerStep markers: ") == 0);
+}
+
+TEST_CASE("a mark at the end without work makes no step of the device", "[steps]") {
+  Job job = job_of(1);
+  add_steps(job.recordings[0], 10, 100);
+  add_mark(job.recordings[0], 6, 60, 62);
+  CHECK(numbers(steps_of(job), 0) == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("the marks stay where the device keeps up with the host", "[steps]") {
+  Job job = job_of(1);
+  add_steps(job.recordings[0], 150, 20);
+  const StepPlan plan = steps_of(job);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(plan.by_rank.at(0).at(i).start == nanoseconds(150 * static_cast<std::int64_t>(i)));
+    CHECK(plan.by_rank.at(0).at(i).end == nanoseconds(150 * static_cast<std::int64_t>(i) + 150));
+  }
+  CHECK(plan.choice.sentence == "Steps begin at ProfilerStep markers.");
+}
+
+TEST_CASE("marks that most device work lies outside of give way to repetition", "[steps]") {
+  // Six marks, a quarter of their time busy; eight iterations of other work follow.
+  Job job = job_of(1);
+  Recording& recording = job.recordings[0];
+  for (std::int32_t step = 0; step < 6; ++step) {
+    add_mark(recording, step, 20 * step, 20 * step + 20);
+    add_kernel(recording, "evaluate", 20 * step, 20 * step + 5);
+  }
+  for (std::int64_t begin = 1000; begin < 1800; begin += 100)
+    for (const std::int64_t offset : {0, 30, 60})
+      add_kernel(recording,
+                 offset == 0    ? "load"
+                 : offset == 30 ? "forward"
+                                : "backward",
+                 begin + offset,
+                 begin + offset + 29);
+  const StepPlan repeated = steps_of(job);
+  CHECK(repeated.choice.source == "repetition");
+  // 8 x 87 of 8 x 87 + 6 x 5
+  CHECK(repeated.choice.sentence.find("96 % of the GPU time lies outside of all steps at "
+                                      "ProfilerStep markers: the recording is cut where") == 0);
+  std::erase_if(recording.device_events,
+                [&](const DeviceEvent& event) { return event.start >= nanoseconds(1200); });
+  // 2 x 87 of 2 x 87 + 6 x 5
+  CHECK(steps_of(job).choice.sentence ==
+        "85 % of the GPU time lies outside of all steps at ProfilerStep markers and no repetition: "
+        "the whole span of each rank counts as one step.");
+  std::erase_if(recording.device_events,
+                [&](const DeviceEvent& event) { return event.start > nanoseconds(1000); });
+  // 29 of 29 + 6 x 5
+  CHECK(steps_of(job).choice.sentence ==
+        "Steps begin at ProfilerStep markers. 49 % of the GPU time lies outside of all steps.");
+}
+
+TEST_CASE("busy steps within a longer recording are kept", "[steps]") {
+  Job job = marked_job({100, 100, 100});
+  for (Recording& recording : job.recordings) {
+    add_kernel(recording, "initialize", -2000, -1000);
+    for (std::int64_t step = 0; step < 3; ++step)
+      add_kernel(recording, "train", 100 * step, 100 * step + 80);
+  }
+  // 1000 of 1000 + 3 x 80
+  CHECK(steps_of(job).choice.sentence ==
+        "Steps begin at ProfilerStep markers. 81 % of the GPU time lies outside of all steps.");
 }
 
 TEST_CASE("a step before a pause of the recording does not reach over it", "[steps]") {
