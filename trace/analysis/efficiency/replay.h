@@ -114,7 +114,10 @@ inline constexpr std::int64_t usual_call_ns = 5000;    // a waiting call's own w
 /// reason right after other work of its rank ended waited for that. O(n log n) for n events of the
 /// window, ranks on all processors; 52 bytes for each device node and 36 for each of a host, and
 /// half as much again while a rank's are put to the others. Of frameworks' timelines no guess is
-/// needed: a rank's operations follow each other. Throws std::length_error beyond 2^31 nodes.
+/// needed: a rank's operations follow each other. Where at least two in three operations of one
+/// name and rank that began after a gap did so just after work of one and the same other rank had
+/// ended, they waited for that: such timelines leave out some calls that wait. Throws
+/// std::length_error beyond 2^31 nodes.
 ReplayGraph build_replay_graph(const Job& job,
                                const Waits& waits,
                                const ClockMap& clocks,

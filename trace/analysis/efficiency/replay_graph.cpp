@@ -2,7 +2,9 @@
 #include "src/core/process.h"
 #include "trace/analysis/efficiency/replay.h"
 
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace scaleworth::trace {
 namespace {
@@ -61,6 +63,50 @@ void add_collectives(ReplayGraph& graph, const Waits& waits) {
   for (std::size_t i = 0; i < members.size(); ++i)
     if (members[i].size() == waits.collectives[i].participants.size())
       add_collective(graph, members[i], waits.collectives[i].kind);
+}
+
+/// Which work of other ranks ended just before the work of one name and rank began, after a gap.
+struct GapCauses {
+  std::size_t gaps = 0;
+  std::map<std::uint32_t, std::vector<std::pair<NodeIndex, NodeIndex>>> by_rank;  // work, cause
+};
+
+/// Waiting for another rank that a framework's timeline shows only as a gap: see
+/// build_replay_graph.
+void add_unrecorded_waits(ReplayGraph& graph, const Job& job) {
+  constexpr std::int64_t shortest_gap_ns = 100'000;
+  constexpr std::int64_t gap_per_lag = 10;  // so much longer is a wait than how late it is noticed
+  constexpr int most_candidates = 16;
+  std::vector<std::pair<std::int64_t, NodeIndex>> ends;
+  for (NodeIndex index = 0; index < graph.devices.size(); ++index)
+    if (job.recordings[graph.devices[index].rank].origin.framework_timeline)
+      ends.emplace_back(graph.devices[index].end, index);
+  std::ranges::sort(ends);
+  std::map<std::pair<std::uint32_t, NameId>, GapCauses> kinds;
+  for (NodeIndex index = 0; index < graph.devices.size() && !ends.empty(); ++index) {
+    const DeviceNode& node = graph.devices[index];
+    if (node.awaits == no_index) continue;
+    const Recording& recording = job.recordings[node.rank];
+    const std::int64_t gap = node.start - graph.devices[node.awaits].end;
+    if (!recording.origin.framework_timeline || gap < shortest_gap_ns) continue;
+    GapCauses& kind = kinds[{node.rank, recording.device_events[node.event].name}];
+    ++kind.gaps;
+    auto cause = std::ranges::upper_bound(ends, std::pair(node.start, no_index));
+    for (int tries = most_candidates; cause != ends.begin() && tries > 0; --tries) {
+      if ((--cause)->first < node.start - gap / gap_per_lag) break;
+      const std::uint32_t other = graph.devices[cause->second].rank;
+      auto& found = kind.by_rank[other];
+      if (other != node.rank && (found.empty() || found.back().first != index))
+        found.emplace_back(index, cause->second);
+    }
+  }
+  for (const auto& [key, kind] : kinds) {
+    const auto best = std::ranges::max_element(
+        kind.by_rank, {}, [](const auto& of_rank) { return of_rank.second.size(); });
+    if (best == kind.by_rank.end() || 3 * best->second.size() < 2 * kind.gaps) continue;
+    for (const auto& [node, cause] : best->second)
+      graph.devices[node].before = std::exchange(graph.devices[node].awaits, cause);
+  }
 }
 
 /// Appends a rank's nodes.
@@ -188,6 +234,7 @@ ReplayGraph build_replay_graph(const Job& job,
   ReplayGraph graph = put_together(ranks);
   graph.window = window.whole;
   add_collectives(graph, waits);
+  add_unrecorded_waits(graph, job);
   graph.order = nodes_by_start(graph);
   return graph;
 }

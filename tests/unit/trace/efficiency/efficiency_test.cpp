@@ -333,6 +333,23 @@ TEST_CASE("the operations of a framework's timeline follow each other over its t
   REQUIRE(job.replayed(faster) == 210.0);
 }
 
+// Rank 0 computes 1000 us, then rank 1 without a recorded message 1000 us, three times by turns.
+// When rank 0 takes half as long, rank 1 begins 500 us earlier each time: 6 * 1000 us become 4500
+// us.
+TEST_CASE("a wait for another rank that a framework's timeline leaves out is replayed",
+          "[efficiency]") {
+  SmallJob job(2);
+  for (Recording& recording : job.job().recordings) recording.origin.framework_timeline = true;
+  job.kernel(1, 0, 10);
+  for (int turn = 0; turn < 3; ++turn)
+    job.kernel(0, 2000 * turn, 2000 * turn + 1000)
+        .kernel(1, 2000 * turn + 1000, 2000 * turn + 2000);
+  Change faster;
+  faster.compute = {0.5, 1.0};
+  REQUIRE(job.replayed({}) == 6000.0);
+  REQUIRE(job.replayed(faster) == 4500.0);
+}
+
 TEST_CASE("where no step counts the window is the whole recording, and says why", "[efficiency]") {
   const EfficiencyResult result = uneven_pair().measure();
   REQUIRE(require(result).window.find("no step counts") != std::string::npos);
