@@ -192,10 +192,7 @@ void collective(Fields& json, const attribution::CollectiveWait& one) {
     entry("rank", part.rank);
     entry("start_ns", part.start);
     entry("end_ns", part.end);
-    const bool some = part.known || part.wait.count() > 0;
-    entry("wait_ns",
-          some ? std::optional(part.wait) : std::nullopt,
-          "At least, where transfer_ns is null.");
+    entry("wait_ns", part.wait, "At least, where transfer_ns is null.");
     entry.sentence("null: not all partners left recordings, what follows the wait may be waiting.");
     entry("transfer_ns", part.known ? std::optional(part.transfer) : std::nullopt);
     entry.object("nccl", part.nccl, nccl_use);

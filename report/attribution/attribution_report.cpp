@@ -290,8 +290,7 @@ std::string recording_limits(const AttributionView& view) {
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
     limits += fmt::format(
         "Exposed communication of {} per step ({}) has partners without a recording: how much of "
-        "it "
-        "is waiting is n/a. ",
+        "it is waiting is n/a. ",
         format_quantity(number(undivided), Unit::seconds),
         format_quantity(number(undivided / mean.step.mean), Unit::percent));
   return limits;

@@ -169,11 +169,6 @@ Section ledger_section(const AttributionView& view) {
       job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
       job.steps == 1 ? "1 step" : fmt::format("{} steps", job.steps),
       view.attribution.step_choice.source));
-  if (job.only_excluded) {
-    section.lead.push_back(
-        "No step counts as steady state (reasons below); these figures are of excluded steps and "
-        "say little about the job's usual step.");
-  }
   section.tables = {parts_table(view),
                     job.ranks.size() > 1 ? rank_table(view) : Table{},
                     breakdown("compute",
