@@ -24,17 +24,36 @@ std::string place(const Origin& origin) {
   return text;
 }
 
-// A communicator may hold but a part of the job.
-attribution::JobSize size_of(const Job& job) {
-  attribution::JobSize size{static_cast<std::int32_t>(job.recordings.size()), false};
-  const RankNumbers numbers(job);
-  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
-    const Origin& origin = job.recordings[place].origin;
-    const std::int32_t world = origin.world_size.value_or(0);
-    size.at_least = std::max({size.at_least, numbers.at(place).index + 1, world});
-    size.stated = size.stated || (world > 0 && origin.rank_basis == RankBasis::stated);
+// Ranks belong together where each spends half of its compute time or more in kernels that the
+// other runs too. Stages of a pipeline may differ, and are of one program.
+std::vector<std::string> programs(const Job& job) {
+  using Times = std::map<std::string_view, double>;  // ns by kernel
+  const auto half_is_in = [](const Times& other, const Times& times) {
+    double sum = 0.0;
+    for (const auto& [name, time] : times) sum += other.contains(name) ? time : -time;
+    return sum >= 0.0;
+  };
+  std::vector<std::pair<Times, std::vector<std::uint32_t>>> programs;  // and places of ranks
+  for (std::uint32_t place = 0; place < job.recordings.size(); ++place) {
+    const Recording& recording = job.recordings[place];
+    Times times;
+    for (const DeviceEvent& event : recording.device_events)
+      if (is_compute(event) && !recording.origin.pipeline_stage)
+        times[recording.names.at(event.name)] +=
+            static_cast<double>((event.end - event.start).count());
+    if (times.empty()) continue;
+    const auto same = std::ranges::find_if(programs, [&](const auto& program) {
+      return half_is_in(program.first, times) && half_is_in(times, program.first);
+    });
+    if (same == programs.end()) {
+      programs.emplace_back(std::move(times), std::vector{place});
+    } else {
+      same->second.push_back(place);
+    }
   }
-  return size;
+  std::vector<std::string> ranks;
+  for (const auto& [times, places] : programs) ranks.push_back(RankNumbers(job).names(places));
+  return ranks.size() > 1 ? ranks : std::vector<std::string>{};
 }
 
 // A remark that many recordings make is printed once.
@@ -77,7 +96,8 @@ Attributed attribute(const Job& job) {
                                  std::ssize(recording.device_events),
                                  std::ssize(recording.host_events),
                                  recording.losses});
-  result.job_size = size_of(job);
+  result.job_size = job_size(job);
+  result.programs = programs(job);
   result.remarks = job.remarks;
   if (!job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
   add_recording_remarks(job, result.remarks);

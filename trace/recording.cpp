@@ -36,6 +36,19 @@ bool dropped_records(const Recording& recording) {
   });
 }
 
+// A communicator may hold but a part of the job.
+attribution::JobSize job_size(const Job& job) {
+  attribution::JobSize size{static_cast<std::int32_t>(job.recordings.size()), false};
+  const RankNumbers numbers(job);
+  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
+    const Origin& origin = job.recordings[place].origin;
+    const std::int32_t world = origin.world_size.value_or(0);
+    size.at_least = std::max({size.at_least, numbers.at(place).index + 1, world});
+    size.stated = size.stated || (world > 0 && origin.rank_basis == RankBasis::stated);
+  }
+  return size;
+}
+
 RankNumbers::RankNumbers(const Job& job) {
   Rank last{-1};
   bool ascending = true;

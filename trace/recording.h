@@ -269,6 +269,9 @@ class RankNumbers {
   std::vector<Rank> ranks_;  // ascending
 };
 
+/// By the ranks' numbers and by what the recordings say of their job.
+attribution::JobSize job_size(const Job& job);
+
 /// Every rank in the results of analyses, which is a place, becomes the rank that it stands for;
 /// vectors by place stay as they are.
 void number_ranks(const RankNumbers& numbers, attribution::Attribution& result);

@@ -67,7 +67,8 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
   json("steps", ledger.steps);
   json.object("step", ledger.step, spread);
   json.object("parts", [&](Fields& parts) {
-    for (const Part part : recording_parts) parts.object(part_key(part), ledger.part(part), spread);
+    for (const Part part : recording_parts)
+      parts.object(part_key(part), ledger.known(part), spread);
   });
   json.sentence("Adds up to compute.");
   json.object("compute_by_class", shares(ledger.compute_by_class, attribution::work_class_name));
@@ -75,8 +76,14 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
               shares(ledger.host_late_by_cause, attribution::host_cause_name),
               "Adds up to host_late.");
   json.sentence("Ran under compute and cost nothing.");
-  json("overlapped_transfer_ns", nanoseconds(ledger.overlapped_transfer), or_null);
-  json("overlapped_wait_ns", nanoseconds(ledger.overlapped_wait), or_null);
+  const auto overlap = [&](Part part) {
+    const auto time = ledger.known_overlap(part);
+    return time ? std::optional(nanoseconds(*time)) : std::nullopt;
+  };
+  json("overlapped_transfer_ns", overlap(Part::exposed_transfer));
+  json("overlapped_wait_ns", overlap(Part::exposed_wait));
+  json.sentence("Wait or transfer: below the clock error, or partners without a recording.");
+  json("overlapped_undivided_ns", nanoseconds(ledger.overlapped_undivided), or_null);
   json("overlapped_copy_ns", nanoseconds(ledger.overlapped_copy), or_null);
   json("communication_ns", nanoseconds(ledger.communication), "Exposed and hidden.", or_null);
 }
@@ -88,7 +95,9 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
   json("start_ns", ledger.start);
   json("end_ns", ledger.end);
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
-  for (const Part part : recording_parts) json(part_key(part), ledger.part(part));
+  for (const Part part : recording_parts)
+    json(part_key(part),
+         attribution::known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
   std::vector<std::pair<Rank, Nanoseconds>> waited;
   for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
     const Nanoseconds time = ledger.waited_for[place];
@@ -99,7 +108,7 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
     entry("rank", one.first);
     entry("time_ns", one.second);
   });
-  json("uncharged_wait_ns", ledger.uncharged_wait, "Below the clock error, or for no known rank.");
+  json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
 }
 
 void straggler(Fields& json, const AttributionView& view, const attribution::Straggler& one) {
@@ -183,8 +192,9 @@ void collective(Fields& json, const attribution::CollectiveWait& one) {
     entry("rank", part.rank);
     entry("start_ns", part.start);
     entry("end_ns", part.end);
-    entry("wait_ns", part.wait);
-    entry("transfer_ns", part.transfer);
+    entry("wait_ns", part.wait, "At least, where transfer_ns is null.");
+    entry.sentence("null: not all partners left recordings, what follows the wait may be waiting.");
+    entry("transfer_ns", part.known ? std::optional(part.transfer) : std::nullopt);
     entry.object("nccl", part.nccl, nccl_use);
   });
 }
@@ -272,7 +282,9 @@ void document(Fields& json, const AttributionView& view) {
     means.object("mean", all.mean, averaged);
     means.array("ranks", all.ranks, averaged);
   });
-  json.sentence("Every step of every rank; the nine parts add up to end_ns - start_ns exactly.");
+  json.sentence(
+      "Every step of every rank; the parts add up to end_ns - start_ns exactly, with null for 0: "
+      "how exposed_undivided_ns divides into wait and transfer is not known.");
   json.array("ledger", job.ledger, ledger);
   json.object("stragglers", view, stragglers);
   json.object("collectives", [&](Fields& collectives) {

@@ -77,7 +77,11 @@ Section remarks(const attribution::Attribution& attribution) {
 
 Document compose_attribution(const AttributionView& view) {
   Document document = frame(view);
-  document.sections = with_content({ledger_section(view),
+  Section headline;  // a page shows it anyway
+  if (view.options.format == Format::csv)
+    headline.tables = {{"verdict", "", {measure("headline", "")}, {{{document.verdict.headline}}}}};
+  document.sections = with_content({headline,
+                                    ledger_section(view),
                                     stragglers_section(view),
                                     collectives_section(view),
                                     efficiency_section(view),
@@ -117,6 +121,7 @@ AveragedLedger of_one_step(const StepLedger& ledger) {
   std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
   one.overlapped_transfer = in_seconds(ledger.overlapped_transfer);
   one.overlapped_wait = in_seconds(ledger.overlapped_wait);
+  one.overlapped_undivided = in_seconds(ledger.overlapped_undivided);
   one.overlapped_copy = in_seconds(ledger.overlapped_copy);
   one.communication = in_seconds(ledger.communication);
   return one;
@@ -127,6 +132,7 @@ std::vector<double*> means_of(AveragedLedger& ledger) {
   std::vector<double*> means{&ledger.step.mean,
                              &ledger.overlapped_transfer,
                              &ledger.overlapped_wait,
+                             &ledger.overlapped_undivided,
                              &ledger.overlapped_copy,
                              &ledger.communication};
   for (Spread& part : ledger.parts) means.push_back(&part.mean);
@@ -203,12 +209,16 @@ std::optional<AveragedJob> average(const attribution::Attribution& attribution) 
   return job;
 }
 
+void CollectiveTime::add(const attribution::CollectiveWait& collective) {
+  for (const auto& participant : collective.participants) {
+    (participant.below_error ? either : wait) += in_seconds(participant.wait);
+    (participant.known ? transfer : either) += in_seconds(participant.transfer);
+  }
+}
+
 CollectiveTime collective_time(const attribution::CollectiveWait& collective) {
   CollectiveTime time;
-  for (const auto& participant : collective.participants) {
-    time.wait += in_seconds(participant.wait);
-    time.transfer += in_seconds(participant.transfer);
-  }
+  time.add(collective);
   return time;
 }
 
@@ -234,12 +244,56 @@ std::optional<double> share_of_gpu_time(const AttributionView& view,
   return share_of(straggler.gpu_seconds, counted);
 }
 
+int job_ranks(const attribution::Attribution& attribution) {
+  return std::max(static_cast<int>(attribution.recordings.size()), attribution.job_size.at_least);
+}
+
 std::optional<double> lost_per_hour(const AttributionView& view,
                                     const attribution::Straggler& straggler) {
   const auto share = share_of_gpu_time(view, straggler);
   const auto& price = view.price_per_gpu;
   if (!share || !price) return std::nullopt;
-  return *share * price->value() * 3600.0 * static_cast<double>(view.averages->ranks.size());
+  return *share * price->value() * 3600.0 * job_ranks(view.attribution);
+}
+
+std::string recording_limits(const AttributionView& view) {
+  const attribution::Attribution& job = view.attribution;
+  const int ranks = job_ranks(job);
+  std::string limits;
+  if (std::cmp_less(job.recordings.size(), ranks))
+    limits += fmt::format("{} of {}{} ranks left {}{}. ",
+                          job.recordings.size(),
+                          job.job_size.stated ? "" : "at least ",
+                          ranks,
+                          job.recordings.size() == 1 ? "a recording" : "recordings",
+                          job.stragglers.stragglers.empty()
+                              ? ""
+                              : fmt::format("; costs and GPU-hours are for all {}", ranks));
+  if (!job.programs.empty()) {
+    const auto shown = std::min<std::size_t>(job.programs.size(), 3);
+    limits +=
+        fmt::format("By their kernels the ranks run {} programs, which the means mix ({}{}). ",
+                    job.programs.size(),
+                    fmt::join(job.programs.begin(), job.programs.begin() + shown, "; "),
+                    shown < job.programs.size() ? "; ..." : "");
+  }
+  if (!view.averages) return limits + "No step was found. ";
+  if (view.averages->only_excluded) {
+    const std::string& reason = job.ledger.front().excluded;
+    limits +=
+        fmt::format("No step counts as steady state ({}): the figures are of excluded steps. ",
+                    reason.substr(0, reason.find(':')));
+  }
+  const AveragedLedger& mean = view.averages->mean;
+  const double undivided = mean.part(Part::exposed_undivided).mean;
+  constexpr double noted = 0.01;  // of the step
+  if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
+    limits += fmt::format(
+        "Exposed communication of {} per step ({}) has partners without a recording: how much of "
+        "it is waiting is n/a. ",
+        format_quantity(number(undivided), Unit::seconds),
+        format_quantity(number(undivided / mean.step.mean), Unit::percent));
+  return limits;
 }
 
 Table limit_rows(Table table, const std::string& what) {

@@ -10,7 +10,7 @@
 
 namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
-inline constexpr int attribution_schema_version = 2;
+inline constexpr int attribution_schema_version = 3;
 
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
 /// every table and JSON every result, of collectives the thousand with the most waiting. Without a
@@ -36,10 +36,21 @@ struct AveragedLedger {
   std::array<double, attribution::host_causes> host_late_by_cause{};
   double overlapped_transfer = 0.0;
   double overlapped_wait = 0.0;
+  double overlapped_undivided = 0.0;
   double overlapped_copy = 0.0;
   double communication = 0.0;
 
   const Spread& part(Part which) const { return parts[index_of(which)]; }
+  /// As attribution::known_time.
+  std::optional<Spread> known(Part which) const {
+    const double undivided = part(Part::exposed_undivided).mean;
+    const bool is_known = attribution::known_time(which, part(which).mean, undivided).has_value();
+    return is_known ? std::optional(part(which)) : std::nullopt;
+  }
+  std::optional<double> known_overlap(Part which) const {
+    const double time = which == Part::exposed_wait ? overlapped_wait : overlapped_transfer;
+    return attribution::known_time(which, time, overlapped_undivided);
+  }
   /// Of the mean step; 0 for a step without length.
   double share(Part which) const { return step.mean > 0.0 ? part(which).mean / step.mean : 0.0; }
 };
@@ -55,6 +66,11 @@ struct AveragedJob {
 
 /// Absent when there is no step at all.
 std::optional<AveragedJob> average(const attribution::Attribution& attribution);
+
+/// Absent where the whole is 0.
+inline std::optional<double> share_of(double part, double whole) {
+  return whole > 0.0 ? std::optional(part / whole) : std::nullopt;
+}
 
 inline double in_seconds(attribution::Nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-9;
@@ -95,10 +111,21 @@ Table straggler_table(const AttributionView& view);
 Table kinds_table(const AttributionView& view);
 Table what_if_table(const AttributionView& view);
 
-/// One collective's time in waiting and in transfer, over its participants.
+/// Time of collectives in waiting and in transfer, over their participants, in seconds.
 struct CollectiveTime {
-  double wait = 0.0;  // seconds
+  double wait = 0.0;
   double transfer = 0.0;
+  double either = 0.0;  // waits below the clock error, and where partners left no recording
+
+  void add(const attribution::CollectiveWait& collective);
+  double whole() const { return wait + transfer + either; }
+  /// Absent where nothing is known to be wait or transfer.
+  std::optional<double> known(double CollectiveTime::*time) const {
+    return either > 0.0 && either == whole() ? std::nullopt : std::optional(this->*time);
+  }
+  std::optional<double> share(double CollectiveTime::*time) const {
+    return known(time) ? share_of(this->*time, whole()) : std::nullopt;
+  }
 };
 CollectiveTime collective_time(const attribution::CollectiveWait& collective);
 /// The collectives with the most waiting, at most `most_collectives`, in time order.
@@ -109,7 +136,11 @@ std::vector<attribution::CollectiveWait> listed_collectives(
 std::optional<double> share_of_gpu_time(const AttributionView& view,
                                         const attribution::Straggler& straggler);
 
-/// Dollars that the straggler costs per hour of the job; absent without a price.
+/// All of the job's, with a recording or not.
+int job_ranks(const attribution::Attribution& attribution);
+
+/// Dollars that the straggler costs per hour of the job, whose ranks without a recording are taken
+/// to lose as much as the others; absent without a price.
 std::optional<double> lost_per_hour(const AttributionView& view,
                                     const attribution::Straggler& straggler);
 
@@ -121,11 +152,6 @@ inline Column times(const char* id, const char* header) {
   return measure(id, header, Unit::seconds).in_own_scale();
 }
 
-/// Absent where the whole is 0.
-inline std::optional<double> share_of(double part, double whole) {
-  return whole > 0.0 ? std::optional(part / whole) : std::nullopt;
-}
-
 /// The average step of each rank by part, who waited for whom, and the length of every step.
 std::vector<Chart> attribution_charts(const AttributionView& view);
 
@@ -134,8 +160,13 @@ std::string attribution_json(const AttributionView& view);
 /// docs/attribution.schema.json.
 std::string attribution_schema();
 
-/// The headline names the straggler that is beyond the clock error and costs most, else repeats why
-/// no rank is named. The answer is `no` for a straggler, `yes` when there is none beyond the clock
-/// error, else `unknown`.
+/// What keeps the figures from being those of the whole job in its steady state, as sentences each
+/// with a blank behind it: missing ranks, different programs, no steady step, communication whose
+/// waiting is unknown. Empty for none.
+std::string recording_limits(const AttributionView& view);
+
+/// The headline, behind the `recording_limits`, names the straggler that is beyond the clock error
+/// and costs most, else repeats why no rank is named. The answer is `no` for a straggler, `yes`
+/// when there is none beyond the clock error, else `unknown`.
 Verdict judge_attribution(const AttributionView& view);
 }  // namespace scaleworth::report

@@ -93,32 +93,19 @@ std::string no_straggler_named(const AttributionView& view) {
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
 }
 
-/// A tenth of all communication and more.
-std::string without_partner(const Attribution& attribution) {
-  std::int64_t kernels = attribution.unmatched_collectives;
-  for (const auto& collective : attribution.collectives)
-    kernels += std::ssize(collective.participants);
-  if (10 * attribution.unmatched_collectives <= kernels) return "";
-  return fmt::format(
-      "{} of {} communication kernels have no partner in these recordings: what they waited counts "
-      "as transfer.",
-      attribution.unmatched_collectives,
-      kernels);
-}
-
 std::string waiting_share(const Attribution& attribution) {
   CollectiveTime whole;
-  for (const auto& collective : attribution.collectives) {
-    const CollectiveTime time = collective_time(collective);
-    whole.wait += time.wait;
-    whole.transfer += time.transfer;
-  }
-  if (!(whole.wait + whole.transfer > 0.0)) return "";
+  for (const auto& collective : attribution.collectives) whole.add(collective);
+  const auto share = [&](double CollectiveTime::*time) {
+    return whole.share(time) ? percent(*whole.share(time)) : "n/a";
+  };
+  if (!(whole.whole() > 0.0)) return "";
   return fmt::format(
-      "{} of the time in matched collectives is waiting for a late rank, {} is "
-      "transfer; the clocks are known to {}.",
-      percent(whole.wait / (whole.wait + whole.transfer)),
-      percent(whole.transfer / (whole.wait + whole.transfer)),
+      "{} of the time in matched collectives is waiting for a late rank, {} is transfer, {} is "
+      "either; the clocks are known to {}.",
+      share(&CollectiveTime::wait),
+      share(&CollectiveTime::transfer),
+      percent(whole.either / whole.whole()),
       seconds(attribution.clocks.error));
 }
 
@@ -144,10 +131,11 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
   const auto lost = lost_per_hour(view, straggler);
   if (!lost) return "";
   return fmt::format(
-      "Waiting for rank {} costs {} of the {} that an hour of the job costs.",
+      "Waiting for rank {} costs {} of the {} that an hour of the job's {} ranks costs.",
       straggler.rank.index,
       format_money(number(*lost), view.options.currency),
-      format_money(number(*lost / *share_of_gpu_time(view, straggler)), view.options.currency));
+      format_money(number(*lost / *share_of_gpu_time(view, straggler)), view.options.currency),
+      job_ranks(view.attribution));
 }
 
 bool lost_something(const attribution::RankRecording& recording) {
@@ -178,18 +166,16 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.headline = no_straggler_named(view);
   }
   if (view.averages) lines.push_back(step_line(*view.averages));
-  lines.insert(lines.end(), {waiting_share(attribution), without_partner(attribution)});
+  lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));
     lines.push_back(best_what_if(*attribution.efficiency));
-  }
-  if (view.averages && view.averages->only_excluded) {
-    lines.push_back("No step counts as steady state: the figures are of excluded steps.");
   }
   if (std::ranges::any_of(attribution.recordings, lost_something)) {
     lines.push_back("The recordings are not whole: what was lost stands at the end.");
   }
   std::erase(lines, "");
+  verdict.headline = recording_limits(view) + verdict.headline;
   return verdict;
 }
 }  // namespace scaleworth::report

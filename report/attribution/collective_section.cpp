@@ -10,6 +10,7 @@
 namespace scaleworth::report {
 namespace {
 using attribution::CollectiveWait;
+using Time = CollectiveTime;
 
 /// All collectives of one kind and of one way that NCCL said it chose.
 struct KindSum {
@@ -18,8 +19,7 @@ struct KindSum {
   std::int64_t count = 0;
   std::optional<double> bytes;
   double seconds_with_bytes = 0.0;  // pure transfer of those whose bytes are known
-  double wait = 0.0;
-  double transfer = 0.0;
+  CollectiveTime time;
   std::optional<double> network;  // that network operations waited for others than their GPU
   std::vector<double> shortest;
   std::vector<double> spread_of_ends;
@@ -51,15 +51,16 @@ std::vector<KindSum> sums_by_kind(const attribution::Attribution& attribution) {
   std::map<std::pair<std::string, std::string>, KindSum> sums;
   for (const CollectiveWait& collective : attribution.collectives) {
     KindSum& sum = sums[{kind_name(collective), way_name(collective)}];
-    const CollectiveTime time = collective_time(collective);
     const double shortest = in_seconds(collective.shortest);
     ++sum.count;
-    sum.wait += time.wait;
-    sum.transfer += time.transfer;
-    sum.shortest.push_back(shortest);
+    sum.time.add(collective);
     sum.spread_of_ends.push_back(in_seconds(collective.spread_of_ends));
     for (const auto& part : collective.participants)
       if (const auto wait = network_wait(part)) sum.network = sum.network.value_or(0.0) + *wait;
+    // Unrecorded ranks may have come after the last that is known.
+    if (!std::ranges::all_of(collective.participants, &CollectiveWait::Participant::known))
+      continue;
+    sum.shortest.push_back(shortest);
     if (collective.bytes && shortest > 0.0) {
       sum.bytes = sum.bytes.value_or(0.0) + static_cast<double>(*collective.bytes);
       sum.seconds_with_bytes += shortest;
@@ -92,9 +93,12 @@ Table single_table(const AttributionView& view) {
       {measure("ranks", "ranks", Unit::count).as_detail(),
        [](const One& one) { return one.participants.size(); }},
       {measure("last_arriver", "last arriver").if_present(), &One::last_arriver},
-      {seconds("wait_s", "wait"), [](const One& one) { return collective_time(one).wait; }},
+      {seconds("wait_s", "wait"),
+       [](const One& one) { return collective_time(one).known(&Time::wait); }},
       {seconds("transfer_s", "transfer"),
-       [](const One& one) { return collective_time(one).transfer; }},
+       [](const One& one) { return collective_time(one).known(&Time::transfer); }},
+      {seconds("either_s", "wait or transfer").as_detail(),
+       [](const One& one) { return collective_time(one).either; }},
       {seconds("spread_of_starts_s", "spread of starts"), &One::spread_of_starts},
       {seconds("spread_of_ends_s", "spread of ends"), &One::spread_of_ends},
       {seconds("shortest_s", "last arriver's duration").as_detail(), &One::shortest},
@@ -229,10 +233,12 @@ Table kinds_table(const AttributionView& view) {
       {{parameter("kind", "kind"), &KindSum::kind},
        {measure("count", "count", Unit::count), &KindSum::count},
        {measure("size_bytes", "bytes", Unit::bytes).in_own_scale().if_present(), &KindSum::bytes},
-       {times("wait_s", "wait"), &KindSum::wait},
-       {times("transfer_s", "transfer"), &KindSum::transfer},
+       {times("wait_s", "wait"), [](const KindSum& sum) { return sum.time.known(&Time::wait); }},
+       {times("transfer_s", "transfer"),
+        [](const KindSum& sum) { return sum.time.known(&Time::transfer); }},
+       {times("either_s", "wait or transfer"), path(&KindSum::time, &Time::either)},
        {measure("waiting_share", "waiting", Unit::percent).if_present(),
-        [](const KindSum& sum) { return share_of(sum.wait, sum.wait + sum.transfer); }},
+        [](const KindSum& sum) { return sum.time.share(&Time::wait); }},
        {times("shortest_s", "pure transfer"),
         [](const KindSum& sum) { return median(sum.shortest); }},
        {measure("algbw_bytes_per_s", "algbw", Unit::bytes_per_second).if_present(),
@@ -243,7 +249,8 @@ Table kinds_table(const AttributionView& view) {
         [](const KindSum& sum) { return median(sum.spread_of_ends); }},
        {parameter("way", "way").if_present(), [](const KindSum& sum) { return if_said(sum.way); }},
        {times("network_wait_s", "network").if_present(), &KindSum::network}},
-      {"Wait and transfer: summed over ranks, in all steps. Pure transfer: the last arriver's "
+      {"Times: summed over ranks, in all steps. Wait or transfer: waits below the clock error, and "
+       "where partners left no recording. Pure transfer: the last arriver's "
        "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "
        "buffer over the pure transfer. Ends apart (median): large values mean that the pairing or "
        "the clocks are wrong."});
@@ -261,8 +268,8 @@ Section collectives_section(const AttributionView& view) {
   const auto& attribution = view.attribution;
   if (attribution.unmatched_collectives > 0) {
     section.lead.push_back(fmt::format(
-        "{} communication kernels have no partner in these recordings; their whole time counts as "
-        "transfer.",
+        "{} communication kernels have no partner in these recordings; their time is wait or "
+        "transfer, undivided.",
         attribution.unmatched_collectives));
   }
   if (attribution.collectives.empty()) {

@@ -20,14 +20,18 @@ std::vector<const AveragedLedger*> ranks_and_mean(const AveragedJob& job) {
 struct Line {
   const AveragedLedger* ledger;
   const char* part;
-  Spread time;
-  double share;  // of the step
+  std::optional<Spread> time;   // absent where it is not known
+  std::optional<double> share;  // of the step
 };
+
+std::optional<double> known_share(const AveragedLedger& ledger, Part part) {
+  return ledger.known(part) ? std::optional(ledger.share(part)) : std::nullopt;
+}
 
 std::vector<Line> parts_of(const AveragedLedger& ledger) {
   std::vector<Line> lines;
   for (const Part part : recording_parts)
-    lines.push_back({&ledger, part_name(part), ledger.part(part), ledger.share(part)});
+    lines.push_back({&ledger, part_name(part), ledger.known(part), known_share(ledger, part)});
   return lines;
 }
 
@@ -80,13 +84,18 @@ Table hidden_table(const AveragedJob& job) {
   const std::vector<ColumnOf<Ledger>> columns{
       {parameter("rank", "rank"), [](Ledger one) { return rank_name(*one); }},
       {measure("overlapped_transfer_s", "transfer", Unit::seconds),
-       &AveragedLedger::overlapped_transfer},
-      {measure("overlapped_wait_s", "wait", Unit::seconds), &AveragedLedger::overlapped_wait},
+       [](Ledger one) { return one->known_overlap(Part::exposed_transfer); }},
+      {measure("overlapped_wait_s", "wait", Unit::seconds),
+       [](Ledger one) { return one->known_overlap(Part::exposed_wait); }},
+      {measure("overlapped_undivided_s", "wait or transfer", Unit::seconds),
+       &AveragedLedger::overlapped_undivided},
       {measure("overlapped_copy_s", "copies", Unit::seconds), &AveragedLedger::overlapped_copy},
       {measure("communication_s", "all communication", Unit::seconds),
        &AveragedLedger::communication},
       {measure("hidden_share", "of it hidden", Unit::percent), [](Ledger one) {
-         return share_of(one->overlapped_transfer + one->overlapped_wait, one->communication);
+         return share_of(
+             one->overlapped_transfer + one->overlapped_wait + one->overlapped_undivided,
+             one->communication);
        }}};
   return limit_rows(make_table("hidden",
                                "Beside the sum: what ran under compute and cost nothing",
@@ -105,7 +114,10 @@ Table steps_table(const AttributionView& view) {
   for (const Part part : recording_parts) {
     const std::string key = part_key(part);
     columns.push_back({measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds),
-                       [part](const StepLedger& one) { return one.part(part); }});
+                       [part](const StepLedger& one) {
+                         return attribution::known_time(
+                             part, one.part(part), one.part(Part::exposed_undivided));
+                       }});
   }
   columns.push_back({measure("excluded", "not averaged because"), &StepLedger::excluded});
   return all_detail(make_table("ledger_step", "Every step", view.attribution.ledger, columns));
@@ -137,7 +149,7 @@ Table rank_table(const AttributionView& view) {
   for (const Part part : recording_parts) {
     if (!(job.mean.part(part).mean > 0.0)) continue;
     columns.push_back({measure(part_name(part), part_name(part), Unit::percent),
-                       [part](const AveragedLedger& ledger) { return ledger.share(part); }});
+                       [part](const AveragedLedger& one) { return known_share(one, part); }});
   }
   Table table = limit_rows(make_table("", "The same by rank", job.ranks, columns), "ranks");
   table.in_csv = false;
@@ -157,11 +169,6 @@ Section ledger_section(const AttributionView& view) {
       job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
       job.steps == 1 ? "1 step" : fmt::format("{} steps", job.steps),
       view.attribution.step_choice.source));
-  if (job.only_excluded) {
-    section.lead.push_back(
-        "No step counts as steady state (reasons below); these figures are of excluded steps and "
-        "say little about the job's usual step.");
-  }
   section.tables = {parts_table(view),
                     job.ranks.size() > 1 ? rank_table(view) : Table{},
                     breakdown("compute",

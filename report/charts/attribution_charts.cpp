@@ -21,6 +21,8 @@ constexpr std::size_t most_lines = 16;
 constexpr std::array part_colours{"series-1",
                                   "series-2",
                                   "series-3",
+                                  "yes",
+                                  "unknown",
                                   "series-4",
                                   "series-5",
                                   "series-6",
@@ -55,6 +57,7 @@ Chart ledger_chart(const AttributionView& view) {
     const std::string bar = fmt::format("rank {}", rank->rank->index);
     for (std::size_t i = 0; i < recording_parts.size(); ++i) {
       const Part part = recording_parts[i];
+      if (!rank->known(part)) continue;
       bars.rows.push_back(
           stacked_row(bar, part_name(part), i, rank->part(part).mean * 1e3, rank->share(part)));
     }

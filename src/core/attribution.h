@@ -159,6 +159,8 @@ struct CollectiveWait {
     Nanoseconds wait{};
     Nanoseconds transfer{};
     std::optional<NcclUse> nccl{};  // what NCCL reported of this rank's part
+    bool below_error = false;       // `wait` is no longer than the clock error: it may be transfer
+    bool known = true;  // false: not all that it waited for are recorded; `transfer` may be waiting
   };
   std::vector<Participant> participants;  // by rank
 
@@ -225,6 +227,8 @@ struct Attribution {
   std::vector<RankRecording> recordings;  // by rank
   JobSize job_size;
   std::vector<std::string> remarks;  // missing ranks, mixed runs, truncated files, ...
+  /// Ranks by the program that their kernels show, as text: "ranks 0-3"; empty for one program.
+  std::vector<std::string> programs;
   StepChoice step_choice;
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;

@@ -16,8 +16,9 @@
 
 namespace scaleworth {
 /// The parts of a step, disjoint and exhaustive, in the order in which they are printed.
-/// Of a recording an instant belongs to the first of compute, exposed transfer, exposed wait and
-/// exposed copy that is active on any stream of the rank; an instant at which nothing runs is idle.
+/// Of a recording an instant belongs to the first of compute, exposed transfer, exposed undivided,
+/// below clock error, exposed wait and exposed copy that is active on any stream of the rank: what
+/// may be transfer goes before waiting. An instant at which nothing runs is idle.
 enum class Part : std::uint8_t {
   compute,            // some kernel that is not communication runs; of probes without the optimizer
   optimizer,          // parameter update
@@ -25,6 +26,8 @@ enum class Part : std::uint8_t {
   progress,           // the processor drives communication between kernels
   exposed_transfer,   // only communication, after all ranks that matter had arrived
   exposed_wait,       // only communication, before
+  below_clock_error,  // a wait no longer than the clock error: it cannot be told from transfer
+  exposed_undivided,  // only communication, wait or transfer: what it waits for is not recorded
   exposed_copy,       // only copies and fills
   host_late,          // idle: the host had not launched the next work yet
   dependency_idle,    // idle: launched, held back by an event or another stream
@@ -52,6 +55,16 @@ inline constexpr std::array ledger_parts{
     PartInfo{"progress_ns", "progress", PartGroup::communication, true, false},
     PartInfo{"exposed_transfer_ns", "exposed transfer", PartGroup::communication, true, true},
     PartInfo{"exposed_wait_ns", "exposed wait", PartGroup::idle, true, true},
+    PartInfo{"below_clock_error_ns",
+             "wait or transfer, below clock error",
+             PartGroup::communication,
+             false,
+             true},
+    PartInfo{"exposed_undivided_ns",
+             "exposed communication, undivided",
+             PartGroup::communication,
+             false,
+             true},
     PartInfo{"exposed_copy_ns", "exposed copy", PartGroup::io, false, true},
     PartInfo{"host_late_ns", "host late", PartGroup::host, false, true},
     PartInfo{"dependency_idle_ns", "dependency idle", PartGroup::idle, false, true},
@@ -179,11 +192,12 @@ struct StepLedger {
   std::array<Nanoseconds, work_classes> compute_by_class{};
   std::array<Nanoseconds, host_causes> host_late_by_cause{};
   std::vector<Nanoseconds> waited_for;  // of exposed_wait, by rank that was waited for
-  Nanoseconds uncharged_wait{};         // of exposed_wait: below the clock error, or no known rank
+  Nanoseconds uncharged_wait{};         // of exposed_wait: for no known rank
 
   // Beside the sum: what ran under compute and cost nothing, of copies also under communication.
   Nanoseconds overlapped_transfer{};
   Nanoseconds overlapped_wait{};
+  Nanoseconds overlapped_undivided{};  // wait or transfer: below the clock error or undivided
   Nanoseconds overlapped_copy{};
 
   // Whole communication time of the rank in the step (union over streams): exposed and hidden.
@@ -192,6 +206,15 @@ struct StepLedger {
   Nanoseconds part(Part which) const { return parts[index_of(which)]; }
   Nanoseconds& part(Part which) { return parts[index_of(which)]; }
 };
+
+/// A time of `part`, absent where it is not known: none of it beside communication that could not
+/// be divided into wait and transfer may be any share of that.
+template <class Time>
+std::optional<Time> known_time(Part part, Time time, Time undivided) {
+  const bool divides = part == Part::exposed_transfer || part == Part::exposed_wait ||
+                       part == Part::below_clock_error;
+  return divides && time == Time{} && undivided > Time{} ? std::nullopt : std::optional(time);
+}
 
 /// Throws std::logic_error when the parts of `ledger` do not sum to the step, or a breakdown not to
 /// its part: a defect of ours, never of the recording.

@@ -11,14 +11,17 @@ namespace {
 using attribution::StepLedger;
 using attribution::WorkClass;
 
-enum class Phase : std::uint8_t { compute, copy, wait, transfer };
+/// Of what communicates at the same time the first counts.
+constexpr std::array communication_parts{
+    Part::exposed_transfer, Part::exposed_undivided, Part::below_clock_error, Part::exposed_wait};
 
 /// Something that runs until `until`.
 struct Running {
   nanoseconds until{};
   nanoseconds end{};  // of the event: later than `until` while it waits
   std::uint32_t event = 0;
-  Phase phase = Phase::compute;
+  Part part = Part::compute;           // alone it would count as this
+  Part then = Part::exposed_transfer;  // after `until`, until `end`
   WorkClass work_class = WorkClass::unclassified;
   int waited_for = -1;  // index of a rank, -1 for none
 
@@ -30,24 +33,13 @@ class ActiveSet {
  public:
   void add(const Running& one, int change) {
     total_ += change;
-    switch (one.phase) {
-      case Phase::compute:
-        compute_[static_cast<std::size_t>(one.work_class)] += change;
-        break;
-      case Phase::copy:
-        copies_ += change;
-        break;
-      case Phase::transfer:
-        transfers_ += change;
-        break;
-      case Phase::wait:
-        waits_ += change;
-        if (one.waited_for < 0) break;
-        if (change > 0) {
-          charged_.emplace(one.event, one.waited_for);
-        } else {
-          charged_.erase({one.event, one.waited_for});
-        }
+    active_[index_of(one.part)] += change;
+    if (one.part == Part::compute) compute_[static_cast<std::size_t>(one.work_class)] += change;
+    if (one.part != Part::exposed_wait || one.waited_for < 0) return;
+    if (change > 0) {
+      charged_.emplace(one.event, one.waited_for);
+    } else {
+      charged_.erase({one.event, one.waited_for});
     }
   }
 
@@ -56,18 +48,22 @@ class ActiveSet {
   /// Adds `length` of time in which this was active.
   void count(StepLedger& ledger, nanoseconds length) const {
     const auto compute = compute_class();
-    const bool communicates = transfers_ > 0 || waits_ > 0;
+    const auto part = std::ranges::find_if(communication_parts,
+                                           [&](Part one) { return active_[index_of(one)] > 0; });
+    const bool communicates = part != communication_parts.end();
     if (communicates) ledger.communication += length;
-    if (copies_ > 0 && (compute || communicates)) ledger.overlapped_copy += length;
+    if (active_[index_of(Part::exposed_copy)] > 0 && (compute || communicates))
+      ledger.overlapped_copy += length;
     if (compute) {
       ledger.part(Part::compute) += length;
       ledger.compute_by_class[*compute] += length;
       if (communicates)
-        (transfers_ > 0 ? ledger.overlapped_transfer : ledger.overlapped_wait) += length;
-    } else if (transfers_ > 0) {
-      ledger.part(Part::exposed_transfer) += length;
-    } else if (waits_ > 0) {
-      ledger.part(Part::exposed_wait) += length;
+        (*part == Part::exposed_transfer ? ledger.overlapped_transfer
+         : *part == Part::exposed_wait   ? ledger.overlapped_wait
+                                         : ledger.overlapped_undivided) += length;
+    } else if (communicates) {
+      ledger.part(*part) += length;
+      if (*part != Part::exposed_wait) return;
       // Of several waits that of the one which began first and is charged to a rank.
       const auto rank = charged_.empty() ? ledger.waited_for.size()
                                          : static_cast<std::size_t>(charged_.begin()->second);
@@ -88,9 +84,7 @@ class ActiveSet {
   }
 
   std::int64_t total_ = 0;
-  std::int64_t copies_ = 0;
-  std::int64_t transfers_ = 0;
-  std::int64_t waits_ = 0;
+  std::array<std::int64_t, part_count> active_{};
   std::array<std::int64_t, attribution::work_classes> compute_{};
   std::set<std::pair<std::uint32_t, int>> charged_;  // events are in order of their start
 };
@@ -236,8 +230,8 @@ class Sweep {
       advance(one.until);
       active_.add(one, -1);
       last_ = one.event;
-      if (one.phase == Phase::wait && one.until < one.end) {
-        one.phase = Phase::transfer;
+      if (one.until < one.end) {
+        one.part = one.then;
         one.until = one.end;
         active_.add(one, 1);
         running_.push(one);
@@ -262,11 +256,12 @@ class Sweep {
     const CommunicationSplit* split = beginning.split;
     const nanoseconds end = split == nullptr ? rank_.end(event) : split->end;
     if (end <= now_) return;
-    Running one{end, end, beginning.event, Phase::compute, event.work_class, -1};
-    if (event.work_class == WorkClass::copy) one.phase = Phase::copy;
-    if (is_communication(event)) one.phase = Phase::transfer;
+    Running one{.until = end, .end = end, .event = beginning.event, .work_class = event.work_class};
+    if (event.work_class == WorkClass::copy) one.part = Part::exposed_copy;
+    if (split != nullptr && !split->known) one.then = Part::exposed_undivided;
+    if (is_communication(event)) one.part = one.then;
     if (split != nullptr && split->split > now_) {
-      one.phase = Phase::wait;
+      one.part = split->below_error ? Part::below_clock_error : Part::exposed_wait;
       one.until = std::min(split->split, end);
       if (split->waited_for) one.waited_for = split->waited_for->index;
     }

@@ -86,13 +86,14 @@ class Matcher {
   void match(const Channel& channel) {
     const auto calls = static_cast<std::int64_t>(channel.calls.size());
     if (channel.members.size() < 2) {
-      if (channel.missing_members > 0) matching_.unmatched += calls;
+      if (channel.missing_members > 0 || channel.basis == Channel::Basis::role)
+        matching_.unmatched += calls;
       return;
     }
     if (channel.missing_members > 0)
       remark(
-          fmt::format("{}: {} of its {} ranks left no recording; what the others wait for them "
-                      "counts as transfer",
+          fmt::format("{}: {} of its {} ranks left no recording; waiting for them cannot be told "
+                      "from transfer",
                       channel.label,
                       channel.missing_members,
                       channel.missing_members + std::ssize(channel.members)));
@@ -273,6 +274,7 @@ class Matcher {
                        : *kind;
     matched.group = channel.group;
     matched.index = index;
+    matched.complete = channel.missing_members == 0;
     for (const Call& call : calls) {
       if (channel.sender == call.rank)
         matched.sender = static_cast<std::uint32_t>(matched.members.size());
@@ -581,6 +583,9 @@ class Collector {
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
       if (channel.basis == Channel::Basis::role && !job_.recordings[rank].device_events.empty())
         present.insert(rank);
+    if (channel.basis == Channel::Basis::role)
+      channel.missing_members =
+          job_size(job_).at_least - std::ssize(job_.recordings) + std::ssize(present);
     channel.members.assign(present.begin(), present.end());
     channel.missing_members = std::max<std::int64_t>(
         0, channel.missing_members - static_cast<std::int64_t>(channel.members.size()));

@@ -19,6 +19,7 @@ struct MatchedCollective {
     std::uint32_t event = 0;  // index into its device_events
   };
   std::vector<Member> members;        // by rank, at least two, each rank once
+  bool complete = true;               // false: more ranks take part, which left no recording
   std::optional<std::uint32_t> root;  // index into Job::recordings, of a one-sided collective
   /// Of a send/receive pair: members[sender] sends.
   std::optional<std::uint32_t> sender;

@@ -187,7 +187,8 @@ struct Examiner {
 
   static void add(const StepLedger& ledger, int sign, Excess& excess) {
     for (const Part part : recording_parts) {
-      const bool gap = part == Part::dependency_idle || part == Part::launch_gap;
+      const bool gap = part == Part::dependency_idle || part == Part::launch_gap ||
+                       part == Part::below_clock_error || part == Part::exposed_undivided;
       add_bounded(excess.part(gap ? Part::unattributed : part), sign * ledger.part(part));
     }
     add_bounded(excess.part(Part::exposed_wait), -sign * ledger.uncharged_wait);

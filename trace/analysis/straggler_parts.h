@@ -57,8 +57,8 @@ struct KernelPair {
 /// What a late rank did longer than the rank that it is compared with, since they last met:
 /// differences late - compared of the parts of a window; they sum to `total()`.
 struct Excess {
-  /// By Part. Of exposed_wait what is charged to a rank; the rest of it and all gaps and
-  /// dependencies are in unattributed.
+  /// By Part. Of exposed_wait what is charged to a rank; the rest of it, communication that is not
+  /// told to be wait or transfer, and all gaps and dependencies are in unattributed.
   std::array<nanoseconds, part_count> parts{};
   nanoseconds unrecorded{};  // lateness from before the recording: the two have not met in it yet
   std::array<nanoseconds, attribution::host_causes> host{};  // of host_late

@@ -279,7 +279,7 @@ class Investigation {
         stage ? fmt::format(" (pipeline stage {})", *stage) : "",
         time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))),
         100.0 * lost_share,
-        three_digits(lost_share * ranks),
+        three_digits(lost_share * std::max(ranks, static_cast<double>(job_size(job_).at_least))),
         straggler.steps,
         steps_.numbers,
         steps_.numbers == 1 ? "" : "s",
@@ -349,7 +349,10 @@ StragglerReport find_stragglers(const Job& job,
     StragglerReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
     report.total = report.exposed;
-    report.abstention = "one rank alone waits for no other";
+    report.abstention =
+        job_size(job).at_least > 1
+            ? "no verdict: whom this rank waited for, its recording alone cannot say"
+            : "one rank alone waits for no other";
     return report;
   }
   return Investigation(job, steps, waits, alignment, ledger).report();

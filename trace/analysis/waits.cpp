@@ -45,7 +45,7 @@ void add_metadata(const Job& job, const MatchedCollective& matched, CollectiveWa
 struct Awaited {
   nanoseconds latest{};
   std::optional<std::size_t> member;  // absent: no rank, or a tie
-  bool known = true;
+  bool known = true;                  // false: others may have come later
 };
 
 /// The latest start of all, at least two, unless the second comes within `error` of it.
@@ -65,7 +65,9 @@ class Collective {
       : matched_(matched),
         arrivals_(std::move(arrivals)),
         all_(latest_of_all(arrivals_, error)),
-        shape_(shape_of(matched)) {}
+        shape_(shape_of(matched)) {
+    all_.known = matched.complete;
+  }
 
   /// Absent where not every rank needs every other.
   std::optional<std::size_t> last_arriver() const {
@@ -135,7 +137,8 @@ CommunicationSplit split_member(const MatchedCollective& matched,
   split.split = std::clamp(awaited.latest, own.start, own.end);
   split.end = own.end;
   split.known = awaited.known;
-  const bool certain = clocks.comparable && split.split - split.start > clocks.error;
+  split.below_error = split.split - split.start <= clocks.error;
+  const bool certain = clocks.comparable && !split.below_error;
   if (certain && awaited.member && *awaited.member != member)
     split.waited_for = Rank{static_cast<int>(matched.members[*awaited.member].rank)};
   return split;
@@ -172,12 +175,23 @@ void add_collective_wait(const Job& job,
                                  split.start,
                                  split.end,
                                  split.split - split.start,
-                                 split.end - split.split});
+                                 split.end - split.split,
+                                 {},
+                                 split.below_error,
+                                 split.known});
     waits.by_rank[matched.members[i].rank].push_back(split);
   }
   describe_arrivals(matched, clocks.comparable ? collective.last_arriver() : std::nullopt, wait);
   add_metadata(job, matched, wait);
   waits.collectives.push_back(std::move(wait));
+}
+
+/// Whether the call is of a group of one rank, which waits for no other.
+bool is_alone(const Recording& recording, const DeviceEvent& event) {
+  const Communication* known = communication_of(recording, event);
+  const auto group = recording.groups.find(known ? known->group : NameId::none);
+  return group != recording.groups.end() &&
+         (group->second.size == 1 || group->second.ranks.size() == 1);
 }
 
 void add_unmatched(const Job& job, const ClockMap& clocks, Waits& waits) {
@@ -189,7 +203,11 @@ void add_unmatched(const Job& job, const ClockMap& clocks, Waits& waits) {
       if (done[event] || !is_communication(events[event])) continue;
       const nanoseconds start = clocks.to_common(rank, events[event].start);
       const nanoseconds end = clocks.to_common(rank, events[event].end);
-      waits.by_rank[rank].push_back({.event = event, .start = start, .split = start, .end = end});
+      waits.by_rank[rank].push_back({.event = event,
+                                     .start = start,
+                                     .split = start,
+                                     .end = end,
+                                     .known = is_alone(job.recordings[rank], events[event])});
     }
   }
 }

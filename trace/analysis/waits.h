@@ -26,7 +26,8 @@ class ArrivalFinder {
 };
 
 /// One communication event of a rank, on the common clock: [start, split) is wait, [split, end) is
-/// transfer. An event without partners is all transfer and `known` is false. `start` is when the
+/// transfer. Where not all that the rank waits for are recorded `known` is false: then
+/// [split, end), of an event without partners all of it, is wait or transfer. `start` is when the
 /// rank arrived: the event's own start, but earlier where a framework's timeline records a call
 /// only from the moment when all are there; the rank's work before it then ended at `start`.
 struct CommunicationSplit {
@@ -37,6 +38,7 @@ struct CommunicationSplit {
   bool known = false;
   std::optional<Rank> waited_for{};  // absent: no rank, a tie, or below the clock error
   std::int64_t collective = -1;      // index into Waits::collectives
+  bool below_error = false;          // the wait is no longer than the clock error
 };
 
 struct Waits {

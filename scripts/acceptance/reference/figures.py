@@ -3,8 +3,14 @@
 import json
 import statistics
 
-PARTS = ("compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_copy_ns", "host_late_ns", "dependency_idle_ns",
-         "launch_gap_ns", "profiler_overhead_ns", "unattributed_ns")
+PARTS = ("compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "below_clock_error_ns", "exposed_undivided_ns",
+         "exposed_copy_ns", "host_late_ns", "dependency_idle_ns", "launch_gap_ns", "profiler_overhead_ns",
+         "unattributed_ns")
+
+
+def time_of(row, part):
+    """ns; 0 for null (how undivided communication divides) and in versions that do not have the part."""
+    return row.get(part) or 0
 
 
 def load(path):
@@ -15,7 +21,7 @@ def load(path):
 def sums_exactly(attribution):
     """(steps whose parts sum to the step, steps)."""
     rows = attribution["ledger"]
-    return sum(sum(row[part] for part in PARTS) == row["end_ns"] - row["start_ns"] for row in rows), len(rows)
+    return sum(sum(time_of(row, part) for part in PARTS) == row["end_ns"] - row["start_ns"] for row in rows), len(rows)
 
 
 def losses(attribution):
@@ -37,7 +43,7 @@ def averaged(attribution):
 def parts(attribution):
     """Mean of each part and of the step over ranks and steps that count, ns."""
     rows = averaged(attribution)
-    means = {part: statistics.fmean(row[part] for row in rows) for part in PARTS} if rows else {}
+    means = {part: statistics.fmean(time_of(row, part) for row in rows) for part in PARTS} if rows else {}
     if rows:
         means["step_ns"] = statistics.fmean(row["end_ns"] - row["start_ns"] for row in rows)
     return means

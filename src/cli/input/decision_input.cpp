@@ -64,7 +64,7 @@ using nlohmann::json;
 constexpr std::uintmax_t most_bytes = 512U << 20U;
 constexpr std::size_t longest_front = 4096;
 constexpr const char* kind = "scaleworth attribution";
-constexpr std::int64_t known_version = 2;
+constexpr std::int64_t known_version = 3;
 constexpr std::int64_t most_ranks = 1 << 22;
 /// Clocks count from 1970 at most; lengths beyond three years are none. Sums of a few fit 64 bits.
 constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
@@ -152,7 +152,8 @@ attribution::StepLedger ledger_of(const Fields& fields) {
   ledger.excluded = fields.text("excluded");
   Nanoseconds sum{};
   for (const Part part : recording_parts) {
-    ledger.part(part) = fields.length(part_key(part));
+    // Older versions have fewer parts; null is what exposed_undivided_ns may hold.
+    if (fields.find(part_key(part))) ledger.part(part) = fields.length(part_key(part));
     sum += ledger.part(part);
   }
   if (sum != ledger.end - ledger.start) fields.refuse("has parts that do not add up to its step");

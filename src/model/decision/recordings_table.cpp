@@ -179,10 +179,10 @@ void declare_work(ScalingTable& table, Scaling scaling) {
 std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
   const double useful = rank.part(Part::compute);
   if (!(useful > 0.0)) return std::nullopt;
+  const GroupTimes groups = group_times(rank.parts);
   const double without_transfer =
-      rank.step - rank.part(Part::exposed_transfer) - rank.part(Part::exposed_wait);
-  const double without_host =
-      without_transfer - *group_times(rank.parts)[index_of(PartGroup::host)];
+      rank.step - *groups[index_of(PartGroup::communication)] - rank.part(Part::exposed_wait);
+  const double without_host = without_transfer - *groups[index_of(PartGroup::host)];
   attribution::Efficiency factors;
   factors.window = "the ledger of its only rank";
   factors.load_balance = 1.0;
@@ -303,7 +303,8 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
   drop_empty_parts(table);
   table.remarks.push_back(
       "a step is the mean of the slowest rank, its parts means over ranks: communication is "
-      "transfer that nothing hides, idle is waiting and what no record explains, host is late "
+      "transfer that nothing hides and what may be waiting or transfer, idle is waiting and what "
+      "no record explains, host is late "
       "launches and the pauses between them, I/O is copies; work is counted in steps of the "
       "smallest count");
   if (!declared && table.rows.size() > 1) table.remarks.push_back(assumed_scaling(table));

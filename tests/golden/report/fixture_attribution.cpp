@@ -200,7 +200,13 @@ Attribution lone_recording() {
   job.classes = {{WorkClass::unclassified, 0, 0ms, {}}};
   StepLedger only = ledger(0, 0);
   only.waited_for.clear();
-  only.uncharged_wait = only.part(Part::exposed_wait);
+  // Without the other ranks nobody can say what of it was waiting.
+  only.part(Part::exposed_undivided) =
+      only.part(Part::exposed_wait) + only.part(Part::exposed_transfer);
+  only.overlapped_undivided = only.overlapped_wait + only.overlapped_transfer;
+  only.part(Part::exposed_wait) = only.part(Part::exposed_transfer) = 0ns;
+  only.overlapped_wait = only.overlapped_transfer = 0ns;
+  only.uncharged_wait = 0ns;
   only.excluded = "boundary: the whole span of the recording";
   job.ledger = {only};
   job.unmatched_collectives = 7;

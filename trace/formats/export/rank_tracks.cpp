@@ -156,7 +156,7 @@ class Arrows {
     std::uint64_t number = 0;
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       for (const CommunicationSplit& split : by_rank[rank]) {
-        if (!split.known || !split.waited_for || !is_shown(rank, split)) continue;
+        if (!split.waited_for || !is_shown(rank, split)) continue;
         const auto straggler = static_cast<std::size_t>(split.waited_for->index);
         const auto from = shown.find({straggler, split.collective});
         if (straggler == rank || from == shown.end()) continue;
@@ -191,7 +191,7 @@ class RankExporter {
                ExportWriter& writer)
       : source_(source), arrows_(arrows), rank_(rank), writer_(writer) {
     for (const CommunicationSplit& split : source.attributed.waits.by_rank.at(rank))
-      if (split.known) split_of_.at(split.event) = &split;
+      if (split.known || split.collective >= 0) split_of_.at(split.event) = &split;
   }
 
   void write() {
@@ -261,12 +261,15 @@ class RankExporter {
       return candidate.step == step && candidate.rank == rank;
     });
     if (entry == ledger.end()) return arguments;
+    const auto add = [&](const char* key, Part part, nanoseconds time, nanoseconds undivided) {
+      if (const auto known = attribution::known_time(part, time, undivided))
+        arguments.push_back({key, static_cast<std::int64_t>(known->count())});
+    };
     for (const Part part : recording_parts)
-      arguments.push_back({part_key(part), static_cast<std::int64_t>(entry->part(part).count())});
-    arguments.push_back(
-        {"overlapped_wait_ns", static_cast<std::int64_t>(entry->overlapped_wait.count())});
-    arguments.push_back(
-        {"overlapped_transfer_ns", static_cast<std::int64_t>(entry->overlapped_transfer.count())});
+      add(part_key(part), part, entry->part(part), entry->part(Part::exposed_undivided));
+    const nanoseconds undivided = entry->overlapped_undivided;
+    add("overlapped_wait_ns", Part::exposed_wait, entry->overlapped_wait, undivided);
+    add("overlapped_transfer_ns", Part::exposed_transfer, entry->overlapped_transfer, undivided);
     if (!entry->excluded.empty())
       arguments.push_back({"not averaged", std::string_view(entry->excluded)});
     return arguments;
@@ -303,12 +306,17 @@ class RankExporter {
     if (!split) return;
     const nanoseconds turn = std::clamp(split->split, time.start, time.end);
     add_wait(track, *split, {std::max(split->start, time.start), turn});
-    track.add({{turn, time.end}, "transfer", "transfer", {}, {}, arrows_.into(rank_, index)});
+    track.add({{turn, time.end},
+               split->known ? "transfer" : "wait or transfer",
+               "transfer",
+               {},
+               {},
+               arrows_.into(rank_, index)});
   }
 
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
-    std::string name = "wait";
+    std::string name = split.below_error ? part_name(Part::below_clock_error) : "wait";
     if (split.waited_for)
       name += " for " + rank_label(static_cast<std::size_t>(split.waited_for->index));
     track.add({time, name, "wait"});

@@ -34,6 +34,15 @@ json schema() {
   return read_schema(SCALEWORTH_ATTRIBUTION_SCHEMA);
 }
 
+/// The first line that begins so; empty for none.
+std::string line_with(const std::string& text, const std::string& begin) {
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line))
+    if (line.starts_with(begin)) return line;
+  return "";
+}
+
 /// A job of as many ranks as a large cluster has, one step each.
 attribution::Attribution large_job(int ranks) {
   attribution::Attribution job;
@@ -123,21 +132,79 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
   const Verdict verdict = judge_attribution({job, options, average(job)});
   REQUIRE(
       verdict.headline ==
-      "Exposed wait costs most: 4.00 ms of each step of 20.0 ms (20.0 %). No straggler is named: "
-      "One rank alone cannot tell who was late.");
-  REQUIRE(std::count(verdict.lines.begin(),
-                     verdict.lines.end(),
-                     "7 of 7 communication kernels have no partner in these recordings: what they "
-                     "waited counts as transfer.") == 1);
+      "No step counts as steady state (boundary): the figures are of excluded steps. Exposed "
+      "communication of 5.50 ms per step (27.5 %) has partners without a recording: how much of it "
+      "is waiting is n/a. Exposed communication, undivided costs most: 5.50 ms of each step of "
+      "20.0 ms (27.5 %). No straggler is named: One rank alone cannot tell who was late.");
 }
 
-TEST_CASE("a few communication kernels without partners do not reach the verdict",
+TEST_CASE("what nobody can divide into wait and transfer is n/a in every format", "[attribution]") {
+  const auto job = fixture::lone_recording();
+  const json document = as_json(job);
+  const json& ledger = document["ledger"][0];
+  const json& parts = document["averages"]["mean"]["parts"];
+  for (const char* part : {"exposed_wait_ns", "exposed_transfer_ns", "below_clock_error_ns"}) {
+    CHECK(ledger[part].is_null());
+    CHECK(parts[part].is_null());
+  }
+  CHECK(ledger["exposed_undivided_ns"] == 5'500'000);
+  CHECK_THAT(parts["exposed_undivided_ns"]["mean_ns"].get<double>(), WithinRel(5.5e6, 1e-9));
+  CHECK(document["averages"]["mean"]["overlapped_wait_ns"].is_null());
+  const auto rendered = [&](Format format) {
+    return render_attribution(job, std::nullopt, fixture::attribution_options(format));
+  };
+  CHECK(line_with(rendered(Format::text), "  exposed wait").find("n/a") != std::string::npos);
+  CHECK(line_with(rendered(Format::markdown), "| exposed wait").find("n/a") != std::string::npos);
+  const std::string csv = rendered(Format::csv);
+  CHECK(line_with(csv, "ledger_step,exposed_wait_s,").ends_with(",,,,"));
+  CHECK(line_with(csv, "ledger_step,exposed_undivided_s,").ends_with(",0.0055,,,"));
+}
+
+TEST_CASE("zero beside divided communication is zero", "[attribution]") {
+  const json ledger = as_json(fixture::straggler_job())["ledger"][3];
+  CHECK(ledger["exposed_wait_ns"] == 0);
+  CHECK(ledger["below_clock_error_ns"] == 0);
+}
+
+TEST_CASE("what limits the recordings leads every format, and money is for all ranks of the job",
           "[attribution]") {
-  auto job = fixture::straggler_job();
-  job.unmatched_collectives = 1;
+  auto job = fixture::straggler_job();  // of four ranks
+  job.job_size = {64, true};
+  job.programs = {"ranks 0-2", "rank 3"};
+  for (auto& ledger : job.ledger) ledger.excluded = "warm-up: the first steps compile";
+  const std::string limits =
+      "4 of 64 ranks left recordings; costs and GPU-hours are for all 64. By their kernels the "
+      "ranks run 2 programs, which the means mix (ranks 0-2; rank 3). No step counts as steady "
+      "state (warm-up): the figures are of excluded steps. ";
   const auto options = fixture::attribution_options();
-  for (const std::string& line : judge_attribution({job, options, average(job)}).lines)
-    CHECK(line.find("no partner") == std::string::npos);
+  const Verdict verdict = judge_attribution({job, options, average(job), fixture::gpu_price});
+  CHECK(verdict.headline.find(limits + "The others wait") == 0);
+  CHECK(std::ranges::count_if(verdict.lines, [](const std::string& line) {
+          return line.ends_with("an hour of the job's 64 ranks costs.");
+        }) == 1);
+  const json document = as_json(job);
+  CHECK(document["verdict"]["headline"] == verdict.headline);
+  // The share is of the steps that are averaged, here all.
+  const json& straggler = document["stragglers"]["stragglers"][0];
+  const double share = straggler["share_of_gpu_time"];
+  CHECK_THAT(straggler["lost_usd_per_hour"].get<double>(), WithinRel(share * 2.5 * 64, 1e-9));
+  for (const Format format : {Format::csv, Format::html, Format::markdown}) {
+    const std::string text =
+        render_attribution(job, fixture::gpu_price, fixture::attribution_options(format));
+    const std::size_t found = text.find("4 of 64 ranks left recordings");
+    REQUIRE(found != std::string::npos);
+    // In a table for programs it is the first row.
+    if (format == Format::csv) CHECK(text.find('\n') == text.rfind('\n', found));
+  }
+  job.job_size = {64, false};
+  CHECK(judge_attribution({job, options, average(job)}).headline.find("4 of at least 64") == 0);
+}
+
+TEST_CASE("a job without a step says so first", "[attribution]") {
+  const attribution::Attribution nothing;
+  const auto options = fixture::attribution_options();
+  CHECK(judge_attribution({nothing, options, std::nullopt}).headline.find("No step was found. ") ==
+        0);
 }
 
 TEST_CASE("no straggler is an answer of its own", "[attribution]") {
@@ -200,8 +267,9 @@ TEST_CASE("the schema check of an attribution sees a renamed member", "[attribut
   json document = as_json(fixture::straggler_job());
   document["ledger"][0]["compute_us"] = 1;
   document["stragglers"]["stragglers"][0].erase("rank");
-  REQUIRE(SchemaChecker(schema()).check(document) ==
-          "/ledger/*/compute_us breaks additionalProperties\n/stragglers/stragglers/* breaks rank\n");
+  REQUIRE(
+      SchemaChecker(schema()).check(document) ==
+      "/ledger/*/compute_us breaks additionalProperties\n/stragglers/stragglers/* breaks rank\n");
 }
 
 TEST_CASE("JSON keeps the ledger to the nanosecond", "[attribution]") {

@@ -202,3 +202,26 @@ TEST_CASE("Stragglers stand over the whole window", "[export]") {
   const PerfettoFile file(folder.file("a.pftrace"));
   CHECK(track_of(file, "scaleworth", "verdict").front().name == straggler.sentence);
 }
+
+TEST_CASE("An export of one rank alone gives its exposed communication, but no wait", "[export]") {
+  const TestFolder folder;
+  Job job = small_job();
+  const std::string both = folder.file("both.json");
+  export_timeline(job, attributed(job), both);
+  job.recordings.pop_back();
+  const std::string alone = folder.file("alone.json");
+  export_timeline(job, attributed(job), alone);
+  const auto step_of = [](const std::string& path) {
+    const auto document = nlohmann::json::parse(std::ifstream(path));
+    for (const auto& event : document["traceEvents"])
+      if (event.value("name", "") == "step 0") return event["args"];
+    return nlohmann::json();
+  };
+  // Alone on the GPU from 70 to 80 us, of which the other rank came at 75.
+  CHECK(step_of(both)["exposed_wait_ns"] == 5000);
+  CHECK(step_of(both)["exposed_transfer_ns"] == 5000);
+  CHECK(step_of(both)["exposed_undivided_ns"] == 0);
+  CHECK(step_of(alone)["exposed_undivided_ns"] == 10000);
+  for (const char* unknown : {"exposed_wait_ns", "exposed_transfer_ns", "overlapped_wait_ns"})
+    CHECK_FALSE(step_of(alone).contains(unknown));
+}
