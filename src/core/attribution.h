@@ -14,23 +14,27 @@
 namespace scaleworth::attribution {
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
-  slower_kernels,  // the same kernels took longer: clocks, temperature, contention
+  slower_kernels,  // kernels of the same shape took longer: clocks, temperature, contention
+  longer_kernels,  // kernels of the same name took longer, and how they were launched is not known
   more_work,       // more or other kernels, longer inputs: data imbalance
   pipeline_stage,  // all replicas of a pipeline stage are late alike: the partition is uneven
   host,            // the GPU stood idle because the host was late; see the host cause
   copies,          // memory copies took longer
   communication,   // an earlier transfer took longer
+  slow_fabric,     // likewise, where others of that kind and size are faster; see SlowFabric
   indirect,        // it waited itself; charged onward to the rank that it waited for
   profiler,        // the profiler's own work
   undecided,       // no single cause explains 80 % of the excess
 };
 inline const char* late_cause_name(LateCause cause) {
   constexpr std::array names{"the same kernels run slower",
+                             "kernels run longer, shape not recorded",
                              "more work",
                              "uneven pipeline stage",
                              "late host",
                              "longer copies",
                              "longer transfers",
+                             "slow fabric",
                              "it waited itself",
                              "the profiler's own work",
                              "undecided"};

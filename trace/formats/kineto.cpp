@@ -431,7 +431,6 @@ class KinetoReader final : public TraceReader {
     if (!recording_.step_marks.empty())
       recording_.step_marks_from = on_host ? "ProfilerStep" : "ProfilerStep on the GPU";
     recording_.threads = threads_.labels();
-    add_inputs();
     shift_times(recording_, base_);
     place_synchronizations(recording_);
     sort_and_drop_duplicates(recording_);
@@ -504,43 +503,21 @@ class KinetoReader final : public TraceReader {
   std::uint16_t launch_shape(const KinetoFields& fields) {
     if (fields["grid"].empty()) return 0;
     shape_ = bare_token(fields["grid"]);
-    for (const std::string_view more : {fields["block"], fields["Input Dims"]})
-      if (!more.empty()) (shape_ += ' ') += bare_token(more);
-    if (!inputs_.empty()) {
-      launched_.resize(recording_.device_events.size());
-      launched_.push_back(parse_identifier(fields["External id"]).value_or(0));
-    }
+    if (!fields["block"].empty()) (shape_ += ' ') += bare_token(fields["block"]);
+    const auto inputs = inputs_.find(parse_identifier(fields["External id"]).value_or(0));
+    if (inputs != inputs_.end()) (shape_ += ' ') += dimensions_.at(inputs->second);
     return shape_number(recording_, shape_);
   }
 
-  /// Of an operator, until the kernels that it launched are known.
+  /// Of an operator, for the kernels that it launched: those stand behind all operators.
   void note_inputs(const KinetoFields& fields) {
     std::string_view dimensions = fields["Input Dims"];
     if (dimensions.empty()) dimensions = fields["Input dims"];
     ++operators_without_inputs_;
-    if (dimensions.empty()) return;
+    if (!dimensions.starts_with("[[")) return;
     operators_without_inputs_ = 0;
     if (const auto id = parse_identifier(fields["External id"]))
-      inputs_.emplace_back(*id, dimensions_.intern(bare_token(dimensions)));
-  }
-
-  /// The inputs of the operators that launched kernels become part of the kernels' shapes.
-  void add_inputs() {
-    std::ranges::sort(inputs_);
-    std::map<std::pair<std::uint16_t, NameId>, std::uint16_t> known;
-    for (std::size_t i = 0; i < launched_.size(); ++i) {
-      DeviceEvent& event = recording_.device_events[i];
-      const auto found = std::ranges::lower_bound(
-          inputs_, launched_[i], {}, &decltype(inputs_)::value_type::first);
-      if (event.shape == 0 || found == inputs_.end() || found->first != launched_[i]) continue;
-      std::uint16_t& number = known[{event.shape, found->second}];
-      if (number == 0)
-        number = shape_number(
-            recording_,
-            fmt::format(
-                "{} {}", recording_.shapes.at(NameId{event.shape}), dimensions_.at(found->second)));
-      event.shape = number;
-    }
+      inputs_.emplace(*id, dimensions_.intern(dimensions));
   }
 
   std::uint32_t add_copy(const KinetoFields& fields) {
@@ -580,9 +557,8 @@ class KinetoReader final : public TraceReader {
   /// Operators in a row without inputs after which a recording is taken to hold none.
   static constexpr int most_without_inputs = 1000;
   int operators_without_inputs_ = 0;
-  NameTable dimensions_;                                  // of operators' inputs
-  std::vector<std::pair<std::uint64_t, NameId>> inputs_;  // by "External id" of the operator
-  std::vector<std::uint64_t> launched_;                   // "External id" by device event
+  NameTable dimensions_;                              // of operators' inputs
+  std::unordered_map<std::uint64_t, NameId> inputs_;  // by "External id" of the operator
   std::string shape_;
   std::vector<StepMark> gpu_step_marks_;  // taken when the host has none
   nanoseconds base_{};                    // what all times of the file count from
