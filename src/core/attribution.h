@@ -21,7 +21,6 @@ enum class LateCause : std::uint8_t {
   host,            // the GPU stood idle because the host was late; see the host cause
   copies,          // memory copies took longer
   communication,   // an earlier transfer took longer
-  slow_fabric,     // likewise, where others of that kind and size are faster; see SlowFabric
   indirect,        // it waited itself; charged onward to the rank that it waited for
   profiler,        // the profiler's own work
   undecided,       // no single cause explains 80 % of the excess
@@ -34,7 +33,6 @@ inline const char* late_cause_name(LateCause cause) {
                              "late host",
                              "longer copies",
                              "longer transfers",
-                             "slow fabric",
                              "it waited itself",
                              "the profiler's own work",
                              "undecided"};
