@@ -30,6 +30,13 @@ std::string_view synchronization_name(Synchronization::Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::uint16_t shape_number(Recording& recording, const std::array<std::int64_t, 6>& launch) {
+  const auto& [x, y, z, threads_x, threads_y, threads_z] = launch;
+  return shape_number(
+      recording,
+      fmt::format("[{}, {}, {}] [{}, {}, {}]", x, y, z, threads_x, threads_y, threads_z));
+}
+
 bool dropped_records(const Recording& recording) {
   return std::ranges::any_of(recording.losses, [](const auto& loss) {
     return loss.first.starts_with("dropped") && loss.second > 0;

@@ -6,6 +6,7 @@
 #include "src/core/span.h"
 #include "src/core/step_ledger.h"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -90,6 +91,7 @@ struct DeviceEvent {
   DeviceOperation operation = DeviceOperation::kernel;
   attribution::WorkClass work_class = attribution::WorkClass::unclassified;  // set by classify()
   attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;  // likewise
+  std::uint16_t shape = 0;  // of a kernel: shape_number(); 0 where it is not recorded
 };
 
 /// Whether classify() found communication in it.
@@ -207,6 +209,9 @@ struct Origin {
 struct Recording {
   Origin origin;
   NameTable names;
+  /// How kernels were launched, equal for equal launches on all ranks: "[grid] [block]" in blocks
+  /// and threads by dimension, and the dimensions of the operator's inputs where they are known.
+  NameTable shapes;
   std::vector<std::string> threads;        // "python 144/1", by index
   std::vector<DeviceEvent> device_events;  // by start
   std::vector<HostEvent> host_events;      // by start
@@ -222,6 +227,15 @@ struct Recording {
   std::map<std::string, std::int64_t> losses;
   std::vector<std::string> remarks;  // one line each, for people
 };
+
+/// The number of a kernel's launch shape; that of no shape for those beyond 16 bits.
+inline std::uint16_t shape_number(Recording& recording, std::string_view shape) {
+  const auto number = static_cast<std::size_t>(recording.shapes.intern(shape));
+  return number <= 0xffffU ? static_cast<std::uint16_t>(number) : std::uint16_t{0};
+}
+
+/// The same from numbers: blocks by dimension, then threads of a block.
+std::uint16_t shape_number(Recording& recording, const std::array<std::int64_t, 6>& launch);
 
 /// What is known of the collective call that an event carries out; null where nothing is.
 inline const Communication* communication_of(const Recording& recording, const DeviceEvent& event) {

@@ -14,7 +14,8 @@
 namespace scaleworth::attribution {
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
-  slower_kernels,  // the same kernels took longer: clocks, temperature, contention
+  slower_kernels,  // kernels of the same shape took longer: clocks, temperature, contention
+  longer_kernels,  // kernels of the same name took longer, and how they were launched is not known
   more_work,       // more or other kernels, longer inputs: data imbalance
   pipeline_stage,  // all replicas of a pipeline stage are late alike: the partition is uneven
   host,            // the GPU stood idle because the host was late; see the host cause
@@ -26,6 +27,7 @@ enum class LateCause : std::uint8_t {
 };
 inline const char* late_cause_name(LateCause cause) {
   constexpr std::array names{"the same kernels run slower",
+                             "kernels run longer, shape not recorded",
                              "more work",
                              "uneven pipeline stage",
                              "late host",

@@ -20,58 +20,101 @@ double mean_of(nanoseconds time, std::int64_t count) {
   return count == 0 ? 0.0 : in_ns(time) / static_cast<double>(count);
 }
 
-/// Kernels' differences by their two reasons, in ns, with what contributes most to each.
-struct KernelDifference {
-  double slower = 0.0;
-  double more = 0.0;
-  std::string slower_detail;
-  std::string more_detail;
-};
+/// What kernels on both sides took that are taken for equal, in ns.
+struct Slowdown {
+  double late = 0.0;
+  double compared = 0.0;
+  double largest = 0.0;
+  std::string most;
 
-KernelDifference compare_kernels(const std::map<std::string_view, KernelPair>& kernels) {
-  KernelDifference difference;
-  double largest_slower = 0.0;
-  double largest_more = 0.0;
-  double equal_late = 0.0;
-  double equal_compared = 0.0;
-  std::string slowest;
-  for (const auto& [name, pair] : kernels) {
+  double time() const { return late - compared; }
+
+  void add(std::string_view name, const KernelPair& pair) {
     const double late_mean = mean_of(pair.late_time, pair.late_count);
     const double compared_mean = mean_of(pair.compared_time, pair.compared_count);
     const auto both = static_cast<double>(std::min(pair.late_count, pair.compared_count));
-    const double slower = both * (late_mean - compared_mean);
-    const double more = (in_ns(pair.late_time) - in_ns(pair.compared_time)) - slower;
-    difference.slower += slower;
-    difference.more += more;
-    equal_late += both * late_mean;
-    equal_compared += both * compared_mean;
-    if (slower > largest_slower) {
-      largest_slower = slower;
-      slowest = fmt::format(", most of it {} ({:+.0f} %)",
-                            shortened(name),
-                            100.0 * (late_mean / compared_mean - 1.0));
-    }
-    if (more > largest_more) {
-      largest_more = more;
-      difference.more_detail = fmt::format(
-          "{} instead of {} times {}", pair.late_count, pair.compared_count, shortened(name));
-    }
+    late += both * late_mean;
+    compared += both * compared_mean;
+    if (both * (late_mean - compared_mean) <= largest) return;
+    largest = both * (late_mean - compared_mean);
+    most = fmt::format(
+        ", most of it {} ({:+.0f} %)", shortened(name), 100.0 * (late_mean / compared_mean - 1.0));
   }
-  if (equal_compared > 0.0)
-    difference.slower_detail = fmt::format(
-        "equal kernels take {:+.1f} %{}", 100.0 * (equal_late / equal_compared - 1.0), slowest);
+
+  std::string text(const char* of_what) const {
+    if (compared <= 0.0) return "";
+    return fmt::format(
+        "kernels of equal {} take {:+.1f} %{}", of_what, 100.0 * (late / compared - 1.0), most);
+  }
+};
+
+/// Kernels' differences by their reasons, in ns.
+struct KernelDifference {
+  Slowdown at_equal_shape;
+  Slowdown at_unknown_shape;
+  double more = 0.0;  // other counts and shapes
+  std::string more_detail;
+};
+
+KernelDifference compare_kernels(const KernelPairs& kernels) {
+  KernelDifference difference;
+  double largest_more = 0.0;
+  for (auto next = kernels.begin(); next != kernels.end();) {
+    const auto [name, first_shape] = next->first;  // of a name no shape comes first
+    KernelPair all;
+    Slowdown equal;
+    for (; next != kernels.end() && next->first.first == name; ++next) {
+      const KernelPair& pair = next->second;
+      all.late_count += pair.late_count;
+      all.compared_count += pair.compared_count;
+      add_bounded(all.late_time, pair.late_time);
+      add_bounded(all.compared_time, pair.compared_time);
+      if (first_shape.empty()) continue;
+      equal.add(name, pair);
+      difference.at_equal_shape.add(name, pair);
+    }
+    if (first_shape.empty()) {
+      equal.add(name, all);
+      difference.at_unknown_shape.add(name, all);
+    }
+    const double longer = in_ns(all.late_time) - in_ns(all.compared_time);
+    const double more = longer - equal.time();
+    difference.more += more;
+    if (more <= largest_more) continue;
+    largest_more = more;
+    difference.more_detail =
+        all.late_count == all.compared_count
+            ? fmt::format("{} at other shapes takes {:+.0f} %",
+                          shortened(name),
+                          100.0 * longer / in_ns(all.compared_time))
+            : fmt::format(
+                  "{} instead of {} times {}", all.late_count, all.compared_count, shortened(name));
+  }
   return difference;
 }
 
 void add_compute(const Excess& excess, std::vector<CauseShare>& shares) {
   const KernelDifference kernels = compare_kernels(excess.kernels);
+  const double slower = kernels.at_equal_shape.time();
+  const double unknown = kernels.at_unknown_shape.time();
   // The sum over kernels counts what runs side by side twice: only its proportions are used.
-  const double sum = kernels.slower + kernels.more;
-  const double slower = sum == 0.0 ? 1.0 : std::clamp(kernels.slower / sum, 0.0, 1.0);
-  const nanoseconds compute = excess.part(Part::compute);
-  const nanoseconds part(std::llround(in_ns(compute) * slower));
-  shares.push_back({LateCause::slower_kernels, part, kernels.slower_detail});
-  shares.push_back({LateCause::more_work, compute - part, kernels.more_detail});
+  const double sum = slower + unknown + kernels.more;
+  const auto compute = excess.part(Part::compute);
+  const auto part = [&](double time, nanoseconds otherwise) {
+    return sum == 0.0
+               ? otherwise
+               : nanoseconds(std::llround(in_ns(compute) * std::clamp(time / sum, 0.0, 1.0)));
+  };
+  const nanoseconds at_equal_shape = part(slower, nanoseconds::zero());
+  nanoseconds at_unknown_shape = part(unknown, compute);
+  if (std::chrono::abs(at_equal_shape + at_unknown_shape) > std::chrono::abs(compute))
+    at_unknown_shape = compute - at_equal_shape;
+  shares.push_back(
+      {LateCause::slower_kernels, at_equal_shape, kernels.at_equal_shape.text("shape")});
+  shares.push_back(
+      {LateCause::longer_kernels, at_unknown_shape, kernels.at_unknown_shape.text("name")});
+  shares.push_back(
+      {LateCause::more_work, compute - at_equal_shape - at_unknown_shape, kernels.more_detail});
 }
 
 std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
@@ -107,11 +150,20 @@ const CollectiveWait::Participant* participant_of(const CollectiveWait& collecti
   return &*found;
 }
 
+bool has_inputs(const Recording& recording) {
+  for (std::size_t i = 0; i < recording.shapes.size(); ++i)
+    if (recording.shapes.at(static_cast<NameId>(i)).find(" [[") != std::string_view::npos)
+      return true;
+  return false;
+}
+
 struct Examiner {
   const Job& job;
   const Waits& waits;
   const ClockMap& clocks;
   const std::vector<IntervalSet>& computing;
+  /// Operators' inputs tell shapes apart where all recordings have them.
+  bool with_inputs = std::ranges::all_of(job.recordings, has_inputs);
   std::vector<std::vector<StepLedger>> ledgers{};  // by rank
 
   /// Looks back for the collective at which the two ranks of a delay last met.
@@ -155,7 +207,11 @@ struct Examiner {
 
   /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
   /// what the rank did that it is compared with.
-  void add(std::uint32_t rank, TimeInterval window, bool late, Excess& excess) const {
+  void add(std::uint32_t rank,
+           TimeInterval window,
+           bool late,
+           Excess& excess,
+           KernelPairs& kernels) const {
     auto ledger = std::ranges::lower_bound(ledgers[rank], window.start, {}, &StepLedger::start);
     for (; ledger != ledgers[rank].end() && ledger->end <= window.end; ++ledger)
       add(*ledger, late ? 1 : -1, excess);
@@ -167,7 +223,9 @@ struct Examiner {
     for (; event != recording.device_events.end(); ++event) {
       if (clocks.to_common(rank, event->start) >= window.end) break;
       if (!is_compute(*event)) continue;
-      KernelPair& pair = excess.kernels[recording.names.at(event->name)];
+      const std::string_view shape = recording.shapes.at(NameId{event->shape});
+      KernelPair& pair = kernels[{recording.names.at(event->name),
+                                  shape.substr(0, with_inputs ? shape.npos : shape.find(" [["))}];
       ++(late ? pair.late_count : pair.compared_count);
       add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
     }
@@ -216,8 +274,8 @@ std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::s
   }
   return order;
 }
-}  // namespace
 
+/// Sum of excesses without kernels and `upstream`.
 void add_excess(Excess& sum, const Excess& one) {
   for (std::size_t part = 0; part < part_count; ++part)
     add_bounded(sum.parts[part], one.parts[part]);
@@ -225,14 +283,8 @@ void add_excess(Excess& sum, const Excess& one) {
   for (std::size_t cause = 0; cause < sum.host.size(); ++cause)
     add_bounded(sum.host[cause], one.host[cause]);
   for (const auto& [rank, time] : one.waited_for) add_bounded(sum.waited_for[rank], time);
-  for (const auto& [name, pair] : one.kernels) {
-    KernelPair& total = sum.kernels[name];
-    total.late_count += pair.late_count;
-    total.compared_count += pair.compared_count;
-    add_bounded(total.late_time, pair.late_time);
-    add_bounded(total.compared_time, pair.compared_time);
-  }
 }
+}  // namespace
 
 std::vector<CauseShare> cause_shares(const Excess& excess,
                                      const std::optional<std::string>& stage,
@@ -276,18 +328,19 @@ nanoseconds Excess::total() const {
   return sum;
 }
 
-std::vector<std::optional<Excess>> measure_excess(const Job& job,
-                                                  const Waits& waits,
-                                                  const ClockMap& clocks,
-                                                  const std::vector<IntervalSet>& computing,
-                                                  const std::vector<Delay>& delays) {
+Excesses measure_excess(const Job& job,
+                        const Waits& waits,
+                        const ClockMap& clocks,
+                        const std::vector<IntervalSet>& computing,
+                        const std::vector<Delay>& delays) {
   Examiner examiner{job, waits, clocks, computing};
   std::vector<std::pair<std::size_t, WindowPair>> examined;          // delay and its windows
   std::vector<std::set<nanoseconds>> bounds(job.recordings.size());  // of the windows
-  std::vector<std::optional<Excess>> all(delays.size());
+  Excesses all{std::vector<std::optional<Excess>>(delays.size()),
+               std::vector<Excess>(job.recordings.size())};
   for (const std::size_t index : largest_delays(delays, job.recordings.size())) {
     const Delay& delay = delays[index];
-    Excess& excess = all[index].emplace();
+    Excess& excess = all.by_delay[index].emplace();
     const auto pair = examiner.windows(delay);
     if (!pair) {
       const auto& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
@@ -302,9 +355,14 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
   examiner.make_ledgers(bounds);
   for (const auto& [index, pair] : examined) {
     check_interrupt();
-    examiner.add(delays[index].late, pair.late, true, *all[index]);
-    examiner.add(delays[index].compared, pair.compared, false, *all[index]);
+    const Delay& delay = delays[index];
+    Excess& excess = *all.by_delay[index];
+    KernelPairs& kernels = all.by_rank[delay.late].kernels;
+    examiner.add(delay.late, pair.late, true, excess, kernels);
+    examiner.add(delay.compared, pair.compared, false, excess, kernels);
   }
+  for (std::size_t i = 0; i < delays.size(); ++i)
+    if (all.by_delay[i]) add_excess(all.by_rank[delays[i].late], *all.by_delay[i]);
   return all;
 }
 }  // namespace scaleworth::trace

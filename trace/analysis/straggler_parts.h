@@ -46,13 +46,15 @@ Delays find_delays(const CountedSteps& steps,
                    const std::vector<IntervalSet>& computing,
                    const std::vector<attribution::StepLedger>& ledger);
 
-/// Kernels of one name on both sides.
+/// Kernels of one name and shape on both sides.
 struct KernelPair {
   std::int64_t late_count = 0;
   std::int64_t compared_count = 0;
   nanoseconds late_time{};
   nanoseconds compared_time{};
 };
+/// By name and shape of the launch, which is empty where it is not recorded.
+using KernelPairs = std::map<std::pair<std::string_view, std::string_view>, KernelPair>;
 
 /// What a late rank did longer than the rank that it is compared with, since they last met:
 /// differences late - compared of the parts of a window; they sum to `total()`.
@@ -64,22 +66,27 @@ struct Excess {
   std::array<nanoseconds, attribution::host_causes> host{};  // of host_late
   std::map<std::uint32_t, nanoseconds> waited_for;  // of exposed_wait, by rank; the late rank's own
   std::vector<std::pair<std::int64_t, nanoseconds>> upstream;  // its waits: collective, length
-  std::map<std::string_view, KernelPair> kernels;
+  KernelPairs kernels;                                         // only of sums
 
   nanoseconds part(Part which) const { return parts[index_of(which)]; }
   nanoseconds& part(Part which) { return parts[index_of(which)]; }
   nanoseconds total() const;
 };
 
-/// Excess of each delay, absent where it is not among the largest: as many are examined as fit into
-/// memory. Two ranks that have not met before in the recording differ by `unrecorded`. By the
+struct Excesses {
+  /// Absent where the delay is not among the largest: as many are examined as fit into memory.
+  std::vector<std::optional<Excess>> by_delay;
+  std::vector<Excess> by_rank;  // sums over the delays of each late rank, without `upstream`
+};
+
+/// Two ranks that have not met before in the recording differ by `unrecorded`. By the
 /// ledger of both windows, which start when the last collective of both ended, or, where kernels
 /// ran on under it, when each rank came to it.
-std::vector<std::optional<Excess>> measure_excess(const Job& job,
-                                                  const Waits& waits,
-                                                  const ClockMap& clocks,
-                                                  const std::vector<IntervalSet>& computing,
-                                                  const std::vector<Delay>& delays);
+Excesses measure_excess(const Job& job,
+                        const Waits& waits,
+                        const ClockMap& clocks,
+                        const std::vector<IntervalSet>& computing,
+                        const std::vector<Delay>& delays);
 
 /// Waiting charged to the ranks where it began: a rank that came late because it had itself waited
 /// passes that part on.
@@ -97,12 +104,10 @@ Charges charge_delays(const std::vector<Delay>& delays,
                       const std::vector<std::optional<Excess>>& excess,
                       std::size_t ranks);
 
-/// Sum of excesses, kernels by name; `upstream` is left out.
-void add_excess(Excess& sum, const Excess& one);
-
-/// How `excess` divides, largest first; the shares sum to excess.total(). Computing longer is the
-/// same kernels being slower (equal names, longer on average) or other counts, in proportion; all
-/// of it is the stage's when `stage` is given, with that text.
+/// How `excess` divides, largest first; the shares sum to excess.total(). Computing longer is, in
+/// proportion, kernels of equal name and shape being slower, other counts and shapes, or kernels of
+/// equal name being longer whose shape is not recorded: their inputs may be larger. All of it is
+/// the stage's when `stage` is given, with that text.
 std::vector<attribution::CauseShare> cause_shares(const Excess& excess,
                                                   const std::optional<std::string>& stage,
                                                   const RankNumbers& numbers);

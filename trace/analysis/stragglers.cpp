@@ -180,7 +180,7 @@ class Investigation {
       computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
     found_ = find_delays(steps_, waits, computing, ledger);
     excess_ = measure_excess(job, waits, alignment.map, computing, found_.delays);
-    charges_ = charge_delays(found_.delays, excess_, job.recordings.size());
+    charges_ = charge_delays(found_.delays, excess_.by_delay, job.recordings.size());
     if (takes_turns_) bubble_ = take_off_turns(steps_, ledger, charges_);
   }
 
@@ -241,12 +241,8 @@ class Investigation {
       add_bounded(straggler.waited, report.total[waiting][rank]);
       add_bounded(straggler.exposed, report.exposed[waiting][rank]);
     }
-    Excess sum;
-    for (std::size_t i = 0; i < found_.delays.size(); ++i) {
-      if (found_.delays[i].late != rank) continue;
-      ++straggler.collectives;
-      if (excess_[i]) add_excess(sum, *excess_[i]);
-    }
+    straggler.collectives = std::ranges::count(found_.delays, rank, &Delay::late);
+    Excess sum = excess_.by_rank[rank];
     // To have waited for its turn made it no later than those that waited for theirs.
     if (takes_turns_) sum.part(Part::exposed_wait) = nanoseconds::zero();
     const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
@@ -334,7 +330,7 @@ class Investigation {
   PipelineStages stages_;
   bool takes_turns_ = false;
   Delays found_;
-  std::vector<std::optional<Excess>> excess_;
+  Excesses excess_;
   Charges charges_;
   double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to no rank
 };

@@ -59,14 +59,19 @@ bool is(const KinetoCategory& category, Kind kind) {
 }
 
 /// Of args, grouped by first letter, which is what is compared first.
-constexpr std::array<std::string_view, 20> argument_keys = {
+constexpr std::array<std::string_view, 25> argument_keys = {
     "correlation",
     "cuda_sync_kind",
     "device",
     "dtype",
     "stream",
     "bytes",
+    "block",
     "graph node id",
+    "grid",
+    "External id",
+    "Input Dims",
+    "Input dims",
     "wait_on_stream",
     "wait_on_cuda_event_record_corr_id",
     "Collective name",
@@ -95,6 +100,7 @@ struct KinetoFields {
   KinetoCategory category = OtherEvent::unused;
   char phase = '\0';
   bool has_category = false;
+  bool wants_inputs = false;    // of operators; set by the caller
   bool arguments_left = false;  // they stood before what says which of them are needed
   std::string_view name;        // without quotes and escapes
   std::string_view process;
@@ -118,6 +124,9 @@ error_code read_arguments(od::value& arguments, KinetoFields& fields) {
     for (std::size_t i = 0; i < argument_keys.size(); ++i) {
       if (!is_key(key, argument_keys[i])) continue;
       fields.arguments[i] = value.raw_json_token();
+      od::array list;
+      if (fields.arguments[i].front() == '[' && value.get_array().get(list) == SUCCESS)
+        return list.raw_json().get(fields.arguments[i]);
       break;
     }
     return SUCCESS;
@@ -138,10 +147,13 @@ error_code read_field(od::field& field, KinetoFields& fields) {
     if (fields.phase == 'M') fields.category = OtherEvent::metadata;
   }
   if (is_key(key, "cat") && fields.phase != 'M') {
-    fields.category = kineto_category(bare_token(value.raw_json_token()));
+    const std::string_view category = bare_token(value.raw_json_token());
+    fields.category = kineto_category(category);
     fields.has_category = true;
+    fields.wants_inputs = fields.wants_inputs && !category.starts_with("python");
   }
-  if (!is_key(key, "args") || is(fields.category, HostActivity::operation)) return SUCCESS;
+  if (!is_key(key, "args")) return SUCCESS;
+  if (is(fields.category, HostActivity::operation) && !fields.wants_inputs) return SUCCESS;
   fields.arguments_left = is(fields.category, OtherEvent::unused);
   return fields.arguments_left ? SUCCESS : read_arguments(value, fields);
 }
@@ -398,6 +410,7 @@ class KinetoReader final : public TraceReader {
 
   Use event(simdjson::ondemand::object& event) override {
     KinetoFields fields;
+    fields.wants_inputs = operators_without_inputs_ < most_without_inputs;
     if (read_fields(event, fields) != SUCCESS) return Use::malformed;
     if (is(fields.category, OtherEvent::unused)) return Use::passed_over;
     return add(fields) ? Use::kept : Use::passed_over;
@@ -438,8 +451,10 @@ class KinetoReader final : public TraceReader {
       if (fields.name == "process_name") threads_.name_process(fields.process, fields.label);
       return true;
     }
-    if (is(fields.category, HostActivity::operation) && !is_kept_operation(fields.name))
-      return false;
+    if (is(fields.category, HostActivity::operation)) {
+      if (fields.wants_inputs) note_inputs(fields);
+      if (!is_kept_operation(fields.name)) return false;
+    }
     // MTIA records what its streams do with events among their work.
     if (fields.name == "event_wait" || fields.name == "event_record") return false;
     const auto span = parse_span(fields.start, fields.duration, recording_);
@@ -473,6 +488,7 @@ class KinetoReader final : public TraceReader {
         std::min<std::uint32_t>(device.value_or(0), std::numeric_limits<std::uint16_t>::max()));
     if (event.operation == DeviceOperation::kernel) {
       event.communication = add_communication(fields, recording_);
+      event.shape = launch_shape(fields);
       if (!recording_.origin.device) recording_.origin.device = event.device;
     } else {
       event.copy = add_copy(fields);
@@ -492,6 +508,26 @@ class KinetoReader final : public TraceReader {
       recording_.origin.process = parse_integer(fields.process);
     }
     recording_.host_events.push_back(event);
+  }
+
+  std::uint16_t launch_shape(const KinetoFields& fields) {
+    if (fields["grid"].empty()) return 0;
+    shape_ = bare_token(fields["grid"]);
+    if (!fields["block"].empty()) (shape_ += ' ') += bare_token(fields["block"]);
+    const auto inputs = inputs_.find(parse_identifier(fields["External id"]).value_or(0));
+    if (inputs != inputs_.end()) (shape_ += ' ') += dimensions_.at(inputs->second);
+    return shape_number(recording_, shape_);
+  }
+
+  /// Of an operator, for the kernels that it launched: those stand behind all operators.
+  void note_inputs(const KinetoFields& fields) {
+    std::string_view dimensions = fields["Input Dims"];
+    if (dimensions.empty()) dimensions = fields["Input dims"];
+    ++operators_without_inputs_;
+    if (!dimensions.starts_with("[[")) return;
+    operators_without_inputs_ = 0;
+    if (const auto id = parse_identifier(fields["External id"]))
+      inputs_.emplace(*id, dimensions_.intern(dimensions));
   }
 
   std::uint32_t add_copy(const KinetoFields& fields) {
@@ -528,6 +564,12 @@ class KinetoReader final : public TraceReader {
   ThreadTable threads_;
   std::unordered_map<std::string, bool> kept_operations_;  // what keep_ said
   std::string operation_;
+  /// Operators in a row without inputs after which a recording is taken to hold none.
+  static constexpr int most_without_inputs = 1000;
+  int operators_without_inputs_ = 0;
+  NameTable dimensions_;                              // of operators' inputs
+  std::unordered_map<std::uint64_t, NameId> inputs_;  // by "External id" of the operator
+  std::string shape_;
   std::vector<StepMark> gpu_step_marks_;  // taken when the host has none
   nanoseconds base_{};                    // what all times of the file count from
 };

@@ -208,7 +208,8 @@ class Generator {
   }
 
   void kernel(int rank, std::string_view name, WorkClass work_class, double length) {
-    const DeviceEvent event = launched(rank, name, work_class);
+    DeviceEvent event = launched(rank, name, work_class);
+    event.shape = trace::shape_number(recording_of(rank), "[8, 1, 1] [128, 1, 1]");
     std::normal_distribution<double> noise(1.0, truth_.kernel_noise);
     finish(rank, event, state_of(rank).device + length * std::max(0.2, noise(random_)));
   }

@@ -6,6 +6,7 @@
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/stragglers.h"
 
+#include <array>
 #include <random>
 
 namespace scaleworth::trace {
@@ -102,8 +103,8 @@ TEST_CASE(
   excess.part(Part::unattributed) = nanoseconds(-20);
   // Two of each are equal: 2 * (40 - 30) = 20 slower; the third took the mean of 40: 60 + 20 = 80
   // longer in total, of which 1/4 slower.
-  excess.kernels["gemm"] = {2, 2, nanoseconds(80), nanoseconds(60)};
-  excess.kernels["norm"] = {3, 1, nanoseconds(90), nanoseconds(30)};
+  excess.kernels[{"gemm", "[8, 1, 1]"}] = {2, 2, nanoseconds(80), nanoseconds(60)};
+  excess.kernels[{"norm", "[8, 1, 1]"}] = {3, 1, nanoseconds(90), nanoseconds(30)};
   const auto shares = cause_shares(excess, std::nullopt, RankNumbers(Job{}));
   nanoseconds sum{};
   for (const auto& share : shares) sum += share.time;
@@ -117,6 +118,43 @@ TEST_CASE(
   CHECK(shares[2].cause == LateCause::slower_kernels);
   CHECK(shares[2].time == nanoseconds(25));
   CHECK(named_cause(shares) == LateCause::undecided);
+}
+
+/// Shares of 100 ns of longer computing, by cause.
+std::map<LateCause, std::int64_t> compute_shares(const KernelPairs& kernels) {
+  Excess excess;
+  excess.part(Part::compute) = nanoseconds(100);
+  excess.kernels = kernels;
+  std::map<LateCause, std::int64_t> shares;
+  for (const auto& share : cause_shares(excess, std::nullopt, RankNumbers(Job{})))
+    shares[share.cause] += share.time.count();
+  return shares;
+}
+
+TEST_CASE("Kernels that take longer at an equal shape are slow, at another shape they do more") {
+  using Shares = std::map<LateCause, std::int64_t>;
+  // 4 kernels of 10 ns each take 15 ns.
+  CHECK(compute_shares(
+            {{{"gemm", "[8, 1, 1] [32, 1, 1]"}, {4, 4, nanoseconds(60), nanoseconds(40)}}}) ==
+        Shares{{LateCause::slower_kernels, 100}});
+  CHECK(compute_shares({{{"gemm", "[12, 1, 1] [32, 1, 1]"}, {4, 0, nanoseconds(60), {}}},
+                        {{"gemm", "[8, 1, 1] [32, 1, 1]"}, {0, 4, {}, nanoseconds(40)}}}) ==
+        Shares{{LateCause::more_work, 100}});
+  // 30 ns longer at an equal shape, 10 ns by a larger one.
+  CHECK(
+      compute_shares({{{"gemm", "[8, 1, 1] [32, 1, 1]"}, {3, 3, nanoseconds(60), nanoseconds(30)}},
+                      {{"norm", "[4, 1, 1] [32, 1, 1]"}, {0, 1, {}, nanoseconds(20)}},
+                      {{"norm", "[6, 1, 1] [32, 1, 1]"}, {1, 0, nanoseconds(30), {}}}}) ==
+      Shares{{LateCause::slower_kernels, 75}, {LateCause::more_work, 25}});
+}
+
+TEST_CASE("Where a rank recorded no shape of a kernel, its inputs may be larger") {
+  using Shares = std::map<LateCause, std::int64_t>;
+  CHECK(compute_shares({{{"gemm", ""}, {4, 4, nanoseconds(60), nanoseconds(40)}}}) ==
+        Shares{{LateCause::longer_kernels, 100}});
+  CHECK(compute_shares({{{"gemm", ""}, {4, 0, nanoseconds(60), {}}},
+                        {{"gemm", "[8, 1, 1] [32, 1, 1]"}, {0, 4, {}, nanoseconds(40)}}}) ==
+        Shares{{LateCause::longer_kernels, 100}});
 }
 
 TEST_CASE("A cause is named from 80 % on") {
@@ -172,7 +210,12 @@ TEST_CASE("Times in words have three digits") {
 }
 
 /// Two ranks, `count` all-reduces of 10 us each 1 ms; rank 1 computes `late` longer every time.
-attribution::StragglerReport two_ranks(int late, int error, std::string_view excluded) {
+/// Both launch their kernels in the shapes given.
+attribution::StragglerReport two_ranks(int late,
+                                       int error,
+                                       std::string_view excluded,
+                                       std::array<std::string_view, 2> shapes = {"[8, 1, 1]",
+                                                                                 "[8, 1, 1]"}) {
   Job job = job_of(2);
   StepPlan steps;
   steps.by_rank.resize(2);
@@ -181,7 +224,8 @@ attribution::StragglerReport two_ranks(int late, int error, std::string_view exc
     for (int rank = 0; rank < 2; ++rank) {
       Recording& recording = job.recordings[static_cast<std::size_t>(rank)];
       const int end = at + 500'000 + rank * late;
-      add_kernel(recording, "gemm", at, end);
+      add_kernel(recording, "gemm", at, end).shape =
+          shape_number(recording, shapes.at(static_cast<std::size_t>(rank)));
       add_call(recording, CollectiveKind::all_reduce, end, at + 510'000 + late);
       steps.by_rank[static_cast<std::size_t>(rank)].push_back(
           {step, nanoseconds(at), nanoseconds(at + 1'000'000), std::string(excluded)});
@@ -213,7 +257,23 @@ TEST_CASE("Who waited for whom, what it costs and why, for a job written down by
   // 0.1 ms of 2 * 1 ms.
   CHECK(straggler.sentence.find("5.0 % of all GPU time: 0.10 GPU-hours in every hour") !=
         std::string::npos);
-  CHECK(straggler.sentence.find("equal kernels take +20.0 %") != std::string::npos);
+  CHECK(straggler.sentence.find("kernels of equal shape take +20.0 %") != std::string::npos);
+}
+
+TEST_CASE("A rank is late by its GPU, its load or an unknown reason as its kernels' shapes say") {
+  const auto cause = [](std::string_view usual, std::string_view late) {
+    return two_ranks(100'000, 1000, "", {usual, late}).stragglers.at(0).cause;
+  };
+  CHECK(cause("[8, 1, 1] [32, 1, 1]", "[8, 1, 1] [32, 1, 1]") == LateCause::slower_kernels);
+  CHECK(cause("[8, 1, 1] [32, 1, 1]", "[10, 1, 1] [32, 1, 1]") == LateCause::more_work);
+  CHECK(cause("", "") == LateCause::longer_kernels);
+  CHECK(cause("[8, 1, 1] [32, 1, 1]", "") == LateCause::longer_kernels);
+  // At the same grid a product may sum over more.
+  CHECK(cause("[8, 1, 1] [32, 1, 1] [[4, 64], [64, 4]]",
+              "[8, 1, 1] [32, 1, 1] [[4, 80], [80, 4]]") == LateCause::more_work);
+  // Only one of the two recorded its operators' inputs.
+  CHECK(cause("[8, 1, 1] [32, 1, 1]", "[8, 1, 1] [32, 1, 1] [[4, 80], [80, 4]]") ==
+        LateCause::slower_kernels);
 }
 
 TEST_CASE("Steps that are all excluded are used, and the verdict says so") {

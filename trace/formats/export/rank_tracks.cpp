@@ -55,6 +55,8 @@ class EventArguments {
     number("graph node id", unless_zero(event.graph_node));
     if (event.operation == DeviceOperation::kernel)
       text("class", attribution::work_class_name(event.work_class));
+    // As one text, which reads back like the parts.
+    if (event.shape != 0) text("grid", recording_.shapes.at(NameId{event.shape}));
     if (event.communication != no_index)
       add_communication(recording_.communications.at(event.communication));
     if (event.copy != no_index) number("bytes", recording_.copies.at(event.copy).bytes);

@@ -233,13 +233,26 @@ NameId Contents::name(Side& side, std::optional<std::int64_t> id, Shorten* short
 void read_device_tables(Contents& contents) {
   read_table(contents,
              "CUPTI_ACTIVITY_KIND_KERNEL",
-             {"demangledName", "shortName", "mangledName", "graphNodeId"},
+             {"demangledName",
+              "shortName",
+              "mangledName",
+              "graphNodeId",
+              "gridX",
+              "gridY",
+              "gridZ",
+              "blockX",
+              "blockY",
+              "blockZ"},
              [&](const Rows& row, Side& side, DeviceEvent& event) {
                for (int column = first_own; column < first_own + 3; ++column) {
                  event.name = contents.name(side, row.integer(column));
                  if (event.name != NameId::none) break;
                }
                event.graph_node = graph_node(row, first_own + 3);
+               std::array<std::int64_t, 6> launch{};
+               for (std::size_t i = 0; i < launch.size(); ++i)
+                 launch[i] = row.integer(first_own + 4 + static_cast<int>(i)).value_or(0);
+               if (launch[0] > 0) event.shape = shape_number(side.recording, launch);
              });
   read_table(contents,
              "CUPTI_ACTIVITY_KIND_MEMCPY",

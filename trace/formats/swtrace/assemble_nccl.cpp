@@ -304,6 +304,8 @@ Recording without_events(const Recording& whole) {
   result.origin = whole.origin;
   for (std::size_t i = 0; i < whole.names.size(); ++i)
     result.names.intern(whole.names.at(static_cast<NameId>(i)));
+  for (std::size_t i = 0; i < whole.shapes.size(); ++i)
+    result.shapes.intern(whole.shapes.at(static_cast<NameId>(i)));
   result.threads = whole.threads;
   result.communications = whole.communications;
   result.nccl_uses = whole.nccl_uses;

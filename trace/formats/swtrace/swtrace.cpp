@@ -153,7 +153,12 @@ class Assembler {
       recording_.device_events.push_back(event);
       return true;
     };
-    for (const KernelRow& row : batch.kernels) add(row, DeviceOperation::kernel, name(row.name));
+    for (const ShapeRow& row : batch.shapes)
+      shapes_.push_back(shape_number(
+          recording_, {row.grid_x, row.grid_y, row.grid_z, row.block_x, row.block_y, row.block_z}));
+    for (const KernelRow& row : batch.kernels)
+      if (add(row, DeviceOperation::kernel, name(row.name)) && row.shape < shapes_.size())
+        recording_.device_events.back().shape = shapes_[row.shape];
     for (const CopyRow& row : batch.copies) {
       const std::string direction(direction_word(row.direction));
       if (!add(row, DeviceOperation::copy, recording_.names.intern("Memcpy " + direction)))
@@ -310,6 +315,7 @@ class Assembler {
 
   Recording recording_;
   std::vector<NameId> names_{NameId::none};  // by the file's numbers
+  std::vector<std::uint16_t> shapes_{0};     // likewise
   std::unordered_map<std::uint32_t, std::uint32_t> threads_;
   std::map<std::string, std::string> facts_;
   std::vector<WaitRow> waits_;

@@ -65,6 +65,42 @@ TEST_CASE("fields come in any order", "[trace][kineto]") {
   CHECK(recording.threads.at(recording.host_events[0].thread) == "python 2/8");
 }
 
+TEST_CASE("kernels keep grid, block and the inputs of the operator that launched them",
+          "[trace][kineto]") {
+  const auto kernel = [](int number, const std::string& arguments) {
+    return R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": )" +
+           std::to_string(number) + R"(, "dur": 1, "args": {"correlation": )" +
+           std::to_string(number) + arguments + "}}";
+  };
+  const std::string launch = R"(, "grid": [4, 2, 1], "block": [128, 1, 1])";
+  const auto recording = read_kineto_text(kineto_file(
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+          "args": {"External id": 17, "Input Dims": [[8, 64], [64, 8]], "Input type": ["float", "float"]}},
+         {"ph": "X", "cat": "cpu_op", "name": "aten::zero_", "pid": 1, "tid": 1, "ts": 2, "dur": 1,
+          "args": {"External id": 18, "Input Dims": []}})" +
+      kernel(1, R"(, "External id": 17)" + launch) + kernel(2, R"(, "External id": 18)" + launch) +
+      kernel(3, launch) + kernel(4, R"(, "External id": 17)") +
+      kernel(5, R"(, "grid": [1, 1, 1])")));
+  REQUIRE(recording.device_events.size() == 5);
+  const auto shape = [&](std::size_t i) {
+    return recording.shapes.at(NameId{recording.device_events[i].shape});
+  };
+  CHECK(shape(0) == "[4, 2, 1] [128, 1, 1] [[8, 64], [64, 8]]");
+  CHECK(shape(1) == "[4, 2, 1] [128, 1, 1]");
+  CHECK(recording.device_events[2].shape == recording.device_events[1].shape);
+  CHECK(recording.device_events[3].shape == 0);
+  CHECK(shape(4) == "[1, 1, 1]");
+  CHECK(recording.losses.empty());
+}
+
+TEST_CASE("more launch shapes than 16 bits count are not recorded", "[trace]") {
+  Recording recording;
+  for (int i = 1; i <= 0xffff; ++i)
+    REQUIRE(shape_number(recording, std::to_string(i)) == static_cast<std::uint16_t>(i));
+  CHECK(shape_number(recording, "one more") == 0);
+  CHECK(shape_number(recording, "7") == 7);
+}
+
 TEST_CASE("missing, infinite and negative durations end where they start, and count",
           "[trace][kineto]") {
   const auto recording = read_kineto_text(kineto_file(

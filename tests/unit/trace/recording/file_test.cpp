@@ -81,8 +81,11 @@ TEST_CASE("a process whose GPUs are a rank each gives a recording for each", "[r
                              .duration_ns = 50,
                              .correlation = 1 + device,
                              .name = 1,
-                             .device = device});
+                             .device = device,
+                             .shape = device});  // that of the first is not known
   }
+  batch.shapes = {
+      {.grid_x = 4, .grid_y = 2, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1}};
   const std::string bytes = file_of({batch});
   MemorySource source(bytes);
   const auto recordings = read_recording(source);
@@ -91,6 +94,9 @@ TEST_CASE("a process whose GPUs are a rank each gives a recording for each", "[r
   CHECK(recordings[1].origin.rank == 5);
   CHECK(recordings[1].origin.world_size == 8);
   CHECK(recordings[1].host_events.size() == 1);
+  CHECK(recordings[0].device_events.at(0).shape == 0);
+  CHECK(recordings[1].shapes.at(NameId{recordings[1].device_events.at(0).shape}) ==
+        "[4, 2, 1] [128, 1, 1]");
 }
 
 TEST_CASE("names of later batches go on where those before ended", "[recording]") {

@@ -58,12 +58,17 @@ std::pair<Job, Attributed> check_reads_back(const Job& job,
 TEST_CASE("An exported Chrome timeline reads back to the same ledger", "[export]") {
   const TestFolder folder;
   Job job = small_job();
+  for (Recording& recording : job.recordings)
+    for (DeviceEvent& event : recording.device_events)
+      if (event.operation == DeviceOperation::kernel)
+        event.shape = shape_number(recording, "[4, 2, 1] [128, 1, 1] [[8, 64], [64, 8]]");
   const Attributed all = attributed(job);
   for (const char* name : {"a.json", "a.json.gz"}) {
     const auto [again, same] = check_reads_back(job, all, folder.file(name));
     REQUIRE(again.recordings.size() == 2);
     CHECK(again.recordings[0].origin.tool == "Kineto, exported");
     const Recording& rank = again.recordings[1];
+    CHECK(rank.shapes.at(NameId{1}) == "[4, 2, 1] [128, 1, 1] [[8, 64], [64, 8]]");
     CHECK(rank.communications.size() == 1);
     CHECK(rank.communications[0].sequence == 3);
     CHECK(rank.communications[0].output_bytes == 4096);

@@ -74,6 +74,21 @@ TEST_CASE("One process with two devices gives two recordings with the host's thr
   CHECK(recordings[1].threads.at(recordings[1].host_events[1].thread) == "10/2");
 }
 
+TEST_CASE("Kernels keep grid and block", "[nsight]") {
+  NsysFile file;
+  file.tables().name(1, "kernel").kernel(10, 20, 1, 1).kernel(30, 40, 1, 2);
+  for (const char* column : {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"})
+    file.sql(fmt::format("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD {} INT", column));
+  file.sql(
+      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4, gridY = 2, gridZ = 1, blockX = 128,"
+      " blockY = 1, blockZ = 1 WHERE start = 10");
+  const auto recordings = read(file);
+  REQUIRE(recordings.at(0).device_events.size() == 2);
+  CHECK(recordings[0].shapes.at(NameId{recordings[0].device_events[0].shape}) ==
+        "[4, 2, 1] [128, 1, 1]");
+  CHECK(recordings[0].device_events[1].shape == 0);
+}
+
 TEST_CASE("A device on which a process only copies belongs to the device with its kernels",
           "[nsight]") {
   NsysFile file;
