@@ -249,10 +249,21 @@ Knee knee(const std::vector<Knee>& knees, KneeKind kind) {
   return *found;
 }
 
+std::vector<Knee> knees_of(const model::ContentionFit& law,
+                           const std::vector<model::ContentionFit>& draws,
+                           const KneeRequest& request) {
+  const auto time = [](const model::ContentionFit& of) -> model::TimeAt {
+    return [of](double count) { return of.time(count); };
+  };
+  std::vector<model::TimeAt> times;
+  for (const model::ContentionFit& draw : draws) times.push_back(time(draw));
+  return law_knees(time(law), times, request);
+}
+
 std::string position(const model::ContentionFit& law,
                      KneeKind kind,
                      const KneeRequest& request = priced()) {
-  const Knee found = knee(law_knees(law, {}, request), kind);
+  const Knee found = knee(knees_of(law, {}, request), kind);
   return fmt::format("{} {}", found.count.value_or(0), printed(found.position.value_or(0.0), 4));
 }
 
@@ -279,7 +290,7 @@ TEST_CASE("half the efficiency of Amdahl's law is at 1 + 1/s", "[knee]") {
   CHECK(position({1.0, serial, 0.0, 0.0}, KneeKind::efficiency) == "27 27.5871");  // 1 + 1/.0376122
   // .0015 K^2 + .0285 K + .97 - 2 = 0: K = (-.0285 + sqrt(.00081225 + .00618))/.003 = 18.3732.
   CHECK(position(published, KneeKind::efficiency) == "18 18.3732");
-  const Knee at = knee(law_knees(published, {}, priced()), KneeKind::efficiency);
+  const Knee at = knee(knees_of(published, {}, priced()), KneeKind::efficiency);
   CHECK_THAT(published_efficiency(*at.count), WithinAbs(0.5, 0.02));
   CHECK(published_efficiency(*at.count) >= 0.5);
   CHECK(published_efficiency(*at.count + 1) < 0.5);
@@ -296,17 +307,17 @@ TEST_CASE("the largest speed-up times efficiency is at the root of its derivativ
 TEST_CASE("the slope's knee is where one more rank adds the threshold", "[knee]") {
   // Amdahl: (1-s)/(1 + s (K-1))^2 = 1/2 at K = 1 + (sqrt(2 * .95) - 1)/.05 = 8.5681.
   CHECK(position({1.0, 0.05, 0.0, 0.0}, KneeKind::slope) == "8 8.5681");
-  const double at = *knee(law_knees(published, {}, priced()), KneeKind::slope).position;
+  const double at = *knee(knees_of(published, {}, priced()), KneeKind::slope).position;
   const auto speedup = [](double k) { return k / (1.0 + 0.03 * (k - 1) + 0.0015 * k * (k - 1)); };
   CHECK_THAT((speedup(at + 0.5) - speedup(at - 0.5)), WithinAbs(0.5, 0.001));
 }
 
 TEST_CASE("a law without losses has no knee, one without overhead no peak", "[knee]") {
-  for (const Knee& one : law_knees({1.0, 0.0, 0.0, 0.0}, {}, priced())) {
+  for (const Knee& one : knees_of({1.0, 0.0, 0.0, 0.0}, {}, priced())) {
     CHECK_FALSE(one.count);
     CHECK_FALSE(one.high);
   }
-  CHECK_FALSE(knee(law_knees({1.0, 0.1, 0.0, 0.0}, {}, priced()), KneeKind::peak).position);
+  CHECK_FALSE(knee(knees_of({1.0, 0.1, 0.0, 0.0}, {}, priced()), KneeKind::peak).position);
   // Everything serial: E = 1/K falls to 1/2 at 2, and each further rank is lost.
   CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::efficiency) == "2 2.0000");
   CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::slope) == "1 1.0000");
@@ -316,7 +327,7 @@ TEST_CASE("a law without losses has no knee, one without overhead no peak", "[kn
 TEST_CASE("a knee against another baseline counts that one's efficiency as 1", "[knee]") {
   KneeRequest request = priced();
   request.baseline = 4;
-  const Knee at = knee(law_knees(published, {}, request), KneeKind::efficiency);
+  const Knee at = knee(knees_of(published, {}, request), KneeKind::efficiency);
   const double at_baseline = published_efficiency(4);
   CHECK(published_efficiency(*at.count) >= 0.5 * at_baseline);
   CHECK(published_efficiency(*at.count + 1) < 0.5 * at_baseline);
@@ -325,11 +336,11 @@ TEST_CASE("a knee against another baseline counts that one's efficiency as 1", "
 TEST_CASE("draws that never peak leave the interval open above", "[knee]") {
   std::vector<model::ContentionFit> draws(39, published);
   draws.front().coherency = 0.002;
-  const Knee closed = knee(law_knees(published, draws, priced()), KneeKind::peak);
-  CHECK_THAT(closed.low, WithinAbs(std::sqrt(0.97 / 0.002), 1e-9));
+  const Knee closed = knee(knees_of(published, draws, priced()), KneeKind::peak);
+  CHECK_THAT(closed.low, WithinAbs(std::sqrt(0.97 / 0.002), 1e-6));
   CHECK_THAT(*closed.high, WithinAbs(25.4296, 5e-5));
   draws.push_back({1.0, 0.03, 0.0, 0.0});
-  CHECK_FALSE(knee(law_knees(published, draws, priced()), KneeKind::peak).high);
+  CHECK_FALSE(knee(knees_of(published, draws, priced()), KneeKind::peak).high);
 }
 
 TEST_CASE("rows alone give the measured counts between which a knee lies", "[knee]") {
