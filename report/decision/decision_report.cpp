@@ -53,9 +53,16 @@ std::vector<NextCommand> next_commands(const DecideView& view) {
 /// Counts as loads were given.
 void show_loads(Table& table, double unit) {
   const bool knees = table.id == "knee" || table.id == "remedy";
+  int places = 1;
+  while (std::abs(std::remainder(unit * std::pow(10.0, places), 1.0)) > 1e-6) ++places;
   for (std::size_t i = 0; unit != 1.0 && i < table.columns.size(); ++i) {
-    const Unit of = table.columns[i].unit;
-    if (of != Unit::count && (!knees || of == Unit::percent)) continue;
+    Column& column = table.columns[i];
+    if (column.unit == Unit::count) {
+      column.unit = Unit::plain;
+      column.decimals = places;
+    } else if (!knees || column.unit == Unit::percent) {
+      continue;
+    }
     for (Row& row : table.rows) {
       auto* count = std::get_if<Number>(&row.cells[i]);
       if (count) *count = transform(*count, [=](double units) { return units * unit; });

@@ -8,6 +8,7 @@
 #include "tests/unit/model/decide/tables.h"
 
 #include <cmath>
+#include <random>
 
 using namespace scaleworth;
 using namespace scaleworth::decide;
@@ -415,4 +416,65 @@ TEST_CASE("the threshold of the rubric is that of the knee, and its origin is to
   CHECK(knee(decision.knees.knees, KneeKind::efficiency).count.value_or(0) >= 8);
   CHECK(knee_name(KneeKind::slope, KneeRequest{}) ==
         "one more rank adds 0.5 of a rank (default threshold)");
+}
+
+namespace {
+/// 0.5 % of noise in each total.
+template <class Time>
+Decision of_totals(const Time& time, std::uint64_t seed, const DecisionRequest& request) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<TableRow> rows;
+  for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
+    rows.push_back(observation(count, 1000.0 * time(count) * (1.0 + 0.005 * normal(random))));
+  return decide_table(assemble(rows), request);
+}
+
+double by_root(double k) {
+  return (0.95 + 0.05 * std::sqrt(k)) / k;
+}
+}  // namespace
+
+TEST_CASE("a law that the comparison rejects does not place the knee: a square-root loss",
+          "[knee]") {
+  DecisionRequest request;
+  request.rubric.efficiency_threshold = 0.75;
+  constexpr int tables = 12;
+  int efficient = 0;
+  int sloped = 0;
+  for (int seed = 0; seed < tables; ++seed) {
+    const Decision decision = of_totals(by_root, 100 + seed, request);
+    const auto holds = [&](KneeKind kind, double truth) {
+      const Knee at = knee(decision.knees.knees, kind);
+      return at.low <= truth && (!at.high || truth <= *at.high);
+    };
+    // .95 + .05 u = 1/.75 at u = 7.6667, K = u^2 = 58.778.
+    efficient += holds(KneeKind::efficiency, 58.778);
+    // (.95 + .025 u) = .75 (.95 + .05 u)^2: .001875 u^2 + .04625 u - .273125 = 0, u = 4.9229.
+    sloped += holds(KneeKind::slope, 24.235);
+    const Knee at = knee(decision.knees.knees, KneeKind::efficiency);
+    CHECK_THAT(at.position.value_or(0.0), WithinRel(58.778, 0.1));
+    CHECK(decision.diagnosis.remedies.empty());  // totals without serial work in all laws
+  }
+  CHECK(efficient >= tables - 2);
+  CHECK(sloped >= tables - 2);
+}
+
+TEST_CASE("totals of certain serial work have a remedy, by all laws fitted without it", "[cause]") {
+  const Decision decision = of_totals([](double k) { return 0.95 / k + 0.05; }, 7, {});
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "serial work");
+  const Remedy& half = remedy(decision.diagnosis.remedies, Cause::serial);
+  // E = 1/2 at 1 + 1/s: 21, with half the serial work 41.
+  CHECK_THAT(*half.before.position, WithinRel(21.0, 0.05));
+  CHECK_THAT(*half.after.position, WithinRel(41.0, 0.05));
+  CHECK(half.moves == true);
+}
+
+TEST_CASE("beyond four times the largest count there is no knee", "[knee]") {
+  const Decision decision = of_totals([](double k) { return 0.999 / k + 0.001; }, 9, {});
+  const Knee half = knee(decision.knees.knees, KneeKind::efficiency);  // at 1001
+  CHECK_FALSE(half.count);
+  CHECK_FALSE(half.high);
+  CHECK(half.low <= 256.0);
 }
