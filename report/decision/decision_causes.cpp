@@ -105,7 +105,7 @@ void add_knee(std::vector<ColumnOf<T>>& columns,
   if (set.by_law) {
     columns.push_back({measure(id + position, "at").with_decimals(2), cell(&Knee::position)});
   }
-  if (set.by_law && set.draws.empty()) return;  // exact
+  if (set.exact()) return;
   const int places = set.by_law ? 1 : 0;
   columns.push_back({measure(id + "_low", "from").with_decimals(places), cell(&Knee::low)});
   columns.push_back({measure(id + "_high", "to").with_decimals(places), cell(&Knee::high)});
@@ -128,9 +128,8 @@ Table remedies_table(const DecideView& view) {
                      }});
   return make_table(
       "remedy",
-      fmt::format("What would move the {} from {}",
-                  judged_knee(view.decision.knees),
-                  before.count ? fmt::format("{}", *before.count) : "beyond every count"),
+      fmt::format(
+          "What would move the {} from {}", judged_knee(view.decision.knees), *before.count),
       remedies,
       columns);
 }
@@ -139,9 +138,10 @@ std::vector<std::string> knee_notes(const decide::KneeSet& set) {
   const bool open = std::ranges::any_of(set.knees, [](const Knee& knee) { return !knee.high; });
   std::vector<std::string> notes{
       fmt::format("Knees {}{}.", set.basis, open ? "; n/a: no upper end" : "")};
+  if (set.request.wall) notes.push_back("Least cost and fastest are of the time with failures.");
   if (std::ranges::any_of(set.knees, &Knee::beyond)) {
     notes.push_back(
-        fmt::format("Outside {} to {} nothing was measured; there the law alone speaks.",
+        fmt::format("Outside {} to {} nothing was measured; there the laws alone speak.",
                     set.request.smallest.value_or(1),
                     set.request.largest.value_or(1)));
   }

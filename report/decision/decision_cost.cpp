@@ -406,8 +406,8 @@ Table failures_table(const DecideView& view) {
         &DecisionRow::cost}},
       {fmt::format("{}; {}, at the best interval (--mtbf-hours, --checkpoint-s, --restart-s, "
                    "--reacquire-s). Goodput: useful part of the expected wall time{}. Costs, "
-                   "choices and deadlines of every way to pay count failures in; speed-up, laws, "
-                   "knees and energy are of the undisturbed time.",
+                   "choices and deadlines of every way to pay count failures in; speed-up, "
+                   "efficiency and energy are of the undisturbed time.",
                    capitalised(failure_terms(decision.rows.front().failures->terms)),
                    checkpoint_terms(decision.rows.front().failures->terms),
                    decision.basis == decide::TimeBasis::run ? "" : " of a long job")}));

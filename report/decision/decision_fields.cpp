@@ -424,12 +424,6 @@ std::vector<FittedLaw> fitted_laws(const Decision& decision) {
   return laws;
 }
 
-void put_count_estimate(Fields& json, const model::CountEstimate& at) {
-  json("value", at.count, or_null);
-  json("low", at.low);
-  json("high", at.high);
-}
-
 void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.array("rows", evidence.rows, [](Fields& row, const decide::LawRow& one) {
     row("count", one.count);
@@ -438,8 +432,6 @@ void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
     row("residual", one.residual, "Fitted over measured, less 1.", or_null);
     row("left_out_error", one.left_out, "The same by the fit to all other rows.");
   });
-  json.object("least_time_count", evidence.least_time, put_count_estimate);
-  json.object("least_cost_count", evidence.least_cost, put_count_estimate);
   json.object(
       "next_measurement", evidence.next, [](Fields& next, const model::NextMeasurement& one) {
         next("count", one.count);
@@ -549,6 +541,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json("times_of", times_of, "What one time of a row is of.", one_of("run|step|units of work"));
   json.sentence("What the counts count; prices are per one of these, but for a load.");
   json("counts_of", counts_of, one_of("ranks|nodes|load"));
+  json("load_unit", decision.load_unit, "The load that a count of 1 is; 1 for ranks and nodes.");
   put_currency(json, view.options);
   put_verdict(json, judged, verdict_words);
   json.object(

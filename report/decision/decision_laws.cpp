@@ -27,21 +27,11 @@ std::optional<Cell> if_known(const std::optional<T>& value) {
   return value ? std::optional(as_cell(*value)) : std::nullopt;
 }
 
-/// "9.25 [8.1, 11.4]", "9.25 [1, no end]".
-std::optional<Cell> count_estimate(const std::optional<model::CountEstimate>& at) {
-  if (!at) return std::nullopt;
-  const double low = at->low.value_or(1.0);
-  if (!at->high) return Cell{fmt::format("{:.1f} [{:.1f}, no end]", at->count, low)};
-  return Cell{number(Estimate<double>{at->count, Interval<double>{low, *at->high}, 0})};
-}
-
 void add_contention(Parameters& all, const decide::Decision& decision) {
   const auto& law = decision.law;
   const auto& fit = decision.fit;
   if (!law || !fit) return;
   const auto& range = law->cost_optimal_range;
-  const LawEvidence none;
-  const LawEvidence& evidence = law->serial ? decision.evidence : none;
   add(all,
       "contention-coherency",
       {{"T1 (s)", law->single ? as_cell(law->single) : as_cell(fit->single)},
@@ -54,9 +44,7 @@ void add_contention(Parameters& all, const decide::Decision& decision) {
        {"cost-optimal, least", range ? std::optional(as_cell(range->low)) : std::nullopt},
        {"cost-optimal, most", range ? std::optional(as_cell(range->high)) : std::nullopt},
        {fmt::format("expected regret there ({})", decision.request.rubric.currency),
-        if_known(law->expected_regret)},
-       {"count of least time", count_estimate(evidence.least_time)},
-       {"count of least cost", count_estimate(evidence.least_cost)}});
+        if_known(law->expected_regret)}});
 }
 
 void add_throughput(Parameters& all, const model::ThroughputFit& fit) {

@@ -50,6 +50,26 @@ std::vector<NextCommand> next_commands(const DecideView& view) {
   return next;
 }
 
+/// Counts as loads were given.
+void show_loads(Table& table, double unit) {
+  const bool knees = table.id == "knee" || table.id == "remedy";
+  int places = 1;
+  while (std::abs(std::remainder(unit * std::pow(10.0, places), 1.0)) > 1e-6) ++places;
+  for (std::size_t i = 0; unit != 1.0 && i < table.columns.size(); ++i) {
+    Column& column = table.columns[i];
+    if (column.unit == Unit::count) {
+      column.unit = Unit::plain;
+      column.decimals = places;
+    } else if (!knees || column.unit == Unit::percent) {
+      continue;
+    }
+    for (Row& row : table.rows) {
+      auto* count = std::get_if<Number>(&row.cells[i]);
+      if (count) *count = transform(*count, [=](double units) { return units * unit; });
+    }
+  }
+}
+
 Document compose_decision(const DecideView& view) {
   Document document;
   document.title = document_title(view.options.tool_version, "how many to buy?");
@@ -64,6 +84,8 @@ Document compose_decision(const DecideView& view) {
        {"causes", "Causes", {}, {}, cause_tables(view)},
        {"excluded", "Excluded", {}, {}, {view.options.details ? exclusions_table(view) : Table{}}},
        {"remarks", "Remarks", {}, view.decision.remarks, {}}});
+  for (Section& section : document.sections)
+    for (Table& table : section.tables) show_loads(table, view.decision.load_unit);
   return document;
 }
 

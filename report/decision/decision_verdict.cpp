@@ -213,8 +213,9 @@ std::string deadline_line(const DecideView& view) {
                      decision_time(view, latest));
 }
 
-std::string count_or_never(const decide::Knee& knee) {
-  return knee.count ? fmt::format("{}", *knee.count) : "beyond every count";
+std::string count_or_never(const decide::Knee& knee, const decide::KneeSet& set) {
+  if (knee.count) return fmt::format("{}", *knee.count);
+  return set.laws ? fmt::format("beyond {:g}", set.request.reach) : "beyond every count";
 }
 
 /// A whole count of the kind: thresholds are still met below their position.
@@ -224,14 +225,15 @@ int whole(double position, decide::KneeKind kind) {
 }
 
 /// "11 [10, 12], beyond what was measured"; no interval where it is one count.
-std::string with_range(const decide::Knee& knee, bool by_draws) {
-  std::string text = count_or_never(knee);
+std::string with_range(const decide::Knee& knee, const decide::KneeSet& set) {
+  std::string text = count_or_never(knee, set);
+  if (set.exact() || !knee.count) return text;
   const int low = whole(knee.low, knee.kind);
   const auto high = knee.high ? std::optional<int>(whole(*knee.high, knee.kind)) : std::nullopt;
-  if (by_draws && low != high) {
+  if (low != high) {
     text += fmt::format(" [{}, {}]", low, high ? fmt::format("{}", *high) : "open");
   }
-  return text + (knee.beyond && knee.count ? ", beyond what was measured" : "");
+  return text + (knee.beyond ? ", beyond what was measured" : "");
 }
 
 std::string saving(const decide::Remedy& remedy) {
@@ -258,15 +260,19 @@ std::string open_line(const DecideView& view) {
 
 std::string remedy_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
-  if (diagnosis.remedies.empty()) return "";
+  const decide::KneeSet& set = view.decision.knees;
+  if (diagnosis.remedies.empty()) {
+    return set.laws && diagnosis.gaps.empty() && !diagnosis.by_law
+               ? "What would move the knee cannot be computed from these totals: the parts of the "
+                 "time say what can be taken away."
+               : "";
+  }
   const decide::Remedy& best = diagnosis.remedies.front();
-  const std::string knee = judged_knee(view.decision.knees);
-  const std::string by = view.decision.attributed() ? "" : "By the law with c alone: ";
-  const bool by_draws = !view.decision.knees.draws.empty();
+  const std::string knee = judged_knee(set);
   const auto other = [&](const decide::Remedy& remedy) -> std::string {
     if (remedy.moves != true || &remedy == &best) return "";
     const std::string change = decide::remedy_change(remedy.cause);
-    return fmt::format("{} (to {})", change, with_range(remedy.after, by_draws));
+    return fmt::format("{} (to {})", change, with_range(remedy.after, set));
   };
   const auto useless_change = [](const decide::Remedy& remedy) {
     return remedy.moves == false ? decide::remedy_change(remedy.cause) : "";
@@ -275,22 +281,17 @@ std::string remedy_line(const DecideView& view) {
   const std::string useless = listed(diagnosis.remedies, useless_change, "; ");
   if (!best.moves) return open_line(view);
   if (!*best.moves) {
-    return fmt::format("{}No single change moves the {} from {}: {}.",
-                       by,
-                       knee,
-                       count_or_never(best.before),
-                       useless);
+    return fmt::format(
+        "No single change moves the {} from {}: {}.", knee, *best.before.count, useless);
   }
   const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
-  std::string text = fmt::format("{}{} would move the {} from {} to {}{}: {}.",
-                                 by,
-                                 decide::remedy_change(best.cause),
-                                 knee,
-                                 count_or_never(best.before),
-                                 with_range(best.after, by_draws),
-                                 saving(best),
-                                 decide::remedy_means(best.cause, latency));
-  if (by.empty()) text = capitalised(text);
+  std::string text = capitalised(fmt::format("{} would move the {} from {} to {}{}: {}.",
+                                             decide::remedy_change(best.cause),
+                                             knee,
+                                             *best.before.count,
+                                             with_range(best.after, set),
+                                             saving(best),
+                                             decide::remedy_means(best.cause, latency)));
   if (!others.empty()) text += fmt::format(" Next: {}.", others);
   if (!useless.empty()) text += fmt::format(" Would not: {}.", useless);
   return text;

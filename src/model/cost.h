@@ -7,6 +7,7 @@
 #include "src/core/units.h"
 #include "src/model/analysis.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -141,7 +142,7 @@ inline constexpr double published_failures_per_hour = 419.0 / (54.0 * 24.0 * 163
 
 /// M = 1 / (reclaims ceil(ranks / ranks per instance) + failures ranks) of a job of `ranks` >= 1;
 /// infinite without either.
-Seconds mean_time_between_interruptions(const Preemption& terms, int ranks);
+Seconds mean_time_between_interruptions(const Preemption& terms, double ranks);
 
 struct SpotPlan {
   int segments = 1;       // equal parts of the work; all but the last end with a checkpoint
@@ -163,10 +164,14 @@ struct SpotPlan {
 /// (Daly, FGCS 22, 2006), about w e^((R+d)/M) for p = 1. Each interruption adds the wait for
 /// machines to the wall time, but to nothing that is held. Absent beyond a thousand times the work:
 /// such a job does not finish.
-std::optional<SpotPlan> plan_spot(const Preemption& terms, int ranks, Seconds work);
+std::optional<SpotPlan> plan_spot(const Preemption& terms, double ranks, Seconds work);
 
 /// The same of a job so long that its length does not matter.
-std::optional<SpotPlan> plan_long_job(const Preemption& terms, int ranks);
+std::optional<SpotPlan> plan_long_job(const Preemption& terms, double ranks);
+
+/// Expected seconds of a job that takes `time` at `count` when nothing interrupts it; infinite
+/// where it does not finish. Empty: nothing interrupts.
+using WallTime = std::function<double(double count, double time)>;
 
 /// Ranks are paid while they are held, the wall clock for all of the time.
 Dollars planned_cost(const Prices& prices, int ranks, const SpotPlan& plan);

@@ -23,13 +23,13 @@ struct Interruptions {
   }
 };
 
-Interruptions interruptions_of(const Preemption& terms, int ranks) {
+Interruptions interruptions_of(const Preemption& terms, double ranks) {
   require(terms.per_hour >= 0.0 && std::isfinite(terms.per_hour) &&
               terms.failures_per_hour >= 0.0 && std::isfinite(terms.failures_per_hour) &&
               terms.ranks_per_instance >= 1 && ranks >= 1,
           "reclaims and failures need rates of 0 or more, at least one rank, and at least one rank "
           "per instance");
-  const int instances = (ranks - 1) / terms.ranks_per_instance + 1;
+  const double instances = std::ceil(ranks / terms.ranks_per_instance);
   const double reclaims = terms.per_hour * instances;
   const double rate = reclaims + terms.failures_per_hour * ranks;
   const bool saves = reclaims > 0.0 && terms.notice >= terms.checkpoint;
@@ -135,11 +135,11 @@ double inverted(const Transform& transform, double t) {
 }
 }  // namespace
 
-Seconds mean_time_between_interruptions(const Preemption& terms, int ranks) {
+Seconds mean_time_between_interruptions(const Preemption& terms, double ranks) {
   return Seconds(1.0 / interruptions_of(terms, ranks).rate);
 }
 
-std::optional<SpotPlan> plan_spot(const Preemption& terms, int ranks, Seconds work) {
+std::optional<SpotPlan> plan_spot(const Preemption& terms, double ranks, Seconds work) {
   require(terms.checkpoint > Seconds() && terms.restart >= Seconds() &&
               terms.reacquisition >= Seconds() && terms.notice >= Seconds(),
           "a checkpoint takes more than 0 s, a restart, the wait for machines and a notice 0 s or "
@@ -149,7 +149,7 @@ std::optional<SpotPlan> plan_spot(const Preemption& terms, int ranks, Seconds wo
   return plan;
 }
 
-std::optional<SpotPlan> plan_long_job(const Preemption& terms, int ranks) {
+std::optional<SpotPlan> plan_long_job(const Preemption& terms, double ranks) {
   return plan_spot(terms, ranks, 1e5 * mean_time_between_interruptions(terms, ranks));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/causes.h"
 #include "src/model/laws/model_selection.h"
 #include "tests/benchmarks/accuracy.h"
 #include "tests/unit/model/public_tables.h"
@@ -89,6 +90,8 @@ std::vector<Shape> shapes() {
       })};
 }
 
+constexpr std::size_t known_shapes = 6;  // the first ones
+
 struct Grid {
   std::string name;
   std::vector<double> counts;
@@ -98,17 +101,79 @@ std::string percent(double part) {
   return fmt::format("{:.0f} %", 100.0 * part);
 }
 
+std::vector<Grid> grids() {
+  return {{"1 to 8", {1, 2, 4, 8}},
+          {"1 to 16", {1, 2, 4, 8, 16}},
+          {"1 to 32", {1, 2, 4, 8, 16, 32}},
+          {"8 to 128", {8, 16, 32, 64, 128}},
+          {"eight to 16", {1, 2, 3, 4, 6, 8, 12, 16}}};
+}
+
+Points measured(const Truth& truth, const Grid& grid, double noise, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  Points points;
+  for (const double count : grid.counts)
+    points.push_back({count, truth(count / grid.counts.front()) * (1 + noise * normal(random))});
+  return points;
+}
+
+/// Of the knee E = 1/2, where the true one and the interval's end lie within 4 times the largest
+/// count; an interval without end covers a knee beyond that.
+void add_knee_coverage(std::vector<Row>& rows, const Shape& shape, double noise) {
+  constexpr int tables = 100;
+  std::mt19937_64 random(3);
+  std::string figure;
+  for (const Grid& grid : grids()) {
+    double covered = 0.0;
+    double beyond = 0.0;
+    double open = 0.0;
+    std::vector<double> widths;
+    std::vector<double> errors;
+    for (int i = 0; i < tables; ++i) {
+      const Truth truth = shape.draw(random);
+      const double first = grid.counts.front();
+      const auto law = *model::combine_laws(measured(truth, grid, noise, random));
+      decide::KneeRequest request;
+      request.baseline = static_cast<int>(first);
+      request.reach = model::farthest_extrapolation * grid.counts.back();
+      double low = first;
+      double high = 1e9;
+      for (int j = 0; j < 60; ++j) {
+        const double at = std::sqrt(low * high) / first;
+        (truth(1) / (at * truth(at)) >= request.threshold ? low : high) = at * first;
+      }
+      const auto knees =
+          decide::law_knees([&](double k) { return law.time(k); }, law.draws, request);
+      const decide::Knee& knee = *decide::find_knee(knees, decide::KneeKind::efficiency);
+      const bool far = low >= request.reach;
+      if (far ? !knee.high : knee.low <= low && (!knee.high || low <= *knee.high)) covered += 1.0;
+      beyond += far;
+      open += !knee.high;
+      if (!far && knee.high) widths.push_back((*knee.high - knee.low) / 2 / low);
+      if (!far && knee.position) errors.push_back(std::abs(*knee.position / low - 1));
+    }
+    figure += fmt::format("{}{}: {} (± {}, off {}; true knee beyond {}, no upper end {})",
+                          figure.empty() ? "" : "; ",
+                          grid.name,
+                          percent(covered / tables),
+                          widths.empty() ? "none" : percent(*median(widths)),
+                          errors.empty() ? "none" : percent(*median(errors)),
+                          percent(beyond / tables),
+                          percent(open / tables));
+  }
+  rows.push_back(
+      {fmt::format("coverage of 95 % intervals of the knee at efficiency 0.5, noise {:g} %",
+                   100 * noise),
+       shape.name,
+       figure,
+       "85 to 98 %"});
+}
+
 void add_coverage(std::vector<Row>& rows, const Shape& shape, double noise) {
   constexpr int tables = 100;
-  const std::vector<Grid> grids{{"1 to 8", {1, 2, 4, 8}},
-                                {"1 to 16", {1, 2, 4, 8, 16}},
-                                {"1 to 32", {1, 2, 4, 8, 16, 32}},
-                                {"8 to 128", {8, 16, 32, 64, 128}},
-                                {"eight to 16", {1, 2, 3, 4, 6, 8, 12, 16}}};
   std::mt19937_64 random(2);
-  std::normal_distribution<double> normal;
   std::string figure;
-  for (const Grid& grid : grids) {
+  for (const Grid& grid : grids()) {
     double covered2 = 0.0;
     double covered4 = 0.0;
     std::vector<double> widths;
@@ -116,10 +181,7 @@ void add_coverage(std::vector<Row>& rows, const Shape& shape, double noise) {
     for (int i = 0; i < tables; ++i) {
       const Truth truth = shape.draw(random);
       const double first = grid.counts.front();
-      Points points;
-      for (const double count : grid.counts)
-        points.push_back({count, truth(count / first) * (1 + noise * normal(random))});
-      const auto law = model::combine_laws(points);
+      const auto law = model::combine_laws(measured(truth, grid, noise, random));
       const auto held = [&](double multiple) {
         const double count = multiple * grid.counts.back();
         const auto band = law->interval(count);
@@ -247,6 +309,9 @@ std::vector<Row> forecast_rows() {
   std::vector<Row> rows;
   for (const double noise : {0.005, 0.02})
     for (const Shape& shape : shapes()) add_coverage(rows, shape, noise);
+  const std::vector<Shape> all = shapes();
+  for (const double noise : {0.005, 0.02})
+    for (std::size_t i = 0; i < known_shapes; ++i) add_knee_coverage(rows, all[i], noise);
   add_public(rows);
   return rows;
 }

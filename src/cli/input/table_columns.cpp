@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -427,7 +428,9 @@ TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::stri
     load = load || column.load;
     time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
     const Known& known = column_table[static_cast<std::size_t>(column.meaning)];
-    std::visit(Put{draft, column, raw.place, value * column.factor}, known.member);
+    const double base = value * column.factor;
+    std::visit(Put{draft, column, raw.place, column.load ? std::round(base * 1e6) / 1e6 : base},
+               known.member);
   }
   if (per_rank && !load && draft.row.throughput) {
     draft.row.throughput = *draft.row.throughput * draft.row.count;
@@ -477,7 +480,36 @@ std::string known_columns() {
          "batch, microbatches; times in us, ms, s, min, h or days";
 }
 
-std::vector<TableRow> built_rows(const RawTable& table, const Columns& columns) {
+namespace {
+/// The greatest load that all of `loads` are multiples of: 1 for whole ones, and for more than six
+/// decimals, which are refused later.
+double unit_of(const std::vector<double>& loads) {
+  for (std::int64_t scale = 1; scale <= 1'000'000; scale *= 10) {
+    std::int64_t unit = 0;
+    const auto fits = [&](double load) {
+      const double scaled = load * static_cast<double>(scale);
+      unit = std::gcd(unit, static_cast<std::int64_t>(std::round(scaled)));
+      return std::abs(scaled - std::round(scaled)) < 1e-6;
+    };
+    if (!std::ranges::all_of(loads, fits)) continue;
+    return scale > 1 && unit > 0 ? static_cast<double>(unit) / static_cast<double>(scale) : 1.0;
+  }
+  return 1.0;
+}
+}  // namespace
+
+std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i] || !columns[i]->load) continue;
+    std::vector<double> loads;
+    for (const RawRow& row : table.rows) {
+      const RawCell& cell = row.cells[i];
+      if (std::holds_alternative<std::monostate>(cell) || cell == RawCell{""}) continue;
+      const double load = number_in(cell, *columns[i], row.place);
+      if (std::abs(load) < most_count) loads.push_back(load);
+    }
+    columns[i]->factor = 1.0 / unit_of(loads);
+  }
   std::map<std::string, int> repeats;
   std::vector<TableRow> rows;
   for (const RawRow& row : table.rows) rows.push_back(built_row(row, columns, repeats));
@@ -491,7 +523,10 @@ decide::TableKind kind_of(const Columns& columns) {
   for (const auto& column : columns) {
     if (!column) continue;
     const bool of_step = column->per == Per::step;
-    if (column->load) kind.axis = decide::Axis::load;
+    if (column->load) {
+      kind.axis = decide::Axis::load;
+      kind.load_unit = 1.0 / column->factor;
+    }
     if (column->nodes) kind.axis = decide::Axis::nodes;
     if (column->meaning == Meaning::time) {
       timed = true;

@@ -242,7 +242,7 @@ TableFile parse_table(std::string_view text,
                      : file.ends_with(".json") ? parse_json
                                                : parse_csv;
   const RawTable table = select(parse(text, file), selection);
-  const ChosenColumns chosen = choose_columns(table);
+  ChosenColumns chosen = choose_columns(table);
   const std::vector<decide::TableRow> rows = built_rows(table, chosen.columns);
   const decide::TableKind kind = kind_of(chosen.columns);
   for (const decide::TableRow& row : rows) decide::check_row(row, kind.axis);

@@ -118,8 +118,9 @@ std::string known_columns();
 using Columns = std::vector<std::optional<TableColumn>>;
 
 /// The rows of a scaling table. Throws UserError with place and column for a cell that is no finite
-/// number, or no integer from 0 to 1e6 where one belongs, and for a count that is missing.
-std::vector<decide::TableRow> built_rows(const RawTable& table, const Columns& columns);
+/// number, or no integer from 0 to 1e6 where one belongs, and for a count that is missing. Loads of
+/// up to six decimals are counted in their greatest common unit, which becomes the column's factor.
+std::vector<decide::TableRow> built_rows(const RawTable& table, Columns& columns);
 
 /// What the columns say of all rows.
 decide::TableKind kind_of(const Columns& columns);

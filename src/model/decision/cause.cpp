@@ -37,6 +37,7 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   }
   diagnosis.cause = std::move(cause);
   diagnosis.by_law = true;
+  diagnosis.fit = spread->fit;
   diagnosis.no_cause.clear();
 }
 
@@ -62,7 +63,6 @@ void decide_by_parts(Diagnosis& diagnosis, const DecisionRow& largest) {
 
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
-                         const KneeSet& knees,
                          bool predictable,
                          const std::optional<MessageTerms>& message) {
   Diagnosis diagnosis;
@@ -73,13 +73,12 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
   diagnosis.spread = law_spread(rows);
   if (losses.empty()) {
     decide_by_law(diagnosis, predictable);
-    if (knees.by_law) diagnosis.remedies = law_remedies(knees, Cause::overhead);
     return diagnosis;
   }
   const std::optional<ComputeSplit> split = split_compute(rows);
   diagnosis.gaps = part_gaps(rows, losses, split, message);
   decide_by_parts(diagnosis, rows.back());
-  diagnosis.remedies = part_remedies(rows, split, knees);
+  if (split) diagnosis.fit = split->fits.fits.back();
   return diagnosis;
 }
 
@@ -95,7 +94,7 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
   // The caller's coefficients are a cause by themselves, also where they take no time.
   diagnosis.decisive = coefficient_gap(coefficients, count, message);
   diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
-  diagnosis.remedies = law_remedies(knees, Cause::communication);
+  diagnosis.remedies = curve_remedies(coefficients, knees.request);
   return diagnosis;
 }
 

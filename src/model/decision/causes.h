@@ -4,6 +4,7 @@
 
 #include "src/model/decision/choice.h"
 #include "src/model/laws/classic_laws.h"
+#include "src/model/laws/model_selection.h"
 
 #include <array>
 #include <optional>
@@ -160,7 +161,8 @@ struct LawSpread {
   std::optional<Interval<double>> by_fits;
   /// The same with their draws; absent where the rows do not show their noise.
   std::optional<Interval<double>> serial_share;
-  Gap gap;  // by the law with c or with a logarithm, whichever fits better, with the spread
+  Gap gap;         // by the law with c or with a logarithm, whichever fits better, with the spread
+  ShapeFit fit{};  // that law
 };
 
 /// Four fits of the rows from the baseline on:
@@ -189,8 +191,8 @@ enum class KneeKind {
   efficiency,      // the last count with E(K) >= theta
   slope,           // where dS/dK falls to theta: one more rank adds that part of a rank
   speed_per_rank,  // maximum of S E = S^2/K, that is the least time x ranks x time
-  cost,            // minimum of (K p + f) T(K)
-  peak             // maximum of S
+  cost,            // minimum of (K p + f) W(K), W the wall time with what interrupts the job
+  peak             // minimum of W(K)
 };
 inline constexpr double default_knee_threshold = 0.5;
 
@@ -210,20 +212,23 @@ struct KneeRequest {
   int baseline = 1;                  // E and dS/dK are relative to this count
   std::optional<int> smallest = {};  // measured; absent for a curve that was not
   std::optional<int> largest = {};
+  model::WallTime wall = {};             // of costs and the peak; empty: the time itself
+  double reach = model::farthest_count;  // a knee there or beyond it is none
 };
 
-/// By the law, with D = 1 + s (K-1) + c K (K-1), so that S = K/D and E = 1/D:
-///   efficiency      c K^2 + (s - c) K + 1 - s - 1/theta = 0
-///   slope           (1 - s - c K^2)/D^2 = theta, which falls monotonically up to the peak
-///   speed_per_rank  3 c K^2 + (s - c) K - (1 - s) = 0
-///   cost            `continuous_optimum`; only with prices
-///   peak            sqrt((1 - s)/c)
-/// each at least 1. `low` and `high` are the 2.5 % and 97.5 % quantiles of `draws` together with
-/// the value itself; without draws the value alone. A definition that no count meets (theta above
-/// 1) is left out.
-std::vector<Knee> law_knees(const model::ContentionFit& law,
-                            const std::vector<model::ContentionFit>& draws,
+/// Of any curve, s against the count: where E(K) or dS/dK falls to theta first, and the least of
+/// the rest, on a grid of eight counts a doubling from 1 to the reach, then by bisection;
+/// derivatives by central differences. `low` and `high` are the 2.5 % and 97.5 % quantiles of the
+/// draws' own knees together with the value itself; without draws the value alone. A definition
+/// that no count meets (theta above 1) is left out.
+std::vector<Knee> law_knees(const model::TimeAt& time,
+                            const std::vector<model::TimeAt>& draws,
                             const KneeRequest& request);
+
+/// The position of the curve's knee of least cost, undisturbed. 1 where cost rises from there on;
+/// absent where it falls for ever, or without prices.
+std::optional<double> continuous_optimum(const Coefficients& coefficients,
+                                         const model::Prices& prices);
 
 /// By rows alone (ascending, the baseline among them): the best row, and as `low` and `high` the
 /// measured counts between which the knee lies if the curve has one bend: for the efficiency the
@@ -259,19 +264,21 @@ std::vector<KneedleReading> kneedle_readings(const std::vector<model::SpeedupPoi
 /// All knees of one curve and what they were read from.
 struct KneeSet {
   KneeRequest request;
-  std::string basis;         // one sentence: from what, and what `low` and `high` mean
-  bool by_law = true;        // false: rows alone
-  model::ContentionFit law;  // with its draws, where it is by law
-  std::vector<model::ContentionFit> draws{};
-  std::vector<Knee> knees;
-  std::vector<KneedleReading> kneedle;  // of the speed-ups in the rows
+  std::string basis{};  // one sentence: from what, and what `low` and `high` mean
+  bool by_law = true;   // false: rows alone
+  std::optional<model::CombinedLaw> laws{};  // without draws; absent: rows alone, or coefficients
+  std::vector<Knee> knees{};
+  std::vector<KneedleReading> kneedle{};  // of the speed-ups in the rows
+
+  bool exact() const { return by_law && !laws; }  // of coefficients
 };
 
-/// Of the rows; by the law where `estimate` says that it is determined, with its draws as
-/// intervals, else between the rows. No knees below two rows from the baseline on.
+/// Of the rows: by their `laws`, whose draws are the intervals, up to `farthest_extrapolation`
+/// times the largest count; without laws between the rows. No knees below two rows from the
+/// baseline on.
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
-                    const std::optional<model::ContentionEstimate>& estimate);
+                    std::optional<model::CombinedLaw> laws);
 
 /// Of coefficients, which are taken as exact. `rows` of their curve.
 KneeSet curve_knees(const Coefficients& coefficients,
@@ -297,18 +304,6 @@ struct Remedy {
 /// on the curve, else the efficiency threshold.
 KneeKind judged_by(const KneeRequest& request);
 
-/// The law T1 (s + (1-s)/K + c (K-1)) without its overhead (c = 0), and with half its serial work
-/// (s/2; what is saved is done in parallel), for each draw alike. None where the knee is nowhere.
-std::vector<Remedy> law_remedies(const KneeSet& before, Cause overhead);
-
-/// The rows without their communication, idle, host or I/O time, with half the serial work that
-/// `split` states, with compute as efficient as at the baseline; each alone. Read as the knees in
-/// `before` were: by a fit to the changed rows with its draws (none above 512 rows), or by the rows
-/// alone. None without parts.
-std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
-                                  const std::optional<ComputeSplit>& split,
-                                  const KneeSet& before);
-
 /// "half the serial work", ...
 const char* remedy_change(Cause cause);
 /// How it is done: "overlap it, another collective, larger messages".
@@ -323,6 +318,8 @@ struct Diagnosis {
   bool by_law = false;                       // the cause stands on fits alone, not on parts
   std::string no_cause;                      // why there is none
   bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
+  /// Of the compute part, else of totals whose cause is named: what is serial, and overhead.
+  std::optional<ShapeFit> fit{};
   std::vector<Remedy> remedies;  // the most effective first
   // Of recordings alone.
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
@@ -336,9 +333,21 @@ struct Diagnosis {
 /// `owner_threshold`; `predictable` is false beyond a cliff, where no law says anything.
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
-                         const KneeSet& knees,
                          bool predictable,
                          const std::optional<MessageTerms>& message);
+
+/// The rows without their communication, idle, host or I/O time, with half the serial work of
+/// `diagnosis.fit`, with compute as efficient as at the baseline; each alone. Of totals with a
+/// named cause that fit's serial work and overhead, where the laws that hold (95 % of their weight)
+/// have serial work too. Read as the knees were: by all laws fitted to the changed rows (at most
+/// 64) with their draws, or by the rows alone. The most effective first; none where the knee is
+/// nowhere.
+std::vector<Remedy> table_remedies(const std::vector<DecisionRow>& rows,
+                                   const Diagnosis& diagnosis,
+                                   const KneeSet& knees);
+
+/// The curve with c = 0, and with half its serial work (s/2; what is saved is done in parallel).
+std::vector<Remedy> curve_remedies(const Coefficients& coefficients, const KneeRequest& request);
 
 /// Brings in what recordings show: the gaps by POP factors, which then decide on the cause where
 /// both the baseline and the largest count have them, and the straggler there. Shares of a cause

@@ -292,8 +292,6 @@ const char* objective_name(Objective objective) {
 
 namespace {
 constexpr int most_curve_counts = 100000;
-constexpr double farthest_optimum = 1e9;
-constexpr int bisections = 200;  // beyond the precision of a double
 
 void check(const Coefficients& law) {
   require(law.serial >= 0.0 && law.serial <= 1.0,
@@ -303,6 +301,10 @@ void check(const Coefficients& law) {
   require(positive(law.single.value()), "the time at one rank must be above 0, as --t1-hours 1");
 }
 }  // namespace
+
+double Coefficients::time(double count) const {
+  return single.value() * model::relative_time(serial, communication, count);
+}
 
 ScalingTable curve_table(const Coefficients& law, int max_count) {
   check(law);
@@ -315,31 +317,9 @@ ScalingTable curve_table(const Coefficients& law, int max_count) {
   for (int count = 1; count <= max_count; ++count) {
     TableRow row;
     row.count = count;
-    const double relative = model::relative_time(law.serial, law.communication, count);
-    row.time = Estimate<Seconds>{law.single * relative, std::nullopt, 0};
+    row.time = Estimate<Seconds>{Seconds(law.time(count)), std::nullopt, 0};
     table.rows.push_back(row);
   }
   return table;
-}
-
-std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
-  check(law);
-  const double s = law.serial;
-  const double c = law.communication;
-  const double p = prices.per_rank.value();
-  const double f = prices.fixed.value();
-  if (!(p > 0.0 || f > 0.0)) return std::nullopt;
-  const auto slope = [&](double k) {
-    return p * (s - c) + 2.0 * p * c * k + f * c - f * (1.0 - s) / (k * k);
-  };
-  double low = 1.0;
-  double high = c > 0.0 ? std::max(1.0, std::sqrt((1.0 - s) / c)) : farthest_optimum;
-  if (slope(low) >= 0.0) return low;
-  if (slope(high) < 0.0 && c <= 0.0) return std::nullopt;
-  for (int i = 0; i < bisections; ++i) {
-    const double middle = 0.5 * (low + high);
-    (slope(middle) < 0.0 ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
 }
 }  // namespace scaleworth::decide

@@ -97,15 +97,11 @@ struct Coefficients {
   double serial = 0.0;         // s, in [0, 1]
   double communication = 0.0;  // c >= 0
   Seconds single{3600};        // T1
+
+  double time(double count) const;  // s
 };
 
 /// Counts 1 to `max_count`, exact times. Throws UserError for coefficients out of their range or a
 /// count out of 1 to 100000.
 ScalingTable curve_table(const Coefficients& coefficients, int max_count);
-
-/// The continuous count of least cost: p (s - c) + 2 p c K + f c - f (1 - s)/K^2 = 0 for prices p
-/// per rank and f per wall-clock hour, by bisection between 1 and sqrt((1-s)/c), above which time
-/// grows. 1 where cost rises from there on; absent where it falls for ever or p = f = 0.
-std::optional<double> continuous_optimum(const Coefficients& coefficients,
-                                         const model::Prices& prices);
 }  // namespace scaleworth::decide

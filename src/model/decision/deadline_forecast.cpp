@@ -10,7 +10,8 @@
 namespace scaleworth::decide {
 namespace {
 constexpr double exact = 1e-9;  // relative spread of times that are computed, not measured
-constexpr int forecast_bisections = 50;
+constexpr int forecast_bisections = 40;
+constexpr int chances = 24;  // of undisturbed times up to the deadline
 constexpr std::size_t most_forecasts = 512;
 
 struct RunNoise {
@@ -35,33 +36,60 @@ std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
   return RunNoise{std::max(exact, laws->noise), laws->noise_degrees, false};
 }
 
+using Failures = std::optional<model::Preemption>;
+
+/// That a run with failures ends by `latest`, from `below`, the probability that it takes no longer
+/// than a time without them: the chance of each undisturbed time over how probable that is.
+template <class Below>
+double met(const Failures& failures, int count, Seconds latest, const Below& below) {
+  double met = below(latest);
+  if (!failures || !(met > 0.0)) return met;
+  met = 0.0;
+  double before = 1.0;
+  for (int i = 1; i <= chances; ++i) {
+    const double chance =
+        model::chance_in_time(*failures, count, latest * (1.0 * i / chances), latest);
+    met += (before - chance) * below(latest * ((i - 0.5) / chances));
+    before = chance;
+  }
+  return met + before * below(latest);
+}
+
 /// The time of one run, over the draws of the laws and the noise of a run. A predicted count has
 /// the shape of a row, so that the rubric's gates judge both alike.
 struct RunForecast {
   const DecisionRow& last;
-  const std::optional<model::Prices>& prices;
+  const MetricsRequest& metrics;
+  const Failures& failures;
+  model::WallTime wall;
   const model::CombinedLaw& laws;
   RunNoise noise;
   model::Deadline deadline;
 
-  Seconds expected(int count) const { return Seconds(laws.time(count)); }
+  Seconds expected(int count) const {
+    const double time = laws.time(count);
+    return Seconds(wall ? wall(count, time) : time);
+  }
 
   /// That one run meets the deadline.
-  double in_time(int count) const { return probability(laws.times(count), deadline.latest); }
+  double in_time(int count) const { return met_by(count, laws.times(count), deadline.latest); }
 
-  /// With `upper` as the end of its interval.
+  /// With `upper` as the end of the interval of its wall time.
   DecisionRow row_at(int count, Seconds upper) const {
     DecisionRow row;
-    const Seconds time = expected(count);
+    const Seconds time(laws.time(count));
+    const double longer = expected(count) / time;
     row.count = count;
     row.same_work.value = time;
-    row.same_work.interval = Interval<Seconds>{std::min(time, upper), upper};
+    row.same_work.interval = Interval<Seconds>{std::min(time, upper / longer), upper / longer};
+    if (failures) row.failures.emplace().terms = *failures;
+    if (failures) row.failures->plan.overhead = longer - 1.0;
     const double baseline_s = last.speedup.value * last.same_work.value.value();
     const double baseline_count = last.count / last.count_ratio;
     row.efficiency.value = baseline_s * baseline_count / (time.value() * count);
-    if (prices) {
+    if (const auto& prices = metrics.prices) {
       row.cost =
-          transform(row.same_work, [&](Seconds at) { return model::job_cost(*prices, count, at); });
+          transform(row.wall(), [&](Seconds at) { return model::job_cost(*prices, count, at); });
     }
     return row;
   }
@@ -70,7 +98,7 @@ struct RunForecast {
     const Seconds latest(upper(count));
     const DecisionRow at = row_at(count, latest);
     return {count,
-            at.same_work.value,
+            at.wall().value,
             latest,
             in_time(count),
             at.cost ? std::optional(at.cost->value) : std::nullopt,
@@ -84,15 +112,20 @@ struct RunForecast {
     double low = 0.0;
     double high = 2.0 * expected(count).value();
     const double wanted = deadline.probability;
-    while (probability(times, Seconds(high)) < wanted && std::isfinite(high)) high *= 2.0;
+    while (met_by(count, times, Seconds(high)) < wanted && std::isfinite(high)) high *= 2.0;
     for (int i = 0; i < forecast_bisections; ++i) {
       const double middle = 0.5 * (low + high);
-      (probability(times, Seconds(middle)) < wanted ? low : high) = middle;
+      (met_by(count, times, Seconds(middle)) < wanted ? low : high) = middle;
     }
     return high;
   }
 
-  /// That one run takes no longer than `latest`, with the time of each draw.
+  /// That one run ends by `latest`, with the undisturbed time of each draw.
+  double met_by(int count, const std::vector<double>& times, Seconds latest) const {
+    return met(failures, count, latest, [&](Seconds at) { return probability(times, at); });
+  }
+
+  /// That it takes no longer undisturbed.
   double probability(const std::vector<double>& times, Seconds latest) const {
     double sum = 0.0;
     for (const double at : times) {
@@ -104,14 +137,14 @@ struct RunForecast {
     return sum / static_cast<double>(times.size());
   }
 
-  /// Each draw at the best of `counts`.
+  /// Each draw at the best of `counts`, with no more failures than at the smallest: an upper bound.
   double in_time_anywhere(const std::vector<int>& counts) const {
     std::vector<double> least = laws.times(counts.front());
     for (const int count : counts) {
       const std::vector<double> times = laws.times(count);
       for (std::size_t i = 0; i < times.size(); ++i) least[i] = std::min(least[i], times[i]);
     }
-    return probability(least, deadline.latest);
+    return met_by(counts.front(), least, deadline.latest);
   }
 };
 
@@ -133,7 +166,7 @@ std::vector<int> counts_between(int from, int to, int step) {
 
 /// By what the cheapest is the cheapest: money, else ranks x seconds.
 double price_of(const DecisionRow& row) {
-  return row.cost ? row.cost->value.value() : row.count * row.same_work.value.value();
+  return row.cost ? row.cost->value.value() : row.count * row.wall().value.value();
 }
 
 Rubric predictable(const Rubric& rubric) {
@@ -160,19 +193,26 @@ const DecisionRow* cheapest_measured(const std::vector<DecisionRow>& rows,
 }
 
 /// Of one more run at a measured count, whose median is uncertain itself.
-double in_time_again(const DecisionRow& row, const RunNoise& noise, Seconds latest) {
+double in_time_again(const DecisionRow& row,
+                     const RunNoise& noise,
+                     const Failures& failures,
+                     Seconds latest) {
   const auto runs = static_cast<double>(std::max<std::size_t>(row.time.samples, 1));
   const double sd = noise.relative_sd * std::sqrt(1.0 + 1.0 / runs);
-  return student_t_below((latest / row.same_work.value - 1.0) / sd, noise.degrees);
+  return met(failures, row.count, latest, [&](Seconds at) {
+    return student_t_below((at / row.same_work.value - 1.0) / sd, noise.degrees);
+  });
 }
 
 /// Cheapest first, so that the first one that passes is the answer; the expensive quantile is asked
 /// for only where the rest holds.
 std::optional<PredictedCount> cheapest_predicted(const std::vector<int>& counts,
                                                  const std::vector<Gate>& gates,
+                                                 const std::vector<Gate>& untimed,
                                                  const RunForecast& law) {
   std::vector<DecisionRow> rows;
   for (const int count : counts) {
+    if (!std::isfinite(law.expected(count).value())) continue;  // does not finish
     DecisionRow row = law.row_at(count, law.expected(count));
     if (passes(gates, row)) rows.push_back(std::move(row));
   }
@@ -180,7 +220,7 @@ std::optional<PredictedCount> cheapest_predicted(const std::vector<int>& counts,
   for (const DecisionRow& row : rows) {
     if (law.in_time(row.count) < law.deadline.probability) continue;
     const PredictedCount one = law.predict(row.count);
-    if (passes(gates, law.row_at(row.count, std::min(one.upper, law.deadline.latest)))) return one;
+    if (passes(untimed, law.row_at(row.count, one.upper))) return one;
   }
   return std::nullopt;
 }
@@ -198,10 +238,15 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
                                                   const std::optional<model::CombinedLaw>& laws,
                                                   const std::string& unavailable,
-                                                  const std::optional<model::Prices>& prices,
+                                                  const MetricsRequest& metrics,
+                                                  TimeBasis basis,
                                                   const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
-  const std::vector<Gate> gates = gates_of(rows, predictable(rubric));
+  Rubric judged = predictable(rubric);
+  const std::vector<Gate> gates = gates_of(rows, judged);
+  judged.deadline.reset();
+  const model::WallTime wall = wall_time(metrics, basis);
+  const Failures failures = wall ? metrics.failures : std::nullopt;
   DeadlineForecast forecast;
   forecast.deadline = *deadline_of(rubric);
   const std::optional<RunNoise> noise =
@@ -212,11 +257,13 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   }
   if (const DecisionRow* row = cheapest_measured(rows, gates)) {
     forecast.measured = row->count;
-    if (noise) forecast.measured_in_time = in_time_again(*row, *noise, forecast.deadline.latest);
+    if (noise) {
+      forecast.measured_in_time = in_time_again(*row, *noise, failures, forecast.deadline.latest);
+    }
   }
   forecast.unavailable = unavailable;
   if (!unavailable.empty()) return forecast;
-  const RunForecast law{rows.back(), prices, *laws, *noise, forecast.deadline};
+  const RunForecast law{rows.back(), metrics, failures, wall, *laws, *noise, forecast.deadline};
   add_range(forecast, rows);
   std::vector<int> counts = counts_between(forecast.from, forecast.to, forecast.step);
   forecast.fastest = law.predict(
@@ -224,7 +271,7 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   forecast.in_time_anywhere = law.in_time_anywhere(counts);
   std::erase_if(
       counts, [&](int count) { return std::ranges::count(rows, count, &DecisionRow::count) > 0; });
-  forecast.cheapest = cheapest_predicted(counts, gates, law);
+  forecast.cheapest = cheapest_predicted(counts, gates, gates_of(rows, judged), law);
   return forecast;
 }
 }  // namespace scaleworth::decide

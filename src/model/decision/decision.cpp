@@ -52,8 +52,7 @@ void add_rubric(Decision& decision) {
   decision.waiting = value_of_waiting(decision.rows, excluded);
 }
 
-/// Returns the estimate that the law stands on; absent without intervals.
-std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
+void add_laws(Decision& decision) {
   const DecisionRequest& request = decision.request;
   std::vector<model::SpeedupPoint> speedups;
   for (const DecisionRow& row : decision.compared) {
@@ -73,9 +72,9 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
                                       decision.further.families,
                                       decision.further.known_families);
   decision.law_forecast = law_forecast(decision.compared, decision.laws, request.forecast_counts);
-  if (!request.intervals) return std::nullopt;
+  if (!request.intervals) return;
   decision.evidence = law_evidence(decision.compared, decision.fit, request.metrics.prices);
-  auto estimate = model::estimate_contention(points);
+  const auto estimate = model::estimate_contention(points);
   decision.law = model::contention_law(
       points,
       estimate,
@@ -85,9 +84,9 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
        .smallest_measured = decision.compared.front().count,
        .largest_measured = decision.compared.back().count,
        .prices = request.metrics.prices,
-       .currency = request.rubric.currency});
+       .currency = request.rubric.currency,
+       .wall = wall_time(request.metrics, decision.basis)});
   if (estimate) decision.law->basis += "; the curve by " + decision.laws->names();
-  return estimate;
 }
 
 bool beyond_cliff(const Decision& decision) {
@@ -142,19 +141,20 @@ void add_remarks(Decision& decision) {
   }
 }
 
-KneeRequest knee_request(const DecisionRequest& request) {
+KneeRequest knee_request(const Decision& decision) {
+  const DecisionRequest& request = decision.request;
   const auto& threshold = request.rubric.efficiency_threshold;
   return {.threshold = threshold.value_or(default_knee_threshold),
           .threshold_given = threshold.has_value(),
-          .prices = request.metrics.prices};
+          .prices = request.metrics.prices,
+          .wall = wall_time(request.metrics, decision.basis)};
 }
 
-/// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
-void add_knees_and_forecast(Decision& decision,
-                            const std::optional<model::ContentionEstimate>& estimate) {
-  const bool known = decision.law && decision.law->serial && !decision.law->curve.empty();
-  decision.knees = table_knees(
-      decision.compared, knee_request(decision.request), known ? estimate : std::nullopt);
+/// By the laws only where their curve is known: from four counts on and before a cliff.
+void add_knees_and_forecast(Decision& decision) {
+  const bool known = decision.law && !decision.law->curve.empty();
+  decision.knees =
+      table_knees(decision.compared, knee_request(decision), known ? decision.laws : std::nullopt);
   if (decision.axis == Axis::load) return;
   std::string unavailable;
   if (!decision.law) {
@@ -167,7 +167,8 @@ void add_knees_and_forecast(Decision& decision,
   decision.deadline_forecast = forecast_deadline(decision.compared,
                                                  decision.laws,
                                                  unavailable,
-                                                 decision.request.metrics.prices,
+                                                 decision.request.metrics,
+                                                 decision.basis,
                                                  decision.request.rubric);
 }
 
@@ -205,6 +206,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.scaling = scaling_of(table);
   decision.basis = table.basis;
   decision.axis = table.axis;
+  decision.load_unit = table.load_unit;
   decision.ledgers = table.ledgers;
   decision.straggler = table.straggler;
   decision.remarks = table_remarks(table);
@@ -214,15 +216,17 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.steps = marginal_steps(decision.rows);
   add_money(decision);
   add_rubric(decision);
-  const auto estimate = add_laws(decision);
+  add_laws(decision);
   add_remarks(decision);
-  add_knees_and_forecast(decision, estimate);
+  add_knees_and_forecast(decision);
   decision.losses = row_losses(decision.rows);
   decision.growth = part_growth(decision.rows);
   // At the largest count, whose gap is what the curve's shape is.
   decision.cause_count = decision.rows.back().count;
-  decision.diagnosis = diagnose_table(
-      decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  decision.diagnosis =
+      diagnose_table(decision.rows, decision.losses, !beyond_cliff(decision), request.message);
+  decision.diagnosis.remedies =
+      table_remedies(decision.compared, decision.diagnosis, decision.knees);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
   return decision;
 }
@@ -243,7 +247,7 @@ Decision decide_curve(const Coefficients& coefficients,
   }
   add_rubric(decision);
   add_remarks(decision);
-  decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
+  decision.knees = curve_knees(coefficients, decision.rows, knee_request(decision));
   decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
   decision.diagnosis = diagnose_curve(
       coefficients, decision.cause_count, decision.shown, decision.knees, request.message);

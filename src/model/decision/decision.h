@@ -40,6 +40,7 @@ struct Decision {
   Scaling scaling = Scaling::strong;
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
+  double load_unit = 1.0;         // of a count
   std::vector<DecisionRow> rows;  // every count, ascending
   /// Of these, as `rows_of_same_quality`: that laws are fitted to and a verdict may name.
   std::vector<DecisionRow> compared;

@@ -286,7 +286,8 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
     if (spread.serial_share) spread.serial_share = hull(spread.serial_share, own);
   }
   const bool by_logarithm = fits.fits[2].law.residual < fits.fits[1].law.residual;
-  spread.gap = gap_of(fits.fits[by_logarithm ? 2 : 1], spread, end.ratio);
+  spread.fit = fits.fits[by_logarithm ? 2 : 1];
+  spread.gap = gap_of(spread.fit, spread, end.ratio);
   return spread;
 }
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
-using model::ContentionFit;
 using model::SpeedupPoint;
+using model::TimeAt;
 using model::TimePoint;
 
 namespace {
@@ -36,21 +36,23 @@ std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
 
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
-                    const std::optional<model::ContentionEstimate>& estimate) {
+                    std::optional<model::CombinedLaw> laws) {
   const DecisionRow* baseline = baseline_row(rows);
   request.baseline = (baseline ? *baseline : rows.front()).count;
   request.smallest = rows.front().count;
   request.largest = rows.back().count;
-  KneeSet set;
-  set.request = request;
+  KneeSet set{.request = request, .by_law = laws.has_value()};
   set.kneedle = kneedle_readings(speedups(rows));
-  set.by_law = estimate.has_value();
-  if (estimate) {
-    set.basis =
-        "by the law E(K) = 1/(1 + s(K-1) + cK(K-1)); from and to hold 95 % of the draws of its fit";
-    set.law = estimate->best;
-    set.draws = estimate->draws;
-    set.knees = law_knees(set.law, set.draws, request);
+  if (laws) {
+    set.request.reach = model::farthest_extrapolation * rows.back().count;
+    set.basis = fmt::format(
+        "by the laws that hold ({}), looked for up to {:g}; from and to hold 95 % of their draws",
+        laws->names(),
+        set.request.reach);
+    const auto time = [&](double count) { return laws->time(count); };
+    set.knees = law_knees(time, laws->draws, set.request);
+    laws->draws.clear();
+    set.laws = std::move(laws);
     return set;
   }
   set.basis =
@@ -63,11 +65,9 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
 KneeSet curve_knees(const Coefficients& coefficients,
                     const std::vector<DecisionRow>& rows,
                     const KneeRequest& request) {
-  const ContentionFit law{1.0, coefficients.serial, coefficients.communication, 0.0};
   return {.request = request,
           .basis = "of the coefficients given, which are taken as exact",
-          .law = law,
-          .knees = law_knees(law, {}, request),
+          .knees = law_knees([=](double k) { return coefficients.time(k); }, {}, request),
           .kneedle = kneedle_readings(speedups(rows))};
 }
 
@@ -107,9 +107,11 @@ std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& po
 
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double farthest = 1e9;        // a count beyond what can be bought is none
-constexpr int root_bisections = 100;    // beyond the precision of a double
-constexpr double root_rounding = 1e-9;  // of a root that is a whole number
+constexpr double points_per_doubling = 8.0;
+constexpr int knee_halvings = 40;
+constexpr double nudge = 1e-4;          // relative, of a count in a central difference
+constexpr double flat = 1e-10;          // of a slope: what such a difference cannot tell from 0
+constexpr double root_rounding = 1e-6;  // of a root that is a whole number
 
 std::vector<KneeKind> kinds_of(const KneeRequest& request) {
   std::vector<KneeKind> kinds;
@@ -125,105 +127,114 @@ std::vector<KneeKind> kinds_of(const KneeRequest& request) {
   return kinds;
 }
 
+bool of_threshold(KneeKind kind) {
+  return kind == KneeKind::efficiency || kind == KneeKind::slope;
+}
+
 /// What the kinds without a threshold have least of.
 double objective(KneeKind kind, const KneeRequest& request, double count, double time) {
   if (kind == KneeKind::speed_per_rank) return time * time * count;
-  if (kind == KneeKind::peak) return time;
-  return (count * request.prices->per_rank.value() + request.prices->fixed.value()) * time;
+  const double wall = request.wall ? request.wall(count, time) : time;
+  if (kind == KneeKind::peak) return wall;
+  return (count * request.prices->per_rank.value() + request.prices->fixed.value()) * wall;
 }
 
-double denominator(const ContentionFit& law, double k) {
-  return 1.0 + law.serial * (k - 1.0) + law.coherency * k * (k - 1.0);
+/// d ln f / d ln K.
+template <class Function>
+double log_slope(const Function& function, double k) {
+  const double from = std::max(1.0, k * (1.0 - nudge));
+  const double to = k * (1.0 + nudge);
+  return std::log(function(to) / function(from)) / std::log(to / from);
 }
 
-double slope(const ContentionFit& law, double k) {
-  return (1.0 - law.serial - law.coherency * k * k) / std::pow(denominator(law, k), 2);
+/// Whether the curve at `k` has passed the knee, as seen from there alone.
+bool passed(KneeKind kind, const TimeAt& time, const KneeRequest& request, double k) {
+  const double base = request.baseline * time(request.baseline);
+  if (kind == KneeKind::efficiency) return base < (request.threshold - flat) * k * time(k);
+  if (kind == KneeKind::slope)
+    return base * -log_slope(time, k) < (request.threshold - flat) * k * time(k);
+  const auto least = [&](double at) { return objective(kind, request, at, time(at)); };
+  return !(log_slope(least, k) <= -flat);
 }
 
-/// The positive root of a K^2 + b K - rest, a >= 0, rest >= 0, without cancellation.
-double positive_root(double a, double b, double rest) {
-  if (!(rest > 0.0)) return 1.0;
-  const double root = std::sqrt(b * b + 4.0 * a * rest);
-  return b + root > 0.0 ? 2.0 * rest / (b + root) : never;
-}
-
-double peak(const ContentionFit& law) {
-  return law.coherency > 0.0 ? std::sqrt((1.0 - law.serial) / law.coherency) : never;
-}
-
-double slope_knee(const ContentionFit& law, double threshold) {
-  if (slope(law, 1.0) <= threshold) return 1.0;
+/// Between the last point of a grid before the knee and the next but one, by bisection.
+double position_of(KneeKind kind, const TimeAt& time, const KneeRequest& request) {
   double low = 1.0;
-  double high = std::min(peak(law), farthest);
-  if (slope(law, high) > threshold) return never;
-  for (int i = 0; i < root_bisections; ++i) {
-    const double middle = 0.5 * (low + high);
-    (slope(law, middle) > threshold ? low : high) = middle;
+  double high = never;
+  double least = never;
+  double before = 1.0;
+  const double step = std::exp2(1.0 / points_per_doubling);
+  for (double k = 1.0; k <= request.reach; k *= step) {
+    if (of_threshold(kind)) {
+      if (passed(kind, time, request, k)) {
+        high = k;
+        break;
+      }
+      low = k;
+    } else if (const double value = objective(kind, request, k, time(k));
+               value < least * (1.0 - flat)) {
+      least = value;
+      low = before;
+      high = k * step;
+    }
+    before = k;
   }
-  return 0.5 * (low + high);
+  high = std::min(high, request.reach);
+  const auto until = [&](double k) { return !passed(kind, time, request, k); };
+  const double at = model::end_towards(low, high, knee_halvings, until);
+  return at < request.reach ? at : never;
 }
 
-double position_of(KneeKind kind, const ContentionFit& law, const KneeRequest& request) {
-  const double threshold = request.threshold / denominator(law, request.baseline);
-  const auto& [single, s, c, residual] = law;
-  switch (kind) {
-    case KneeKind::efficiency:
-      return positive_root(c, s - c, s + 1.0 / threshold - 1.0);
-    case KneeKind::slope:
-      return slope_knee(law, threshold);
-    case KneeKind::speed_per_rank:
-      return positive_root(3.0 * c, s - c, 1.0 - s);
-    case KneeKind::cost:
-      return continuous_optimum({s, c, Seconds(1)}, *request.prices).value_or(never);
-    case KneeKind::peak:
-      break;
-  }
-  return peak(law);
-}
-
-int whole(KneeKind kind, const ContentionFit& law, const KneeRequest& request, double position) {
+int whole(KneeKind kind, const TimeAt& time, const KneeRequest& request, double position) {
   const int below = static_cast<int>(std::floor(position + root_rounding));
-  if (kind == KneeKind::efficiency || kind == KneeKind::slope) return below;
-  const auto at = [&](double k) { return objective(kind, request, k, denominator(law, k) / k); };
-  return at(below) <= at(below + 1.0) ? below : below + 1;
+  if (of_threshold(kind)) return below;
+  const auto at = [&](int count) { return objective(kind, request, count, time(count)); };
+  return at(below) <= at(below + 1) ? below : below + 1;
 }
 
 Knee knee_of(KneeKind kind,
-             const ContentionFit& law,
-             const std::vector<ContentionFit>& draws,
+             const TimeAt& time,
+             const std::vector<TimeAt>& draws,
              const KneeRequest& request) {
-  const auto at = [&](const ContentionFit& shape) {
-    const double position = std::max(1.0, position_of(kind, shape, request));
-    return position < farthest ? position : never;
-  };
-  const double best = at(law);
+  const double best = position_of(kind, time, request);
   Knee knee{.kind = kind, .low = best};
   double high = best;
   if (!draws.empty()) {
     std::vector<double> positions;
-    for (const ContentionFit& draw : draws) positions.push_back(at(draw));
+    for (const TimeAt& draw : draws) positions.push_back(position_of(kind, draw, request));
     // Order statistics instead of interpolated quantiles: some draws never get there.
     std::ranges::sort(positions);
     const auto last = static_cast<double>(draws.size() - 1);
-    knee.low = std::min(best, positions[static_cast<std::size_t>(std::floor(0.025 * last))]);
+    const double low = positions[static_cast<std::size_t>(std::floor(0.025 * last))];
+    knee.low = std::min({best, low, request.reach});
     high = std::max(best, positions[static_cast<std::size_t>(std::ceil(0.975 * last))]);
   }
   if (high < never) knee.high = high;
   if (best < never) {
     knee.position = best;
-    knee.count = whole(kind, law, request, best);
+    knee.count = whole(kind, time, request, best);
   }
   knee.beyond = best < request.smallest.value_or(1) || (request.largest && best > *request.largest);
   return knee;
 }
 }  // namespace
 
-std::vector<Knee> law_knees(const ContentionFit& law,
-                            const std::vector<ContentionFit>& draws,
+std::vector<Knee> law_knees(const TimeAt& time,
+                            const std::vector<TimeAt>& draws,
                             const KneeRequest& request) {
   std::vector<Knee> knees;
-  for (const KneeKind kind : kinds_of(request)) knees.push_back(knee_of(kind, law, draws, request));
+  for (const KneeKind kind : kinds_of(request))
+    knees.push_back(knee_of(kind, time, draws, request));
   return knees;
+}
+
+std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
+  KneeRequest request;
+  request.prices = prices;
+  const std::vector<Knee> knees =
+      law_knees([=](double count) { return law.time(count); }, {}, request);
+  const Knee* cost = find_knee(knees, KneeKind::cost);
+  return cost ? cost->position : std::nullopt;
 }
 
 namespace {

@@ -7,14 +7,13 @@
 #include <tuple>
 
 namespace scaleworth::decide {
-using model::ContentionFit;
 using model::TimePoint;
 
 namespace {
 constexpr double least_move = 0.05;  // of the position
 constexpr double mostly = 0.8;
-/// Fits of longer tables are certain enough, and drawing them again for every change takes long.
-constexpr std::size_t most_drawn = 512;
+constexpr std::size_t most_fitted = 64;  // to every change again
+constexpr double surely = 0.95;          // of the weight of laws
 
 struct CauseWords {
   const char* name;
@@ -59,7 +58,8 @@ std::optional<double> worth(const Reading& reading, const Knee& knee, const Knee
   if (!knee.count) return std::nullopt;
   const auto time = reading.time(*knee.count);
   if (!time || knee.kind != KneeKind::cost) return time;
-  return model::job_cost(*request.prices, *knee.count, Seconds(*time)).value();
+  const double wall = request.wall ? request.wall(*knee.count, *time) : *time;
+  return model::job_cost(*request.prices, *knee.count, Seconds(wall)).value();
 }
 
 std::optional<Remedy> compared(Cause cause,
@@ -84,13 +84,6 @@ void rank(std::vector<Remedy>& remedies) {
   });
 }
 
-Reading law_reading(const ContentionFit& law,
-                    const std::vector<ContentionFit>& draws,
-                    const KneeRequest& request) {
-  return {law_knees(law, draws, request),
-          [law](int count) { return std::optional(law.time(count)); }};
-}
-
 Reading rows_reading(const std::vector<TimePoint>& rows, const KneeRequest& request) {
   return {measured_knees(rows, request), [rows](int count) -> std::optional<double> {
             const auto at = std::ranges::find(rows, count, &TimePoint::count);
@@ -98,42 +91,59 @@ Reading rows_reading(const std::vector<TimePoint>& rows, const KneeRequest& requ
           }};
 }
 
-Reading table_reading(const std::vector<TimePoint>& points, const KneeSet& set) {
-  if (!set.by_law) return rows_reading(points, set.request);
-  if (points.size() > most_drawn) {
-    if (const auto fit = model::fit_contention(points)) return law_reading(*fit, {}, set.request);
+/// As the knees of the table were read.
+Reading table_reading(std::vector<TimePoint> points, const KneeSet& set) {
+  if (!set.laws) return rows_reading(points, set.request);
+  std::vector<model::LawFamily> families;
+  for (const model::WeightedLaw& law : set.laws->laws) families.push_back(law.family);
+  points = model::thinned(points, most_fitted);
+  const auto laws = *model::combine_laws(std::move(points), set.laws->weak, {}, families);
+  const auto time = [laws](double count) { return laws.time(count); };
+  return {law_knees(time, laws.draws, set.request), time};
+}
+
+/// Whether all laws that hold have serial work, or lose nothing.
+bool serial_work_known(const model::CombinedLaw& laws) {
+  double weight = 0.0;
+  for (const model::WeightedLaw& law : laws.laws) {
+    const auto& terms = law.family.terms;
+    const bool ideal = terms.size() == 1 && terms.front() == model::terms::ideal;
+    if (ideal || std::ranges::count(terms, model::terms::level) > 0) weight += law.weight;
   }
-  const auto estimate = model::estimate_contention(points);
-  if (!estimate) return rows_reading(points, set.request);
-  return law_reading(estimate->best, estimate->draws, set.request);
+  return weight >= surely;
 }
 
 /// Seconds of the same work that a row takes less without the cause; absent where it has no such
-/// part. Half of the serial work `serial_s` is done in parallel from the baseline on.
+/// part. Half of the serial work is done in parallel from the baseline on.
 std::optional<double> saving(Cause cause,
                              const DecisionRow& row,
                              const DecisionRow& baseline,
-                             double serial_s) {
-  if (cause == Cause::serial) return 0.5 * serial_s * (1.0 - 1.0 / row.count_ratio);
+                             const std::optional<ShapeFit>& fit) {
+  using namespace model::terms;
+  const auto lost = [&](const model::LawTerm& term) {
+    return fit ? fit->lost(term, row.count_ratio) : 0.0;
+  };
+  if (cause == Cause::serial) return 0.5 * lost(level);
+  if (cause == Cause::overhead) return lost(linear) + lost(logarithm);
   const std::size_t part = index_of(std::ranges::find(part_causes, cause, &PartCause::cause)->part);
   if (!row.parts_s[part]) return std::nullopt;
   const double time = *row.parts_s[part] / row.work_growth();
   if (cause != Cause::slowdown) return time;
   if (!baseline.parts_s[part]) return std::nullopt;
-  const double level = std::min(serial_s, *baseline.parts_s[part]);
-  return std::max(0.0, time - (level + (*baseline.parts_s[part] - level) / row.count_ratio));
+  const double serial_s = fit ? fit->law.coefficient(level) : 0.0;
+  const double kept = std::min(serial_s, *baseline.parts_s[part]);
+  return std::max(0.0, time - (kept + (*baseline.parts_s[part] - kept) / row.count_ratio));
 }
 
 /// The times left; empty where a row lacks the part, or nothing is saved anywhere.
 std::vector<TimePoint> times_after(Cause cause,
                                    const std::vector<DecisionRow>& rows,
                                    const DecisionRow& baseline,
-                                   double serial_s) {
+                                   const std::optional<ShapeFit>& fit) {
   std::vector<TimePoint> times;
   double all = 0.0;
   for (const DecisionRow& row : rows) {
-    if (row.count_ratio < 1.0) continue;
-    const auto saved = saving(cause, row, baseline, serial_s);
+    const auto saved = saving(cause, row, baseline, fit);
     const double left = row.same_work.value.value() - saved.value_or(0.0);
     if (!saved || !(left > 0.0)) return {};
     all += *saved;
@@ -148,40 +158,41 @@ KneeKind judged_by(const KneeRequest& request) {
   return billed ? KneeKind::cost : KneeKind::efficiency;
 }
 
-std::vector<Remedy> law_remedies(const KneeSet& set, Cause overhead) {
-  std::vector<Remedy> remedies;
-  ContentionFit law = set.law;
-  law.single = 1.0;
-  const Reading before = law_reading(law, set.draws, set.request);
-  const auto add = [&](Cause cause, double serial, double coherency) {
-    const auto changed = [&](ContentionFit fit) {
-      fit.serial *= serial;
-      fit.coherency *= coherency;
-      return fit;
-    };
-    std::vector<ContentionFit> others;
-    for (const ContentionFit& draw : set.draws) others.push_back(changed(draw));
-    const Reading after = law_reading(changed(law), others, set.request);
-    if (const auto remedy = compared(cause, before, after, set.request))
-      remedies.push_back(*remedy);
+std::vector<Remedy> curve_remedies(const Coefficients& coefficients, const KneeRequest& request) {
+  const auto reading = [&](double serial, double communication) -> Reading {
+    const Coefficients changed{
+        coefficients.serial * serial, coefficients.communication * communication, Seconds(1.0)};
+    const auto time = [=](double count) { return changed.time(count); };
+    return {law_knees(time, {}, request), time};
   };
-  add(overhead, 1.0, 0.0);
-  add(Cause::serial, 0.5, 1.0);
+  std::vector<Remedy> remedies;
+  const auto add = [&](Cause cause, const Reading& after) {
+    if (auto remedy = compared(cause, reading(1.0, 1.0), after, request))
+      remedies.push_back(std::move(*remedy));
+  };
+  add(Cause::communication, reading(1.0, 0.0));
+  add(Cause::serial, reading(0.5, 1.0));
   rank(remedies);
   return remedies;
 }
 
-std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
-                                  const std::optional<ComputeSplit>& split,
-                                  const KneeSet& set) {
+std::vector<Remedy> table_remedies(const std::vector<DecisionRow>& rows,
+                                   const Diagnosis& diagnosis,
+                                   const KneeSet& set) {
   const DecisionRow* baseline = baseline_row(rows);
-  if (!baseline) return {};
-  const double serial_s = split ? split->serial_s : 0.0;
-  const Reading before = table_reading(knee_rows(rows), set);
+  const bool totals = diagnosis.gaps.empty();
+  if (!baseline || rows.size() < 2) return {};
+  if (totals && !(diagnosis.by_law && set.laws && serial_work_known(*set.laws))) return {};
+  const auto time = [&](int count) { return set.laws->time(count); };
+  const Reading before =
+      set.laws ? Reading{set.knees, time} : rows_reading(knee_rows(rows), set.request);
   std::vector<Remedy> remedies;
   using enum Cause;
-  for (const Cause cause : {communication, idle, host, io, serial, slowdown}) {
-    const std::vector<TimePoint> times = times_after(cause, rows, *baseline, serial_s);
+  const std::vector<Cause> causes =
+      totals ? std::vector{overhead, serial}
+             : std::vector{communication, idle, host, io, serial, slowdown};
+  for (const Cause cause : causes) {
+    const std::vector<TimePoint> times = times_after(cause, rows, *baseline, diagnosis.fit);
     if (times.empty()) continue;
     auto remedy = compared(cause, before, table_reading(times, set), set.request);
     if (!remedy) continue;

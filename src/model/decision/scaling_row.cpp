@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -73,11 +74,21 @@ double work_growth(const TableRow& row, const TableRow& baseline) {
   return 1.0;
 }
 
+bool may_fail(const MetricsRequest& request) {
+  return request.failures && request.failures->failures_per_hour > 0.0;
+}
+
+std::optional<model::SpotPlan> plan_at(const model::Preemption& terms,
+                                       TimeBasis basis,
+                                       double count,
+                                       Seconds time) {
+  return basis == TimeBasis::run ? model::plan_spot(terms, count, time)
+                                 : model::plan_long_job(terms, count);
+}
+
 FailurePlan failure_plan(const DecisionRow& row, TimeBasis basis, const model::Preemption& terms) {
-  const auto plan = basis == TimeBasis::run
-                        ? model::plan_spot(terms, row.count, row.same_work.value)
-                        : model::plan_long_job(terms, row.count);
-  if (plan) return {terms, *plan};
+  if (const auto plan = plan_at(terms, basis, row.count, row.same_work.value))
+    return {terms, *plan};
   throw UserError(
       fmt::format("failures stop a job of {} before it gets on: raise --mtbf-hours, lower "
                   "--restart-s, or leave that count out",
@@ -110,7 +121,7 @@ DecisionRow row_of(const TableRow& from,
     }
   }
   row.energy = row_energy(row, kind.axis == Axis::load ? 1 : row.count, growth, request);
-  if (request.failures && request.failures->failures_per_hour > 0.0) {
+  if (may_fail(request)) {
     row.failures = failure_plan(row, kind.basis, *request.failures);
   }
   add_economy(row, growth, request);
@@ -142,6 +153,14 @@ void check_failures(const model::Preemption& terms, Axis axis) {
   }
 }
 }  // namespace
+
+model::WallTime wall_time(const MetricsRequest& request, TimeBasis basis) {
+  if (!may_fail(request)) return {};
+  return [terms = *request.failures, basis](double count, double time) {
+    const auto plan = plan_at(terms, basis, count, Seconds(time));
+    return plan ? time * (1.0 + plan->overhead) : std::numeric_limits<double>::infinity();
+  };
+}
 
 Estimate<Seconds> DecisionRow::wall() const {
   const double factor = failures ? 1.0 + failures->plan.overhead : 1.0;

@@ -68,6 +68,9 @@ struct MetricsRequest {
   std::optional<model::Preemption> failures;
 };
 
+/// What failures make of the times of a table: one function for its rows, its laws and forecasts.
+model::WallTime wall_time(const MetricsRequest& request, TimeBasis basis);
+
 /// One row per row of the table. With work in the rows the speed-up is the ratio of throughputs, so
 /// that a batch that grows with the count is not mistaken for time; intervals by `ratio`.
 /// With failures `cost` is that of the expected time; speed-up and efficiency are those of the

@@ -439,6 +439,14 @@ std::vector<std::string> table_remarks(const ScalingTable& table) {
         "the rows are loads of one machine: efficiency is throughput against load, and a larger "
         "count buys nothing");
   }
+  if (table.load_unit != 1.0) {
+    remarks.push_back(fmt::format(
+        "the loads are counted in units of {0:g}: outside the tables, and in JSON, a count "
+        "of {1} is a load of {2:g}",
+        table.load_unit,
+        table.rows.back().count,
+        table.rows.back().count * table.load_unit));
+  }
   for (const auto& remark : {basis_remark(table), batch_remark(table), layout_remark(table)}) {
     if (!remark.empty()) remarks.push_back(remark);
   }

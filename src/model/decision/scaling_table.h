@@ -132,6 +132,7 @@ struct Straggler {
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
+  double load_unit = 1.0;  // of a count; not 1 where loads are no whole numbers
 };
 
 /// Ascending by count, at least one row.

@@ -175,11 +175,13 @@ struct DeadlineForecast {
 /// degrees of freedom of that sd. The cheapest is by expected cost, without prices by ranks x time;
 /// the rubric's efficiency threshold and budget hold for it, other gates cannot be predicted.
 /// `in_time_anywhere` gives each draw its own best count. `measured_in_time` is that of
-/// T (1 + sd sqrt(1 + 1/n) t) for n runs with median T. Absent without a deadline and for rows of a
-/// load, which is not bought.
+/// T (1 + sd sqrt(1 + 1/n) t) for n runs with median T. With failures one run ends in time by
+/// `chance_in_time` of its undisturbed time, and expected times are those of `wall_time`. Absent
+/// without a deadline and for rows of a load, which is not bought.
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
                                                   const std::optional<model::CombinedLaw>& laws,
                                                   const std::string& unavailable,
-                                                  const std::optional<model::Prices>& prices,
+                                                  const MetricsRequest& metrics,
+                                                  TimeBasis basis,
                                                   const Rubric& rubric);
 }  // namespace scaleworth::decide

@@ -68,8 +68,7 @@ double best_serial(const std::vector<TimePoint>& points) {
 }
 
 LawFamily ring_family(const RingCost& cost) {
-  return informed_family(
-      [cost](double k) { return ring_time(cost, static_cast<int>(k)).total().value(); });
+  return informed_family([cost](double k) { return ring_time(cost, k).total().value(); });
 }
 }  // namespace
 
@@ -119,7 +118,7 @@ std::optional<MicroBatchFit> fit_micro_batches(const std::vector<TimePoint>& poi
   return fit;
 }
 
-RingTime ring_time(const RingCost& cost, int ranks) {
+RingTime ring_time(const RingCost& cost, double ranks) {
   if (ranks < 1) throw UserError("a ring has one rank or more");
   const auto& [latency, bandwidth, message] = cost.each;
   const double seconds_per_byte = 1.0 / bandwidth.value();

@@ -88,7 +88,7 @@ struct RingTime {
 
 /// Zero for one rank. Source: Thakur, Rabenseifner, Gropp 2005. Throws UserError for a count below
 /// one or a cost that is negative.
-RingTime ring_time(const RingCost& cost, int ranks);
+RingTime ring_time(const RingCost& cost, double ranks);
 
 /// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0, both without the
 /// known communication; no coherency. Absent for fewer than two different counts, or where the

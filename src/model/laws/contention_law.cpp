@@ -258,35 +258,6 @@ class Evidence {
   double limit_ = 0.0;
 };
 
-/// x at which contrast . x says how much a curve's property is overshot at a count: below 0 before
-/// it, above 0 behind.
-using Contrast = std::function<Vector3(double)>;
-
-std::optional<double> contrast_root(const Contrast& contrast, const Vector3& x) {
-  double low = 1.0;
-  double high = farthest_count;
-  const auto behind = [&](double count) { return dot(contrast(count), x) > 0.0; };
-  if (behind(low) || !behind(high)) return std::nullopt;
-  for (int i = 0; i < profile_bisections; ++i) {
-    const double middle = std::sqrt(low * high);
-    (behind(middle) ? high : low) = middle;
-  }
-  return std::sqrt(low * high);
-}
-
-std::optional<CountEstimate> count_where(const Contrast& contrast,
-                                         const std::vector<TimePoint>& points,
-                                         const ContentionFit& fit) {
-  const std::optional<double> count = contrast_root(contrast, law_vector(fit));
-  if (!count) return std::nullopt;
-  CountEstimate result{*count, std::nullopt, std::nullopt};
-  if (different_counts(points) < minimum_counts) return result;
-  const Evidence evidence(points, fit);
-  const Allowed allowed = [&](double k) { return evidence.allow(contrast(k)); };
-  if (!allowed(1.0)) result.low = edge(allowed, *count, 1.0);
-  if (!allowed(farthest_count)) result.high = edge(allowed, *count, farthest_count);
-  return result;
-}
 }  // namespace
 
 std::optional<ContentionIntervals> profile_intervals(const std::vector<TimePoint>& points,
@@ -305,23 +276,5 @@ std::optional<ContentionIntervals> profile_intervals(const std::vector<TimePoint
     intervals.coherency = Interval<double>{end_at(coherency, fit.coherency, 0.0), *high};
   }
   return intervals;
-}
-
-std::optional<CountEstimate> count_of_least_time(const std::vector<TimePoint>& points,
-                                                 const ContentionFit& fit) {
-  return count_where([](double k) { return Vector3{-1.0, 0.0, k * k}; }, points, fit);
-}
-
-std::optional<CountEstimate> count_of_least_cost(const std::vector<TimePoint>& points,
-                                                 const ContentionFit& fit,
-                                                 const Prices& prices) {
-  const double p = prices.per_rank.value();
-  const double f = prices.fixed.value();
-  return count_where(
-      [p, f](double k) {
-        return Vector3{-f / (k * k), p, 2.0 * p * k - p + f};
-      },
-      points,
-      fit);
 }
 }  // namespace scaleworth::model

@@ -83,25 +83,8 @@ struct ContentionIntervals {
 std::optional<ContentionIntervals> profile_intervals(const std::vector<TimePoint>& points,
                                                      const ContentionFit& fit);
 
-/// A count, not always an integer, with its 95 % interval. Where an end is absent the data allow
-/// every count from 1, or up to `farthest_count`.
-struct CountEstimate {
-  double count = 1.0;
-  std::optional<double> low;
-  std::optional<double> high;
-};
+/// A count beyond what can be bought.
 inline constexpr double farthest_count = 1e7;
-
-/// The count of least time, sqrt((1-s)/c); absent for c = 0. The interval is absent below four
-/// different counts.
-std::optional<CountEstimate> count_of_least_time(const std::vector<TimePoint>& points,
-                                                 const ContentionFit& fit);
-
-/// The count of least cost (K p + f) T(K): f (1-s)/K^2 = p (s - c) + 2 p c K + f c. Absent where
-/// cost rises from one rank on (as it does for f = 0) or falls for ever.
-std::optional<CountEstimate> count_of_least_cost(const std::vector<TimePoint>& points,
-                                                 const ContentionFit& fit,
-                                                 const Prices& prices);
 
 // The law fitted to throughputs with additive noise, as queueing texts and their tools fit it.
 //   X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))

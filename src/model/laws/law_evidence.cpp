@@ -2,6 +2,7 @@
 #include "src/model/laws/law_evidence.h"
 
 #include "src/core/error.h"
+#include "src/model/decision/causes.h"
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
@@ -65,8 +66,6 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                              fitted / points[i].time - 1.0,
                              left_out_error(points, i)});
   }
-  evidence.least_time = model::count_of_least_time(points, *fit);
-  if (prices) evidence.least_cost = model::count_of_least_cost(points, *fit, *prices);
   if (points.size() >= model::minimum_counts) {
     evidence.next = model::next_measurement(points, *fit, prices);
   }
@@ -224,11 +223,12 @@ double noise_of(const std::vector<TimePoint>& points, const ContentionFit& fit) 
 std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<TimePoint>& points,
                                                     const ContentionFit& fit,
                                                     const Prices& prices) {
-  const auto optimum = count_of_least_cost(points, fit, prices);
+  const auto optimum =
+      decide::continuous_optimum({fit.serial, fit.coherency, Seconds(fit.single)}, prices);
   const Matrix3d known = information(points);
-  if (!optimum || !(known.determinant() > 0.0)) return std::nullopt;
+  if (!optimum || *optimum <= 1.0 || !(known.determinant() > 0.0)) return std::nullopt;
   const Matrix3d covariance = known.inverse();
-  const Vector3d gradient = gradient_of_optimum(optimum->count, prices, law_vector(fit));
+  const Vector3d gradient = gradient_of_optimum(*optimum, prices, law_vector(fit));
   const Vector3d spread = covariance * gradient;
   const double before = dot(gradient, spread);
   const double width = two_sided_normal * noise_of(points, fit);

@@ -43,10 +43,8 @@ struct LawRow {
 
 /// What stands behind the laws of a scaling table.
 struct LawEvidence {
-  std::vector<LawRow> rows;  // none without a fit
-  std::optional<model::CountEstimate> least_time;
-  std::optional<model::CountEstimate> least_cost;  // with prices
-  std::optional<model::NextMeasurement> next;      // from four counts on
+  std::vector<LawRow> rows;                    // none without a fit
+  std::optional<model::NextMeasurement> next;  // from four counts on
   /// To the throughputs, where every row has one and there are four rows at least.
   std::optional<model::ThroughputFit> throughput;
 };

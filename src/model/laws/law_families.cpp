@@ -9,16 +9,13 @@ constexpr double steepest_power = 2.0;
 
 LawFamily of_terms(std::string name,
                    std::string formula,
-                   std::vector<LawTerm> terms,
+                   const std::vector<LawTerm>& terms,
                    TimeAt known = {}) {
-  const std::size_t parameters = terms.size();
-  return {std::move(name),
-          std::move(formula),
-          parameters,
-          [terms = std::move(terms), known = std::move(known)](std::span<const TimePoint> points) {
-            const LinearLaw law = fit_linear(terms, points, known);
-            return FittedLaw{law.coefficients, [law](double k) { return law.at(k); }};
-          }};
+  const auto fit = [terms, known = std::move(known)](std::span<const TimePoint> points) {
+    const LinearLaw law = fit_linear(terms, points, known);
+    return FittedLaw{law.coefficients, [law](double k) { return law.at(k); }};
+  };
+  return {std::move(name), std::move(formula), terms.size(), fit, 1.0, terms};
 }
 
 /// ln(K T) = ln a + b ln K.

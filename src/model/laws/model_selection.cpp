@@ -248,6 +248,7 @@ std::optional<CombinedLaw> combine_laws(Points points,
   }
   families.insert(families.end(), further.begin(), further.end());
   CombinedLaw law;
+  law.weak = weak;
   if (const auto stray = stray_row(families, points)) {
     law.stray = points[*stray].ranks();
     points.erase(points.begin() + static_cast<std::ptrdiff_t>(*stray));

@@ -25,7 +25,8 @@ struct LawFamily {
   std::size_t parameters = 1;  // to be fitted, exponents among them
   /// By least relative squares, coefficients >= 0. At least one point, ascending.
   std::function<FittedLaw(std::span<const TimePoint>)> fit;
-  double odds = 1.0;  // before a row is seen, over those of other laws
+  double odds = 1.0;             // before a row is seen, over those of other laws
+  std::vector<LawTerm> terms{};  // where the law is a sum of terms that are fitted
 };
 
 /// Fewest terms first. The power loss K T(K) = a K^b is by least squares of the logarithms with
@@ -84,6 +85,7 @@ struct CombinedLaw {
   /// and that law.
   double worst = 0.0;
   std::string nearest;
+  bool weak = false;  // by the odds of weak scaling
 
   double time(double count) const;                // weighted geometric mean, s
   std::vector<double> times(double count) const;  // by draw, s

@@ -24,6 +24,14 @@ Dollars cost_at(const std::vector<double>& times, std::size_t index, const Price
   return job_cost(prices, count_at(index), Seconds(times[index]));
 }
 
+/// With what interrupts the job.
+std::vector<double> walls(const std::vector<double>& times, const CurveRequest& request) {
+  std::vector<double> walls = times;
+  for (std::size_t i = 0; request.wall && i < walls.size(); ++i)
+    walls[i] = request.wall(count_at(i), times[i]);
+  return walls;
+}
+
 std::size_t cheapest(const std::vector<double>& times, const Prices& prices) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < times.size(); ++i)
@@ -46,8 +54,9 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
   point.step = as<Seconds>(with_quantiles(step, steps));
   point.efficiency = with_quantiles(draws.best[0] / (ranks * draws.best[index]), efficiencies);
   if (request.prices && request.work.baseline_tokens > 0.0) {
+    const double walled = request.wall ? work * request.wall(ranks, draws.best[index]) : step;
     point.cost_per_million_tokens =
-        cost_per_million_tokens(*request.prices, ranks, request.work.tokens(ranks) / step);
+        cost_per_million_tokens(*request.prices, ranks, request.work.tokens(ranks) / walled);
   }
   point.extrapolated = ranks > request.largest_measured || ranks < request.smallest_measured;
   if (ranks % 2 != 0) return point;
@@ -61,16 +70,26 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
   return point;
 }
 
-void fill_cost_optimum(ScalingLaw& law, const CurveDraws& draws, const Prices& prices) {
-  law.cost_optimal = count_at(cheapest(draws.best, prices));
+void fill_cost_optimum(ScalingLaw& law,
+                       const std::vector<double>& best,
+                       const CurveDraws& draws,
+                       const CurveRequest& request) {
+  const Prices& prices = *request.prices;
+  law.cost_optimal = count_at(cheapest(best, prices));
   std::vector<double> optima;
+  Dollars regret;
   for (const std::vector<double>& draw : draws.draws) {
-    optima.push_back(count_at(cheapest(draw, prices)));
+    const std::vector<double> times = walls(draw, request);
+    const std::size_t cheapest_here = cheapest(times, prices);
+    optima.push_back(count_at(cheapest_here));
+    regret = regret + cost_at(times, static_cast<std::size_t>(*law.cost_optimal - 1), prices) -
+             cost_at(times, cheapest_here, prices);
   }
   const auto range = percentile_interval(optima);
   if (!range) return;
+  law.expected_regret = regret / static_cast<double>(draws.draws.size());
   std::vector<CountTime> counts;
-  for (const double time : draws.best) {
+  for (const double time : best) {
     counts.push_back({count_at(counts.size()), {Seconds(time), std::nullopt, 0}});
   }
   const std::vector<int> plateau = choose_count(prices, counts)->plateau;
@@ -86,8 +105,9 @@ void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& re
     law.curve.push_back(point_at(i, draws, request));
   }
   if (draws.best.empty()) return;
-  const auto least = std::min_element(draws.best.begin(), draws.best.end());
-  law.fastest = count_at(static_cast<std::size_t>(least - draws.best.begin()));
-  if (request.prices) fill_cost_optimum(law, draws, *request.prices);
+  const std::vector<double> best = walls(draws.best, request);
+  const auto least = std::min_element(best.begin(), best.end());
+  law.fastest = count_at(static_cast<std::size_t>(least - best.begin()));
+  if (request.prices) fill_cost_optimum(law, best, draws, request);
 }
 }  // namespace scaleworth::model

@@ -26,6 +26,7 @@ struct CurveRequest {
   int largest_measured = 1;
   std::optional<Prices> prices;
   std::string currency = "USD";  // of the prices
+  WallTime wall{};               // of fastest, costs and K*
 };
 
 /// Seconds that the baseline's work takes at 1, 2, ... max_count ranks: the best estimate, and

@@ -214,6 +214,22 @@ TEST_CASE("a load is no count of machines", "[decide]") {
   CHECK(table.rows[0].energy_j == 7000.0);  // 7 J of each of 1000 tokens
 }
 
+TEST_CASE("loads need not be whole: they are counted in their greatest common unit", "[decide]") {
+  const auto table = table_of("load,tok_per_s\n0.5,100\n1.25,210\n2.5,300\n");
+  CHECK(table.load_unit == 0.25);
+  CHECK(table.rows[0].count == 2);
+  CHECK(table.rows[1].count == 5);
+  CHECK(table.rows[2].count == 10);
+  const auto tenths = table_of("load,tok_per_s\n0.1,10\n0.3,25\n0.7,40\n");
+  CHECK(tenths.rows[2].count == 7);
+  CHECK_THAT(tenths.load_unit, WithinRel(0.1, 1e-12));
+  CHECK(table_of("load,tok_per_s\n2,100\n4,210\n").load_unit == 1.0);
+  CHECK(csv("gpus,time_s\n1.5,10\n2,6\n").find("not an integer") != std::string::npos);
+  CHECK(csv("load,tok_per_s\n0.12345678,10\n2,6\n").find("not an integer") != std::string::npos);
+  CHECK(csv("load,tok_per_s\n-0.5,10\n2,6\n") != "accepted");
+  CHECK(csv("load,tok_per_s\n,10\n2,6\n").find("is empty") != std::string::npos);
+}
+
 TEST_CASE("time and throughput together say the work", "[decide]") {
   const auto weak = table_of("gpus,step_s,tokens_per_s\n1,2,100\n2,2.5,160\n");
   CHECK(weak.rows[0].work == 200.0);

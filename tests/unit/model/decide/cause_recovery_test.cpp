@@ -67,9 +67,7 @@ Losses sum(const Losses& a, const Losses& b) {
 
 /// "none" where no cause is told, "" for a mixture.
 std::string owner_of(const std::vector<DecisionRow>& rows) {
-  KneeSet knees;
-  knees.by_law = false;  // no remedies
-  const Diagnosis diagnosis = diagnose_table(rows, row_losses(rows), knees, true, std::nullopt);
+  const Diagnosis diagnosis = diagnose_table(rows, row_losses(rows), true, std::nullopt);
   return diagnosis.cause ? diagnosis.cause->owner : "none";
 }
 

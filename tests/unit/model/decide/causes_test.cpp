@@ -8,6 +8,7 @@
 #include "tests/unit/model/decide/tables.h"
 
 #include <cmath>
+#include <random>
 
 using namespace scaleworth;
 using namespace scaleworth::decide;
@@ -249,10 +250,21 @@ Knee knee(const std::vector<Knee>& knees, KneeKind kind) {
   return *found;
 }
 
+std::vector<Knee> knees_of(const model::ContentionFit& law,
+                           const std::vector<model::ContentionFit>& draws,
+                           const KneeRequest& request) {
+  const auto time = [](const model::ContentionFit& of) -> model::TimeAt {
+    return [of](double count) { return of.time(count); };
+  };
+  std::vector<model::TimeAt> times;
+  for (const model::ContentionFit& draw : draws) times.push_back(time(draw));
+  return law_knees(time(law), times, request);
+}
+
 std::string position(const model::ContentionFit& law,
                      KneeKind kind,
                      const KneeRequest& request = priced()) {
-  const Knee found = knee(law_knees(law, {}, request), kind);
+  const Knee found = knee(knees_of(law, {}, request), kind);
   return fmt::format("{} {}", found.count.value_or(0), printed(found.position.value_or(0.0), 4));
 }
 
@@ -279,7 +291,7 @@ TEST_CASE("half the efficiency of Amdahl's law is at 1 + 1/s", "[knee]") {
   CHECK(position({1.0, serial, 0.0, 0.0}, KneeKind::efficiency) == "27 27.5871");  // 1 + 1/.0376122
   // .0015 K^2 + .0285 K + .97 - 2 = 0: K = (-.0285 + sqrt(.00081225 + .00618))/.003 = 18.3732.
   CHECK(position(published, KneeKind::efficiency) == "18 18.3732");
-  const Knee at = knee(law_knees(published, {}, priced()), KneeKind::efficiency);
+  const Knee at = knee(knees_of(published, {}, priced()), KneeKind::efficiency);
   CHECK_THAT(published_efficiency(*at.count), WithinAbs(0.5, 0.02));
   CHECK(published_efficiency(*at.count) >= 0.5);
   CHECK(published_efficiency(*at.count + 1) < 0.5);
@@ -296,17 +308,17 @@ TEST_CASE("the largest speed-up times efficiency is at the root of its derivativ
 TEST_CASE("the slope's knee is where one more rank adds the threshold", "[knee]") {
   // Amdahl: (1-s)/(1 + s (K-1))^2 = 1/2 at K = 1 + (sqrt(2 * .95) - 1)/.05 = 8.5681.
   CHECK(position({1.0, 0.05, 0.0, 0.0}, KneeKind::slope) == "8 8.5681");
-  const double at = *knee(law_knees(published, {}, priced()), KneeKind::slope).position;
+  const double at = *knee(knees_of(published, {}, priced()), KneeKind::slope).position;
   const auto speedup = [](double k) { return k / (1.0 + 0.03 * (k - 1) + 0.0015 * k * (k - 1)); };
   CHECK_THAT((speedup(at + 0.5) - speedup(at - 0.5)), WithinAbs(0.5, 0.001));
 }
 
 TEST_CASE("a law without losses has no knee, one without overhead no peak", "[knee]") {
-  for (const Knee& one : law_knees({1.0, 0.0, 0.0, 0.0}, {}, priced())) {
+  for (const Knee& one : knees_of({1.0, 0.0, 0.0, 0.0}, {}, priced())) {
     CHECK_FALSE(one.count);
     CHECK_FALSE(one.high);
   }
-  CHECK_FALSE(knee(law_knees({1.0, 0.1, 0.0, 0.0}, {}, priced()), KneeKind::peak).position);
+  CHECK_FALSE(knee(knees_of({1.0, 0.1, 0.0, 0.0}, {}, priced()), KneeKind::peak).position);
   // Everything serial: E = 1/K falls to 1/2 at 2, and each further rank is lost.
   CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::efficiency) == "2 2.0000");
   CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::slope) == "1 1.0000");
@@ -316,7 +328,7 @@ TEST_CASE("a law without losses has no knee, one without overhead no peak", "[kn
 TEST_CASE("a knee against another baseline counts that one's efficiency as 1", "[knee]") {
   KneeRequest request = priced();
   request.baseline = 4;
-  const Knee at = knee(law_knees(published, {}, request), KneeKind::efficiency);
+  const Knee at = knee(knees_of(published, {}, request), KneeKind::efficiency);
   const double at_baseline = published_efficiency(4);
   CHECK(published_efficiency(*at.count) >= 0.5 * at_baseline);
   CHECK(published_efficiency(*at.count + 1) < 0.5 * at_baseline);
@@ -325,11 +337,11 @@ TEST_CASE("a knee against another baseline counts that one's efficiency as 1", "
 TEST_CASE("draws that never peak leave the interval open above", "[knee]") {
   std::vector<model::ContentionFit> draws(39, published);
   draws.front().coherency = 0.002;
-  const Knee closed = knee(law_knees(published, draws, priced()), KneeKind::peak);
-  CHECK_THAT(closed.low, WithinAbs(std::sqrt(0.97 / 0.002), 1e-9));
+  const Knee closed = knee(knees_of(published, draws, priced()), KneeKind::peak);
+  CHECK_THAT(closed.low, WithinAbs(std::sqrt(0.97 / 0.002), 1e-6));
   CHECK_THAT(*closed.high, WithinAbs(25.4296, 5e-5));
   draws.push_back({1.0, 0.03, 0.0, 0.0});
-  CHECK_FALSE(knee(law_knees(published, draws, priced()), KneeKind::peak).high);
+  CHECK_FALSE(knee(knees_of(published, draws, priced()), KneeKind::peak).high);
 }
 
 TEST_CASE("rows alone give the measured counts between which a knee lies", "[knee]") {
@@ -404,4 +416,65 @@ TEST_CASE("the threshold of the rubric is that of the knee, and its origin is to
   CHECK(knee(decision.knees.knees, KneeKind::efficiency).count.value_or(0) >= 8);
   CHECK(knee_name(KneeKind::slope, KneeRequest{}) ==
         "one more rank adds 0.5 of a rank (default threshold)");
+}
+
+namespace {
+/// 0.5 % of noise in each total.
+template <class Time>
+Decision of_totals(const Time& time, std::uint64_t seed, const DecisionRequest& request) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<TableRow> rows;
+  for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
+    rows.push_back(observation(count, 1000.0 * time(count) * (1.0 + 0.005 * normal(random))));
+  return decide_table(assemble(rows), request);
+}
+
+double by_root(double k) {
+  return (0.95 + 0.05 * std::sqrt(k)) / k;
+}
+}  // namespace
+
+TEST_CASE("a law that the comparison rejects does not place the knee: a square-root loss",
+          "[knee]") {
+  DecisionRequest request;
+  request.rubric.efficiency_threshold = 0.75;
+  constexpr int tables = 12;
+  int efficient = 0;
+  int sloped = 0;
+  for (int seed = 0; seed < tables; ++seed) {
+    const Decision decision = of_totals(by_root, 100 + seed, request);
+    const auto holds = [&](KneeKind kind, double truth) {
+      const Knee at = knee(decision.knees.knees, kind);
+      return at.low <= truth && (!at.high || truth <= *at.high);
+    };
+    // .95 + .05 u = 1/.75 at u = 7.6667, K = u^2 = 58.778.
+    efficient += holds(KneeKind::efficiency, 58.778);
+    // (.95 + .025 u) = .75 (.95 + .05 u)^2: .001875 u^2 + .04625 u - .273125 = 0, u = 4.9229.
+    sloped += holds(KneeKind::slope, 24.235);
+    const Knee at = knee(decision.knees.knees, KneeKind::efficiency);
+    CHECK_THAT(at.position.value_or(0.0), WithinRel(58.778, 0.1));
+    CHECK(decision.diagnosis.remedies.empty());  // totals without serial work in all laws
+  }
+  CHECK(efficient >= tables - 2);
+  CHECK(sloped >= tables - 2);
+}
+
+TEST_CASE("totals of certain serial work have a remedy, by all laws fitted without it", "[cause]") {
+  const Decision decision = of_totals([](double k) { return 0.95 / k + 0.05; }, 7, {});
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "serial work");
+  const Remedy& half = remedy(decision.diagnosis.remedies, Cause::serial);
+  // E = 1/2 at 1 + 1/s: 21, with half the serial work 41.
+  CHECK_THAT(*half.before.position, WithinRel(21.0, 0.05));
+  CHECK_THAT(*half.after.position, WithinRel(41.0, 0.05));
+  CHECK(half.moves == true);
+}
+
+TEST_CASE("beyond four times the largest count there is no knee", "[knee]") {
+  const Decision decision = of_totals([](double k) { return 0.999 / k + 0.001; }, 9, {});
+  const Knee half = knee(decision.knees.knees, KneeKind::efficiency);  // at 1001
+  CHECK_FALSE(half.count);
+  CHECK_FALSE(half.high);
+  CHECK(half.low <= 256.0);
 }

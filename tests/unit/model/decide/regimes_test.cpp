@@ -194,3 +194,33 @@ TEST_CASE("ways to pay that cannot be are refused", "[decide]") {
       decide_curve(published_curve, 8, request({{"a", PricePart{}}, {"a", PricePart{}}})),
       UserError);
 }
+
+TEST_CASE("knees, the law's optimum and forecasts count failures as the rows do", "[decide]") {
+  DecisionRequest asked = request({});
+  asked.metrics.failures = failing(4.0);
+  asked.rubric.deadline = Seconds(0.5 * 3600.0);
+  const Decision curve = decide_curve(published_curve, 64, asked);
+  const int cheapest = curve.choice->cheapest;
+  CHECK(find_knee(curve.knees.knees, KneeKind::cost)->count == cheapest);
+  CHECK(find_knee(curve.knees.knees, KneeKind::peak)->count == curve.named.fastest);
+  std::vector<TableRow> rows;
+  for (const int count : {1, 2, 3, 6, 12, 24, 48})
+    rows.push_back(observation(count, published_curve.time(count)));
+  const Decision table = decide_table(assemble(rows), asked);
+  CHECK_THAT(*table.law->cost_optimal, WithinAbs(cheapest, 1.0));
+  CHECK_THAT(*find_knee(table.knees.knees, KneeKind::cost)->count, WithinAbs(cheapest, 1.0));
+  CHECK_THAT(*table.law->fastest, WithinAbs(curve.named.fastest, 2.0));
+  const DeadlineForecast& forecast = *table.deadline_forecast;
+  const auto wall = [&](int count) { return curve.row(count).wall().value.value(); };
+  CHECK_THAT(forecast.fastest.expected.value(), WithinRel(wall(forecast.fastest.count), 0.01));
+  // Against the odds of the undisturbed time alone, whose noise hardly matters at twice the time.
+  const PredictedCount& fastest = forecast.fastest;
+  const double chance = model::chance_in_time(*asked.metrics.failures,
+                                              fastest.count,
+                                              Seconds(published_curve.time(fastest.count)),
+                                              *asked.rubric.deadline);
+  CHECK_THAT(fastest.in_time, WithinAbs(chance, 0.02));
+  CHECK(fastest.upper > *asked.rubric.deadline);
+  asked.metrics.failures.reset();
+  CHECK(decide_table(assemble(rows), asked).deadline_forecast->fastest.in_time > 0.99);
+}

@@ -53,21 +53,10 @@ Curve random_curve(std::mt19937_64& random, int repeats) {
   return curve;
 }
 
-/// K* of the truth, from its own curve.
-double true_optimum(const ContentionFit& truth) {
-  std::vector<TimePoint> exact;
-  for (const double k : {1, 2, 4, 8}) {
-    exact.push_back({k, relative_time(truth.serial, truth.coherency, k), std::nullopt});
-  }
-  return count_of_least_cost(exact, truth, published)->count;
-}
-
 struct Coverage {
   double single = 0.0;
   double serial = 0.0;
   double coherency = 0.0;
-  double optimum = 0.0;
-  double least_time = 0.0;
 };
 
 Coverage coverage_of(int repeats) {
@@ -86,20 +75,12 @@ Coverage coverage_of(int repeats) {
         found->coherency
             ? held(found->coherency->low, found->coherency->high, curve.truth.coherency)
             : 1.0 / curves;
-    const auto within = [&](const std::optional<CountEstimate>& at, double truth) {
-      return at ? held(at->low.value_or(1.0), at->high.value_or(farthest_count), truth) : 0.0;
-    };
-    share.optimum +=
-        within(count_of_least_cost(curve.points, *fit, published), true_optimum(curve.truth));
-    const double peak = std::sqrt((1.0 - curve.truth.serial) / curve.truth.coherency);
-    share.least_time += within(count_of_least_time(curve.points, *fit), peak);
   }
   return share;
 }
 
 void check(const Coverage& share) {
-  for (const double one :
-       {share.single, share.serial, share.coherency, share.optimum, share.least_time}) {
+  for (const double one : {share.single, share.serial, share.coherency}) {
     CHECK(one >= 0.90);
     CHECK(one <= 0.98);
   }
@@ -195,35 +176,6 @@ TEST_CASE("repetitions give the noise that the residuals do not exceed", "[scali
   const double ratio =
       (few->single.high - few->single.low) / (many->single.high - many->single.low);
   CHECK_THAT(ratio, WithinRel(2.048 / 1.960, 1e-2));
-}
-
-TEST_CASE("the counts of least cost and least time are those of the law", "[scaling]") {
-  const auto at = exact(doublings, 0.03, 0.0015);
-  const auto fit = fit_contention(at);
-  // Published: continuous optimum 8.3296, peak 25.4296.
-  CHECK_THAT(count_of_least_cost(at, *fit, published)->count, WithinAbs(8.3296, 5e-5));
-  CHECK_THAT(count_of_least_time(at, *fit)->count, WithinAbs(25.4296, 5e-5));
-}
-
-TEST_CASE("a property that the curve does not have has no count", "[scaling]") {
-  const auto ideal = exact(doublings, 0.0, 0.0);
-  const auto fit = fit_contention(ideal);
-  CHECK_FALSE(count_of_least_time(ideal, *fit));
-  // Without a price per wall-clock hour each further rank costs more.
-  const Prices by_rank{dollars_per_hour(2.10), dollars_per_hour(0.0)};
-  CHECK_FALSE(
-      count_of_least_cost(exact(doublings, 0.03, 0.0015), {1.0, 0.03, 0.0015, 0.0}, by_rank));
-}
-
-TEST_CASE("a count's interval holds it, and is open where the data allow no peak", "[scaling]") {
-  const auto fit = fit_contention(rubric);
-  const auto cheapest = count_of_least_cost(rubric, *fit, published);
-  REQUIRE(cheapest);
-  CHECK(*cheapest->low < cheapest->count);
-  CHECK(*cheapest->high > cheapest->count);
-  const auto peak = count_of_least_time(rubric, *fit);
-  REQUIRE(peak);
-  CHECK(*peak->low < peak->count);
 }
 
 TEST_CASE("with prices the next count narrows the cost-optimal count the most per dollar",
