@@ -50,22 +50,21 @@ Table sampling(const Run& run) {
     std::vector<double> samples;
     std::vector<double> lag1;
     std::vector<double> effective;
+    int settings = 0;
     for (const Point& point : probe.points) {
       for (const char* name : {fields::wall_s, fields::time_s, fields::step_s}) {
         if (!point.samples.contains(name)) continue;
-        const std::vector<double> times = usable_times(point, name);
-        const Autocorrelation correlation = autocorrelation(times);
-        samples.push_back(static_cast<double>(times.size()));
-        lag1.push_back(correlation.lag1);
-        effective.push_back(correlation.effective);
+        ++settings;
+        for (const auto& [number, times] : by_run(usable_times(point, name))) {
+          const Autocorrelation correlation = autocorrelation(times);
+          samples.push_back(static_cast<double>(times.size()));
+          lag1.push_back(correlation.lag1);
+          effective.push_back(correlation.effective);
+        }
       }
     }
     if (samples.empty()) continue;
-    rows.push_back({probe.name,
-                    static_cast<int>(samples.size()),
-                    *median(samples),
-                    *median(lag1),
-                    *median(effective)});
+    rows.push_back({probe.name, settings, *median(samples), *median(lag1), *median(effective)});
   }
   return all_detail(make_table(
       "sampling",
@@ -79,6 +78,52 @@ Table sampling(const Run& run) {
       {"Medians over the settings; of ranks, samples in the order taken. The interval of a median "
        "is "
        "that of its effective samples."}));
+}
+
+struct BetweenRuns {
+  std::string probe;
+  int settings = 0;
+  double runs = 0.0;    // this and the next: medians over the settings
+  double spread = 0.0;  // standard deviation between runs, of their median
+  double share = 0.0;
+};
+
+Table between_runs(const Run& run) {
+  std::vector<BetweenRuns> rows;
+  for (const ProbeRecord& probe : run.probes) {
+    std::vector<double> runs;
+    std::vector<double> spreads;
+    std::vector<double> shares;
+    for (const Point& point : probe.points) {
+      for (const char* name : {fields::wall_s, fields::time_s, fields::step_s}) {
+        if (!point.samples.contains(name)) continue;
+        const auto spread = run_spread(usable_times(point, name));
+        if (!spread) continue;
+        runs.push_back(static_cast<double>(spread->medians.size()));
+        spreads.push_back(spread->between_sd / *median(spread->medians));
+        shares.push_back(spread->share);
+      }
+    }
+    if (runs.empty()) continue;
+    rows.push_back({probe.name,
+                    static_cast<int>(runs.size()),
+                    *median(runs),
+                    *median(spreads),
+                    *median(shares)});
+  }
+  return all_detail(make_table(
+      "between_runs",
+      "Spread between runs",
+      rows,
+      {{parameter("probe", "probe"), &BetweenRuns::probe},
+       {measure("settings", "settings", Unit::count), &BetweenRuns::settings},
+       {measure("runs", "runs"), &BetweenRuns::runs},
+       {measure("between_runs_sd", "between runs, sd", Unit::percent), &BetweenRuns::spread},
+       {measure("between_runs_share", "of the variance", Unit::percent), &BetweenRuns::share}},
+      {"Each run is of fresh processes. Medians over the settings: the standard deviation between "
+       "runs beyond what the samples within them explain, of the time, and its part of the "
+       "variance of the runs' medians. Intervals are of random effects: Student's t over the runs' "
+       "medians, or the runs' own intervals pooled where those are wider."}));
 }
 
 Table losses(const Run& run) {
@@ -107,8 +152,10 @@ Section findings_section(const std::vector<Finding>& findings) {
 Section warnings_section(const Run& run,
                          const Analysis& analysis,
                          const std::vector<Finding>& findings) {
-  Section section = section_of(
-      "warnings", "Warnings and losses", {losses(run), sampling(run), sample_warnings(run)});
+  Section section =
+      section_of("warnings",
+                 "Warnings and losses",
+                 {losses(run), sampling(run), between_runs(run), sample_warnings(run)});
   section.list = texts_of(findings, true);
   const auto add = [&](const std::string& of, const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) section.list.push_back(of + warning);

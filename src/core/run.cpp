@@ -2,6 +2,7 @@
 #include "src/core/run.h"
 
 #include "src/core/error.h"
+#include "src/core/files/run_names.h"
 
 #include <algorithm>
 #include <array>
@@ -59,8 +60,37 @@ double amount(const Point& point, const std::string& name) {
   return entry(point.amounts, name, "amount");
 }
 
-const std::vector<double>& series(const Point& point, const std::string& name) {
+const Series& series(const Point& point, const std::string& name) {
   return entry(point.samples, name, "series");
+}
+
+Run join_runs(Run run) {
+  for (ProbeRecord& probe : run.probes) {
+    using Numbered = std::pair<std::map<std::string, Value>, int>;
+    std::map<Numbered, int> seen;           // how often a run measured a setting
+    std::map<Numbered, std::size_t> known;  // settings, by how often they came before in the run
+    std::vector<Point> joined;
+    for (Point& point : probe.points) {
+      if (!point.parameters.contains(fields::run)) {
+        joined.push_back(std::move(point));
+        continue;
+      }
+      const auto number = static_cast<int>(integer_parameter(point, fields::run));
+      point.parameters.erase(fields::run);
+      for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
+      const int before = seen[{point.parameters, number}]++;
+      const auto [place, first] = known.try_emplace({point.parameters, before}, joined.size());
+      if (first) {
+        joined.push_back(std::move(point));
+        continue;
+      }
+      Point& whole = joined[place->second];
+      for (const auto& [name, samples] : point.samples) whole.samples[name].append(samples);
+      whole.warnings.insert(whole.warnings.end(), point.warnings.begin(), point.warnings.end());
+    }
+    probe.points = std::move(joined);
+  }
+  return run;
 }
 
 const char* probe_status_name(ProbeStatus status) {
