@@ -56,7 +56,8 @@ void MeasureOptions::add_to(CLI::App& app) {
           "--suite", suite, "quick (under a minute) or standard (about four minutes, six on a GPU)")
       ->check(CLI::IsMember({"quick", "standard"}))
       ->capture_default_str();
-  flags.add("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)");
+  flags.add("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)")
+      ->take_last();
   flags.add("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
       ->delimiter(',');
   flags.add("--ranks", ranks, "largest rank count (default: one per usable core)")
@@ -71,7 +72,8 @@ void MeasureOptions::add_to(CLI::App& app) {
            repeat,
            "measure all of it so often, each time in fresh processes; intervals then hold what "
            "differs between runs, 5 or more are best")
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(1, 1000))
+      ->take_last();
   flags.add("--step-sizes", step_sizes, "")->group("");  // hidden: between our own processes
   flags.add("--straggler",
             straggler,

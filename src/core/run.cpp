@@ -66,9 +66,7 @@ const Series& series(const Point& point, const std::string& name) {
 
 Run join_runs(Run run) {
   for (ProbeRecord& probe : run.probes) {
-    using Numbered = std::pair<std::map<std::string, Value>, int>;
-    std::map<Numbered, int> seen;           // how often a run measured a setting
-    std::map<Numbered, std::size_t> known;  // settings, by how often they came before in the run
+    std::map<std::map<std::string, Value>, std::size_t> known;
     std::vector<Point> joined;
     for (Point& point : probe.points) {
       if (!point.parameters.contains(fields::run)) {
@@ -78,8 +76,7 @@ Run join_runs(Run run) {
       const auto number = static_cast<int>(integer_parameter(point, fields::run));
       point.parameters.erase(fields::run);
       for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
-      const int before = seen[{point.parameters, number}]++;
-      const auto [place, first] = known.try_emplace({point.parameters, before}, joined.size());
+      const auto [place, first] = known.try_emplace(point.parameters, joined.size());
       if (first) {
         joined.push_back(std::move(point));
         continue;

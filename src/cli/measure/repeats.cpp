@@ -23,20 +23,6 @@ std::optional<std::string> failure_of(const ChildEnding& ending) {
   return fmt::format("ended with exit code {}", ending.exit_code);
 }
 
-/// As typed, but for the flags that make a run one of several.
-std::vector<std::string> run_arguments(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == "--repeat" || word == "--out") {
-      ++i;  // its value
-    } else if (!word.starts_with("--repeat=") && !word.starts_with("--out=")) {
-      words.push_back(word);
-    }
-  }
-  return words;
-}
-
 /// Those that the calibration of the first run chose: another would be another step.
 std::string step_sizes(const Run& run) {
   const ProbeRecord* steps = find_probe(run, fields::step_training);
@@ -59,9 +45,9 @@ int measure_repeatedly(const MeasureOptions& options,
                        const std::vector<std::string>& arguments) {
   Session session(options, plan, arguments, true);
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-  std::vector<std::string> command = run_arguments(arguments);
+  std::vector<std::string> command = arguments;
   command.insert(command.begin(), program);
-  command.insert(command.end(), {"--part-of-bench", "--out", ""});
+  command.insert(command.end(), {"--part-of-bench", "--repeat", "1", "--out", ""});
   probes::host::ChildOptions child;
   child.grace = std::chrono::seconds(15);  // its ranks have 10 s
   child.on_stderr = [](std::string_view text) { std::cerr << text << std::flush; };

@@ -69,9 +69,10 @@ void add_run(ProbeRecord& whole, ProbeRecord&& one, int number, bool interrupted
   for (std::string& warning : one.warnings) add_once(whole.warnings, std::move(warning));
   const bool measured = whole.status == ProbeStatus::measured;
   if (whole.status == ProbeStatus::failed || one.status == ProbeStatus::pending) return;
-  if (measured && (interrupted || one.status != ProbeStatus::failed)) return;
+  const bool failed = one.status == ProbeStatus::failed;
+  if (measured && (interrupted || !failed)) return;
   whole.status = one.status;
-  whole.reason = one.reason.empty() ? one.reason : fmt::format("run {}: {}", number, one.reason);
+  whole.reason = !failed ? one.reason : fmt::format("run {}: {}", number, one.reason);
 }
 
 /// The value of an outcome as a fact; what is missing keeps its reason.
@@ -218,12 +219,13 @@ int Session::conclude() {
     return exit_code();
   }
   run_.environment.push_back(load_.facts());
+  run_.interruption = interruption_ ? interruption_->what() : "";
+  run_.complete = !interruption_;
   ReportOptions page = options_.report;
   page.render.format = report::Format::html;
-  const Run joined = join_runs(run_);
-  write_file("report.html", render_run(joined, page, directory()));
+  write_file("report.html", render_run(join_runs(run_), page, directory()));
   close();
-  fmt::print("{}", render_run(joined, options_.report, directory()));
+  fmt::print("{}", render_run(join_runs(run_), options_.report, directory()));
   if (interruption_) {
     fmt::print(stderr,
                "scaleworth: {}; what was measured is kept in {}\n",
