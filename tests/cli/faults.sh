@@ -202,7 +202,7 @@ case "$case_name" in
     # The first run chooses the step, the others measure the same one.
     expect_field "$work/run/run.json" "len({(q['parameters']['width'], q['parameters']['global_batch_sequences']) for q in $points})" 1
     expect_field "$work/run/run.json" "run['complete']" True
-    grep -q 'between runs, sd' "$work/out" || fail "no spread between runs"
+    grep -q 'Between runs, each of fresh processes' "$work/out" || fail "no spread between runs"
     run 20 report "$work/run" --format json
     expect_code 0
     run 20 bench --repeat 4 --dry-run --machine host

@@ -55,7 +55,8 @@ Autocorrelation autocorrelation(std::span<const double> series);
 /// medians (a spread between runs and within them: Searle, Casella & McCulloch, Variance Components
 /// (1992), section 3.6), and of the pooled one of the runs' own intervals, f sqrt(sum h^2) / N, h =
 /// half their widths. f = sqrt(pi N / (2 N + pi - 2)), 1 for two: a median's standard error over a
-/// mean's (normal medians, within 9 %).
+/// mean's (normal medians, within 9 %). Of normal runs of 25
+/// samples 94 to 97 % cover where runs differ as samples do or more, 99 % where they do not differ.
 Estimate<double> series_estimate(const Series& series);
 
 /// The samples of each run, by run.
