@@ -24,6 +24,9 @@ struct Setting {
 /// What the user asked of the rank probes beyond the suite.
 struct RankOptions {
   std::optional<TrainingWork::Straggler> straggler;
+  /// Width and sequences per rank of the training step, as an earlier run chose them; 0: calibrate.
+  std::int64_t step_width = 0;
+  std::int64_t step_batch = 0;
 };
 
 template <class Planned, class... Arguments>

@@ -186,6 +186,8 @@ StepSizes choose_sizes(RankGroup& group,
                        const RankOptions& options,
                        Recorder& recorder) {
   check_straggler(group, options);
+  if (options.step_width > 0 && options.step_batch > 0)
+    return {family.member(options.step_width), options.step_batch};
   recorder.progress(0.0, "sizing the training step");
   RankCapacity capacity{FlopPerSecond(0.0), group.available_memory_per_rank(), group.size()};
   StepSizes sizes{family.member(family.widths.front()), 1};

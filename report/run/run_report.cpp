@@ -42,32 +42,55 @@ struct Sampling {
   double samples = 0.0;  // this and the next: medians over the settings
   double lag1 = 0.0;
   double effective = 0.0;
+  std::optional<double> runs;
+  std::optional<double> between;  // standard deviation between runs, of their median
+  std::optional<double> share;    // of it in the variance of the runs' medians
 };
 
 Table sampling(const Run& run) {
   std::vector<Sampling> rows;
+  bool repeated = false;
   for (const ProbeRecord& probe : run.probes) {
     std::vector<double> samples;
     std::vector<double> lag1;
     std::vector<double> effective;
+    std::vector<double> runs;
+    std::vector<double> between;
+    std::vector<double> shares;
+    int settings = 0;
     for (const Point& point : probe.points) {
       for (const char* name : {fields::wall_s, fields::time_s, fields::step_s}) {
         if (!point.samples.contains(name)) continue;
-        const std::vector<double> times = usable_times(point, name);
-        const Autocorrelation correlation = autocorrelation(times);
-        samples.push_back(static_cast<double>(times.size()));
-        lag1.push_back(correlation.lag1);
-        effective.push_back(correlation.effective);
+        const Series all = usable_times(point, name);
+        ++settings;
+        if (const auto spread = run_spread(all)) {
+          runs.push_back(static_cast<double>(spread->medians.size()));
+          between.push_back(spread->between_sd / *median(spread->medians));
+          shares.push_back(spread->share);
+        }
+        for (const auto& [number, times] : by_run(all)) {
+          const Autocorrelation correlation = autocorrelation(times);
+          samples.push_back(static_cast<double>(times.size()));
+          lag1.push_back(correlation.lag1);
+          effective.push_back(correlation.effective);
+        }
       }
     }
     if (samples.empty()) continue;
     rows.push_back({probe.name,
-                    static_cast<int>(samples.size()),
+                    settings,
                     *median(samples),
                     *median(lag1),
-                    *median(effective)});
+                    *median(effective),
+                    median(runs),
+                    median(between),
+                    median(shares)});
+    repeated = repeated || !runs.empty();
   }
-  return all_detail(make_table(
+  const Column sd = measure("between_runs_sd", "between runs, sd", Unit::percent).if_present();
+  const Column share =
+      measure("between_runs_share", "of the runs' variance", Unit::percent).if_present();
+  Table table = make_table(
       "sampling",
       "Samples and their autocorrelation",
       rows,
@@ -75,10 +98,19 @@ Table sampling(const Run& run) {
        {measure("settings", "settings", Unit::count), &Sampling::settings},
        {measure("samples", "samples"), &Sampling::samples},
        {measure("rank_autocorrelation", "lag-1 autocorrelation").with_decimals(2), &Sampling::lag1},
-       {measure("effective_samples", "effective samples"), &Sampling::effective}},
+       {measure("effective_samples", "effective samples"), &Sampling::effective},
+       {measure("runs", "runs").if_present(), &Sampling::runs},
+       {sd, &Sampling::between},
+       {share, &Sampling::share}},
       {"Medians over the settings; of ranks, samples in the order taken. The interval of a median "
-       "is "
-       "that of its effective samples."}));
+       "is that of its effective samples."});
+  if (!repeated) return all_detail(std::move(table));
+  table.notes.push_back(
+      "Between runs, each of fresh processes: the standard deviation beyond what the samples "
+      "within them explain, and its part of the variance of the runs' medians. Intervals are of "
+      "random effects: Student's t over the runs' medians, or the runs' own intervals pooled "
+      "where those are wider.");
+  return table;
 }
 
 Table losses(const Run& run) {

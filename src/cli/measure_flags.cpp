@@ -6,10 +6,13 @@
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
 #include <array>
 #include <memory>
+
+#include <fmt/format.h>
 
 namespace scaleworth::cli {
 void ReportOptions::add_to(CLI::App& app) {
@@ -53,7 +56,8 @@ void MeasureOptions::add_to(CLI::App& app) {
           "--suite", suite, "quick (under a minute) or standard (about four minutes, six on a GPU)")
       ->check(CLI::IsMember({"quick", "standard"}))
       ->capture_default_str();
-  flags.add("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)");
+  flags.add("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)")
+      ->take_last();
   flags.add("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
       ->delimiter(',');
   flags.add("--ranks", ranks, "largest rank count (default: one per usable core)")
@@ -63,6 +67,14 @@ void MeasureOptions::add_to(CLI::App& app) {
                "allow more ranks than cores; the result is labelled, not a scaling figure");
   app.add_flag("--dry-run", dry_run, "print the plan and its time estimate, measure nothing");
   app.add_flag("--quiet", quiet, "no progress on stderr");
+  flags
+      .add("--repeat",
+           repeat,
+           "measure all of it so often, each time in fresh processes; intervals then hold what "
+           "differs between runs, 5 or more are best")
+      ->check(CLI::Range(1, 1000))
+      ->take_last();
+  flags.add("--step-sizes", step_sizes, "")->group("");  // hidden: between our own processes
   flags.add("--straggler",
             straggler,
             "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
@@ -111,6 +123,11 @@ void MeasureOptions::add_to(CLI::App& app) {
 probes::RankOptions MeasureOptions::rank_options() const {
   probes::RankOptions options;
   if (!straggler.empty()) options.straggler = parse_straggler(straggler);
+  if (!step_sizes.empty()) {
+    const auto comma = step_sizes.find(',');
+    options.step_width = parse_number<std::int64_t>(step_sizes.substr(0, comma)).value_or(0);
+    options.step_batch = parse_number<std::int64_t>(step_sizes.substr(comma + 1)).value_or(0);
+  }
   return options;
 }
 
@@ -167,6 +184,12 @@ std::vector<std::string> choose_probes(const MeasureCommand& command,
 int measure(const MeasureOptions& options, const Arguments& arguments) {
   LaunchEnvironment launch;
   if (!options.dry_run) launch = detect_launch(environment_variables(), options.launch_flags);
+  if (options.repeat > 1 && launch.launcher != Launcher::none) {
+    throw UserError(fmt::format(
+        "--repeat starts processes of its own, which a rank cannot ({}): start the job again "
+        "instead, and compare the runs",
+        describe_launch(launch)));
+  }
   if (std::optional<ChosenDevices> chosen = choose_devices(options)) {
     return measure_on_devices(options, arguments, launch, std::move(*chosen));
   }

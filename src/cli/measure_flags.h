@@ -35,6 +35,8 @@ struct MeasureOptions {
   bool oversubscribe = false;
   bool dry_run = false;
   bool quiet = false;
+  int repeat = 1;
+  std::string step_sizes;  // "WIDTH,BATCH": those of the first of several runs; empty: calibrated
   std::string straggler;
   std::vector<std::string> shapes;  // "M,N,K[,BATCH]": instead of the GEMM families
   std::string mpirun = "mpirun";
@@ -47,7 +49,7 @@ struct MeasureOptions {
   probes::VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
-  /// Set for the ranks that `bench` starts itself: rank 0 leaves the report to the parent.
+  /// Set for the ranks and runs that `bench` starts itself: the report is left to the parent.
   bool part_of_bench = false;
 
   void add_to(CLI::App& app);

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace scaleworth {
 /// A closed interval at the confidence stated by its maker (95 % unless said otherwise).
@@ -28,6 +29,23 @@ struct Estimate {
   // The ends of the interval; without one the value.
   T low() const { return interval ? interval->low : value; }
   T high() const { return interval ? interval->high : value; }
+};
+
+/// Samples of one measurement in the order taken, and the run, a process of its own, of each.
+struct Series : std::vector<double> {
+  using std::vector<double>::vector;
+  Series(std::vector<double> samples) : std::vector<double>(std::move(samples)) {}
+
+  int run(std::size_t i) const { return runs.empty() ? 0 : runs[i]; }
+  void add(double sample, int of_run) {
+    push_back(sample);
+    runs.push_back(of_run);
+  }
+  void append(const Series& other) {
+    for (std::size_t i = 0; i < other.size(); ++i) add(other[i], other.run(i));
+  }
+
+  std::vector<int> runs;  // empty: all of one
 };
 
 /// The same estimate in another unit or type; `convert` must be increasing.

@@ -2,6 +2,7 @@
 #include "src/core/run.h"
 
 #include "src/core/error.h"
+#include "src/core/files/run_names.h"
 
 #include <algorithm>
 #include <array>
@@ -59,8 +60,34 @@ double amount(const Point& point, const std::string& name) {
   return entry(point.amounts, name, "amount");
 }
 
-const std::vector<double>& series(const Point& point, const std::string& name) {
+const Series& series(const Point& point, const std::string& name) {
   return entry(point.samples, name, "series");
+}
+
+Run join_runs(Run run) {
+  for (ProbeRecord& probe : run.probes) {
+    std::map<std::map<std::string, Value>, std::size_t> known;
+    std::vector<Point> joined;
+    for (Point& point : probe.points) {
+      if (!point.parameters.contains(fields::run)) {
+        joined.push_back(std::move(point));
+        continue;
+      }
+      const auto number = static_cast<int>(integer_parameter(point, fields::run));
+      point.parameters.erase(fields::run);
+      for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
+      const auto [place, first] = known.try_emplace(point.parameters, joined.size());
+      if (first) {
+        joined.push_back(std::move(point));
+        continue;
+      }
+      Point& whole = joined[place->second];
+      for (const auto& [name, samples] : point.samples) whole.samples[name].append(samples);
+      whole.warnings.insert(whole.warnings.end(), point.warnings.begin(), point.warnings.end());
+    }
+    probe.points = std::move(joined);
+  }
+  return run;
 }
 
 const char* probe_status_name(ProbeStatus status) {

@@ -2,6 +2,8 @@
 /// `Run`, `ProbeRecord`, `Point`, status words, lookups.
 #pragma once
 
+#include "src/core/estimate.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -40,7 +42,7 @@ struct Point {
   std::map<std::string, double> amounts;
   /// Sample series by name with unit ("wall_s", "cpu_s"); series of one point that belong together
   /// (same index = same repetition) have equal length.
-  std::map<std::string, std::vector<double>> samples;
+  std::map<std::string, Series> samples;
   std::string stop_reason;            // why sampling ended
   std::vector<std::string> warnings;  // about the samples: drift, bimodality, contention
 };
@@ -89,7 +91,11 @@ const std::string& text_parameter(const Point& point, const std::string& name);
 bool flag_parameter(const Point& point, const std::string& name);
 /// Throws UserError when the amount or series is absent.
 double amount(const Point& point, const std::string& name);
-const std::vector<double>& series(const Point& point, const std::string& name);
+const Series& series(const Point& point, const std::string& name);
+
+/// The points of one setting that several runs measured as one point, which knows the run of each
+/// sample; the parameter fields::run is gone. Other points stay as they are.
+Run join_runs(Run run);
 
 /// "pending", "measured", "skipped" or "failed".
 const char* probe_status_name(ProbeStatus status);

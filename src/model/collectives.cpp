@@ -42,12 +42,7 @@ std::optional<std::pair<int, double>> size_of(const Point& point) {
   return ranks < 2 || bytes <= 0.0 ? std::nullopt : std::optional(std::pair(ranks, bytes));
 }
 
-void append_usable(std::vector<double>& times, const Point& point) {
-  const std::vector<double> usable = usable_times(point, fields::time_s);
-  times.insert(times.end(), usable.begin(), usable.end());
-}
-
-CollectivePoint point_of(double bytes, const std::vector<double>& times, double factor) {
+CollectivePoint point_of(double bytes, const Series& times, double factor) {
   const auto time = as<Seconds>(series_estimate(times));
   const BytesPerSecond bandwidth = Bytes(bytes) / time.value;
   return {Bytes(bytes), time, bandwidth, bandwidth * factor};
@@ -65,7 +60,7 @@ using Key = std::tuple<std::string, std::string, std::string, int, bool, bool>;
 
 /// All that was measured at one size in one way, or by the library's choice.
 struct Cell {
-  std::vector<double> times;
+  Series times;
   const Point* first = nullptr;  // what ran and was predicted there
 };
 using Sizes = std::map<double, Cell>;
@@ -228,15 +223,15 @@ std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::vector<CollectiveResult> results;
   const ProbeRecord* probe = find_probe(run, fields::comm_collectives);
   if (probe == nullptr) return results;
-  using Setting = std::tuple<std::string, std::string, int>;          // collective, mode, ranks
-  std::map<Setting, std::map<double, std::vector<double>>> settings;  // times by message bytes
+  using Setting = std::tuple<std::string, std::string, int>;  // collective, mode, ranks
+  std::map<Setting, std::map<double, Series>> settings;       // times by message bytes
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
     if (!size) continue;
     const Setting setting{text_parameter(point, fields::collective),
                           text_parameter(point, fields::mode),
                           size->first};
-    append_usable(settings[setting][size->second], point);
+    settings[setting][size->second].append(usable_times(point, fields::time_s));
   }
   for (const auto& [setting, sizes] : settings) {
     CollectiveResult result;
@@ -270,7 +265,7 @@ std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
     group.shared_gpu = group.shared_gpu || flag_parameter(point, fields::shared_gpu);
     Cell& cell = group.ways[{text_parameter(point, fields::algorithm),
                              text_parameter(point, fields::protocol)}][size->second];
-    append_usable(cell.times, point);
+    cell.times.append(usable_times(point, fields::time_s));
     if (cell.first == nullptr) cell.first = &point;
   }
   for (const auto& [key, group] : groups) results.push_back(analyse_group(key, group));

@@ -222,6 +222,10 @@ Seconds time_at(const CommunicationSegment& segment, Bytes message) {
   return segment.alpha.value + segment.beta.value * message;
 }
 
+double log_line(const CommunicationSegment& segment, double at) {
+  return std::log(time_at(segment, Bytes(std::exp(at))).value());
+}
+
 std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) {
   constexpr double held = 0.9;
   constexpr double accepted = 0.1;
@@ -246,26 +250,27 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
   return segment;
 }
 
-/// Do the points scatter around the line without order? By von Neumann's ratio of the squared
-/// differences of successive residuals to their squares: 2 for independent ones, with a standard
-/// deviation of 2 / sqrt(n) (Ann. Math. Stat. 12, 1941). A bend that the line misses makes it less.
-bool only_noise(std::span<const TimedSize> points, const CommunicationSegment& line) {
-  constexpr std::size_t least = 20;
+/// How much the line counts beside the curve through `knots`: the weight in [0, 1] of which their
+/// sum, in logarithms, comes nearest to knots that are left out (stacking: Breiman, Machine Learning
+/// 24, 1996). Knots that only scatter give 1, a bend that the line misses 0.
+double share_of_line(const std::vector<CurveKnot>& knots, const CommunicationSegment& segment) {
+  double product = 0.0;
   double squares = 0.0;
-  double differences = 0.0;
-  double before = 0.0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double residual = time_at(line, points[i].message) / points[i].time - 1.0;
-    squares += residual * residual;
-    if (i > 0) differences += (residual - before) * (residual - before);
-    before = residual;
+  for (std::size_t i = 1; i + 1 < knots.size(); ++i) {
+    const auto count = static_cast<double>(knots.size());
+    const double line = log_line(segment, knots[i].size) - knots[i].time;
+    std::vector<CurveKnot> others = knots;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const double curve = through(others, knots[i].size) - knots[i].time;
+    const double apart = curve - line * count / (count - 2.0);  // as if left out of the line
+    product += curve * apart;
+    squares += apart * apart;
   }
-  const double expected = 2.0 - 3.0 / std::sqrt(static_cast<double>(points.size()));
-  return points.size() >= least && differences >= expected * squares;
+  return squares > 0.0 && knots.size() >= 9 ? std::clamp(product / squares, 0.0, 1.0) : 0.0;
 }
 
-/// The curve between the ends of each segment: its line where the points only scatter around it,
-/// else through its points. Medians within a quarter of an octave smooth a dense
+/// The curve between the ends of each segment: between its line and the curve through its points, as
+/// `share_of_line`. Medians within a quarter of an octave smooth a dense
 /// table; they leave one whose sizes grow by 20 % and more as it is. Across a boundary only single
 /// points are seen, for their slope: a change of protocol stays sharp in a dense table.
 std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
@@ -282,14 +287,13 @@ std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
     for (const CurveKnot& knot : knots) sizes.push_back(knot.size);
     std::ranges::sort(sizes);
     if (knots.size() == 1) knots = {all.begin() + first, all.begin() + end};
+    const double line = share_of_line(knots, segments[i]);
     if (first > 0 && knots.front().size == sizes.front()) {
       knots.insert(knots.begin(), all[first - 1]);
     }
     if (end < all.size() && knots.back().size == sizes.back()) knots.push_back(all[end]);
-    const bool line = only_noise(points.subspan(first, end - first), segments[i]);
     const auto add = [&](double at) {
-      const Seconds time = time_at(segments[i], Bytes(std::exp(at)));
-      curve.push_back({at, line ? std::log(time.value()) : through(knots, at)});
+      curve.push_back({at, std::lerp(through(knots, at), log_line(segments[i], at), line)});
     };
     for (std::size_t j = 0; j + 1 < sizes.size(); ++j) {
       const double width = sizes[j + 1] - sizes[j];

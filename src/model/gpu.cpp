@@ -65,7 +65,7 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
   const ProbeRecord launches = points_of_gpu(run, fields::gpu_launch, ordinal);
   for (const Point& point : launches.points) {
-    const std::vector<double> times = usable_times(point, fields::wall_s);
+    const Series times = usable_times(point, fields::wall_s);
     if (times.empty()) continue;
     const std::string& kind = text_parameter(point, fields::launch);
     result.launches.push_back({kind, as<Seconds>(series_estimate(times))});
@@ -161,7 +161,7 @@ GpuConditions conditions_of(const Point& point) {
 std::optional<Estimate<double>> rate_of(const Point& point, const char* amount) {
   const double total = amount_of(point, amount).value_or(0.0);
   if (!(total > 0.0)) return std::nullopt;
-  const std::vector<double> times = usable_times(point, fields::wall_s);
+  const Series times = usable_times(point, fields::wall_s);
   if (times.empty()) return std::nullopt;
   const Estimate<double> rate = rate_estimate(total, times);
   return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;

@@ -25,7 +25,7 @@ constexpr std::int64_t page_bytes = 2 << 20;
 /// The fastest variant of a kernel at one size.
 struct Best {
   Estimate<double> rate;
-  std::vector<double> rates;
+  Series rates;
   std::string variant;
 };
 using Curve = std::map<double, Best>;                  // by working set in bytes
@@ -193,7 +193,7 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
   ProbeRecord lines;
   std::map<double, double> clocks;
   for (const Point& point : probe.points) {
-    const std::vector<double> times = usable_times(point, fields::wall_s);
+    const Series times = usable_times(point, fields::wall_s);
     if (times.empty()) continue;
     const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
     if (parameter_of<std::int64_t>(point, fields::stride_bytes) >= page_bytes) {

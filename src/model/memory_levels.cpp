@@ -16,17 +16,13 @@
 namespace scaleworth::model {
 namespace {
 constexpr const char* nontemporal_prefix = "non-temporal ";
-using CurveKey = std::pair<std::string, int>;         // kernel, workers
-using Curve = std::map<double, std::vector<double>>;  // working set in bytes to values
+using CurveKey = std::pair<std::string, int>;  // kernel, workers
+using Curve = std::map<double, Series>;        // working set in bytes to values
 
 std::vector<CurveSample> samples_of(const Curve& curve) {
   std::vector<CurveSample> samples;
   for (const auto& [bytes, values] : curve) samples.push_back({Bytes(bytes), values});
   return samples;
-}
-
-void append(std::vector<double>& to, const std::vector<double>& values) {
-  to.insert(to.end(), values.begin(), values.end());
 }
 
 Estimate<double> plateau_value(std::span<const CurveSample> points) {
@@ -200,8 +196,8 @@ void analyse_memory(const ProbeRecord& probe,
     const double moved = amount_of(point, fields::bytes_real).value_or(bytes);
     measured.real_rate = as<BytesPerSecond>(rate_estimate(moved, repetitions.times_s));
     const std::string name = (measured.nontemporal ? nontemporal_prefix : "") + measured.kernel;
-    append(curves[{name, measured.workers}][measured.working_set.value()],
-           rates(bytes, repetitions.times_s));
+    curves[{name, measured.workers}][measured.working_set.value()].append(
+        rates(bytes, repetitions.times_s));
     result.memory.push_back(std::move(measured));
   }
   warn_contended("memory", contended, result.warnings);
@@ -252,7 +248,7 @@ void analyse_latency(const ProbeRecord& probe,
     const Repetitions repetitions = undisturbed(point, 1);
     if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;
-    append(curve[bytes], repetitions.times_s);
+    curve[bytes].append(repetitions.times_s);
   }
   warn_contended("latency", contended, result.warnings);
   for (const auto& [bytes, times] : curve) {

@@ -29,16 +29,17 @@ bool usable(double time) {
 struct WallAndCpu {
   double wall;
   double cpu;  // thread-CPU time of all workers
+  int run;
 };
 
 /// Of the usable repetitions; absent without a series of CPU times.
 std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
   const auto cpu = point.samples.find(fields::cpu_s);
   if (cpu == point.samples.end() || cpu->second.empty()) return std::nullopt;
-  const std::vector<double>& wall = series(point, fields::wall_s);
+  const Series& wall = series(point, fields::wall_s);
   std::vector<WallAndCpu> times;
   for (std::size_t i = 0; i < std::min(wall.size(), cpu->second.size()); ++i) {
-    const WallAndCpu one{wall[i], cpu->second[i]};
+    const WallAndCpu one{wall[i], cpu->second[i], wall.run(i)};
     if (usable(one.wall) && usable(one.cpu)) times.push_back(one);
   }
   return times;
@@ -52,9 +53,9 @@ std::string describe_kernel(const ComputeCeiling& ceiling) {
 using LadderKey = std::pair<std::string, int>;  // precision, workers
 
 /// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
-std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const ProbeRecord& probe,
-                                                                      std::size_t& contended) {
-  std::map<LadderKey, std::map<double, std::vector<double>>> ladders;
+std::map<LadderKey, std::map<double, Series>> ladders_of(const ProbeRecord& probe,
+                                                         std::size_t& contended) {
+  std::map<LadderKey, std::map<double, Series>> ladders;
   for (const Point& point : probe.points) {
     const int workers = static_cast<int>(integer_parameter(point, fields::workers));
     const Repetitions repetitions = undisturbed(point, workers);
@@ -62,9 +63,8 @@ std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const Prob
     contended += repetitions.contended ? 1 : 0;
     const double flops = amount(point, fields::flops);
     const double intensity = flops / amount(point, fields::bytes);
-    std::vector<double>& rung =
-        ladders[{text_parameter(point, fields::precision), workers}][intensity];
-    for (const double rate : rates(flops, repetitions.times_s)) rung.push_back(rate);
+    ladders[{text_parameter(point, fields::precision), workers}][intensity].append(
+        rates(flops, repetitions.times_s));
   }
   return ladders;
 }
@@ -163,19 +163,18 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
   ceiling.precision = text_parameter(point, fields::precision);
   ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
   const double flops = amount(point, fields::flops);
-  const std::vector<double> wall = usable_times(point, fields::wall_s);
+  const Series wall = usable_times(point, fields::wall_s);
   if (wall.empty()) return std::nullopt;
   ceiling.wall_rate = as<FlopPerSecond>(rate_estimate(flops, wall));
   if (point.samples.contains(fields::cpu_s)) {
-    std::vector<double> cpu = usable_times(point, fields::cpu_s);
+    Series cpu = usable_times(point, fields::cpu_s);
     if (cpu.empty()) return std::nullopt;
     for (double& time : cpu) time /= ceiling.workers;
     ceiling.cpu_rate = as<FlopPerSecond>(rate_estimate(flops, cpu));
     std::vector<double> shares;
     const auto measured = wall_and_cpu(point);
-    for (const auto& [wall_s, cpu_s] : *measured) {
-      shares.push_back(cpu_s / (ceiling.workers * wall_s));
-    }
+    for (const WallAndCpu& one : *measured)
+      shares.push_back(one.cpu / (ceiling.workers * one.wall));
     ceiling.cpu_share = median(shares);
   }
   const double share = ceiling.cpu_share.value_or(1.0);
@@ -255,9 +254,11 @@ std::string text_fact(const Run& run, const std::string& section, const std::str
   return text == nullptr ? "" : *text;
 }
 
-std::vector<double> usable_times(const Point& point, const std::string& name) {
-  std::vector<double> times;
-  std::ranges::copy_if(series(point, name), std::back_inserter(times), usable);
+Series usable_times(const Point& point, const std::string& name) {
+  const Series& all = series(point, name);
+  Series times;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (usable(all[i])) times.add(all[i], all.run(i));
   return times;
 }
 
@@ -265,11 +266,11 @@ Repetitions undisturbed(const Point& point, int workers) {
   constexpr std::size_t enough = 6;
   const auto times = wall_and_cpu(point);
   if (!times) return {usable_times(point, fields::wall_s), false};
-  std::vector<double> calm;
-  std::vector<double> cpu_per_worker;
-  for (const auto& [wall, cpu] : *times) {
-    cpu_per_worker.push_back(cpu / workers);
-    if (cpu_per_worker.back() >= contended_below * wall) calm.push_back(wall);
+  Series calm;
+  Series cpu_per_worker;
+  for (const auto& [wall, cpu, run] : *times) {
+    cpu_per_worker.add(cpu / workers, run);
+    if (cpu_per_worker.back() >= contended_below * wall) calm.add(wall, run);
   }
   if (calm.size() == cpu_per_worker.size() || calm.size() >= enough) return {calm, false};
   return {cpu_per_worker, true};
@@ -286,15 +287,13 @@ void warn_contended(const std::string& what,
                   contended == 1 ? "was" : "were"));
 }
 
-Estimate<double> rate_estimate(double amount, std::span<const double> times) {
+Estimate<double> rate_estimate(double amount, const Series& times) {
   return transform_decreasing(series_estimate(times), [=](double time) { return amount / time; });
 }
 
-std::vector<double> rates(double amount, std::span<const double> times) {
-  std::vector<double> result;
-  result.reserve(times.size());
-  for (const double time : times) result.push_back(amount / time);
-  return result;
+Series rates(double amount, Series times) {
+  for (double& time : times) time = amount / time;
+  return times;
 }
 
 FlopPerSecond place_under(FlopPerSecond ceiling,

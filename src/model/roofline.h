@@ -23,8 +23,8 @@ struct CacheCapacity {
 };
 
 struct CurveSample {
-  Bytes working_set;           // per worker
-  std::vector<double> values;  // rates or latencies, any unit
+  Bytes working_set;  // per worker
+  Series values;      // rates or latencies, any unit
 };
 
 /// A plateau of such a curve.
@@ -77,7 +77,7 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
 
 /// Times of one operation.
 struct Repetitions {
-  std::vector<double> times_s;
+  Series times_s;
   bool contended = false;  // too few were undisturbed: these are thread-CPU times per worker
 };
 
@@ -98,7 +98,7 @@ std::optional<double> number_fact(const Run& run,
 std::string text_fact(const Run& run, const std::string& section, const std::string& name);
 
 /// The finite, positive values of a series of times. Throws UserError when the series is absent.
-std::vector<double> usable_times(const Point& point, const std::string& name);
+Series usable_times(const Point& point, const std::string& name);
 
 /// Wall times of the undisturbed repetitions of `point` when there are at least six (an interval
 /// needs as many) or all are undisturbed; else the thread-CPU time per worker of every repetition,
@@ -114,10 +114,10 @@ void warn_contended(const std::string& what,
 
 /// amount / median(time), with the interval of `series_estimate`.
 /// Throws std::invalid_argument for no times.
-Estimate<double> rate_estimate(double amount, std::span<const double> times);
+Estimate<double> rate_estimate(double amount, const Series& times);
 
 /// amount / time, one by one.
-std::vector<double> rates(double amount, std::span<const double> times);
+Series rates(double amount, Series times);
 
 /// Fills `memory` and `memory_levels` from roofline.memory, one curve per kernel and worker count;
 /// of non-temporal stores, which pass the caches, memory alone. Bandwidth in STREAM bytes. A worker
@@ -173,7 +173,7 @@ std::vector<Plateau> find_plateaus(std::span<const double> logs,
 /// One rung of the intensity ladder: rates in FLOP/s, one per repetition.
 struct RoofSample {
   FlopPerByte intensity;
-  std::vector<double> rates;
+  Series rates;
 };
 
 /// Fits 1/P(I)^p = 1/P^p + 1/(B I)^p to the medians of `ladder` (ascending or not): a roofline

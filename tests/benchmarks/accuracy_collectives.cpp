@@ -112,11 +112,11 @@ Curve ours(const Times& points) {
 
 struct Score {
   std::vector<double> errors;
+  double worst() const { return std::ranges::max(errors); }
   std::string text() const {
     double sum = 0.0;
     for (const double error : errors) sum += error;
-    return fmt::format(
-        "{:.1f}/{:.0f}", 100.0 * sum / double(errors.size()), 100.0 * std::ranges::max(errors));
+    return fmt::format("{:.2f}/{:.1f}", 100.0 * sum / double(errors.size()), 100.0 * worst());
   }
 };
 
@@ -156,20 +156,25 @@ Row row_of(const std::string& data,
     if (point.message * 16.0 >= points.back().message) large.push_back(factor * rate.value());
   }
   const double printed = model::large_bus_bandwidth(measured).value();
-  return {"collective time at sizes left out",
-          data,
-          fmt::format(
-              "mean/worst {} % (log-log {}, three lines {}), busbw of large {:+.1f} %, {} of "
-              "{} ranges with a pair, {} stray, {:.3f} s",
-              score(points, fit.strays, truth, ours).text(),
-              score(points, fit.strays, truth, [](const Times& p) { return log_log(p); }).text(),
-              score(points, fit.strays, truth, three_segments).text(),
-              100.0 * (printed / *median(large) - 1.0),
-              std::ranges::count(fit.segments, true, &model::CommunicationSegment::holds),
-              fit.segments.size(),
-              fit.strays.size(),
-              seconds.count()),
-          "4.5/10 %, no worse than the others, busbw 2 %, below 1 s"};
+  const Score own = score(points, fit.strays, truth, ours);
+  const Score interpolated =
+      score(points, fit.strays, truth, [](const Times& p) { return log_log(p); });
+  const bool limited = own.worst() > 0.1 && interpolated.worst() > own.worst() - 0.005;
+  return {
+      "collective time at sizes left out",
+      data,
+      fmt::format("mean/worst {} % (log-log {}{}, three lines {}), busbw of large {:+.1f} %, {} of "
+                  "{} ranges with a pair, {} stray, {:.3f} s",
+                  own.text(),
+                  interpolated.text(),
+                  limited ? ", no better: the sizes left out are not in those kept" : "",
+                  score(points, fit.strays, truth, three_segments).text(),
+                  100.0 * (printed / *median(large) - 1.0),
+                  std::ranges::count(fit.segments, true, &model::CommunicationSegment::holds),
+                  fit.segments.size(),
+                  fit.strays.size(),
+                  seconds.count()),
+      "4.5/10 %, no worse than the others, busbw 2 %, below 1 s"};
 }
 
 double protocols(double bytes) {
@@ -181,6 +186,16 @@ double ramp(double bytes) {
 }
 double plain(double bytes) {
   return 20e-6 + bytes / 50e9;
+}
+/// NCCL's three protocols of a ring, the fastest of which runs: LL and LL128 start sooner, and pass
+/// 1/2 and 15/16 of the bytes.
+double fastest_protocol(double bytes) {
+  return std::min({9e-6 + bytes / 12e9, 16e-6 + bytes / 95e9, 34e-6 + bytes / 225e9});
+}
+/// As that, with switches that a table sets too late, as tuning tables do, so that the time drops.
+double late_switches(double bytes) {
+  if (bytes <= 131072.0) return 9e-6 + bytes / 12e9;
+  return bytes <= 8388608.0 ? 16e-6 + bytes / 95e9 : 34e-6 + bytes / 225e9;
 }
 }  // namespace
 
@@ -209,11 +224,13 @@ std::vector<Row> collective_rows() {
   }
   const std::pair<const char*, double (*)(double)> truths[] = {
       {"switches at 64 KiB and 1 MiB", protocols},
+      {"fastest of LL, LL128, Simple", fastest_protocol},
+      {"late switches of these", late_switches},
       {"ramp with sqrt(n)", ramp},
       {"one line", plain}};
   for (const auto& [name, truth] : truths) {
     for (const std::size_t sizes : {6, 31, 2247}) {
-      for (const double noise : {0.01, 0.05}) {
+      for (const double noise : {0.01, 0.05, 0.1}) {
         std::mt19937_64 generator(sizes);
         std::normal_distribution<double> normal(0.0, noise);
         Times points;

@@ -193,6 +193,53 @@ case "$case_name" in
     expect_field "$work/run/run.json" "'signal 9' in [p for p in run['probes'] if p['name'] == 'comm.collectives'][0]['reason']" True
     nothing_left
     ;;
+  repeated_runs)
+    run 120 step --ranks 1 --repeat 3 --machine host --details --out "$work/run"
+    expect_code 0
+    expect_error 'run 3 of 3'
+    points="[q for p in run['probes'] if p['name'] == 'step.training' for q in p['points']]"
+    expect_field "$work/run/run.json" "[q['parameters']['run'] for q in $points]" "[1, 2, 3]"
+    # The first run chooses the step, the others measure the same one.
+    expect_field "$work/run/run.json" "len({(q['parameters']['width'], q['parameters']['global_batch_sequences']) for q in $points})" 1
+    expect_field "$work/run/run.json" "run['complete']" True
+    grep -q 'Between runs, each of fresh processes' "$work/out" || fail "no spread between runs"
+    run 20 report "$work/run" --format json
+    expect_code 0
+    run 20 bench --repeat 4 --dry-run --machine host
+    grep -qE 'runs +4 x' "$work/out" || fail "the plan does not say how often"
+    ;;
+  repeated_runs_of_which_one_is_killed)
+    "$program" step --ranks 1 --repeat 3 --machine host --out "$work/run" >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+    for _ in $(seq 400); do
+      grep -q '^run 2 of 3' "$work/err" && victim=$(pgrep -P "$pid" | head -1) && [ -n "$victim" ] && break
+      sleep 0.05
+    done
+    kill -9 "$victim"
+    wait "$pid"
+    code=$?
+    expect_code 1
+    expect_field "$work/run/run.json" "any('run 2 of 3: killed by signal 9' in w for w in run['warnings'])" True
+    expect_field "$work/run/run.json" "{1, 3} <= {q['parameters']['run'] for p in run['probes'] for q in p['points']}" True
+    nothing_left
+    ;;
+  interrupted_repeated_runs)
+    "$program" step --ranks 1 --repeat 50 --machine host --out "$work/run" >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+    for _ in $(seq 400); do
+      grep -q '^run 2 of 50' "$work/err" && break
+      sleep 0.05
+    done
+    kill -TERM "$pid"
+    wait "$pid"
+    code=$?
+    expect_code 143
+    expect_error 'what was measured is kept'
+    expect_field "$work/run/run.json" "run['complete']" False
+    expect_field "$work/run/run.json" "$(status_of step.training)" measured
+    expect_field "$work/run/run.json" "any('1 finished' in w for w in run['warnings'])" True
+    nothing_left
+    ;;
   interrupt_compute) interrupt_during roofline.compute ;;
   interrupt_memory) interrupt_during roofline.memory ;;
   interrupt_gemm) interrupt_during roofline.gemm ;;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_machine.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace scaleworth;
 using namespace scaleworth::sim;
@@ -141,4 +143,47 @@ TEST_CASE("the 95 % intervals of memory levels cover the truth in at least 90 % 
   CAPTURE(covered, levels);
   CHECK(levels == 800);
   CHECK(covered >= 720);
+}
+
+TEST_CASE("the 95 % intervals of several runs cover the truth in 92 to 98 % where runs differ",
+          "[roofline][coverage]") {
+  const auto [runs, between] = GENERATE(table<int, double>({{3, 0.03}, {5, 0.01}, {10, 0.03}}));
+  CAPTURE(runs, between);
+  constexpr int repeats = 400;
+  int covered = 0;
+  int one_run_covered = 0;
+  std::vector<double> spreads;
+  std::vector<double> shares;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    Run run;
+    ProbeRecord& probe = probe_in(run, fields::roofline_compute);
+    for (int number = 1; number <= runs; ++number) {
+      MachineTruth truth;
+      truth.noise.between_runs_sigma = between;
+      truth.noise.seed = static_cast<std::uint64_t>(repeat * 1000 + number);
+      SimMachine machine(truth);
+      const probes::FmaWork work{"avx512", Precision::fp64, 1};
+      probe.points.push_back(point_of({{fields::isa, std::string("avx512")},
+                                       {fields::precision, std::string("fp64")},
+                                       {fields::workers, std::int64_t{1}},
+                                       {fields::run, std::int64_t{number}}},
+                                      machine.time_fma(work, {})));
+    }
+    std::vector<std::string> warnings;
+    const auto one = model::compute_ceiling(probe.points.front(), warnings);
+    one_run_covered += covers(one->wall_rate, 50e9) ? 1 : 0;
+    const Run joined = join_runs(run);
+    REQUIRE(joined.probes.front().points.size() == 1);
+    const Point& point = joined.probes.front().points.front();
+    covered += covers(model::compute_ceiling(point, warnings)->wall_rate, 50e9) ? 1 : 0;
+    const auto spread = run_spread(series(point, fields::wall_s));
+    spreads.push_back(spread->between_sd / *median(spread->medians));
+    shares.push_back(spread->share);
+  }
+  CHECK(covered >= 0.92 * repeats);
+  CHECK(covered <= 0.98 * repeats);
+  CHECK(one_run_covered < 0.8 * repeats);
+  const double squares = std::inner_product(spreads.begin(), spreads.end(), spreads.begin(), 0.0);
+  CHECK_THAT(std::sqrt(squares / repeats), Catch::Matchers::WithinRel(between, 0.15));
+  CHECK(*median(shares) > 0.5);
 }

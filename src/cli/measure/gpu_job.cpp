@@ -136,10 +136,15 @@ int measure_on_devices(const MeasureOptions& options,
                        ChosenDevices chosen) {
   const probes::DeviceSetting setting = make_device_setting(chosen, options);
   const probes::Setting rank_setting = make_device_rank_setting(setting, launch);
-  const Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
+  Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
+  plan.repeats = options.repeat;
   if (options.dry_run) {
     fmt::print("{}", describe(plan));
     return exit_done;
+  }
+  if (options.repeat > 1) {
+    chosen.devices.clear();
+    return measure_repeatedly(options, plan, arguments);
   }
   const Ranks ranks = open_ranks(options, launch, plan);
   Session session(options, plan, arguments, ranks.first());

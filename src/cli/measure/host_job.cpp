@@ -87,6 +87,7 @@ std::vector<std::string> rank_arguments(const Session& session, const std::strin
   pass_on("--out", directory);
   pass_on("--machine", "host");
   pass_on("--straggler", options.straggler);
+  pass_on("--step-sizes", options.step_sizes);
   pass_on("--mpi-module", options.mpi_module);
   pass_on("--blas-lib", options.blas_library);
   if (options.quiet) words.emplace_back("--quiet");
@@ -115,11 +116,13 @@ void run_rank_probes(Session& session, const probes::Setting& setting, int usabl
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments) {
   const auto machine = probes::host::open_host_machine({options.blas_library});
   const probes::Setting setting = make_setting(*machine, options, std::nullopt);
-  const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
+  Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
+  plan.repeats = options.repeat;
   if (options.dry_run) {
     fmt::print("{}", describe(plan));
     return exit_done;
   }
+  if (options.repeat > 1) return measure_repeatedly(options, plan, arguments);
   Session session(options, plan, arguments, true);
   session.warn_of_sharing(setting.max_ranks, setting.workers);
   session.until_interrupted([&] {

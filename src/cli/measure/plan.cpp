@@ -25,7 +25,7 @@ const char* plural(int count) {
 Seconds Plan::total() const {
   Seconds sum = overhead;
   for (const PlannedProbe& probe : probes) sum += probe.estimate;
-  return sum;
+  return sum * static_cast<double>(repeats);
 }
 
 void Plan::keep(const std::vector<std::string>& only, const std::string& remedy) {
@@ -76,6 +76,10 @@ std::string describe(const Plan& plan) {
   text += fmt::format("  {:<24} {:>6.1f} s  start ranks, write the run directory, report\n",
                       "overhead",
                       plan.overhead.value());
+  if (plan.repeats > 1) {
+    text +=
+        fmt::format("  {:<24} {:>6} x  all of it, in processes of its own\n", "runs", plan.repeats);
+  }
   return text + fmt::format("  {:<24} {:>6.1f} s\n", "total", plan.total().value());
 }
 

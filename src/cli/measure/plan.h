@@ -33,6 +33,7 @@ struct Plan {
   /// Starting processes, writing, reporting: what no probe accounts for.
   Seconds overhead;
   std::vector<PlannedProbe> probes;
+  int repeats = 1;  // of all of it
 
   Seconds total() const;
   bool has_probes(bool on_ranks) const {

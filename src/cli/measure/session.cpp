@@ -48,10 +48,31 @@ std::string trace_file_name(const Run& run, const Point& setting) {
   return name;
 }
 
+void add_once(std::vector<std::string>& texts, std::string text) {
+  if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
+}
+
 void fail_if_pending(ProbeRecord& probe, const std::string& reason) {
   if (probe.status != ProbeStatus::pending) return;
   probe.status = ProbeStatus::failed;
   probe.reason = reason;
+}
+
+/// Adds what run `number` measured; how it failed stays, whatever later runs do.
+void add_run(ProbeRecord& whole, ProbeRecord&& one, int number, bool interrupted) {
+  for (Point& point : one.points) {
+    point.parameters[fields::run] = std::int64_t{number};
+    whole.points.push_back(std::move(point));
+  }
+  whole.duration_s += one.duration_s;
+  for (const auto& [what, amount] : one.losses) whole.losses[what] += amount;
+  for (std::string& warning : one.warnings) add_once(whole.warnings, std::move(warning));
+  const bool measured = whole.status == ProbeStatus::measured;
+  if (whole.status == ProbeStatus::failed || one.status == ProbeStatus::pending) return;
+  const bool failed = one.status == ProbeStatus::failed;
+  if (measured && (interrupted || !failed)) return;
+  whole.status = one.status;
+  whole.reason = !failed ? one.reason : fmt::format("run {}: {}", number, one.reason);
 }
 
 /// The value of an outcome as a fact; what is missing keeps its reason.
@@ -150,30 +171,39 @@ void Session::warn_of_sharing(int ranks, int cores) {
       ranks));
 }
 
-void Session::adopt_part(const std::string& part, const std::optional<std::string>& failure) {
+void Session::adopt_part(const std::string& part,
+                         const std::optional<std::string>& failure,
+                         int number) {
   const std::filesystem::path folder = directory_->path() / part;
   Run left;
   try {
     left = read_run(folder);
   } catch (const UserError& error) {
-    // The ranks ended before they could write: their probes carry the reason.
+    // They ended before they could write: their probes carry the reason.
     for (ProbeRecord& own : run_.probes) fail_if_pending(own, failure.value_or(error.what()));
     return;
   }
   for (ProbeRecord& adopted : left.probes) {
     if (failure) fail_if_pending(adopted, *failure);
     ProbeRecord& own = record(adopted.name);
-    own = std::move(adopted);
+    if (number == 0) {
+      own = std::move(adopted);
+    } else {
+      add_run(own, std::move(adopted), number, !left.interruption.empty());
+    }
   }
   for (const std::string& file : left.files) run_.files.push_back(part + "/" + file);
   for (FactSection& section : left.environment) {
     if (std::ranges::count(run_.environment, section.name, &FactSection::name) == 0)
       run_.environment.push_back(std::move(section));
   }
-  run_.warnings.insert(run_.warnings.end(), left.warnings.begin(), left.warnings.end());
+  for (std::string& warning : left.warnings) add_once(run_.warnings, std::move(warning));
   save();
   // Ours now holds all of it; one copy of each number is enough.
-  if (!disk_trouble_) std::filesystem::remove(folder / run_file_name);
+  if (disk_trouble_) return;
+  std::filesystem::remove(folder / run_file_name);
+  std::error_code not_empty;
+  std::filesystem::remove(folder, not_empty);
 }
 
 void Session::close() {
@@ -183,12 +213,18 @@ void Session::close() {
 }
 
 int Session::conclude() {
+  if (options_.part_of_bench) {
+    close();
+    return exit_code();
+  }
   run_.environment.push_back(load_.facts());
+  run_.interruption = interruption_ ? interruption_->what() : "";
+  run_.complete = !interruption_;
   ReportOptions page = options_.report;
   page.render.format = report::Format::html;
-  write_file("report.html", render_run(run_, page, directory()));
+  write_file("report.html", render_run(join_runs(run_), page, directory()));
   close();
-  fmt::print("{}", render_run(run_, options_.report, directory()));
+  fmt::print("{}", render_run(join_runs(run_), options_.report, directory()));
   if (interruption_) {
     fmt::print(stderr,
                "scaleworth: {}; what was measured is kept in {}\n",

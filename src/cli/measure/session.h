@@ -90,9 +90,12 @@ class Session final : public probes::Recorder {
   /// Warns the reader when `ranks` processes share `cores` of one node.
   void warn_of_sharing(int ranks, int cores);
 
-  /// Takes over what the rank processes left in the run directory `part` inside ours. What they did
-  /// not reach is failed with `failure` (absent: they ended well).
-  void adopt_part(const std::string& part, const std::optional<std::string>& failure);
+  /// Takes over what other processes left in the run directory `part` inside ours: the ranks, or
+  /// all of the run `number`, from 1, whose points join those of the runs before. What they did not
+  /// reach is failed with `failure` (absent: they ended well).
+  void adopt_part(const std::string& part,
+                  const std::optional<std::string>& failure,
+                  int number = 0);
 
   /// Marks the run complete, or interrupted, and saves it.
   void close();
@@ -146,6 +149,11 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
 
 // The measuring job. Each prints the result on stdout and returns the exit code; `arguments` are
 // recorded with the run. Each throws UserError for what cannot be asked.
+
+/// The whole plan in fresh processes, `options.repeat` times: their samples as one run.
+int measure_repeatedly(const MeasureOptions& options,
+                       const Plan& plan,
+                       const std::vector<std::string>& arguments);
 
 /// No launcher started us: probe the node in this process, start ranks, join the results.
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments);

@@ -213,6 +213,9 @@ class Fields {
     const auto one = [&](const V& value) { put(value, "", about.options); };
     list(values, true, about.sentence, about.null, one);
   }
+  void write(const Series* samples, const About& about) {
+    write(static_cast<const std::vector<double>*>(samples), about);
+  }
   template <class V>
   void write(const std::map<std::string, V>* values, const About& about) {
     by_name(values, about);

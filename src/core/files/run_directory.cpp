@@ -381,7 +381,7 @@ void RunDirectory::write_file(const std::string& name, std::string_view contents
 Run read_run(const fs::path& path) {
   std::error_code error;
   const fs::path file = fs::is_directory(path, error) ? path / run_file_name : path;
-  return run_from_json(contents_of(file), file.string());
+  return join_runs(run_from_json(contents_of(file), file.string()));
 }
 
 std::string utc_text(std::chrono::system_clock::time_point time) {

@@ -64,7 +64,8 @@ class RunDirectory {
   std::set<std::string> tables_;
 };
 
-/// The run in a run directory or in the run.json named, at most 1 GiB. Throws as `run_from_json`.
+/// The run in a run directory or in the run.json named, at most 1 GiB, as `join_runs`. Throws as
+/// `run_from_json`.
 Run read_run(const std::filesystem::path& path);
 
 inline constexpr const char* run_file_name = "run.json";

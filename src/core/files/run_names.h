@@ -25,7 +25,8 @@ inline constexpr const char* step_ledger = "step.ledger";
 inline constexpr const char* step_variants = "step.variants";
 
 // Parameters: what was asked.
-inline constexpr const char* isa = "isa";              // "sse2" | "avx2" | "avx512" | "neon"
+inline constexpr const char* run = "run";  // of several, each in processes of its own; from 1
+inline constexpr const char* isa = "isa";  // "sse2" | "avx2" | "avx512" | "neon"
 inline constexpr const char* precision = "precision";  // "fp32" | "fp64"
 inline constexpr const char* workers = "workers";      // threads measured at once
 inline constexpr const char* kernel = "kernel";        // "read" | "write" | "copy" | "triad"

@@ -105,7 +105,46 @@ Autocorrelation autocorrelation(std::span<const double> series) {
   return {lag1, std::max(2.0, n / tau)};
 }
 
-Estimate<double> series_estimate(std::span<const double> series) {
+std::map<int, std::vector<double>> by_run(const Series& series) {
+  std::map<int, std::vector<double>> runs;
+  for (std::size_t i = 0; i < series.size(); ++i) runs[series.run(i)].push_back(series[i]);
+  return runs;
+}
+
+std::optional<RunSpread> run_spread(const Series& series) {
+  constexpr double normal = 1.96;  // half-widths over standard errors
+  const std::map<int, std::vector<double>> runs = by_run(series);
+  if (runs.size() < 2) return std::nullopt;
+  RunSpread spread;
+  double within = 0.0;  // sum of the squared half-widths
+  for (const auto& [run, samples] : runs) {
+    const Estimate<double> one = series_estimate(samples);
+    spread.medians.push_back(one.value);
+    within += std::pow((one.high() - one.low()) / 2.0, 2);
+  }
+  const auto n = static_cast<double>(runs.size());
+  const double mean = std::reduce(spread.medians.begin(), spread.medians.end()) / n;
+  double variance = 0.0;
+  for (const double one : spread.medians) variance += (one - mean) * (one - mean) / (n - 1.0);
+  const double of_median =
+      n > 2.0 ? std::sqrt(std::numbers::pi * n / (2.0 * n + std::numbers::pi - 2.0)) : 1.0;
+  spread.half_width =
+      of_median *
+      std::max(student_t_two_sided(0.95, n - 1.0) * std::sqrt(variance / n), std::sqrt(within) / n);
+  const double between = std::max(0.0, variance - within / (n * normal * normal));
+  spread.between_sd = std::sqrt(between);
+  spread.share = variance > 0.0 ? between / variance : 0.0;
+  return spread;
+}
+
+Estimate<double> series_estimate(const Series& series) {
+  if (const auto runs = run_spread(series)) {
+    const double centre = *median(runs->medians);
+    Estimate<double> result{centre, std::nullopt, series.size()};
+    if (runs->half_width < centre)
+      result.interval = Interval<double>{centre - runs->half_width, centre + runs->half_width};
+    return result;
+  }
   Estimate<double> result = median_estimate(series);
   const auto n = static_cast<double>(series.size());
   const double effective = autocorrelation(series).effective;
@@ -164,12 +203,22 @@ double student_t_below(double t, double degrees_of_freedom) {
   return t > 0.0 ? 1.0 - tail : tail;
 }
 
-MedianResampler::MedianResampler(std::span<const double> samples)
-    : sorted_(sorted_copy(samples)), effective_(autocorrelation(samples).effective) {
-  if (sorted_.empty()) throw std::invalid_argument("MedianResampler: no samples");
+MedianResampler::MedianResampler(const Series& samples)
+    : sorted_(sorted_copy(samples)),
+      effective_(autocorrelation(samples).effective),
+      median_(median_estimate(sorted_).value),
+      runs_(run_spread(samples)) {
+  if (runs_) median_ = *scaleworth::median(runs_->medians);
 }
 
 double MedianResampler::draw(std::mt19937_64& random) const {
+  if (runs_) {
+    const auto degrees = static_cast<double>(runs_->medians.size()) - 1.0;
+    const double error = runs_->half_width / median_ / student_t_two_sided(0.95, degrees);
+    // Student's t of one degree of freedom has no bound.
+    return median_ *
+           std::exp(std::clamp(error * std::student_t_distribution(degrees)(random), -1.0, 1.0));
+  }
   const std::size_t n = sorted_.size();
   std::gamma_distribution<double> gamma((effective_ + 1.0) / 2.0, 1.0);
   const double below = gamma(random);

@@ -65,8 +65,10 @@ TableRow row_of(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
   row.time = model::step_time(count);
-  row.relative_sd = relative_sd(count.step_s);
-  row.repeats_are_steps = true;
+  const std::optional<RunSpread> runs = run_spread(count.step_s);
+  row.relative_sd = relative_sd(runs ? runs->medians : count.step_s);
+  row.repeats_are_steps = !runs;
+  if (runs) row.time.samples = runs->medians.size();
   row.parts_s = parts_of(count, row.time.value.value());
   row.work = count.tokens;
   if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);

@@ -92,10 +92,12 @@ struct TableRow {
   Estimate<Seconds> time;             // of the repeats; absent as read
   std::optional<double> relative_sd;  // of the repeats, from two on
   bool repeats_are_steps = false;     // of one run: runs do not spread as steps do
-  GroupTimes parts_s{};               // assembled they add up to `time`
-  std::optional<double> quality;      // least of the repeats
-  std::optional<double> work;         // items, tokens
-  std::optional<double> throughput;   // work per second, all ranks together; not assembled
+  /// Independent repeats that `time` is the mean of; absent: it is their median.
+  std::optional<double> mean_of;
+  GroupTimes parts_s{};              // assembled they add up to `time`
+  std::optional<double> quality;     // least of the repeats
+  std::optional<double> work;        // items, tokens
+  std::optional<double> throughput;  // work per second, all ranks together; not assembled
   /// Work over that of the smallest count, where it is declared and not counted.
   std::optional<double> growth;
   std::optional<double> energy_j;
@@ -218,7 +220,7 @@ struct MeasuredCount {
   double model_flops = 0.0;  // all ranks, one step
   std::optional<Bytes> gradient;
   std::optional<int> buckets;
-  std::vector<double> step_s;  // slowest rank, per step
+  Series step_s;  // slowest rank, per step
   std::vector<double> loss;
   std::vector<RankLedger> ledger;  // by rank; empty when it was not measured
   std::optional<int> straggler_rank;

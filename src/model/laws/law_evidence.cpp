@@ -30,8 +30,8 @@ model::TimePoint point_of_law(const DecisionRow& row, double count, double time)
   model::TimePoint point{count, time, row.relative_sd};
   const std::size_t repeats = row.time.samples;
   if (point.relative_sd && repeats > 1) {
-    const double factor = repeats > 2 ? median_over_mean : 1.0;
-    *point.relative_sd *= factor / std::sqrt(static_cast<double>(repeats));
+    const double factor = repeats > 2 && !row.mean_of ? median_over_mean : 1.0;
+    *point.relative_sd *= factor / std::sqrt(row.mean_of.value_or(static_cast<double>(repeats)));
     point.repeats = repeats;
   }
   return point;

@@ -50,7 +50,8 @@ struct LawEvidence {
 };
 
 /// A time of `row`, s, at `count` as laws are fitted to it: with the relative standard deviation of
-/// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise).
+/// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise); of a
+/// mean without that factor, n = its independent repeats.
 model::TimePoint point_of_law(const DecisionRow& row, double count, double time);
 
 /// The time of the same work at each count.

@@ -278,3 +278,37 @@ TEST_CASE("the distribution below a t is one half at zero and symmetric about it
   CHECK_THAT(student_t_below(student_t_two_sided(0.95, 7.0), 7.0), WithinAbs(0.975, 1e-9));
   CHECK_THROWS_AS(student_t_below(1.0, 0.0), std::invalid_argument);
 }
+
+TEST_CASE("an interval of several runs holds the spread between them", "[statistics]") {
+  Series series;
+  const std::vector<double> medians{10.0, 10.4, 9.8};
+  for (int run = 1; run <= 3; ++run) {
+    for (int i = -10; i <= 10; ++i) series.add(medians[run - 1] + 1e-3 * ((7 * i) % 21), run);
+  }
+  const Estimate<double> estimate = series_estimate(series);
+  CHECK_THAT(estimate.value, WithinAbs(10.0, 1e-9));
+  CHECK(estimate.samples == 63);
+  // s = 0.30551, t(2) = 4.3027, f = sqrt(3 pi / (6 + pi - 2)) = 1.1488: 1.1488 * 4.3027 * s /
+  // sqrt(3)
+  REQUIRE(estimate.interval);
+  CHECK_THAT(estimate.interval->high, WithinAbs(10.8718, 1e-3));
+  const auto spread = run_spread(series);
+  CHECK_THAT(spread->between_sd, WithinAbs(0.3055, 1e-3));
+  CHECK(spread->share > 0.99);
+  // The resampler's draws have that interval too.
+  std::mt19937_64 random(1);
+  const MedianResampler resampler(series);
+  std::vector<double> draws;
+  for (int i = 0; i < 20000; ++i) draws.push_back(resampler.draw(random));
+  CHECK_THAT(percentile_interval(draws)->high, WithinAbs(10.0 * std::exp(0.08718), 0.05));
+  CHECK(resampler.median() == estimate.value);
+
+  Series same;  // runs that do not differ: the pooled interval of 21 samples each, over sqrt(3)
+  for (int run = 1; run <= 3; ++run) {
+    for (int i = -10; i <= 10; ++i) same.add(10.0 + 0.1 * ((7 * i) % 21), run);
+  }
+  const auto none = run_spread(same);
+  CHECK(none->between_sd == 0.0);
+  CHECK(none->half_width > 0.0);
+  CHECK_FALSE(run_spread(std::vector<double>{1.0, 2.0}));
+}

@@ -170,6 +170,36 @@ TEST_CASE("thousands of noisy sizes are smoothed, within ranges whose boundary s
   }
 }
 
+TEST_CASE(
+    "tens of noisy sizes of few protocols are smoothed, a bend that no line describes is kept",
+    "[collectives]") {
+  const auto fastest = [](double bytes) {  // of three protocols
+    return std::min({9e-6 + bytes / 12e9, 16e-6 + bytes / 95e9, 34e-6 + bytes / 225e9});
+  };
+  const auto ramp = [](double bytes) { return 8e-6 + bytes / 100e9 + 4e-8 * std::sqrt(bytes); };
+  const auto mean_error = [](const auto& truth, double sigma) {
+    double sum = 0.0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      std::mt19937_64 generator(seed);
+      std::normal_distribution<double> noise(0.0, sigma);
+      std::vector<TimedSize> points;
+      for (int i = 0; i < 61; ++i) {
+        const double bytes = 8.0 * std::exp2(i / 2.0);
+        points.push_back({Bytes(bytes), Seconds(truth(bytes) * std::exp(noise(generator)))});
+      }
+      const auto fits = fit_communication(points);
+      for (const TimedSize& point : points) {
+        const double at = evaluate(fits[choose_fit(fits)], point.message).value();
+        sum += std::abs(at / truth(point.message.value()) - 1.0) / (20.0 * 61.0);
+      }
+    }
+    return sum;
+  };
+  // The points themselves are off by sqrt(2 / pi) = 0.8 of their noise.
+  CHECK(mean_error(fastest, 0.05) < 0.5 * 0.05);
+  CHECK(mean_error(ramp, 0.01) < 0.01);
+}
+
 TEST_CASE("the bandwidth of large messages is the median of what was measured", "[collectives]") {
   std::vector<CollectivePoint> points;
   for (const double rate : {1.0, 5.0, 10.0, 11.0, 3.0, 10.5}) {

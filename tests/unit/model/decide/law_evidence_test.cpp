@@ -94,6 +94,18 @@ TEST_CASE("the noise of a count is that of its median, not of one repeat", "[dec
   CHECK_THAT(*points[0].relative_sd, WithinRel(1.29099 / 102.5 * 1.2533 / 2.0, 1e-4));
 }
 
+TEST_CASE("the noise of a count whose time is a mean is the mean's", "[decide]") {
+  TableRow row = observation(2, 100.0);
+  row.time = {Seconds(100.0), std::nullopt, 16};
+  row.relative_sd = 0.02;
+  row.mean_of = 9.0;  // of the 16
+  DecisionRow of_laws;
+  static_cast<TableRow&>(of_laws) = row;
+  const auto point = point_of_law(of_laws, 2.0, 100.0);
+  CHECK_THAT(*point.relative_sd, WithinRel(0.02 / 3.0, 1e-12));
+  CHECK(point.repeats == 16);
+}
+
 TEST_CASE("two rows are fitted to no law with an interval", "[decide]") {
   const Decision decision =
       decide_table(assemble({observation(1, 100.0), observation(2, 60.0)}), {});

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/ranks/self_launch.h"
+#include "src/cli/measure/session.h"
+#include "src/core/files/run_names.h"
+
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+using probes::host::ChildEnding;
+
+/// A run that ended by itself says in its own run.json what failed.
+std::optional<std::string> failure_of(const ChildEnding& ending) {
+  if (ending.forwarded != 0) return fmt::format("interrupted by signal {}", ending.forwarded);
+  if (ending.signal != 0) {
+    return fmt::format("killed by signal {} ({})", ending.signal, strsignal(ending.signal));
+  }
+  if (ending.exit_code == exit_done || ending.exit_code == exit_failed) return std::nullopt;
+  return fmt::format("ended with exit code {}", ending.exit_code);
+}
+
+/// Those that the calibration of the first run chose: another would be another step.
+std::string step_sizes(const Run& run) {
+  const ProbeRecord* steps = find_probe(run, fields::step_training);
+  std::int64_t most = 0;
+  std::string sizes;
+  for (const Point& point : steps ? steps->points : std::vector<Point>{}) {
+    const std::int64_t ranks = integer_parameter(point, fields::ranks);
+    if (text_parameter(point, fields::mode) != "strong" || ranks <= most) continue;
+    most = ranks;
+    sizes = fmt::format("{},{}",
+                        integer_parameter(point, fields::width),
+                        integer_parameter(point, fields::global_batch) / ranks);
+  }
+  return sizes;
+}
+}  // namespace
+
+int measure_repeatedly(const MeasureOptions& options,
+                       const Plan& plan,
+                       const std::vector<std::string>& arguments) {
+  Session session(options, plan, arguments, true);
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<std::string> command = arguments;
+  command.insert(command.begin(), program);
+  command.insert(command.end(), {"--part-of-bench", "--repeat", "1", "--out", ""});
+  probes::host::ChildOptions child;
+  child.grace = std::chrono::seconds(15);  // its ranks have 10 s
+  child.on_stderr = [](std::string_view text) { std::cerr << text << std::flush; };
+  session.until_interrupted([&] {
+    for (int number = 1; number <= options.repeat; ++number) {
+      if (!options.quiet) fmt::print(stderr, "run {} of {}\n", number, options.repeat);
+      const std::string part = fmt::format("run-{}", number);
+      command.back() = session.directory() + "/" + part;
+      const std::optional<std::string> failure =
+          failure_of(probes::host::run_child(command, child));
+      session.adopt_part(part, failure, number);
+      if (failure) {
+        session.run().warnings.push_back(
+            fmt::format("run {} of {}: {}; {} finished before it, what it measured counts",
+                        number,
+                        options.repeat,
+                        *failure,
+                        number - 1));
+      }
+      check_interrupt();
+      const std::string sizes = step_sizes(session.run());
+      if (number == 1 && !sizes.empty()) {
+        command.insert(command.begin() + 2, {"--step-sizes", sizes});
+      }
+    }
+  });
+  return session.conclude();
+}
+}  // namespace scaleworth::cli
