@@ -136,7 +136,7 @@ std::vector<Fold> largest(const DataSet& set) {
 
 TEST_CASE("the larger half of every published table is predicted nearly as well as by the best law",
           "[scaling]") {
-  // In hindsight one law is always better; by how much tells what not knowing it costs.
+  // In hindsight one law is always better: the excess is what not knowing it costs.
   check_forecasts(latter_half,
                   {{"Megatron 2021, strong", 2.1},  // two counts: plain loss, drawn to none
                    {"MT-NLG", 1.4},                 // likewise
