@@ -3,15 +3,16 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::accuracy {
 /// One figure of the page: what was asked of which data, and how far the answer was off.
 struct Row {
   std::string what;
-  std::string data;
-  std::string figure;
   std::string goal;  // empty: none was set
+  std::string data;
+  std::vector<std::pair<std::string, std::string>> figures;  // column, value
 };
 
 /// Of laws: forecasts of public series and of generated tables, with the coverage of their bands.

@@ -146,25 +146,24 @@ void add_generated(std::vector<Row>& rows) {
                             Fault::late_host}) {
     for (const double strength : {0.1, 0.3, 1.4}) {
       if (fault == Fault::none && strength > 0.1) break;
-      std::string figure;
+      const bool healthy = fault == Fault::none;
+      Row row{healthy ? "Generated jobs without fault: jobs in which no fault is named"
+                      : "Generated jobs with one fault: right level/right level and name/jobs, "
+                        "error of the predicted saving in % of the step (mean/worst)",
+              healthy ? "all" : "all; 3 % of the step",
+              healthy ? "healthy"
+                      : fmt::format("{}, +{:.0f} %",
+                                    testing::fault_names[static_cast<std::size_t>(fault)],
+                                    100.0 * strength),
+              {}};
       for (const Topology& topology : topologies) {
         if (fault == Fault::slow_stage && topology.stages == 1) continue;
         FaultScore score;
         for (int seed = 1; seed <= topology.seeds; ++seed)
           score_job(plan_of(topology, fault, strength, seed), score);
-        figure +=
-            fmt::format("{}{}: {}", figure.empty() ? "" : "; ", topology.name, score.text(fault));
+        row.figures.emplace_back(topology.name, score.text(fault));
       }
-      rows.push_back({fault == Fault::none ? "no fault named"
-                                           : "level/level and name right/jobs, saving mean/worst "
-                                             "error in % of the step",
-                      fault == Fault::none
-                          ? "healthy"
-                          : fmt::format("{}, +{:.0f} %",
-                                        testing::fault_names[static_cast<std::size_t>(fault)],
-                                        100.0 * strength),
-                      figure,
-                      fault == Fault::none ? "all" : "all, 3 % of the step"});
+      rows.push_back(std::move(row));
     }
   }
 }
@@ -181,27 +180,24 @@ class Comparison {
       return;
     }
     errors_.push_back((*ours - theirs) * ideal_s_ / step_s_);
-    if (errors_.size() <= 6) text_ += fmt::format("{} {:.3f} ({:.3f}); ", name, *ours, theirs);
+    if (errors_.size() <= 6) text_ += fmt::format("{} {:.3f} ({:.3f}), ", name, *ours, theirs);
   }
   Row row(const std::string& what) const {
-    const std::string goal = "3 % of the step";
-    const std::string data = "straggler_ST, ours (published)";
-    if (errors_.empty()) return {what, data, fmt::format("none of {} predicted", missing_), goal};
+    Row result{"Slow-downs of a published analysis (straggler_ST): ours (published)",
+               "3 % of the step",
+               what,
+               {{"predicted", fmt::format("{} of {}", errors_.size(), errors_.size() + missing_)}}};
+    if (errors_.empty()) return result;
     double sum = 0.0;
     double worst = 0.0;
     for (const double error : errors_) {
       sum += std::abs(error) / double(errors_.size());
       worst = std::max(worst, std::abs(error));
     }
-    return {what,
-            data,
-            fmt::format("{}mean/worst error {:.1f}/{:.1f} % of the step, {} of {} predicted",
-                        text_,
-                        100.0 * sum,
-                        100.0 * worst,
-                        errors_.size(),
-                        errors_.size() + missing_),
-            goal};
+    result.figures.emplace_back("error, % of the step (mean/worst)",
+                                fmt::format("{:.1f}/{:.1f}", 100.0 * sum, 100.0 * worst));
+    result.figures.emplace_back("first of them", text_.substr(0, text_.size() - 2));
+    return result;
   }
 
  private:
@@ -263,8 +259,10 @@ void add_published(std::vector<Row>& rows) {
   const auto folder = tests::public_data / "traces" / "straggler_ST";
   std::ifstream file(folder / "result-ST.json");
   if (!file || !std::filesystem::exists(folder / "timeline-ST.json.gz")) {
-    rows.push_back(
-        {"slow-downs of a published analysis", "straggler_ST", "skipped: not on this machine", ""});
+    rows.push_back({"Slow-downs of a published analysis (straggler_ST)",
+                    "",
+                    "skipped: not on this machine",
+                    {}});
     return;
   }
   const auto published = nlohmann::json::parse(file);
@@ -282,13 +280,13 @@ void add_published(std::vector<Row>& rows) {
   Comparison overall = empty;
   const auto all = [](const trace::Origin&) { return true; };
   overall.add("all", replays.slowdown(all), published.at("blocking_slowdown"));
-  rows.push_back(overall.row("slow-down, overall"));
+  rows.push_back(overall.row("the job"));
 
   Comparison steps = empty;
   for (const auto& [number, theirs] : published.at("blocking_step_slowdown").items()) {
     steps.add(number, replays.slowdown(all, std::stoi(number)), theirs);
   }
-  rows.push_back(steps.row("slow-down, by step"));
+  rows.push_back(steps.row("each step"));
 
   Comparison stages = empty;
   for (const auto& [number, theirs] : published.at("blocking_decompose_by_stage").items()) {
@@ -296,7 +294,7 @@ void add_published(std::vector<Row>& rows) {
     const auto keeps = [&](const trace::Origin& origin) { return origin.pipeline_stage == stage; };
     stages.add(number, replays.slowdown(keeps), theirs);
   }
-  rows.push_back(stages.row("slow-down by one stage"));
+  rows.push_back(stages.row("by one stage"));
 
   Comparison workers = empty;
   for (const auto& [number, theirs] : published.at("blocking_decompose_by_dp_rank").items()) {
@@ -306,12 +304,12 @@ void add_published(std::vector<Row>& rows) {
     };
     workers.add(number, replays.slowdown(keeps), theirs);
   }
-  rows.push_back(workers.row("slow-down by one data-parallel rank"));
+  rows.push_back(workers.row("by one data-parallel rank"));
 
   Comparison operations = empty;
   for (const auto& [name, theirs] : published.at("blocking_decompose_by_optype").items())
     operations.add(name, std::nullopt, theirs);
-  rows.push_back(operations.row("slow-down by one operation"));
+  rows.push_back(operations.row("by one operation"));
 }
 }  // namespace
 

@@ -86,14 +86,15 @@ Row row_of(const Source& source, const Limits& at, double spread) {
     covered += interval->low <= 1.0 && 1.0 <= interval->high ? 1 : 0;
     half_widths.push_back((interval->high - interval->low) / 2.0);
   }
-  return {"interval of a median",
-          fmt::format("{}, spread {:.0f} %, {}", source.name, 100.0 * spread, at.name),
-          fmt::format("{:.1f} % cover, median half-width {:.2f} %, {:.0f} samples, {:.1f} % absent",
-                      100.0 * covered / static_cast<double>(half_widths.size()),
-                      100.0 * median(half_widths).value_or(0.0),
-                      taken,
-                      100.0 * absent / repeats),
-          "92 to 98 % cover"};
+  return {
+      fmt::format("Intervals of medians, {}", at.name),
+      "92 to 98 % hold the true median",
+      fmt::format("{}, spread {:.0f} %", source.name, 100.0 * spread),
+      {{"hold the median, %",
+        fmt::format("{:.1f}", 100.0 * covered / static_cast<double>(half_widths.size()))},
+       {"median half-width, %", fmt::format("{:.2f}", 100.0 * median(half_widths).value_or(0.0))},
+       {"samples", fmt::format("{:.0f}", taken)},
+       {"without interval, %", fmt::format("{:.1f}", 100.0 * absent / repeats)}}};
 }
 }  // namespace
 
