@@ -51,6 +51,7 @@ int measure_repeatedly(const MeasureOptions& options,
   probes::host::ChildOptions child;
   child.grace = std::chrono::seconds(15);  // its ranks have 10 s
   child.on_stderr = [](std::string_view text) { std::cerr << text << std::flush; };
+  bool lost = false;  // a run that ended before it could write has no failed probe to show
   session.until_interrupted([&] {
     for (int number = 1; number <= options.repeat; ++number) {
       if (!options.quiet) fmt::print(stderr, "run {} of {}\n", number, options.repeat);
@@ -60,6 +61,7 @@ int measure_repeatedly(const MeasureOptions& options,
           failure_of(probes::host::run_child(command, child));
       session.adopt_part(part, failure, number);
       if (failure) {
+        lost = true;
         session.run().warnings.push_back(
             fmt::format("run {} of {}: {}; {} finished before it, what it measured counts",
                         number,
@@ -74,6 +76,7 @@ int measure_repeatedly(const MeasureOptions& options,
       }
     }
   });
-  return session.conclude();
+  const int code = session.conclude();
+  return lost && code == exit_done ? exit_failed : code;
 }
 }  // namespace scaleworth::cli
