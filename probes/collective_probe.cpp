@@ -168,7 +168,7 @@ CollectiveBatch CollectiveBatch::of(const std::string& text) {
       batch.operations >= 1 && batch.operations <= PacerLimits{}.operations) {
     return batch;
   }
-  throw ProbeFailure(fmt::format("rank 0 asks for '{}', which is no batch", text));
+  throw ProbeFailure("rank 0 asks for '{}', which is no batch", text);
 }
 
 CollectivePacer::CollectivePacer(CollectiveMode mode,

@@ -172,8 +172,8 @@ Socket listen_on(const std::string& host, int port) {
       reason = error_text();
     }
   }
-  throw UserError(fmt::format(
-      "rank 0 cannot listen on port {} ({}): name a free one with MASTER_PORT", port, reason));
+  throw UserError(
+      "rank 0 cannot listen on port {} ({}): name a free one with MASTER_PORT", port, reason);
 }
 
 std::optional<Socket> connect_to(const std::string& host, int port, Deadline deadline) {
@@ -193,10 +193,9 @@ std::optional<Socket> connect_to(const std::string& host, int port, Deadline dea
     std::this_thread::sleep_for(between_tries);
   }
   if (why != 0) {
-    throw UserError(
-        fmt::format("the rendezvous host '{}' is unknown here ({}): correct MASTER_ADDR",
+    throw UserError("the rendezvous host '{}' is unknown here ({}): correct MASTER_ADDR",
                     host,
-                    gai_strerror(why)));
+                    gai_strerror(why));
   }
   return std::nullopt;
 }
@@ -269,8 +268,8 @@ RankTrouble rank_trouble(const std::function<void()>& action) {
 
 Rendezvous::Rendezvous(RendezvousOptions options) : options_(std::move(options)) {
   if (options_.size < 1 || options_.rank < 0 || options_.rank >= options_.size) {
-    throw UserError(fmt::format(
-        "rank {} of {} does not exist: correct RANK and WORLD_SIZE", options_.rank, options_.size));
+    throw UserError(
+        "rank {} of {} does not exist: correct RANK and WORLD_SIZE", options_.rank, options_.size);
   }
   if (options_.size == 1) return;
   options_.rank == 0 ? serve() : come();
@@ -332,21 +331,21 @@ void Rendezvous::come() {
   const Deadline deadline = steady_clock::now() + options_.arrival_limit;
   std::optional<Socket> socket = connect_to(options_.host, options_.port, deadline);
   if (!socket) {
-    throw ProbeFailure(fmt::format("rank {}: no answer from {}:{}: see whether rank 0 runs there",
-                                   options_.rank,
-                                   options_.host,
-                                   options_.port));
+    throw ProbeFailure("rank {}: no answer from {}:{}: see whether rank 0 runs there",
+                       options_.rank,
+                       options_.host,
+                       options_.port);
   }
   sockets_.push_back(std::move(*socket));
   send(0, hello(options_), deadline);
   // Rank 0 may have begun to wait later than this rank did.
   const std::string answer = receive(0, deadline + options_.arrival_limit);
   if (answer != welcome_word) {
-    throw ProbeFailure(fmt::format("rank {} was sent away from {}:{}: {}",
-                                   options_.rank,
-                                   options_.host,
-                                   options_.port,
-                                   answer));
+    throw ProbeFailure("rank {} was sent away from {}:{}: {}",
+                       options_.rank,
+                       options_.host,
+                       options_.port,
+                       answer);
   }
 }
 
@@ -358,7 +357,7 @@ void Rendezvous::send(int rank, std::string_view message, Deadline deadline) {
   try {
     sockets_[static_cast<std::size_t>(rank)].send(message, deadline);
   } catch (const ConnectionLost& lost) {
-    throw ProbeFailure(fmt::format("rank {} is lost: {}", rank, lost.what()));
+    throw ProbeFailure("rank {} is lost: {}", rank, lost.what());
   }
 }
 
@@ -366,7 +365,7 @@ std::string Rendezvous::receive(int rank, Deadline deadline) {
   try {
     return sockets_[static_cast<std::size_t>(rank)].receive(deadline);
   } catch (const ConnectionLost& lost) {
-    throw ProbeFailure(fmt::format("rank {} is lost: {}", rank, lost.what()));
+    throw ProbeFailure("rank {} is lost: {}", rank, lost.what());
   }
 }
 

@@ -51,9 +51,9 @@ void require_chain_format(const probes::DeviceDescription& description, NumberFo
   static_cast<void>(probes::chain_constants(format));
   if (format == NumberFormat::bf16 && description.compute_capability < 80) {
     throw NothingToMeasure(
-        fmt::format("GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
-                    description.ordinal,
-                    capability_text(description.compute_capability)));
+        "GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
+        description.ordinal,
+        capability_text(description.compute_capability));
   }
 }
 
@@ -168,32 +168,32 @@ const TensorOperand& tensor_operand(NumberFormat format) {
   const auto found = std::ranges::find(tensor_operands, format, &TensorOperand::format);
   if (found != tensor_operands.end()) return *found;
   throw NothingToMeasure(
-      fmt::format("the matrix instructions in {} are measured through the vendor's library only",
-                  number_format_name(format)));
+      "the matrix instructions in {} are measured through the vendor's library only",
+      number_format_name(format));
 }
 
 /// Throws NothingToMeasure unless this GPU has the instruction and this program code for it.
 TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
   const TensorFormat instruction = tensor_operand(format).instruction;
   if (!has_tensor_instruction(instruction, description.compute_capability)) {
-    throw NothingToMeasure(fmt::format(
+    throw NothingToMeasure(
         "GPU {} has compute capability {}; the matrix instruction measured here in {} is one of {}",
         description.ordinal,
         capability_text(description.compute_capability),
         number_format_name(format),
-        instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later"));
+        instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later");
   }
   TensorCode code;
   check(tensor_code(instruction, &code));
   if (!has_tensor_code(instruction, code)) {
-    throw NothingToMeasure(fmt::format(
+    throw NothingToMeasure(
         "what this program has for GPU {}, machine code of {} from {}, lacks the matrix "
         "instruction in {}: build it for {} (CMAKE_CUDA_ARCHITECTURES) or take the released one",
         description.ordinal,
         capability_text(code.machine),
         capability_text(code.virtual_architecture),
         number_format_name(format),
-        capability_text(description.compute_capability)));
+        capability_text(description.compute_capability));
   }
   return instruction;
 }
@@ -302,10 +302,10 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
   require_chain_format(bench.description(), work.format);
   const auto vectors = static_cast<std::uint64_t>(work.working_set.value() / vector_bytes);
   if (vectors == 0 || work.fma_per_element < 1) {
-    throw ProbeFailure(fmt::format("GPU {}: {} bytes and {} multiply-adds per element are no work",
-                                   bench.description().ordinal,
-                                   work.working_set.value(),
-                                   work.fma_per_element));
+    throw ProbeFailure("GPU {}: {} bytes and {} multiply-adds per element are no work",
+                       bench.description().ordinal,
+                       work.working_set.value(),
+                       work.fma_per_element);
   }
   const auto element_bytes = static_cast<std::size_t>(probes::element_bytes(work.format));
   const std::uint64_t elements = vectors * vector_bytes / element_bytes;

@@ -52,10 +52,10 @@ class DeviceStream {
     arrays_.vectors =
         static_cast<std::uint64_t>(work.working_set.value() / (vector_bytes * arrays));
     if (arrays_.vectors == 0) {
-      throw ProbeFailure(fmt::format("GPU {}: {} bytes are too few for {} arrays",
-                                     bench.description().ordinal,
-                                     work.working_set.value(),
-                                     arrays));
+      throw ProbeFailure("GPU {}: {} bytes are too few for {} arrays",
+                         bench.description().ordinal,
+                         work.working_set.value(),
+                         arrays);
     }
     arrays_.a = uniform(a_, kernel_.operation == StreamOperation::read, first_seed);
     if (arrays > 1) arrays_.b = uniform(b_, true, first_seed);
@@ -171,13 +171,13 @@ class Chase {
     const auto bytes = static_cast<std::uint64_t>(work.working_set.value());
     const std::uint64_t count = stride == 0 ? 0 : bytes / stride;
     if (stride % line_bytes != 0 || count < 2 || count > 0xffffffffU) {
-      throw ProbeFailure(fmt::format(
+      throw ProbeFailure(
           "GPU {}: {} bytes with a stride of {} make no cycle: at least two nodes and a "
           "multiple of {} bytes are needed",
           bench.description().ordinal,
           bytes,
           stride,
-          line_bytes));
+          line_bytes);
     }
     doing_ = fmt::format("a chain of loads through {} bytes, stride {}", bytes, stride);
     memory_ = bench.allocate(count * stride);
@@ -197,9 +197,9 @@ class Chase {
     const auto* found = static_cast<const std::byte*>(state.position);
     const std::byte* wanted = address_of(probes::place_after(next_, 0, loads_at_least));
     if (found != wanted) {
-      throw ProbeFailure(fmt::format("GPU {}: {} led to a wrong address; its timing is not kept",
-                                     bench_.description().ordinal,
-                                     doing_));
+      throw ProbeFailure("GPU {}: {} led to a wrong address; its timing is not kept",
+                         bench_.description().ordinal,
+                         doing_);
     }
   }
 
@@ -351,11 +351,11 @@ class MultiprocessorWork {
     const int ordinal = bench_.description().ordinal;
     check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
     if (work.working_set.value() > limit) {
-      throw NothingToMeasure(fmt::format(
+      throw NothingToMeasure(
           "GPU {} gives a block at most {} bytes of shared memory, {:.0f} were asked for",
           ordinal,
           limit,
-          work.working_set.value()));
+          work.working_set.value());
     }
   }
 
@@ -467,12 +467,12 @@ void wrong_result(const DeviceHealth& health,
                   double found,
                   double expected) {
   throw ProbeFailure(
-      fmt::format("GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
-                  "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
-                  health.ordinal(),
-                  doing,
-                  index,
-                  found,
-                  expected));
+      "GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
+      "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
+      health.ordinal(),
+      doing,
+      index,
+      found,
+      expected);
 }
 }  // namespace scaleworth::gpu

@@ -197,15 +197,13 @@ class Transfer {
   void require_possible() const {
     const int own = bench_.description().ordinal;
     if (work_.source.device != own && work_.target.device != own) {
-      throw ProbeFailure(fmt::format("GPU {}: {} does not concern this GPU", own, doing_));
+      throw ProbeFailure("GPU {}: {} does not concern this GPU", own, doing_);
     }
     if (bytes_ == 0 || bytes_ % 16 != 0) {
-      throw ProbeFailure(
-          fmt::format("GPU {}: {}: a positive multiple of 16 bytes is needed", own, doing_));
+      throw ProbeFailure("GPU {}: {}: a positive multiple of 16 bytes is needed", own, doing_);
     }
     if (work_.engine == TransferEngine::kernel && pageable()) {
-      throw NothingToMeasure(
-          fmt::format("kernels of GPU {} are measured on page-locked host memory only", own));
+      throw NothingToMeasure("kernels of GPU {} are measured on page-locked host memory only", own);
     }
   }
 
@@ -219,8 +217,8 @@ class Transfer {
     if (!other || *other == own) return;
     const bool direct = enable_peer_access(own, *other) && enable_peer_access(*other, own);
     if (!direct && work_.engine == TransferEngine::kernel) {
-      throw NothingToMeasure(fmt::format(
-          "kernels of GPU {} cannot reach the memory of GPU {}: no peer access", own, *other));
+      throw NothingToMeasure(
+          "kernels of GPU {} cannot reach the memory of GPU {}: no peer access", own, *other);
     }
     staged_ = !direct;
   }

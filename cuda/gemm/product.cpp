@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 /// alpha and beta in host memory, in the type that the recipe names.
@@ -79,9 +77,9 @@ GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& 
                     CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
                     static_cast<std::int32_t>(scale_form(recipe_.b_scale).mode));
     } catch (const LibraryError&) {
-      throw NothingToMeasure(fmt::format("cuBLASLt {} does not know the scales of {}",
-                                         context.library->version,
-                                         probes::number_format_name(recipe_.format)));
+      throw NothingToMeasure("cuBLASLt {} does not know the scales of {}",
+                             context.library->version,
+                             probes::number_format_name(recipe_.format));
     }
   }
   describe_scales(0);

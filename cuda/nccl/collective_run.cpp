@@ -103,8 +103,8 @@ void CollectiveRun::verify() {
   check(cudaMemcpyAsync(&wrong, errors, sizeof(wrong), cudaMemcpyDeviceToHost, stream));
   check(cudaStreamSynchronize(stream));
   if (wrong != 0) {
-    throw ProbeFailure(fmt::format(
-        "{} on {}: {} of {} elements are wrong", what_, place_.name(), wrong, shape_.receive));
+    throw ProbeFailure(
+        "{} on {}: {} of {} elements are wrong", what_, place_.name(), wrong, shape_.receive);
   }
 }
 
@@ -149,13 +149,12 @@ void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expect
     if (waited < std::chrono::milliseconds(1)) continue;
     communicator_.require_healthy(what_);
     check_interrupt();
-    if (stop_) throw ProbeFailure(fmt::format("{}: another rank gave up", place_.name()));
+    if (stop_) throw ProbeFailure("{}: another rank gave up", place_.name());
     if (waited > limit) {
-      throw ProbeFailure(
-          fmt::format("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
-                      what_,
-                      place_.name(),
-                      limit.count()));
+      throw ProbeFailure("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
+                         what_,
+                         place_.name(),
+                         limit.count());
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
@@ -233,8 +232,7 @@ CollectiveBuffers in_place_buffers(Collective collective,
     case Collective::send_receive:
       break;
   }
-  throw NothingToMeasure(
-      fmt::format("{} has no form in place", probes::collective_name(collective)));
+  throw NothingToMeasure("{} has no form in place", probes::collective_name(collective));
 }
 
 void enqueue(Collective collective,

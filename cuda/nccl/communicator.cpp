@@ -13,8 +13,8 @@
 namespace scaleworth::gpu {
 namespace {
 NothingToMeasure too_old(const Nccl& nccl) {
-  return NothingToMeasure(
-      fmt::format("NCCL {} registers no buffers, 2.19 is the first that does", nccl.version));
+  return NothingToMeasure("NCCL {} registers no buffers, 2.19 is the first that does",
+                          nccl.version);
 }
 }  // namespace
 
@@ -144,7 +144,7 @@ constexpr std::array<std::string_view, 4> memory_words{
     "out of memory", "alloc", "no space left", "creating shared memory"};
 
 OutOfMemory out_of_memory(const std::string& who, const char* what) {
-  return OutOfMemory(fmt::format("{}: out of memory: {}", who, what));
+  return OutOfMemory("{}: out of memory: {}", who, what);
 }
 
 /// Without the call site: a folder's name may have one of these words.

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 // The transpose of `operand`, which is [rows, columns].
@@ -116,14 +114,14 @@ GemmPlans::Plan& GemmPlans::plan_of(const GemmCall& call) {
                                                     &found);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) library_->check(status);
   if (status != CUBLAS_STATUS_SUCCESS || found == 0 || result.state != CUBLAS_STATUS_SUCCESS) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "cuBLASLt {} has no bf16 product of {} x {} x {} ({} at once, {} B aligned) for this GPU",
         library_->version,
         key.m,
         key.n,
         key.k,
         key.batch,
-        key.alignment));
+        key.alignment);
   }
   plan->algorithm = result.algo;
   return *plans_.emplace_back(std::move(plan));

@@ -17,7 +17,7 @@ void check_device_shape(const probes::TransformerShape& shape) {
       {"vocabulary", shape.vocabulary}};
   for (const auto& [name, value] : sizes) {
     if (value > 0 && value % Pack::size == 0) continue;
-    throw UserError(fmt::format("training on a GPU: {} is {}: use a multiple of 8", name, value));
+    throw UserError("training on a GPU: {} is {}: use a multiple of 8", name, value);
   }
 }
 

@@ -23,10 +23,10 @@ BatchTiming run_once(const BatchFunction& run, int repetitions) {
   check_interrupt();
   const BatchTiming timing = run(repetitions);
   if (!std::isfinite(timing.time.value()) || timing.time.value() <= 0.0) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "{} operations took {} s by the GPU's clock: its events or the kernel are broken",
         repetitions,
-        timing.time.value()));
+        timing.time.value());
   }
   return timing;
 }

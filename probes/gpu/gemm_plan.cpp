@@ -196,9 +196,9 @@ std::unique_ptr<GemmSession> opened(Device& device, const GemmProblem& problem) 
   const Bytes needed = gemm_memory(problem, device.description().l2_cache);
   const Bytes available = device.available_memory();
   if (needed > available) {
-    throw NothingToMeasure(fmt::format("its operands need {:.0f} MiB, {:.0f} MiB are free",
-                                       needed.value() / mebibyte,
-                                       available.value() / mebibyte));
+    throw NothingToMeasure("its operands need {:.0f} MiB, {:.0f} MiB are free",
+                           needed.value() / mebibyte,
+                           available.value() / mebibyte);
   }
   return device.open_gemm(problem);
 }

@@ -69,10 +69,10 @@ class AlgorithmSearch {
       }
     }
     if (all.empty()) {
-      throw NothingToMeasure(fmt::format("{} supports no such product on compute capability {}.{}",
-                                         subject_.library,
-                                         subject_.device.compute_capability / 10,
-                                         subject_.device.compute_capability % 10));
+      throw NothingToMeasure("{} supports no such product on compute capability {}.{}",
+                             subject_.library,
+                             subject_.device.compute_capability / 10,
+                             subject_.device.compute_capability % 10);
     }
     return all;
   }
@@ -164,9 +164,9 @@ class AlgorithmSearch {
       if ((good || own_choice) && correct(entry.candidate)) kept.push_back(std::move(entry));
     }
     if (kept.empty()) {
-      throw ProbeFailure(fmt::format("{}: no algorithm of {} is left, see the warnings",
-                                     gemm_problem_name(subject_.problem),
-                                     subject_.library));
+      throw ProbeFailure("{}: no algorithm of {} is left, see the warnings",
+                         gemm_problem_name(subject_.problem),
+                         subject_.library);
     }
     return kept;
   }
@@ -197,8 +197,8 @@ class AlgorithmSearch {
       chosen.best_s = entry.median_s();
     }
     if (finalists.empty()) {
-      throw ProbeFailure(fmt::format("{}: every algorithm broke in the fine pass, see the warnings",
-                                     gemm_problem_name(subject_.problem)));
+      throw ProbeFailure("{}: every algorithm broke in the fine pass, see the warnings",
+                         gemm_problem_name(subject_.problem));
     }
     return chosen;
   }

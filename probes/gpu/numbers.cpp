@@ -7,8 +7,6 @@
 #include <bit>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 struct FormatFacts {
@@ -72,8 +70,8 @@ namespace {
 int significant_bits(NumberFormat format) {
   const int bits = facts_of(format).significant_bits;
   if (bits > 0) return bits;
-  throw NothingToMeasure(
-      fmt::format("the CUDA cores have no fused multiply-add in {}", number_format_name(format)));
+  throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}",
+                         number_format_name(format));
 }
 
 /// To nearest even, as the default rounding mode of nearbyint.

@@ -94,10 +94,10 @@ constexpr double library_room = 40.0 * mebibyte;
 
 int blas_integer(std::int64_t value, const char* name) {
   if (value > std::numeric_limits<int>::max()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{} = {} is more than this BLAS can count (2147483647): ask for a smaller product",
         name,
-        value));
+        value);
   }
   return static_cast<int>(value);
 }
@@ -168,11 +168,11 @@ void require_room(double bytes, const std::string& purpose) {
   const auto left = limited_address_space();
   if (!left || left->value() >= bytes) return;
   throw ProbeFailure(
-      fmt::format("{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} MiB: "
-                  "raise them (ulimit -v, ulimit -d)",
-                  purpose,
-                  bytes / mebibyte,
-                  left->value() / mebibyte));
+      "{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} MiB: "
+      "raise them (ulimit -v, ulimit -d)",
+      purpose,
+      bytes / mebibyte,
+      left->value() / mebibyte);
 }
 
 Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path) {

@@ -57,7 +57,7 @@ class Batch {
     for (const std::size_t i : {std::size_t{0}, operands_.size() / 2, operands_.size() - 1}) {
       const auto mismatch = find_mismatch(operands_[i]->product(), i + 1);
       if (mismatch) {
-        throw ProbeFailure(fmt::format("{}, product {}: {}", name_of(work), i, *mismatch));
+        throw ProbeFailure("{}, product {}: {}", name_of(work), i, *mismatch);
       }
       if (operands_.size() == 1) return;
     }
@@ -124,25 +124,24 @@ Samples sample_on_library_threads(const Blas& blas,
 /// the kernel would end a process that touches more than it has rather than refuse.
 void require_possible(const GemmWork& work) {
   if (work.m < 1 || work.n < 1 || work.k < 1 || work.batch < 1 || work.workers < 1) {
-    throw UserError(fmt::format(
-        "{} on {} workers is no work: give positive numbers", name_of(work), work.workers));
+    throw UserError(
+        "{} on {} workers is no work: give positive numbers", name_of(work), work.workers);
   }
   const std::int64_t deepest = work.precision == Precision::fp32 ? deepest_fp32 : largest_dimension;
   if (std::max({work.m, work.n, work.batch}) > largest_dimension || work.k > deepest) {
-    throw UserError(
-        fmt::format("{} is too large to count or verify: m, n and batch go to {}, k to {}",
+    throw UserError("{} is too large to count or verify: m, n and batch go to {}, k to {}",
                     name_of(work),
                     largest_dimension,
-                    deepest));
+                    deepest);
   }
   const double operands = gemm_footprint(work).value();
   const Limit<Bytes> memory = current_memory_left();
   if (memory.value && memory.value->value() < operands) {
-    throw ProbeFailure(fmt::format("{} needs {:.0f} MiB and {:.0f} MiB are left ({})",
-                                   name_of(work),
-                                   operands / mebibyte,
-                                   memory.value->value() / mebibyte,
-                                   memory.source));
+    throw ProbeFailure("{} needs {:.0f} MiB and {:.0f} MiB are left ({})",
+                       name_of(work),
+                       operands / mebibyte,
+                       memory.value->value() / mebibyte,
+                       memory.source);
   }
   require_room(work.workers * room_per_blas_thread + operands, name_of(work));
 }
@@ -156,7 +155,7 @@ Samples sample(const Blas& blas, const GemmWork& work, const Target& target) {
     Samples samples = sample_on_library_threads(blas, operands.product(), work, target);
     blas.set_threads(1);
     const auto mismatch = find_mismatch(operands.product());
-    if (mismatch) throw ProbeFailure(fmt::format("{}: {}", name_of(work), *mismatch));
+    if (mismatch) throw ProbeFailure("{}: {}", name_of(work), *mismatch);
     return samples;
   }
   WorkerTeam team(work.workers);
@@ -177,9 +176,9 @@ Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target)
     measured.samples = work.precision == Precision::fp32 ? sample<float>(blas, work, target)
                                                          : sample<double>(blas, work, target);
   } catch (const std::bad_alloc&) {
-    throw ProbeFailure(fmt::format("{} needs {:.0f} MiB and the system refused them",
-                                   name_of(work),
-                                   gemm_footprint(work).value() / mebibyte));
+    throw ProbeFailure("{} needs {:.0f} MiB and the system refused them",
+                       name_of(work),
+                       gemm_footprint(work).value() / mebibyte);
   }
   const double c_elements =
       static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);

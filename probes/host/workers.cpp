@@ -49,7 +49,7 @@ std::vector<int> allowed_cpus() {
     }
     if (errno != EINVAL) break;
   }
-  throw ProbeFailure(fmt::format("the CPU affinity mask cannot be read: {}", std::strerror(errno)));
+  throw ProbeFailure("the CPU affinity mask cannot be read: {}", std::strerror(errno));
 }
 }  // namespace
 
@@ -238,11 +238,11 @@ struct WorkerTeam::State {
 WorkerTeam::WorkerTeam(int workers) : state_(std::make_unique<State>()) {
   const std::vector<int> cpus = worker_cpus();
   if (workers < 1 || static_cast<std::size_t>(workers) > cpus.size()) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "{} workers asked for, but this process may use {} CPUs: widen its affinity mask or ask "
         "for fewer",
         workers,
-        cpus.size()));
+        cpus.size());
   }
   state_->reports.resize(static_cast<std::size_t>(workers));
   std::string problem;

@@ -29,8 +29,7 @@ std::string sheet_key(const GpuDatasheet& gpu, std::vector<std::string> formats)
   for (const std::string& format : formats) {
     if (gpu.tensor.contains(products_key(format))) return products_key(format);
   }
-  throw UserError(
-      fmt::format("{}: no peak of 16-bit products is known; give --peak in TFLOP/s", gpu.id));
+  throw UserError("{}: no peak of 16-bit products is known; give --peak in TFLOP/s", gpu.id);
 }
 
 /// Of products with weights and, in the datasheet's ratio to it, of attention.
@@ -116,11 +115,11 @@ inference::Server server_of(const MfuOptions& options,
   const TransformerModel model = model_of(options);
   const double longest = request.prompt + request.output;
   if (model.positions > 0 && longest > static_cast<double>(model.positions)) {
-    throw UserError(fmt::format(
+    throw UserError(
         "--prompt and --output are {:g} tokens together: {} has embeddings for {} positions",
         longest,
         model.id,
-        model.positions));
+        model.positions);
   }
   const Sheet gpu = datasheet_of(options);
   names = gpu_names(options, gpu);
@@ -210,8 +209,7 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving) {
   report::MfuNames names;
   question.server = server_of(options, serving, names);
   for (const double batch : question.batches) {
-    if (batch != std::floor(batch))
-      throw UserError(fmt::format("--batch {:g}: not a whole number", batch));
+    if (batch != std::floor(batch)) throw UserError("--batch {:g}: not a whole number", batch);
   }
   if (options.price_usd_per_hour) {
     question.rate =

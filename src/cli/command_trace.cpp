@@ -118,9 +118,9 @@ void create(const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (!error && ::access(directory.c_str(), W_OK) == 0) return;
-  throw UserError(fmt::format("{}: {}; name a directory that can be written with --out",
-                              directory.string(),
-                              error ? error.message() : "it cannot be written"));
+  throw UserError("{}: {}; name a directory that can be written with --out",
+                  directory.string(),
+                  error ? error.message() : "it cannot be written");
 }
 
 /// The exit code of the command, 128 + n when signal n ended it; exit_failed, with the reason on

@@ -54,11 +54,11 @@ decide::Regime regime_of(const std::string& text,
   if (text == "on-demand") return {text, decide::PricePart{}};
   if (text == "spot" && spot) return {text, *spot};
   if (text == "owned" && owned) return {text, *owned};
-  throw UserError(fmt::format("--regime {0}: give its part of the price, as {0}:0.30{1}",
-                              text,
-                              text == "spot"    ? ", or --spot-price and --preemption-per-hour"
-                              : text == "owned" ? ", or --capex and what belongs to it"
-                                                : ""));
+  throw UserError("--regime {0}: give its part of the price, as {0}:0.30{1}",
+                  text,
+                  text == "spot"    ? ", or --spot-price and --preemption-per-hour"
+                  : text == "owned" ? ", or --capex and what belongs to it"
+                                    : "");
 }
 
 std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideOptions& options) {
@@ -435,10 +435,10 @@ void refuse_alone(const CLI::App& command) {
   for (const auto& [flag, needed, otherwise] : companions) {
     if (command.count(flag) == 0 || command.count(needed) > 0) continue;
     if (otherwise && command.count(otherwise) > 0) continue;
-    throw UserError(fmt::format("{} changes nothing without {}{}: give both or neither",
-                                flag,
-                                needed,
-                                otherwise ? fmt::format(" or {}", otherwise) : ""));
+    throw UserError("{} changes nothing without {}{}: give both or neither",
+                    flag,
+                    needed,
+                    otherwise ? fmt::format(" or {}", otherwise) : "");
   }
 }
 

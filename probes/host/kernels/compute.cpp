@@ -21,9 +21,8 @@ const ComputeIsa& find_isa(const std::string& name) {
   const auto isas = compute_isas();
   const auto found = std::ranges::find_if(isas, [&](const auto& isa) { return isa.name == name; });
   if (found != isas.end()) return *found;
-  throw ProbeFailure(fmt::format("no kernel for instruction set '{}' here; there are: {}",
-                                 name,
-                                 fmt::join(host_isas(), ", ")));
+  throw ProbeFailure(
+      "no kernel for instruction set '{}' here; there are: {}", name, fmt::join(host_isas(), ", "));
 }
 
 template <class T>
@@ -215,12 +214,11 @@ void require_equal(std::span<const T> result, std::span<const T> reference, cons
   if (std::memcmp(result.data(), reference.data(), reference.size_bytes()) == 0) return;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     if (std::memcmp(&result[i], &reference[i], sizeof(T)) == 0) continue;
-    throw ProbeFailure(
-        fmt::format("{}: element {} is {} instead of {}: the kernel or the CPU computes wrongly",
-                    what,
-                    i,
-                    result[i],
-                    reference[i]));
+    throw ProbeFailure("{}: element {} is {} instead of {}: the kernel or the CPU computes wrongly",
+                       what,
+                       i,
+                       result[i],
+                       reference[i]);
   }
 }
 

@@ -7,8 +7,6 @@
 #include <limits>
 #include <new>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 /// On a busy machine one operation can suddenly take a time slice, so batches are short; a block
@@ -187,11 +185,11 @@ void verify(const Operation& operation) {
       operation.receive,
       expected_result(operation.collective, operation.shape, operation.rank, operation.ranks));
   if (error) {
-    throw ProbeFailure(fmt::format("{} of {} B on {} ranks gave a wrong result: {}",
-                                   collective_name(operation.collective),
-                                   operation.shape.message.value(),
-                                   operation.ranks,
-                                   *error));
+    throw ProbeFailure("{} of {} B on {} ranks gave a wrong result: {}",
+                       collective_name(operation.collective),
+                       operation.shape.message.value(),
+                       operation.ranks,
+                       *error);
   }
 }
 

@@ -124,7 +124,7 @@ void MpiRankGroup::on_first_ranks(int ranks,
                                   std::chrono::seconds limit,
                                   const std::function<void(MpiGroup)>& action) {
   if (ranks < 1 || ranks > size_) {
-    throw ProbeFailure(fmt::format("{}: this job has {}", what, size_));
+    throw ProbeFailure("{}: this job has {}", what, size_);
   }
   const MpiGroup group = first_ranks(ranks);
   RankTrouble trouble;
@@ -152,10 +152,9 @@ Operation MpiRankGroup::make_operation(const CollectiveWork& work, MpiGroup grou
   Operation operation{mpi_, group, work.collective, shape, rank_, work.ranks, {}, {}};
   agree(mpi_, group, trouble_of(rank_, [&] {
           if (shape.buffers() > memory_per_rank_) {
-            throw ProbeFailure(
-                fmt::format("{} B of buffers do not fit into the {} B that a rank may use",
-                            shape.buffers().value(),
-                            memory_per_rank_.value()));
+            throw ProbeFailure("{} B of buffers do not fit into the {} B that a rank may use",
+                               shape.buffers().value(),
+                               memory_per_rank_.value());
           }
           operation.send = send_.reserve(shape.send);
           operation.receive = receive_.reserve(shape.receive);

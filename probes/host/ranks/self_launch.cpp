@@ -93,7 +93,7 @@ class Pipe {
  public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
-      throw ProbeFailure(fmt::format("cannot open a pipe: {}", std::strerror(errno)));
+      throw ProbeFailure("cannot open a pipe: {}", std::strerror(errno));
     }
   }
   ~Pipe() {
@@ -136,7 +136,7 @@ pid_t start(const std::vector<std::string>& command, const Pipe& errors) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
-    throw ProbeFailure(fmt::format("cannot start {}: {}", command[0], std::strerror(errno)));
+    throw ProbeFailure("cannot start {}: {}", command[0], std::strerror(errno));
   }
   if (child == 0) become(arguments.data(), errors.writer(), parent);
   setpgid(child, child);  // here too: a signal may have to be forwarded before it got that far

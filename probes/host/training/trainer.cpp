@@ -64,9 +64,9 @@ class Exchange {
       test(sequence);
       if (std::chrono::steady_clock::now() < deadline) continue;
       throw ProbeFailure(
-          fmt::format("an all-reduce of the training step did not complete within {} s: a rank is "
-                      "stuck or gone",
-                      timeout.count()));
+          "an all-reduce of the training step did not complete within {} s: a rank is "
+          "stuck or gone",
+          timeout.count());
     }
   }
 
@@ -368,8 +368,8 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 const TrainingWork& work) {
   check_host_work(work);
   if (work.ranks != mpi.size(group)) {
-    throw UserError(fmt::format(
-        "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group)));
+    throw UserError(
+        "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group));
   }
   blas.set_threads(1);
   std::unique_ptr<Trainer> trainer;

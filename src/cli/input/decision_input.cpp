@@ -78,8 +78,7 @@ class Fields {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw UserError(
-        fmt::format("{} {}; write it again with scaleworth attribute --format json", place_, what));
+    throw UserError("{} {}; write it again with scaleworth attribute --format json", place_, what);
   }
 
   /// Null for what is absent or null.
@@ -346,10 +345,10 @@ decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
   std::vector<decide::AttributedCount> counts;
   for (const std::string& input : inputs) {
     if (is_table_file(input) || is_run(input)) {
-      throw UserError(fmt::format(
+      throw UserError(
           "{}: several arguments are the recordings of one job at several counts; a table or a run "
           "stands alone",
-          input));
+          input);
     }
     counts.push_back(attributed(input, rules));
   }

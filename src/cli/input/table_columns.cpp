@@ -279,7 +279,7 @@ static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
 [[noreturn]] void refuse(const std::string& place,
                          const TableColumn& column,
                          const std::string& what) {
-  throw UserError(fmt::format("{}: column '{}' {}", place, printable(column.name), what));
+  throw UserError("{}: column '{}' {}", place, printable(column.name), what);
 }
 
 /// The factor of the column's unit; `name` is its header without the unit.
@@ -365,12 +365,12 @@ void match_parts(Draft& draft, bool time_per_step) {
   const bool to_step = draft.parts_per_run && draft.row.time_s && time_per_step;
   if (!to_run && !to_step) return;
   if (!draft.steps || !(*draft.steps > 0.0)) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: the parts are of one {}, the time is of one {}; add a column steps with the number of "
         "steps of the run",
         draft.row.place,
         to_run ? "step" : "run",
-        to_run ? "run" : "step"));
+        to_run ? "run" : "step");
   }
   for (auto& part : draft.row.parts_s) {
     if (part) part = to_run ? *part * *draft.steps : *part / *draft.steps;

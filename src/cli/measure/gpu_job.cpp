@@ -116,14 +116,14 @@ std::optional<ChosenDevices> choose_devices(const MeasureOptions& options) {
   if (std::holds_alternative<Skipped>(opened)) {
     if (options.machine == "auto") return std::nullopt;
     if (options.dry_run) return assumed_node(reason);
-    throw NothingMeasurable(fmt::format(
+    throw NothingMeasurable(
         "--machine cuda: {}; `scaleworth list` says what was looked for, --machine host measures "
         "the cores",
-        reason));
+        reason);
   }
   if (std::holds_alternative<Failed>(opened)) {
-    throw NothingMeasurable(
-        fmt::format("{}; to measure the cores of this node instead: --machine host", reason));
+    throw NothingMeasurable("{}; to measure the cores of this node instead: --machine host",
+                            reason);
   }
   ChosenDevices chosen{std::move(std::get<probes::Devices>(opened)), {}, ""};
   for (const auto& device : chosen.devices) chosen.descriptions.push_back(device->description());

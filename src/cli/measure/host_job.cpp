@@ -66,7 +66,7 @@ void run_alone(Session& session, probes::Setting setting, const std::string& why
       SingleRankGroup group(why, *library, setting.available_memory);
       probe.measure(group, setting, session.options().rank_options(), session);
     } catch (const NothingToMeasure& nothing) {
-      throw NothingToMeasure(fmt::format("{} ({})", nothing.what(), why));
+      throw NothingToMeasure("{} ({})", nothing.what(), why);
     }
   });
 }

@@ -37,7 +37,7 @@ void Plan::keep(const std::vector<std::string>& only, const std::string& remedy)
       found = found || means(word, probe.name);
     }
     if (found) continue;
-    throw UserError(fmt::format("--only {}: no such probe; known: {}{}", word, known, remedy));
+    throw UserError("--only {}: no such probe; known: {}{}", word, known, remedy);
   }
   std::erase_if(probes, [&](const PlannedProbe& probe) {
     const auto meant = [&](const std::string& word) { return means(word, probe.name); };
@@ -95,16 +95,16 @@ probes::Setting make_setting(const probes::Machine& machine,
   setting.max_ranks = ranks ? *ranks : options.ranks.value_or(setting.workers);
   if (!ranks && setting.max_ranks > setting.workers && !options.oversubscribe) {
     throw UserError(
-        fmt::format("--ranks {}: this process may use {} core{}; ask for at most that many, or add "
-                    "--oversubscribe for a run that shows the mechanism and no scaling",
-                    setting.max_ranks,
-                    setting.workers,
-                    plural(setting.workers)));
+        "--ranks {}: this process may use {} core{}; ask for at most that many, or add "
+        "--oversubscribe for a run that shows the mechanism and no scaling",
+        setting.max_ranks,
+        setting.workers,
+        plural(setting.workers));
   }
   const probes::RankOptions rank_options = options.rank_options();
   if (rank_options.straggler && rank_options.straggler->rank.index >= setting.max_ranks) {
-    throw UserError(fmt::format(
-        "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1));
+    throw UserError(
+        "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1);
   }
   return setting;
 }

@@ -22,8 +22,8 @@ double relative_half_width(const Estimate<double>& estimate) {
 
 void StoppingRule::add(Seconds sample, Seconds spent) {
   if (!std::isfinite(sample.value()) || sample.value() <= 0.0) {
-    throw ProbeFailure(fmt::format(
-        "a timing of {} s is no duration: the clock or the kernel is broken", sample.value()));
+    throw ProbeFailure("a timing of {} s is no duration: the clock or the kernel is broken",
+                       sample.value());
   }
   samples_.push_back(sample.value());
   spent_ += spent;

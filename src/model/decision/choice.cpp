@@ -90,8 +90,8 @@ std::string latency_name(const std::vector<DecisionRow>& rows, const Rubric& rub
   const std::string wanted = rubric.latency.empty() ? "p99" : rubric.latency;
   if (known.contains(wanted)) return wanted;
   if (rubric.latency.empty() && known.size() == 1) return *known.begin();
-  throw UserError(fmt::format(
-      "the table has no latency {}; choose by --latency among {}", wanted, fmt::join(known, ", ")));
+  throw UserError(
+      "the table has no latency {}; choose by --latency among {}", wanted, fmt::join(known, ", "));
 }
 
 void add_energy_gates(std::vector<Gate>& gates,
@@ -309,8 +309,7 @@ double Coefficients::time(double count) const {
 ScalingTable curve_table(const Coefficients& law, int max_count) {
   check(law);
   if (max_count < 1 || max_count > most_curve_counts) {
-    throw UserError(
-        fmt::format("a curve has 1 to {} counts; give --max-count in there", most_curve_counts));
+    throw UserError("a curve has 1 to {} counts; give --max-count in there", most_curve_counts);
   }
   ScalingTable table;
   table.rows.reserve(static_cast<std::size_t>(max_count));

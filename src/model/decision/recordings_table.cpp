@@ -104,13 +104,13 @@ int count_of(const Attribution& attribution, const std::string& input) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
   const attribution::JobSize& size = attribution.job_size;
   if (size.stated || size.at_least <= recorded) return std::max(recorded, size.at_least);
-  throw UserError(fmt::format(
+  throw UserError(
       "{}: {} rank{} of at least {} left recordings, and nothing states how many the job has; give "
       "the recordings of all ranks",
       input,
       recorded,
       recorded == 1 ? "" : "s",
-      size.at_least));
+      size.at_least);
 }
 
 void add_remarks(AttributedCount& count, const Attribution& attribution, const RankMean& mean) {
@@ -297,13 +297,13 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
   table.basis = TimeBasis::step;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (i > 0 && counts[i].row.count == counts[i - 1].row.count) {
-      throw UserError(fmt::format(
+      throw UserError(
           "{} and {} are both of {} rank{}; give one argument per count (the recordings of a job "
           "lie in one folder, or come as one quoted pattern)",
           counts[i - 1].input,
           counts[i].input,
           counts[i].row.count,
-          counts[i].row.count == 1 ? "" : "s"));
+          counts[i].row.count == 1 ? "" : "s");
     }
     table.rows.push_back(std::move(counts[i].row));
     table.ledgers.push_back(std::move(counts[i].ledger));

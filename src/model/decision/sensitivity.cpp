@@ -279,7 +279,7 @@ struct Rate {
 };
 
 [[noreturn]] void refuse(const std::string& name, const char* what) {
-  throw UserError(fmt::format("--regime {}: {}", name, what));
+  throw UserError("--regime {}: {}", name, what);
 }
 
 struct RateOf {
