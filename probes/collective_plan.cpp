@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr std::array modes{CollectiveMode::isolated, CollectiveMode::back_to_back};

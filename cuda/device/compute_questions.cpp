@@ -10,8 +10,6 @@
 #include <cstring>
 #include <random>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::NumberFormat;
@@ -90,11 +88,6 @@ void require_chains(const DeviceHealth& health,
 constexpr int checked_iterations = 4;
 constexpr int most_iterations = 1 << 20;
 
-/// fp16 and bf16 go in pairs.
-int numbers_at_once(NumberFormat format) {
-  return format == NumberFormat::fp16 || format == NumberFormat::bf16 ? 2 : 1;
-}
-
 void check_chains(Workbench& bench,
                   NumberFormat format,
                   const FmaConstants& constants,
@@ -112,43 +105,10 @@ void check_chains(Workbench& bench,
   const auto after = take_samples(bench, data.results, numbers, bytes);
   require_chains(bench.health(), format, before, after, fma_steps * checked_iterations, doing);
 }
-}  // namespace
 
-probes::DeviceMeasured time_cuda_cores(Workbench& bench,
-                                       NumberFormat format,
-                                       const probes::Target& target) {
-  require_chain_format(bench.description(), format);
-  const auto [a, b] = probes::chain_constants(format);
-  const FmaConstants constants{a, b};
-  const int at_once = numbers_at_once(format);
-  const auto numbers = static_cast<std::uint64_t>(fma_block_threads * fma_chains * at_once);
-  const std::size_t bytes = numbers * static_cast<std::size_t>(probes::element_bytes(format));
-  const DeviceBuffer initial = bench.allocate(bytes);
-  const DeviceBuffer results = bench.allocate(bytes);
-  fill_uniform(bench, format, initial.get(), numbers);
-  const FmaData data{initial.get(), results.get(), false};
-  check_chains(bench, format, constants, data, numbers);
-
-  const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
-  const auto work = [&](int iterations) {
-    return BatchWork{.doing = fmt::format("multiply-adds in {}", number_format_name(format)),
-                     .enqueue = [=](cudaStream_t stream, int) {
-                       return launch_fma(
-                           fma_format(format), blocks, iterations, constants, data, stream);
-                     }};
-  };
-  const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured = bench.time(work(iterations), target);
-  measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
-                         static_cast<double>(blocks) * iterations);
-  return measured;
-}
-
-namespace {
 constexpr std::size_t operand_bytes = std::size_t{tensor_block_threads} * tensor_operand_bytes;
 constexpr std::size_t result_bytes = std::size_t{tensor_block_threads} * tensor_result_bytes;
 
-/// A number format as operand of a matrix instruction.
 struct TensorOperand {
   NumberFormat format;
   TensorFormat instruction;
@@ -262,6 +222,37 @@ void check_constants(Workbench& bench,
   }
 }
 }  // namespace
+
+probes::DeviceMeasured time_cuda_cores(Workbench& bench,
+                                       NumberFormat format,
+                                       const probes::Target& target) {
+  require_chain_format(bench.description(), format);
+  const auto [a, b] = probes::chain_constants(format);
+  const FmaConstants constants{a, b};
+  // Formats of 16 bits are packed in pairs.
+  const int at_once = format == NumberFormat::fp16 || format == NumberFormat::bf16 ? 2 : 1;
+  const auto numbers = static_cast<std::uint64_t>(fma_block_threads * fma_chains * at_once);
+  const std::size_t bytes = numbers * static_cast<std::size_t>(probes::element_bytes(format));
+  const DeviceBuffer initial = bench.allocate(bytes);
+  const DeviceBuffer results = bench.allocate(bytes);
+  fill_uniform(bench, format, initial.get(), numbers);
+  const FmaData data{initial.get(), results.get(), false};
+  check_chains(bench, format, constants, data, numbers);
+
+  const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
+  const auto work = [&](int iterations) {
+    return BatchWork{.doing = fmt::format("multiply-adds in {}", number_format_name(format)),
+                     .enqueue = [=](cudaStream_t stream, int) {
+                       return launch_fma(
+                           fma_format(format), blocks, iterations, constants, data, stream);
+                     }};
+  };
+  const int iterations = bench.passes_for(work, most_iterations);
+  probes::DeviceMeasured measured = bench.time(work(iterations), target);
+  measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
+                         static_cast<double>(blocks) * iterations);
+  return measured;
+}
 
 probes::DeviceMeasured time_tensor_cores(Workbench& bench,
                                          NumberFormat format,

@@ -14,8 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::DeviceMeasured;

@@ -11,8 +11,6 @@
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::MemoryKernel;
@@ -137,26 +135,7 @@ class DeviceStream {
   DeviceBuffer sum_;
   int blocks_ = 0;
 };
-}  // namespace
 
-probes::DeviceMeasured time_device_stream(Workbench& bench,
-                                          const probes::StreamWork& work,
-                                          const probes::Target& target) {
-  DeviceStream stream(bench, work);
-  stream.check_result();
-  // Evict-first loads may stay in L1 for a while, and a second pass in the same launch would find
-  // them there, unless the set is larger than all caches.
-  const bool one_pass =
-      work.variant.streaming && stream.bytes() < 2.0 * bench.description().l2_cache.value();
-  const int passes = one_pass ? 1
-                              : bench.passes_for([&](int count) { return stream.passes(count); },
-                                                 most_stream_passes);
-  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
-  measured.bytes = Bytes(stream.bytes());
-  return measured;
-}
-
-namespace {
 constexpr std::uint64_t line_bytes = 128;
 constexpr std::uint64_t cycle_seed = 1;
 // Of one repetition: enough for the GPU's timer, which may step by a microsecond.
@@ -261,21 +240,7 @@ class Chase {
   PinnedBuffer fetched_;
   ChaseNodes nodes_;
 };
-}  // namespace
 
-probes::DeviceMeasured time_chase(Workbench& bench,
-                                  const probes::ChaseWork& work,
-                                  const probes::Target& target) {
-  Chase chase(bench, work);
-  chase.check_result();
-  probes::BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
-  probes::BatchOptions options = bench.batch_options();
-  options.maximum_repetitions = 1 << 16;
-  options.operations = loads_at_least;
-  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
-}
-
-namespace {
 constexpr std::uint32_t read_seed = 1;
 constexpr int most_read_passes = 1 << 20;
 
@@ -394,7 +359,39 @@ class MultiprocessorWork {
   DeviceBuffer sums_;
   DeviceBuffer places_;
 };
+
+constexpr std::uint64_t most_stretches = 64;
+constexpr std::uint64_t stretch_elements = 256;
 }  // namespace
+
+probes::DeviceMeasured time_device_stream(Workbench& bench,
+                                          const probes::StreamWork& work,
+                                          const probes::Target& target) {
+  DeviceStream stream(bench, work);
+  stream.check_result();
+  // Evict-first loads may stay in L1 for a while, and a second pass in the same launch would find
+  // them there, unless the set is larger than all caches.
+  const bool one_pass =
+      work.variant.streaming && stream.bytes() < 2.0 * bench.description().l2_cache.value();
+  const int passes = one_pass ? 1
+                              : bench.passes_for([&](int count) { return stream.passes(count); },
+                                                 most_stream_passes);
+  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
+  measured.bytes = Bytes(stream.bytes());
+  return measured;
+}
+
+probes::DeviceMeasured time_chase(Workbench& bench,
+                                  const probes::ChaseWork& work,
+                                  const probes::Target& target) {
+  Chase chase(bench, work);
+  chase.check_result();
+  probes::BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
+  probes::BatchOptions options = bench.batch_options();
+  options.maximum_repetitions = 1 << 16;
+  options.operations = loads_at_least;
+  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
+}
 
 probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
                                                 const probes::StreamWork& work,
@@ -413,11 +410,6 @@ probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
   }
   return measured;
 }
-
-namespace {
-constexpr std::uint64_t most_stretches = 64;
-constexpr std::uint64_t stretch_elements = 256;
-}  // namespace
 
 std::vector<ArraySample> take_samples(Workbench& bench,
                                       const void* array,

@@ -14,7 +14,6 @@
 #include <optional>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -251,20 +250,7 @@ class Transfer {
   bool staged_ = false;
   int blocks_ = 1;  // of the kernel
 };
-}  // namespace
 
-probes::DeviceMeasured time_transfer(Workbench& bench,
-                                     const probes::TransferWork& work,
-                                     const probes::Target& target) {
-  Transfer transfer(bench, work);
-  transfer.check_arrival();
-  probes::DeviceMeasured measured = bench.time(transfer.batch(), target);
-  measured.bytes = Bytes(transfer.bytes());
-  transfer.add_remarks(measured.warnings);
-  return measured;
-}
-
-namespace {
 constexpr int graph_nodes = 500;
 
 void load_empty_kernel(Workbench& bench) {
@@ -334,6 +320,17 @@ probes::DeviceMeasured time_launch_and_wait(Workbench& bench, const probes::Targ
   return measured;
 }
 }  // namespace
+
+probes::DeviceMeasured time_transfer(Workbench& bench,
+                                     const probes::TransferWork& work,
+                                     const probes::Target& target) {
+  Transfer transfer(bench, work);
+  transfer.check_arrival();
+  probes::DeviceMeasured measured = bench.time(transfer.batch(), target);
+  measured.bytes = Bytes(transfer.bytes());
+  transfer.add_remarks(measured.warnings);
+  return measured;
+}
 
 probes::DeviceMeasured time_launch(Workbench& bench,
                                    probes::LaunchKind kind,

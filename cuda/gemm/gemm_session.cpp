@@ -16,8 +16,6 @@
 #include <map>
 #include <thread>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::DeviceMeasured;

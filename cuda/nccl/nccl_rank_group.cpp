@@ -11,8 +11,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::CollectiveAlgorithm;

@@ -13,8 +13,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr int default_port = 29431;

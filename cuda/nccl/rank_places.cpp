@@ -9,7 +9,6 @@
 #include <fstream>
 #include <set>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <system_error>
 
-#include <fmt/format.h>
 #include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -13,8 +13,6 @@
 #include <span>
 #include <thread>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 bool is_straggler(const probes::TrainingWork& work, Rank rank) {

@@ -31,21 +31,7 @@ int common_alignment(const GemmCall& call) {
   }
   return static_cast<int>(bits & (~bits + 1));  // the lowest bit that is set
 }
-}  // namespace
 
-GemmPlanKey::GemmPlanKey(const GemmCall& call)
-    : m(call.n),
-      n(call.m),
-      k(call.k),
-      batch(call.batch),
-      a(transpose_of(call.b, call.k, call.n)),
-      b(transpose_of(call.a, call.m, call.k)),
-      d{call.n, call.m, call.result.stride, call.result.batch_stride, false},
-      addend(call.addend != nullptr),
-      bias(call.bias != nullptr),
-      alignment(common_alignment(call)) {}
-
-namespace {
 // What PyTorch gives cuBLASLt from Hopper on.
 constexpr std::size_t workspace_size = std::size_t{32} << 20U;
 
@@ -71,6 +57,18 @@ LtDescriptor make_descriptor(const std::shared_ptr<const CublasLt>& library,
   return descriptor;
 }
 }  // namespace
+
+GemmPlanKey::GemmPlanKey(const GemmCall& call)
+    : m(call.n),
+      n(call.m),
+      k(call.k),
+      batch(call.batch),
+      a(transpose_of(call.b, call.k, call.n)),
+      b(transpose_of(call.a, call.m, call.k)),
+      d{call.n, call.m, call.result.stride, call.result.batch_stride, false},
+      addend(call.addend != nullptr),
+      bias(call.bias != nullptr),
+      alignment(common_alignment(call)) {}
 
 struct GemmPlans::Plan {
   GemmPlanKey key;

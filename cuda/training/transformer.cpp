@@ -6,8 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 void check_device_shape(const probes::TransformerShape& shape) {
   const std::pair<const char*, std::int64_t> sizes[] = {

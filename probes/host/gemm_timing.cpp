@@ -12,7 +12,6 @@
 #include <new>
 #include <random>
 
-#include <fmt/format.h>
 #include <time.h>
 
 namespace scaleworth::probes::host {
@@ -167,28 +166,7 @@ Samples sample(const Blas& blas, const GemmWork& work, const Target& target) {
   batch.verify(work);
   return samples;
 }
-}  // namespace
 
-Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target) {
-  require_possible(work);
-  Measured measured;
-  try {
-    measured.samples = work.precision == Precision::fp32 ? sample<float>(blas, work, target)
-                                                         : sample<double>(blas, work, target);
-  } catch (const std::bad_alloc&) {
-    throw ProbeFailure("{} needs {:.0f} MiB and the system refused them",
-                       name_of(work),
-                       gemm_footprint(work).value() / mebibyte);
-  }
-  const double c_elements =
-      static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);
-  measured.flops = gemm_flops(work);
-  measured.bytes = gemm_footprint(work);
-  measured.bytes_real = measured.bytes + Bytes(c_elements * element_bytes(work.precision));
-  return measured;
-}
-
-namespace {
 /// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): one addition and three mixing steps per number,
 /// several times faster than the standard engines, which would rival the products in time.
 std::uint64_t next(std::uint64_t& state) {
@@ -207,26 +185,7 @@ std::vector<T> uniform(std::int64_t count, std::uint64_t& state) {
   for (T& value : values) value = static_cast<T>(next(state) >> (64 - bits)) * scale - T{1};
   return values;
 }
-}  // namespace
 
-template <class T>
-GemmOperands<T>::GemmOperands(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed)
-    : m_(m),
-      n_(n),
-      k_(k),
-      a_(uniform<T>(m * k, seed)),
-      b_(uniform<T>(k * n, seed)),
-      c_(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()) {}
-
-template <class T>
-GemmArguments<T> GemmOperands<T>::product() {
-  return {m_, n_, k_, {a_.data(), k_}, {b_.data(), n_}, {c_.data(), n_}};
-}
-
-template class GemmOperands<float>;
-template class GemmOperands<double>;
-
-namespace {
 /// The sum and the sum of absolute values of one element.
 struct Reference {
   double sum = 0.0;
@@ -306,6 +265,42 @@ std::optional<std::string> check_column(const GemmArguments<T>& x, std::int64_t 
   return std::nullopt;
 }
 }  // namespace
+
+Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target) {
+  require_possible(work);
+  Measured measured;
+  try {
+    measured.samples = work.precision == Precision::fp32 ? sample<float>(blas, work, target)
+                                                         : sample<double>(blas, work, target);
+  } catch (const std::bad_alloc&) {
+    throw ProbeFailure("{} needs {:.0f} MiB and the system refused them",
+                       name_of(work),
+                       gemm_footprint(work).value() / mebibyte);
+  }
+  const double c_elements =
+      static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);
+  measured.flops = gemm_flops(work);
+  measured.bytes = gemm_footprint(work);
+  measured.bytes_real = measured.bytes + Bytes(c_elements * element_bytes(work.precision));
+  return measured;
+}
+
+template <class T>
+GemmOperands<T>::GemmOperands(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed)
+    : m_(m),
+      n_(n),
+      k_(k),
+      a_(uniform<T>(m * k, seed)),
+      b_(uniform<T>(k * n, seed)),
+      c_(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()) {}
+
+template <class T>
+GemmArguments<T> GemmOperands<T>::product() {
+  return {m_, n_, k_, {a_.data(), k_}, {b_.data(), n_}, {c_.data(), n_}};
+}
+
+template class GemmOperands<float>;
+template class GemmOperands<double>;
 
 template <class T>
 std::optional<std::string> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed) {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 /// 1, 2, 4, ... up to `ranks`.

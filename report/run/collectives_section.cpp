@@ -378,6 +378,32 @@ Table points(const Results& results) {
                   {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
                    &ChosenPoint::library_prediction}}));
 }
+
+void put_point(Fields& json, const CollectivePoint& one) {
+  FIELDS(json, one.message, one.time);
+  json("algbw_bytes_per_s", one.algorithm_bandwidth);
+  json("busbw_bytes_per_s", one.bus_bandwidth);
+}
+
+/// Of a line, a regime or what was chosen.
+template <class T>
+void put_way(Fields& json, const T& one) {
+  json("algorithm", one.algorithm, or_null);
+  json("protocol", one.protocol, or_null);
+}
+
+void put_fit(Fields& json, const CommunicationFit& one) {
+  json("form", one.form);
+  json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
+    FIELDS(of, segment.smallest, segment.largest, segment.alpha, segment.beta, segment.holds);
+  });
+  FIELDS(json, one.held_out_error, one.worst_held_out_error, one.median_residual);
+  json("stray_bytes", one.strays);
+  json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
+    of("message_bytes", std::exp(knot.size));
+    of("time_s", std::exp(knot.time));
+  });
+}
 }  // namespace
 
 Section collectives_section(const Collectives& collectives, const Results& algorithms) {
@@ -420,34 +446,6 @@ Section collectives_section(const Collectives& collectives, const Results& algor
   }
   return section;
 }
-
-namespace {
-void put_point(Fields& json, const CollectivePoint& one) {
-  FIELDS(json, one.message, one.time);
-  json("algbw_bytes_per_s", one.algorithm_bandwidth);
-  json("busbw_bytes_per_s", one.bus_bandwidth);
-}
-
-/// Of a line, a regime or what was chosen.
-template <class T>
-void put_way(Fields& json, const T& one) {
-  json("algorithm", one.algorithm, or_null);
-  json("protocol", one.protocol, or_null);
-}
-
-void put_fit(Fields& json, const CommunicationFit& one) {
-  json("form", one.form);
-  json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
-    FIELDS(of, segment.smallest, segment.largest, segment.alpha, segment.beta, segment.holds);
-  });
-  FIELDS(json, one.held_out_error, one.worst_held_out_error, one.median_residual);
-  json("stray_bytes", one.strays);
-  json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
-    of("message_bytes", std::exp(knot.size));
-    of("time_s", std::exp(knot.time));
-  });
-}
-}  // namespace
 
 void put_algorithms(Fields& json, const AlgorithmResult& result) {
   FIELDS(json, result.topology, result.collective, result.mode, result.ranks, result.in_place);

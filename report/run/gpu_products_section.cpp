@@ -239,43 +239,7 @@ Table own_products_summary(const GpuResult& gpu) {
        {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
        {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}});
 }
-}  // namespace
 
-std::vector<Table> gpu_product_tables(const Gpus& gpus) {
-  return {
-      format_table(gpus),
-      condition_table(gpus),
-      waterfall_table(gpus),
-      placement_table(gpus),
-      make_table("gpu_ridge_batches",
-                 "Tokens at the ridge: with fewer, memory is the bound",
-                 nested(gpus, &GpuResult::ridge_batches),
-                 {{gpu_column(), gpu_ordinal},
-                  {parameter("precision", "format"), &RidgeBatch::precision},
-                  {parameter("layer", "products"), &RidgeBatch::layer},
-                  {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
-                  {measure("tokens", "tokens"), &RidgeBatch::tokens}},
-                 {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
-                  "the products stay below it at any number of tokens."}),
-      make_table(
-          "gpu_contention",
-          "A product beside a collective that holds multiprocessors",
-          nested(gpus, &GpuResult::contention),
-          {{gpu_column(), gpu_ordinal},
-           {parameter("precision", "format"), &ContentionPoint::precision},
-           {parameter("multiprocessors", "left to the product", Unit::count),
-            &ContentionPoint::multiprocessors},
-           {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
-           {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
-           {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-            &ContentionPoint::of_multiprocessors}})};
-}
-
-std::vector<Table> summary_products(const GpuResult& gpu) {
-  return {format_summary(gpu), own_products_summary(gpu)};
-}
-
-namespace {
 void put_conditions(Fields& json, const GpuConditions& one) {
   FIELDS(json, one.clock_hz, one.power_w, one.power_from_energy, one.temperature_c);
   json("slowdown_reasons", one.slowdown_reasons);
@@ -348,8 +312,41 @@ void put_transfer(Fields& json, const GpuTransfer& one) {
     of("rate_bytes_per_s", point.rate);
   });
 }
-
 }  // namespace
+
+std::vector<Table> gpu_product_tables(const Gpus& gpus) {
+  return {
+      format_table(gpus),
+      condition_table(gpus),
+      waterfall_table(gpus),
+      placement_table(gpus),
+      make_table("gpu_ridge_batches",
+                 "Tokens at the ridge: with fewer, memory is the bound",
+                 nested(gpus, &GpuResult::ridge_batches),
+                 {{gpu_column(), gpu_ordinal},
+                  {parameter("precision", "format"), &RidgeBatch::precision},
+                  {parameter("layer", "products"), &RidgeBatch::layer},
+                  {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
+                  {measure("tokens", "tokens"), &RidgeBatch::tokens}},
+                 {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
+                  "the products stay below it at any number of tokens."}),
+      make_table(
+          "gpu_contention",
+          "A product beside a collective that holds multiprocessors",
+          nested(gpus, &GpuResult::contention),
+          {{gpu_column(), gpu_ordinal},
+           {parameter("precision", "format"), &ContentionPoint::precision},
+           {parameter("multiprocessors", "left to the product", Unit::count),
+            &ContentionPoint::multiprocessors},
+           {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
+           {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
+           {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
+            &ContentionPoint::of_multiprocessors}})};
+}
+
+std::vector<Table> summary_products(const GpuResult& gpu) {
+  return {format_summary(gpu), own_products_summary(gpu)};
+}
 
 void put_gpu(Fields& json, const GpuResult& gpu) {
   json.object("identity", gpu.identity, put_identity);

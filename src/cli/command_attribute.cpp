@@ -11,13 +11,10 @@
 #include "trace/formats/export/export.h"
 #include "trace/formats/read_job.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <set>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {

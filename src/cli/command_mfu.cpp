@@ -14,8 +14,6 @@
 #include <limits>
 #include <memory>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 constexpr auto teraflops = [](double number) { return FlopPerSecond(number * 1e12); };
@@ -39,7 +37,6 @@ model::Recomputation recomputation_of(const std::string& name) {
   return model::Recomputation::full;
 }
 
-/// Of --peak or the datasheet.
 model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
   return model::choose_peaks({gpu ? &*gpu : nullptr, options.number_format, options.peak});
 }

@@ -11,8 +11,6 @@
 #include <memory>
 #include <span>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 struct ReportedRuns {

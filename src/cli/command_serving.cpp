@@ -5,17 +5,11 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 constexpr std::int64_t most_gpus = 1000000;
 
 using Sheet = std::optional<GpuDatasheet>;
-
-std::string weights_format(const MfuOptions& options) {
-  return options.number_format.empty() ? "bf16" : options.number_format;
-}
 
 /// Name of a format's tensor-core products in datasheets.
 std::string products_key(const std::string& format) {
@@ -125,7 +119,7 @@ inference::Server server_of(const MfuOptions& options,
   names = gpu_names(options, gpu);
   server.model = inference::served_model(model);
   auto& [weights, cache, activations] = server.formats;
-  weights = weights_format(options);
+  weights = options.number_format.empty() ? "bf16" : options.number_format;
   const bool wide = weights == "fp16" || weights == "fp32";
   if (activations.empty()) activations = wide ? weights : "bf16";
   if (cache.empty()) cache = activations;

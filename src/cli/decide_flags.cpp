@@ -2,7 +2,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/decision_input.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
@@ -13,8 +13,6 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {

@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 // The data files in the program, defined by assembler files that CMake writes (cmake/embed.cmake).

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace scaleworth {
 /// An error whose message may be a format of fmt with its values.

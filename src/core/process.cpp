@@ -8,9 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace scaleworth {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth {
 namespace {
 template <class Items>

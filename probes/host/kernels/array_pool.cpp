@@ -17,10 +17,6 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-void touch(const Mapping& mapping) {
-  std::memset(mapping.data(), 1, mapping.size());
-}
-
 void fill_source(const Mapping& mapping) {
   auto* values = static_cast<double*>(mapping.data());
   const auto count = static_cast<std::int64_t>(mapping.size() / sizeof(double));
@@ -96,7 +92,8 @@ void ArrayPool::reserve(WorkerTeam& team, std::size_t source_bytes, std::size_t 
   team.run([&](int index) {
     const auto worker = static_cast<std::size_t>(index);
     if (new_source[worker] != 0) fill_source(regions_[worker].source);
-    if (new_target[worker] != 0) touch(regions_[worker].target);
+    if (new_target[worker] != 0)
+      std::memset(regions_[worker].target.data(), 1, regions_[worker].target.size());
   });
 }
 

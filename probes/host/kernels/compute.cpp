@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 /// Steps per repetition: some 30 us, so that loading, storing and comparing the chains costs
@@ -65,21 +63,7 @@ Measured time_chains(const FmaWork& work, const Target& target, const ComputeIsa
   measured.flops = Flops(2.0 * static_cast<double>(kernels.block) * steps_per_unit * work.workers);
   return measured;
 }
-}  // namespace
 
-std::vector<std::string> host_isas() {
-  std::vector<std::string> names;
-  for (const ComputeIsa& isa : compute_isas()) names.emplace_back(isa.name);
-  return names;
-}
-
-Measured time_fma(const FmaWork& work, const Target& target) {
-  const ComputeIsa& isa = find_isa(work.isa);
-  return work.precision == Precision::fp32 ? time_chains<float>(work, target, isa)
-                                           : time_chains<double>(work, target, isa);
-}
-
-namespace {
 /// At 512 FMAs per element a piece still takes below a millisecond.
 constexpr std::int64_t smallest_piece_bytes = 256 << 10;
 constexpr std::int64_t checked_elements = 8;  // per worker
@@ -177,6 +161,18 @@ Measured time_updates(const IntensityWork& work, const Target& target, ArrayPool
   return measured;
 }
 }  // namespace
+
+std::vector<std::string> host_isas() {
+  std::vector<std::string> names;
+  for (const ComputeIsa& isa : compute_isas()) names.emplace_back(isa.name);
+  return names;
+}
+
+Measured time_fma(const FmaWork& work, const Target& target) {
+  const ComputeIsa& isa = find_isa(work.isa);
+  return work.precision == Precision::fp32 ? time_chains<float>(work, target, isa)
+                                           : time_chains<double>(work, target, isa);
+}
 
 Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool) {
   return work.precision == Precision::fp32 ? time_updates<float>(work, target, pool)

@@ -158,6 +158,12 @@ std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, Arra
   }
   return streams;
 }
+
+constexpr std::int64_t loads_per_unit = 64;
+/// Beyond this, writing the cycle is warm-up enough: following it whole would take longer than the
+/// samples, and most of it cannot be in a cache close by.
+constexpr double followed_whole_bytes = 16 << 20;
+constexpr std::uint64_t cycle_seed = 20;
 }  // namespace
 
 Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& pool) {
@@ -193,14 +199,6 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
   }
   return measured;
 }
-
-namespace {
-constexpr std::int64_t loads_per_unit = 64;
-/// Beyond this, writing the cycle is warm-up enough: following it whole would take longer than the
-/// samples, and most of it cannot be in a cache close by.
-constexpr double followed_whole_bytes = 16 << 20;
-constexpr std::uint64_t cycle_seed = 20;
-}  // namespace
 
 Measured time_latency(const LatencyWork& work, const Target& target, ArrayPool& pool) {
   const auto last = last_data_cache(caches());

@@ -82,6 +82,8 @@ Seconds warm_up(const Operation& operation) {
   const Stamp& last = stamps.back();
   return Seconds(1e-9 * static_cast<double>(last.end_ns - last.start_ns));
 }
+
+constexpr std::size_t page = 4096;
 }  // namespace
 
 CollectiveMeasured measure_collective(const Operation& operation,
@@ -117,10 +119,6 @@ CollectiveMeasured measure_collective(const Operation& operation,
   return operation.rank == 0 ? result_of(pacer, std::move(timings), message)
                              : CollectiveMeasured{.message = message};
 }
-
-namespace {
-constexpr std::size_t page = 4096;
-}  // namespace
 
 std::span<float> Buffer::reserve(std::size_t elements) {
   if (elements > capacity_) {

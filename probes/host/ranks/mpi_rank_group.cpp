@@ -53,6 +53,40 @@ void refuse_what_mpi_lacks(const CollectiveWork& work) {
         "of place, with the library's own algorithm");
   }
 }
+
+constexpr const char* file_name = "libscaleworth_mpi.so";
+
+Outcome<const MpiModule*> open_file(const std::filesystem::path& file) {
+  // Open MPI opens its own plug-ins, which look for its symbols in the global scope.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const char* text = dlerror();
+    const std::string error = text == nullptr ? "unknown error" : text;
+    if (error.starts_with("libmpi") || error.starts_with("libopen-")) {
+      return Skipped{
+          fmt::format("MPI is not installed ({}): apt install openmpi-bin libopenmpi3", error)};
+    }
+    return Failed{fmt::format(
+        "cannot open the MPI module ({}): install it again or name another with --mpi-module",
+        error)};
+  }
+  const auto table = reinterpret_cast<const MpiModule* (*)()>(dlsym(library, mpi_module_symbol));
+  if (table == nullptr) {
+    return Failed{fmt::format(
+        "{} is no MPI module of this program (no symbol {}): name another with --mpi-module",
+        file.string(),
+        mpi_module_symbol)};
+  }
+  const MpiModule* module = table();
+  if (module->abi != mpi_module_abi) {
+    return Failed{fmt::format(
+        "{} has interface version {}, this program needs {}: install both from the same build",
+        file.string(),
+        module->abi,
+        mpi_module_abi)};
+  }
+  return module;
+}
 }  // namespace
 
 MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
@@ -261,42 +295,6 @@ Watchdog::OnStall end_this_rank(int rank) {
     std::_Exit(1);
   };
 }
-
-namespace {
-constexpr const char* file_name = "libscaleworth_mpi.so";
-
-Outcome<const MpiModule*> open_file(const std::filesystem::path& file) {
-  // Open MPI opens its own plug-ins, which look for its symbols in the global scope.
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    const char* text = dlerror();
-    const std::string error = text == nullptr ? "unknown error" : text;
-    if (error.starts_with("libmpi") || error.starts_with("libopen-")) {
-      return Skipped{
-          fmt::format("MPI is not installed ({}): apt install openmpi-bin libopenmpi3", error)};
-    }
-    return Failed{fmt::format(
-        "cannot open the MPI module ({}): install it again or name another with --mpi-module",
-        error)};
-  }
-  const auto table = reinterpret_cast<const MpiModule* (*)()>(dlsym(library, mpi_module_symbol));
-  if (table == nullptr) {
-    return Failed{fmt::format(
-        "{} is no MPI module of this program (no symbol {}): name another with --mpi-module",
-        file.string(),
-        mpi_module_symbol)};
-  }
-  const MpiModule* module = table();
-  if (module->abi != mpi_module_abi) {
-    return Failed{fmt::format(
-        "{} has interface version {}, this program needs {}: install both from the same build",
-        file.string(),
-        module->abi,
-        mpi_module_abi)};
-  }
-  return module;
-}
-}  // namespace
 
 std::vector<std::filesystem::path> mpi_module_candidates(const std::filesystem::path& program) {
   std::filesystem::path folder = program.parent_path();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/decision_input.h"
-
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
-#include "src/core/files/json.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
@@ -16,7 +15,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {

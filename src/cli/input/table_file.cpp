@@ -3,7 +3,7 @@
 #include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
-#include "src/core/files/json.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 
@@ -13,7 +13,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::cli {

@@ -10,8 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 // Contexts on all GPUs, the run directory, the report.
@@ -58,7 +56,6 @@ probes::Setting make_device_rank_setting(const probes::DeviceSetting& devices,
   return setting;
 }
 
-/// As make_plan, from the tables of GPU probes.
 Plan make_device_plan(const probes::DeviceSetting& setting,
                       const probes::Setting& rank_setting,
                       const std::string& assumption,

@@ -14,8 +14,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 // A group of one rank, without MPI: the training step at K = 1, and no collectives.

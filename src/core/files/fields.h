@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One list of members per struct; its JSON and the schema of that JSON follow from it.
+/// JSON read within bounds; one list of members per struct, from which its JSON and the schema of
+/// that JSON follow.
 ///
 ///   void campaign(Fields& json, const Campaign& one) {
 ///     json("time_s", one.time, "On all GPUs, without restarts.");
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +30,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 namespace scaleworth {
+/// The document in `text`, which may be truncated, hostile or enormous. Throws UserError, one line
+/// with `where` (a file name), line, byte and remedy, for anything but one complete JSON document
+/// of finite numbers, nested at most 16 times, whose estimated size, checked while it grows, is at
+/// most `memory_bytes`.
+nlohmann::json parse_bounded_json(std::string_view text,
+                                  const std::string& where,
+                                  std::size_t memory_bytes = std::size_t{2} << 30);
+
 /// Members under their own names, with the unit of their types: (json, one.name, one.rate).
 #define FIELDS(json, ...) (json).members(#__VA_ARGS__, __VA_ARGS__)
 

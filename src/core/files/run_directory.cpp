@@ -5,7 +5,6 @@
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
-#include "src/core/files/json.h"
 #include "src/core/files/toml_table.h"
 
 #include <algorithm>
@@ -19,7 +18,6 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 

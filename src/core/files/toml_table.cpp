@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 void add_money(Decision& decision) {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 using model::MeasuredCount;

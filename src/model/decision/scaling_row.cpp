@@ -9,8 +9,6 @@
 #include <limits>
 #include <numbers>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 constexpr double same_work_tolerance = 0.01;

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::inference {
 namespace {
 using Format = std::pair<std::string_view, double>;  // name, bytes of an element

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr double noticeable = 0.01;

@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::model {
