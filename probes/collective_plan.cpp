@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr std::array modes{CollectiveMode::isolated, CollectiveMode::back_to_back};
@@ -67,10 +65,10 @@ SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank) {
 
 MessageShape message_shape(Collective collective, Bytes message, int ranks) {
   if (!(message.value() > 0.0) || !std::isfinite(message.value()) || ranks < 2) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "a collective of {} B on {} ranks moves nothing: at least 1 B and 2 ranks are needed",
         message.value(),
-        ranks));
+        ranks);
   }
   const auto count = static_cast<std::size_t>(ranks);
   const auto elements = static_cast<std::size_t>(std::ceil(message.value() / sizeof(float)));

@@ -8,8 +8,6 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr const char* timings_file = "collectives.csv";
@@ -30,13 +28,6 @@ std::vector<std::vector<std::string>> timing_rows(const CollectiveWork& work,
                     std::to_string(timing.end_ns)});
   }
   return rows;
-}
-
-std::string title(const CollectiveWork& work) {
-  return fmt::format("{} of {:.0f} B on {} ranks",
-                     collective_name(work.collective),
-                     work.message.value(),
-                     work.ranks);
 }
 
 constexpr Bytes small_message{64.0 * 1024.0};
@@ -95,6 +86,24 @@ Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite) {
   for (const CollectiveWork& work : works) sum += expected_time(work, suite);
   return sum;
 }
+
+constexpr int least_operations = 2;
+
+int clamp_count(double count, int low, int high) {
+  return static_cast<int>(
+      std::clamp(std::ceil(count), static_cast<double>(low), static_cast<double>(high)));
+}
+
+// Knuth's multiplicative hash (2^32 / golden ratio), top 10 bits; compilers vectorise it.
+float place_term(std::size_t index) {
+  return static_cast<float>((static_cast<std::uint32_t>(index) * 2654435761U) >> 22U);
+}
+
+float sum_of_rank_terms(int ranks) {
+  float sum = 0.0F;
+  for (int r = 0; r < ranks; ++r) sum += rank_term(r);
+  return sum;
+}
 }  // namespace
 
 Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
@@ -127,7 +136,13 @@ void measure_collectives(RankGroup& group,
   const Seconds total = expected_time(plan.settings, setting.suite);
   Seconds done{0.0};
   for (const CollectiveWork& work : plan.settings) {
-    group.on_rank_0([&] { recorder.progress(done / total, title(work)); });
+    group.on_rank_0([&] {
+      recorder.progress(done / total,
+                        fmt::format("{} of {:.0f} B on {} ranks",
+                                    collective_name(work.collective),
+                                    work.message.value(),
+                                    work.ranks));
+    });
     CollectiveMeasured measured = group.time_collective(work, sweep_target(work, setting.suite));
     group.on_rank_0([&] {
       recorder.add_rows(timings_file,
@@ -147,15 +162,6 @@ void measure_collectives(RankGroup& group,
   }
 }
 
-namespace {
-constexpr int least_operations = 2;
-
-int clamp_count(double count, int low, int high) {
-  return static_cast<int>(
-      std::clamp(std::ceil(count), static_cast<double>(low), static_cast<double>(high)));
-}
-}  // namespace
-
 std::string CollectiveBatch::text() const {
   return fmt::format("{} {}", repetitions, operations);
 }
@@ -168,7 +174,7 @@ CollectiveBatch CollectiveBatch::of(const std::string& text) {
       batch.operations >= 1 && batch.operations <= PacerLimits{}.operations) {
     return batch;
   }
-  throw ProbeFailure(fmt::format("rank 0 asks for '{}', which is no batch", text));
+  throw ProbeFailure("rank 0 asks for '{}', which is no batch", text);
 }
 
 CollectivePacer::CollectivePacer(CollectiveMode mode,
@@ -205,19 +211,6 @@ void CollectivePacer::add(const std::vector<double>& slowest, Seconds repetition
   for (const double time_s : slowest) rule_.add(Seconds(time_s), repetition);
   repetition_s_ = repetition.value();
 }
-
-namespace {
-// Knuth's multiplicative hash (2^32 / golden ratio), top 10 bits; compilers vectorise it.
-float place_term(std::size_t index) {
-  return static_cast<float>((static_cast<std::uint32_t>(index) * 2654435761U) >> 22U);
-}
-
-float sum_of_rank_terms(int ranks) {
-  float sum = 0.0F;
-  for (int r = 0; r < ranks; ++r) sum += rank_term(r);
-  return sum;
-}
-}  // namespace
 
 float rank_term(int rank) {
   return static_cast<float>((7 * rank) % 1021);

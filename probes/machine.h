@@ -128,7 +128,6 @@ std::int64_t whole_bytes(Bytes bytes);
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  /// Keeps one measured setting.
   virtual void add(Point point) = 0;
   /// Keeps the spans of one measured setting; `setting` is the point they belong to (already
   /// added).

@@ -157,7 +157,6 @@ struct TrainingMeasured {
   std::int64_t dropped_records = 0;  // by the tracer
 };
 
-/// What lies between the GPUs of two ranks.
 enum class LinkKind {
   same_gpu,      // two ranks share one GPU: no link at all
   nvlink,        // direct access with atomics: NVLink, through a switch or not

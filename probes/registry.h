@@ -43,7 +43,6 @@ struct Probe {
   Measure* measure;
 };
 
-/// Of one node.
 using NodeProbe = Probe<Setting, Machine&, const Setting&, Recorder&>;
 /// Of a group of ranks; called on every rank, the recorder keeps only what rank 0 adds.
 using RankProbe = Probe<Setting, RankGroup&, const Setting&, const RankOptions&, Recorder&>;

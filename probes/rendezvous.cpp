@@ -13,7 +13,6 @@
 #include <thread>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -67,10 +66,6 @@ void tune(const Socket& socket) {
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE);
 }
 
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 /// True when `events` came before the deadline; in slices, so that Ctrl-C is heard.
 bool ready(int descriptor, short events, Deadline deadline) {
   while (true) {
@@ -97,6 +92,57 @@ bool connected(const Socket& socket, const addrinfo& address, Deadline deadline)
   socklen_t size = sizeof(error);
   ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size);
   return error == 0;
+}
+
+/// The next connection; absent when none came before `deadline`.
+std::optional<Socket> accept_from(const Socket& listener, Deadline deadline) {
+  while (ready(listener.descriptor(), POLLIN, deadline)) {
+    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket) continue;  // the peer gave up in between
+    tune(socket);
+    return socket;
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view greeting = "scaleworth rendezvous 1";
+constexpr std::string_view welcome_word = "welcome";
+constexpr std::uint64_t longest_hello = 4096;
+// A stranger who connects and says nothing holds up the others for so long.
+constexpr std::chrono::seconds hello_limit{2};
+
+/// Greeting, token, size and rank, a line each.
+std::string hello(const RendezvousOptions& options) {
+  return fmt::format("{}\n{}\n{}\n{}", greeting, options.token, options.size, options.rank);
+}
+
+/// The rank in a hello that differs from this rank's in nothing else; absent for any other.
+std::optional<int> rank_in(const std::string& message, const RendezvousOptions& options) {
+  const std::string common = fmt::format("{}\n{}\n{}\n", greeting, options.token, options.size);
+  if (!message.starts_with(common)) return std::nullopt;
+  const auto rank = parse_number<int>(std::string_view(message).substr(common.size()));
+  return rank && *rank >= 1 && *rank < options.size ? rank : std::nullopt;
+}
+
+/// Several messages as one: each with its length in front.
+std::string pack(const std::vector<std::string>& parts) {
+  std::string packed;
+  for (const std::string& part : parts) packed += fmt::format("{}\n{}", part.size(), part);
+  return packed;
+}
+
+std::vector<std::string> unpack(const std::string& packed) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < packed.size();) {
+    const std::size_t line = packed.find('\n', at);
+    const auto size = parse_number<std::size_t>(std::string_view(packed).substr(at, line - at));
+    if (line == std::string::npos || !size || *size > packed.size() - line - 1) {
+      throw ProbeFailure("rank 0 sent a message that cannot be taken apart");
+    }
+    parts.push_back(packed.substr(line + 1, *size));
+    at = line + 1 + *size;
+  }
+  return parts;
 }
 }  // namespace
 
@@ -157,7 +203,7 @@ std::string Socket::receive(Deadline deadline, std::uint64_t longest) const {
 }
 
 Socket listen_on(const std::string& host, int port) {
-  const bool loopback = is_loopback(host);
+  const bool loopback = host == "localhost" || host == "::1" || host.starts_with("127.");
   int why = 0;
   const Addresses addresses =
       resolve(loopback ? host.c_str() : nullptr, port, loopback ? 0 : AI_PASSIVE, why);
@@ -172,8 +218,8 @@ Socket listen_on(const std::string& host, int port) {
       reason = error_text();
     }
   }
-  throw UserError(fmt::format(
-      "rank 0 cannot listen on port {} ({}): name a free one with MASTER_PORT", port, reason));
+  throw UserError(
+      "rank 0 cannot listen on port {} ({}): name a free one with MASTER_PORT", port, reason);
 }
 
 std::optional<Socket> connect_to(const std::string& host, int port, Deadline deadline) {
@@ -193,66 +239,12 @@ std::optional<Socket> connect_to(const std::string& host, int port, Deadline dea
     std::this_thread::sleep_for(between_tries);
   }
   if (why != 0) {
-    throw UserError(
-        fmt::format("the rendezvous host '{}' is unknown here ({}): correct MASTER_ADDR",
+    throw UserError("the rendezvous host '{}' is unknown here ({}): correct MASTER_ADDR",
                     host,
-                    gai_strerror(why)));
+                    gai_strerror(why));
   }
   return std::nullopt;
 }
-
-namespace {
-/// The next connection; absent when none came before `deadline`.
-std::optional<Socket> accept_from(const Socket& listener, Deadline deadline) {
-  while (ready(listener.descriptor(), POLLIN, deadline)) {
-    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) continue;  // the peer gave up in between
-    tune(socket);
-    return socket;
-  }
-  return std::nullopt;
-}
-
-constexpr std::string_view greeting = "scaleworth rendezvous 1";
-constexpr std::string_view welcome_word = "welcome";
-constexpr std::uint64_t longest_hello = 4096;
-// A stranger who connects and says nothing holds up the others for so long.
-constexpr std::chrono::seconds hello_limit{2};
-
-/// Greeting, token, size and rank, a line each.
-std::string hello(const RendezvousOptions& options) {
-  return fmt::format("{}\n{}\n{}\n{}", greeting, options.token, options.size, options.rank);
-}
-
-/// The rank in a hello that differs from this rank's in nothing else; absent for any other.
-std::optional<int> rank_in(const std::string& message, const RendezvousOptions& options) {
-  const std::string common = fmt::format("{}\n{}\n{}\n", greeting, options.token, options.size);
-  if (!message.starts_with(common)) return std::nullopt;
-  const auto rank = parse_number<int>(std::string_view(message).substr(common.size()));
-  return rank && *rank >= 1 && *rank < options.size ? rank : std::nullopt;
-}
-
-/// Several messages as one: each with its length in front.
-std::string pack(const std::vector<std::string>& parts) {
-  std::string packed;
-  for (const std::string& part : parts) packed += fmt::format("{}\n{}", part.size(), part);
-  return packed;
-}
-
-std::vector<std::string> unpack(const std::string& packed) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at < packed.size();) {
-    const std::size_t line = packed.find('\n', at);
-    const auto size = parse_number<std::size_t>(std::string_view(packed).substr(at, line - at));
-    if (line == std::string::npos || !size || *size > packed.size() - line - 1) {
-      throw ProbeFailure("rank 0 sent a message that cannot be taken apart");
-    }
-    parts.push_back(packed.substr(line + 1, *size));
-    at = line + 1 + *size;
-  }
-  return parts;
-}
-}  // namespace
 
 RankTrouble rank_trouble(const std::function<void()>& action) {
   try {
@@ -269,8 +261,8 @@ RankTrouble rank_trouble(const std::function<void()>& action) {
 
 Rendezvous::Rendezvous(RendezvousOptions options) : options_(std::move(options)) {
   if (options_.size < 1 || options_.rank < 0 || options_.rank >= options_.size) {
-    throw UserError(fmt::format(
-        "rank {} of {} does not exist: correct RANK and WORLD_SIZE", options_.rank, options_.size));
+    throw UserError(
+        "rank {} of {} does not exist: correct RANK and WORLD_SIZE", options_.rank, options_.size);
   }
   if (options_.size == 1) return;
   options_.rank == 0 ? serve() : come();
@@ -332,21 +324,21 @@ void Rendezvous::come() {
   const Deadline deadline = steady_clock::now() + options_.arrival_limit;
   std::optional<Socket> socket = connect_to(options_.host, options_.port, deadline);
   if (!socket) {
-    throw ProbeFailure(fmt::format("rank {}: no answer from {}:{}: see whether rank 0 runs there",
-                                   options_.rank,
-                                   options_.host,
-                                   options_.port));
+    throw ProbeFailure("rank {}: no answer from {}:{}: see whether rank 0 runs there",
+                       options_.rank,
+                       options_.host,
+                       options_.port);
   }
   sockets_.push_back(std::move(*socket));
   send(0, hello(options_), deadline);
   // Rank 0 may have begun to wait later than this rank did.
   const std::string answer = receive(0, deadline + options_.arrival_limit);
   if (answer != welcome_word) {
-    throw ProbeFailure(fmt::format("rank {} was sent away from {}:{}: {}",
-                                   options_.rank,
-                                   options_.host,
-                                   options_.port,
-                                   answer));
+    throw ProbeFailure("rank {} was sent away from {}:{}: {}",
+                       options_.rank,
+                       options_.host,
+                       options_.port,
+                       answer);
   }
 }
 
@@ -358,7 +350,7 @@ void Rendezvous::send(int rank, std::string_view message, Deadline deadline) {
   try {
     sockets_[static_cast<std::size_t>(rank)].send(message, deadline);
   } catch (const ConnectionLost& lost) {
-    throw ProbeFailure(fmt::format("rank {} is lost: {}", rank, lost.what()));
+    throw ProbeFailure("rank {} is lost: {}", rank, lost.what());
   }
 }
 
@@ -366,7 +358,7 @@ std::string Rendezvous::receive(int rank, Deadline deadline) {
   try {
     return sockets_[static_cast<std::size_t>(rank)].receive(deadline);
   } catch (const ConnectionLost& lost) {
-    throw ProbeFailure(fmt::format("rank {} is lost: {}", rank, lost.what()));
+    throw ProbeFailure("rank {} is lost: {}", rank, lost.what());
   }
 }
 

@@ -21,6 +21,75 @@ double wished_total(const Setting& setting) {
 double whole_kibibytes(double bytes) {
   return std::max(smallest_set, std::floor(bytes / 1024.0) * 1024.0);
 }
+
+constexpr double batched_operands_bytes = 32.0 * 1024 * 1024;
+
+/// The grids of one suite. `layer` is n = k of "tokens"; `face` is m = n of "rank-k".
+struct Grids {
+  std::vector<std::int64_t> squares;
+  std::vector<std::int64_t> tokens;
+  std::int64_t layer = 0;
+  std::vector<std::int64_t> ranks;
+  std::int64_t face = 0;
+  std::vector<std::int64_t> batched;
+};
+
+Grids grids(Suite suite) {
+  if (suite == Suite::quick) {
+    return {{128, 512, 1024}, {1, 16, 256}, 1024, {4, 32}, 1024, {32}};
+  }
+  return {{64, 128, 256, 512, 1024, 2048},
+          {1, 4, 16, 64, 256, 1024},
+          2048,
+          {2, 8, 32, 128, 512},
+          1024,
+          {16, 32, 64, 128}};
+}
+
+/// A whole number of products per worker, at least one.
+std::int64_t batch_for(std::int64_t side, Precision precision, int workers) {
+  const double one = 3.0 * static_cast<double>(side * side) * element_bytes(precision);
+  const double per_worker = batched_operands_bytes / one / workers;
+  return std::max<std::int64_t>(1, std::llround(per_worker)) * workers;
+}
+
+/// The families for one precision and worker count; the batched one goes to the front.
+std::vector<GemmShape> families(const Grids& grid, Precision precision, int workers) {
+  std::vector<GemmShape> shapes;
+  const auto add = [&](const char* family, std::int64_t m, std::int64_t n, std::int64_t k) {
+    shapes.push_back({family, {precision, m, n, k, 1, workers}});
+  };
+  for (const std::int64_t side : grid.batched) {
+    const std::int64_t batch = batch_for(side, precision, workers);
+    shapes.push_back({"batched", {precision, side, side, side, batch, workers}});
+  }
+  for (const std::int64_t side : grid.squares) add("square", side, side, side);
+  for (const std::int64_t tokens : grid.tokens) add("tokens", tokens, grid.layer, grid.layer);
+  for (const std::int64_t rank : grid.ranks) add("rank-k", grid.face, grid.face, rank);
+  return shapes;
+}
+
+std::vector<GemmShape> all_shapes(const Setting& setting) {
+  const Grids grid = grids(setting.suite);
+  std::mt19937 random(1);
+  std::vector<GemmShape> plan;
+  for (const int workers : worker_counts(setting)) {
+    std::vector<GemmShape> group = families(grid, Precision::fp32, workers);
+    for (GemmShape& shape : families(grid, Precision::fp64, workers)) group.push_back(shape);
+    std::shuffle(group.begin(), group.end(), random);
+    std::stable_partition(
+        group.begin(), group.end(), [](const GemmShape& s) { return s.family == "batched"; });
+    plan.insert(plan.end(), group.begin(), group.end());
+  }
+  return plan;
+}
+
+/// One operation at round rates of a server core with AVX2 to AVX-512 and of its memory.
+Seconds operation_time(const GemmWork& work) {
+  const FlopPerSecond rate(work.precision == Precision::fp32 ? 120e9 : 60e9);
+  return std::max(gemm_flops(work) / (effective_workers(work.workers) * rate),
+                  gemm_footprint(work) / sweep_rate(work.workers));
+}
 }  // namespace
 
 std::vector<int> worker_counts(const Setting& setting) {
@@ -106,77 +175,6 @@ std::vector<FmaWork> compute_plan(const Setting& setting, const std::vector<std:
   }
   return works;
 }
-
-namespace {
-constexpr double batched_operands_bytes = 32.0 * 1024 * 1024;
-
-/// The grids of one suite. `layer` is n = k of "tokens"; `face` is m = n of "rank-k".
-struct Grids {
-  std::vector<std::int64_t> squares;
-  std::vector<std::int64_t> tokens;
-  std::int64_t layer = 0;
-  std::vector<std::int64_t> ranks;
-  std::int64_t face = 0;
-  std::vector<std::int64_t> batched;
-};
-
-Grids grids(Suite suite) {
-  if (suite == Suite::quick) {
-    return {{128, 512, 1024}, {1, 16, 256}, 1024, {4, 32}, 1024, {32}};
-  }
-  return {{64, 128, 256, 512, 1024, 2048},
-          {1, 4, 16, 64, 256, 1024},
-          2048,
-          {2, 8, 32, 128, 512},
-          1024,
-          {16, 32, 64, 128}};
-}
-
-/// A whole number of products per worker, at least one.
-std::int64_t batch_for(std::int64_t side, Precision precision, int workers) {
-  const double one = 3.0 * static_cast<double>(side * side) * element_bytes(precision);
-  const double per_worker = batched_operands_bytes / one / workers;
-  return std::max<std::int64_t>(1, std::llround(per_worker)) * workers;
-}
-
-/// The families for one precision and worker count; the batched one goes to the front.
-std::vector<GemmShape> families(const Grids& grid, Precision precision, int workers) {
-  std::vector<GemmShape> shapes;
-  const auto add = [&](const char* family, std::int64_t m, std::int64_t n, std::int64_t k) {
-    shapes.push_back({family, {precision, m, n, k, 1, workers}});
-  };
-  for (const std::int64_t side : grid.batched) {
-    const std::int64_t batch = batch_for(side, precision, workers);
-    shapes.push_back({"batched", {precision, side, side, side, batch, workers}});
-  }
-  for (const std::int64_t side : grid.squares) add("square", side, side, side);
-  for (const std::int64_t tokens : grid.tokens) add("tokens", tokens, grid.layer, grid.layer);
-  for (const std::int64_t rank : grid.ranks) add("rank-k", grid.face, grid.face, rank);
-  return shapes;
-}
-
-std::vector<GemmShape> all_shapes(const Setting& setting) {
-  const Grids grid = grids(setting.suite);
-  std::mt19937 random(1);
-  std::vector<GemmShape> plan;
-  for (const int workers : worker_counts(setting)) {
-    std::vector<GemmShape> group = families(grid, Precision::fp32, workers);
-    for (GemmShape& shape : families(grid, Precision::fp64, workers)) group.push_back(shape);
-    std::shuffle(group.begin(), group.end(), random);
-    std::stable_partition(
-        group.begin(), group.end(), [](const GemmShape& s) { return s.family == "batched"; });
-    plan.insert(plan.end(), group.begin(), group.end());
-  }
-  return plan;
-}
-
-/// One operation at round rates of a server core with AVX2 to AVX-512 and of its memory.
-Seconds operation_time(const GemmWork& work) {
-  const FlopPerSecond rate(work.precision == Precision::fp32 ? 120e9 : 60e9);
-  return std::max(gemm_flops(work) / (effective_workers(work.workers) * rate),
-                  gemm_footprint(work) / sweep_rate(work.workers));
-}
-}  // namespace
 
 std::vector<GemmShape> gemm_plan(const Setting& setting) {
   std::vector<GemmShape> plan = all_shapes(setting);

@@ -7,8 +7,6 @@
 #include <array>
 #include <functional>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 /// Writing fresh pages.
@@ -42,19 +40,75 @@ Point point_of(SettingFacts facts, const Measured& measured) {
   return point;
 }
 
-/// Calls `ask` of the machine along `works` and records a point per setting with what
-/// `describe(work)` says of it.
-template <class Work, class Describe, class Ask>
+SettingFacts facts_of(const FmaWork& work) {
+  const char* precision = precision_name(work.precision);
+  return {
+      fmt::format("{} {}, {} workers", work.isa, precision, work.workers),
+      {{fields::isa, work.isa}, {fields::precision, precision}, {fields::workers, work.workers}}};
+}
+
+SettingFacts facts_of(const GemmShape& shape) {
+  const GemmWork& work = shape.work;
+  const char* precision = precision_name(work.precision);
+  return {fmt::format("{} {} x {} x {}, batch {}, {} workers",
+                      precision,
+                      work.m,
+                      work.n,
+                      work.k,
+                      work.batch,
+                      work.workers),
+          {{fields::family, shape.family},
+           {fields::precision, precision},
+           {fields::m, work.m},
+           {fields::n, work.n},
+           {fields::k, work.k},
+           {fields::batch, work.batch},
+           {fields::workers, work.workers}}};
+}
+
+SettingFacts facts_of(const IntensityWork& work) {
+  const char* precision = precision_name(work.precision);
+  return {fmt::format(
+              "{} FMAs per {} element, {} workers", work.fma_per_element, precision, work.workers),
+          {{fields::precision, precision},
+           {fields::workers, work.workers},
+           {fields::working_set_bytes, whole_bytes(work.working_set)},
+           {fields::fma_per_element, work.fma_per_element}}};
+}
+
+SettingFacts facts_of(const LatencyWork& work) {
+  return {fmt::format("loads within {:.0f} KiB", work.working_set.value() / 1024.0),
+          {{fields::working_set_bytes, whole_bytes(work.working_set)}},
+          {{fields::accesses, 1.0}}};
+}
+
+SettingFacts facts_of(const MemoryWork& work) {
+  const char* kernel = memory_kernel_name(work.kernel);
+  return {fmt::format("{}{} of {:.0f} KiB, {} workers",
+                      kernel,
+                      work.nontemporal ? " (non-temporal)" : "",
+                      work.working_set.value() / 1024.0,
+                      work.workers),
+          {{fields::kernel, kernel},
+           {fields::nontemporal, work.nontemporal},
+           {fields::workers, work.workers},
+           {fields::working_set_bytes, whole_bytes(work.working_set)}}};
+}
+
+/// Calls `ask` of the machine along `works` and records a point per setting with its facts and
+/// `common` ones.
+template <class Work, class Ask>
 void measure_plan(Machine& machine,
                   const std::vector<Work>& works,
                   const Pace& pace,
                   Recorder& recorder,
-                  const Describe& describe,
-                  const Ask& ask) {
+                  const Ask& ask,
+                  const std::map<std::string, Value>& common = {}) {
   const Target target = target_of(pace);
   double done = 0.0;
   for (const Work& work : works) {
-    SettingFacts facts = describe(work);
+    SettingFacts facts = facts_of(work);
+    facts.parameters.insert(common.begin(), common.end());
     recorder.progress(done++ / static_cast<double>(works.size()), facts.name);
     recorder.add(point_of(std::move(facts), std::invoke(ask, machine, work, target)));
   }
@@ -62,19 +116,8 @@ void measure_plan(Machine& machine,
 
 /// Every isa x {fp32, fp64} x {1, all} workers: the ceilings.
 void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder) {
-  measure_plan(
-      machine,
-      compute_plan(setting, machine.isas()),
-      compute_pace(setting.suite),
-      recorder,
-      [](const FmaWork& work) {
-        const char* precision = precision_name(work.precision);
-        return SettingFacts{fmt::format("{} {}, {} workers", work.isa, precision, work.workers),
-                            {{fields::isa, work.isa},
-                             {fields::precision, precision},
-                             {fields::workers, work.workers}}};
-      },
-      &Machine::time_fma);
+  const std::vector<FmaWork> plan = compute_plan(setting, machine.isas());
+  measure_plan(machine, plan, compute_pace(setting.suite), recorder, &Machine::time_fma);
 }
 
 Seconds estimate_compute(const Setting& setting) {
@@ -88,33 +131,10 @@ void measure_shapes(Machine& machine,
                     Suite suite,
                     Recorder& recorder) {
   const std::string library = required(machine.gemm_library());
-  measure_plan(
-      machine,
-      shapes,
-      gemm_pace(suite),
-      recorder,
-      [&](const GemmShape& shape) {
-        const GemmWork& work = shape.work;
-        const char* precision = precision_name(work.precision);
-        return SettingFacts{fmt::format("{} {} x {} x {}, batch {}, {} workers",
-                                        precision,
-                                        work.m,
-                                        work.n,
-                                        work.k,
-                                        work.batch,
-                                        work.workers),
-                            {{fields::family, shape.family},
-                             {fields::library, library},
-                             {fields::precision, precision},
-                             {fields::m, work.m},
-                             {fields::n, work.n},
-                             {fields::k, work.k},
-                             {fields::batch, work.batch},
-                             {fields::workers, work.workers}}};
-      },
-      [](Machine& asked, const GemmShape& shape, const Target& target) {
-        return asked.time_gemm(shape.work, target);
-      });
+  const auto ask = [](Machine& asked, const GemmShape& shape, const Target& target) {
+    return asked.time_gemm(shape.work, target);
+  };
+  measure_plan(machine, shapes, gemm_pace(suite), recorder, ask, {{fields::library, library}});
 }
 
 Seconds time_of(const std::vector<GemmShape>& shapes, Suite suite) {
@@ -152,23 +172,8 @@ Seconds estimate_gemm(const Setting& setting) {
 /// workers.
 void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder) {
   warn_of_shortage(setting, worker_counts(setting), recorder);
-  measure_plan(
-      machine,
-      intensity_plan(setting),
-      intensity_pace(setting.suite),
-      recorder,
-      [](const IntensityWork& work) {
-        const char* precision = precision_name(work.precision);
-        return SettingFacts{fmt::format("{} FMAs per {} element, {} workers",
-                                        work.fma_per_element,
-                                        precision,
-                                        work.workers),
-                            {{fields::precision, precision},
-                             {fields::workers, work.workers},
-                             {fields::working_set_bytes, whole_bytes(work.working_set)},
-                             {fields::fma_per_element, work.fma_per_element}}};
-      },
-      &Machine::time_intensity);
+  const auto plan = intensity_plan(setting);
+  measure_plan(machine, plan, intensity_pace(setting.suite), recorder, &Machine::time_intensity);
   machine.release_memory();
 }
 
@@ -187,18 +192,8 @@ Seconds estimate_intensity(const Setting& setting) {
 /// One dependent load over the same working sets as memory, one worker.
 void measure_latency(Machine& machine, const Setting& setting, Recorder& recorder) {
   warn_of_shortage(setting, {1}, recorder);
-  measure_plan(
-      machine,
-      latency_plan(setting),
-      latency_pace(setting.suite),
-      recorder,
-      [](const LatencyWork& work) {
-        return SettingFacts{
-            fmt::format("loads within {:.0f} KiB", work.working_set.value() / 1024.0),
-            {{fields::working_set_bytes, whole_bytes(work.working_set)}},
-            {{fields::accesses, 1.0}}};
-      },
-      &Machine::time_latency);
+  const auto plan = latency_plan(setting);
+  measure_plan(machine, plan, latency_pace(setting.suite), recorder, &Machine::time_latency);
   machine.release_memory();
 }
 
@@ -214,24 +209,8 @@ Seconds estimate_latency(const Setting& setting) {
 /// stores, and non-temporal ones beyond 4 MiB; 1 and all workers.
 void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder) {
   warn_of_shortage(setting, worker_counts(setting), recorder);
-  measure_plan(
-      machine,
-      memory_plan(setting),
-      memory_pace(setting.suite),
-      recorder,
-      [](const MemoryWork& work) {
-        const char* kernel = memory_kernel_name(work.kernel);
-        return SettingFacts{fmt::format("{}{} of {:.0f} KiB, {} workers",
-                                        kernel,
-                                        work.nontemporal ? " (non-temporal)" : "",
-                                        work.working_set.value() / 1024.0,
-                                        work.workers),
-                            {{fields::kernel, kernel},
-                             {fields::nontemporal, work.nontemporal},
-                             {fields::workers, work.workers},
-                             {fields::working_set_bytes, whole_bytes(work.working_set)}}};
-      },
-      &Machine::time_memory);
+  const auto plan = memory_plan(setting);
+  measure_plan(machine, plan, memory_pace(setting.suite), recorder, &Machine::time_memory);
   machine.release_memory();
 }
 

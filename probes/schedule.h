@@ -26,7 +26,6 @@ struct Pace {
 };
 StoppingTarget target_of(const Pace& pace);
 
-/// The pace of a probe in each suite.
 struct SuitePace {
   Pace quick;
   Pace standard;

@@ -71,7 +71,6 @@ Section remarks_summary(const Run& run, const model::Analysis& analysis) {
   return section;
 }
 
-/// The tables of the section that are in the summary.
 Section summary_of(const Section& full) {
   Section section{full.id, ""};
   for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));

@@ -9,7 +9,6 @@
 
 namespace scaleworth::report {
 namespace {
-/// Names by Format.
 constexpr std::array format_names{"text", "md", "csv", "json", "html"};
 
 /// Columns of money carry the label in their headers, and the subtitle says what it is.

@@ -13,24 +13,16 @@ constexpr JsonHead head{"", "", "", report_schema_version, "scaleworth report"};
 
 void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("directory", options.input, or_null);
-  json("schema_version", run.schema_version);
-  json("tool_version", run.tool_version);
-  json("git_revision", run.git_revision);
-  json("started_at", run.started_at);
-  json("command_line", run.command_line);
-  json("suite", run.suite);
-  json("complete", run.complete);
+  FIELDS(json, run.schema_version, run.tool_version, run.git_revision, run.started_at);
+  FIELDS(json, run.command_line, run.suite, run.complete);
   json("interruption", run.interruption, or_null);
   json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
     of("name", probe.name);
     of("status", probe_status_name(probe.status));
     of("reason", probe.reason, or_null);
-    of("duration_s", probe.duration_s);
-    of("warnings", probe.warnings);
-    of("losses", probe.losses);
+    FIELDS(of, probe.duration_s, probe.warnings, probe.losses);
   });
-  json("warnings", run.warnings);
-  json("files", run.files);
+  FIELDS(json, run.warnings, run.files);
 }
 
 void put_environment(Fields& json, const std::vector<FactSection>& sections) {
@@ -38,8 +30,7 @@ void put_environment(Fields& json, const std::vector<FactSection>& sections) {
     json.object(section.name, [&](Fields& facts) {
       for (const Fact& fact : section.facts)
         facts.object(fact.name, fact, [](Fields& of, const Fact& one) {
-          of("value", one.value);
-          of("source", one.source);
+          FIELDS(of, one.value, one.source);
         });
     });
   }
@@ -61,19 +52,16 @@ std::string render_json(const Run& run,
              price ? std::optional(price->value() * 3600.0) : std::nullopt);
           of("fixed_usd_per_hour", assumed.fixed_price.value() * 3600.0);
           of("peak_flop_per_s_per_rank", assumed.peak_per_rank);
-          of("tokens_per_run", assumed.tokens_per_run);
-          of("max_count", assumed.max_count);
+          FIELDS(of, assumed.tokens_per_run, assumed.max_count);
         });
     json.object("verdict",
                 judge(analysis, std::ranges::count_if(findings, &Finding::warning)),
                 [](Fields& of, const Verdict& verdict) {
                   of("worth_it", answer_name(verdict.answer));
-                  of("headline", verdict.headline);
-                  of("lines", verdict.lines);
+                  FIELDS(of, verdict.headline, verdict.lines);
                 });
     json.array("findings", findings, [](Fields& of, const Finding& finding) {
-      of("text", finding.text);
-      of("warning", finding.warning);
+      FIELDS(of, finding.text, finding.warning);
     });
     json.array("scaling", analysis.scaling, put_scaling);
     json.object("roofline", analysis.roofline, put_roofline);

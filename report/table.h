@@ -217,7 +217,6 @@ struct ColumnOf {
 /// Leaves out the optional columns whose cells are all absent.
 void drop_absent_columns(Table& table);
 
-/// The same table with every row a detail row.
 Table all_detail(Table table);
 
 /// One row for each of `rows`; `is_detail` says which are left out of the short formats.

@@ -9,8 +9,6 @@
 #include <mutex>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
@@ -94,16 +92,15 @@ ActivityRecorder::ActivityRecorder(std::shared_ptr<const Cupti> cupti) : cupti_(
     const char* words = nullptr;
     static_cast<void>(cupti_->result_words(status, &words));
     end();
-    throw NothingToMeasure(
-        fmt::format("CUPTI {}: {} (code {}) in {}{}",
-                    cupti_->version,
-                    words != nullptr ? words : "unknown error",
-                    static_cast<int>(status),
-                    what,
-                    status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-                        ? "; another tool (nsys, a profiler, CUDA_INJECTION64_PATH) listens "
-                          "already: run without it"
-                        : ""));
+    throw NothingToMeasure("CUPTI {}: {} (code {}) in {}{}",
+                           cupti_->version,
+                           words != nullptr ? words : "unknown error",
+                           static_cast<int>(status),
+                           what,
+                           status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                               ? "; another tool (nsys, a profiler, CUDA_INJECTION64_PATH) listens "
+                                 "already: run without it"
+                               : "");
   };
   need(cupti_->subscribe(&subscriber_, &ignore_callback, nullptr), "cuptiSubscribe");
   record_buffers().cupti = cupti_.get();

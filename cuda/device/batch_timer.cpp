@@ -14,8 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 static_assert(sizeof(probes::ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));

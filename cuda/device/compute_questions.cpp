@@ -10,8 +10,6 @@
 #include <cstring>
 #include <random>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::NumberFormat;
@@ -51,9 +49,9 @@ void require_chain_format(const probes::DeviceDescription& description, NumberFo
   static_cast<void>(probes::chain_constants(format));
   if (format == NumberFormat::bf16 && description.compute_capability < 80) {
     throw NothingToMeasure(
-        fmt::format("GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
-                    description.ordinal,
-                    capability_text(description.compute_capability)));
+        "GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
+        description.ordinal,
+        capability_text(description.compute_capability));
   }
 }
 
@@ -90,11 +88,6 @@ void require_chains(const DeviceHealth& health,
 constexpr int checked_iterations = 4;
 constexpr int most_iterations = 1 << 20;
 
-/// fp16 and bf16 go in pairs.
-int numbers_at_once(NumberFormat format) {
-  return format == NumberFormat::fp16 || format == NumberFormat::bf16 ? 2 : 1;
-}
-
 void check_chains(Workbench& bench,
                   NumberFormat format,
                   const FmaConstants& constants,
@@ -112,43 +105,10 @@ void check_chains(Workbench& bench,
   const auto after = take_samples(bench, data.results, numbers, bytes);
   require_chains(bench.health(), format, before, after, fma_steps * checked_iterations, doing);
 }
-}  // namespace
 
-probes::DeviceMeasured time_cuda_cores(Workbench& bench,
-                                       NumberFormat format,
-                                       const probes::Target& target) {
-  require_chain_format(bench.description(), format);
-  const auto [a, b] = probes::chain_constants(format);
-  const FmaConstants constants{a, b};
-  const int at_once = numbers_at_once(format);
-  const auto numbers = static_cast<std::uint64_t>(fma_block_threads * fma_chains * at_once);
-  const std::size_t bytes = numbers * static_cast<std::size_t>(probes::element_bytes(format));
-  const DeviceBuffer initial = bench.allocate(bytes);
-  const DeviceBuffer results = bench.allocate(bytes);
-  fill_uniform(bench, format, initial.get(), numbers);
-  const FmaData data{initial.get(), results.get(), false};
-  check_chains(bench, format, constants, data, numbers);
-
-  const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
-  const auto work = [&](int iterations) {
-    return BatchWork{.doing = fmt::format("multiply-adds in {}", number_format_name(format)),
-                     .enqueue = [=](cudaStream_t stream, int) {
-                       return launch_fma(
-                           fma_format(format), blocks, iterations, constants, data, stream);
-                     }};
-  };
-  const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured = bench.time(work(iterations), target);
-  measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
-                         static_cast<double>(blocks) * iterations);
-  return measured;
-}
-
-namespace {
 constexpr std::size_t operand_bytes = std::size_t{tensor_block_threads} * tensor_operand_bytes;
 constexpr std::size_t result_bytes = std::size_t{tensor_block_threads} * tensor_result_bytes;
 
-/// A number format as operand of a matrix instruction.
 struct TensorOperand {
   NumberFormat format;
   TensorFormat instruction;
@@ -168,32 +128,32 @@ const TensorOperand& tensor_operand(NumberFormat format) {
   const auto found = std::ranges::find(tensor_operands, format, &TensorOperand::format);
   if (found != tensor_operands.end()) return *found;
   throw NothingToMeasure(
-      fmt::format("the matrix instructions in {} are measured through the vendor's library only",
-                  number_format_name(format)));
+      "the matrix instructions in {} are measured through the vendor's library only",
+      number_format_name(format));
 }
 
 /// Throws NothingToMeasure unless this GPU has the instruction and this program code for it.
 TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
   const TensorFormat instruction = tensor_operand(format).instruction;
   if (!has_tensor_instruction(instruction, description.compute_capability)) {
-    throw NothingToMeasure(fmt::format(
+    throw NothingToMeasure(
         "GPU {} has compute capability {}; the matrix instruction measured here in {} is one of {}",
         description.ordinal,
         capability_text(description.compute_capability),
         number_format_name(format),
-        instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later"));
+        instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later");
   }
   TensorCode code;
   check(tensor_code(instruction, &code));
   if (!has_tensor_code(instruction, code)) {
-    throw NothingToMeasure(fmt::format(
+    throw NothingToMeasure(
         "what this program has for GPU {}, machine code of {} from {}, lacks the matrix "
         "instruction in {}: build it for {} (CMAKE_CUDA_ARCHITECTURES) or take the released one",
         description.ordinal,
         capability_text(code.machine),
         capability_text(code.virtual_architecture),
         number_format_name(format),
-        capability_text(description.compute_capability)));
+        capability_text(description.compute_capability));
   }
   return instruction;
 }
@@ -263,6 +223,37 @@ void check_constants(Workbench& bench,
 }
 }  // namespace
 
+probes::DeviceMeasured time_cuda_cores(Workbench& bench,
+                                       NumberFormat format,
+                                       const probes::Target& target) {
+  require_chain_format(bench.description(), format);
+  const auto [a, b] = probes::chain_constants(format);
+  const FmaConstants constants{a, b};
+  // Formats of 16 bits are packed in pairs.
+  const int at_once = format == NumberFormat::fp16 || format == NumberFormat::bf16 ? 2 : 1;
+  const auto numbers = static_cast<std::uint64_t>(fma_block_threads * fma_chains * at_once);
+  const std::size_t bytes = numbers * static_cast<std::size_t>(probes::element_bytes(format));
+  const DeviceBuffer initial = bench.allocate(bytes);
+  const DeviceBuffer results = bench.allocate(bytes);
+  fill_uniform(bench, format, initial.get(), numbers);
+  const FmaData data{initial.get(), results.get(), false};
+  check_chains(bench, format, constants, data, numbers);
+
+  const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
+  const auto work = [&](int iterations) {
+    return BatchWork{.doing = fmt::format("multiply-adds in {}", number_format_name(format)),
+                     .enqueue = [=](cudaStream_t stream, int) {
+                       return launch_fma(
+                           fma_format(format), blocks, iterations, constants, data, stream);
+                     }};
+  };
+  const int iterations = bench.passes_for(work, most_iterations);
+  probes::DeviceMeasured measured = bench.time(work(iterations), target);
+  measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
+                         static_cast<double>(blocks) * iterations);
+  return measured;
+}
+
 probes::DeviceMeasured time_tensor_cores(Workbench& bench,
                                          NumberFormat format,
                                          const probes::Target& target) {
@@ -302,10 +293,10 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
   require_chain_format(bench.description(), work.format);
   const auto vectors = static_cast<std::uint64_t>(work.working_set.value() / vector_bytes);
   if (vectors == 0 || work.fma_per_element < 1) {
-    throw ProbeFailure(fmt::format("GPU {}: {} bytes and {} multiply-adds per element are no work",
-                                   bench.description().ordinal,
-                                   work.working_set.value(),
-                                   work.fma_per_element));
+    throw ProbeFailure("GPU {}: {} bytes and {} multiply-adds per element are no work",
+                       bench.description().ordinal,
+                       work.working_set.value(),
+                       work.fma_per_element);
   }
   const auto element_bytes = static_cast<std::size_t>(probes::element_bytes(work.format));
   const std::uint64_t elements = vectors * vector_bytes / element_bytes;

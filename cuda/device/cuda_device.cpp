@@ -14,8 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::DeviceMeasured;
@@ -133,8 +131,7 @@ class CudaDevice : public probes::Device {
     } catch (const Error& error) {
       throw_failure(health_, doing, error.status(), error.what());
     } catch (const LibraryError& error) {
-      throw ProbeFailure(
-          fmt::format("GPU {}: {} failed: {}", description_.ordinal, doing, error.what()));
+      throw ProbeFailure("GPU {}: {} failed: {}", description_.ordinal, doing, error.what());
     }
   }
 

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 #include <variant>
 
 #include <cuda_runtime_api.h>

@@ -43,11 +43,6 @@ std::optional<double> hertz(std::optional<int> kilohertz) {
   return *kilohertz * 1e3;
 }
 
-/// The name of a slice carries its profile: "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
-bool is_slice(const std::string& name) {
-  return name.find(" MIG ") != std::string::npos;
-}
-
 std::string uuid_text(const cudaUUID_t& uuid, bool slice) {
   std::string text = slice ? "MIG-" : "GPU-";
   for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
@@ -78,110 +73,7 @@ std::optional<int> numa_node(const PciSysfs& pci, int ordinal) {
   const auto node = attribute(cudaDevAttrHostNumaId, ordinal);
   return node && *node < 0 ? std::nullopt : node;
 }
-}  // namespace
 
-probes::DeviceDescription describe_device(int ordinal) {
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, ordinal));
-  probes::DeviceDescription device;
-  device.ordinal = ordinal;
-  device.name = properties.name;
-  device.mig = is_slice(device.name);
-  device.uuid = uuid_text(properties.uuid, device.mig);
-  device.bus_id = bus_id_of(ordinal);
-  const PciSysfs pci = read_pci_sysfs(device.bus_id);
-  device.pci_device_id = pci_device_id(pci, ordinal);
-  device.compute_capability = 10 * properties.major + properties.minor;
-  device.multiprocessors = properties.multiProcessorCount;
-  device.memory = Bytes(static_cast<double>(properties.totalGlobalMem));
-  device.l2_cache = Bytes(static_cast<double>(properties.l2CacheSize));
-  device.shared_per_multiprocessor =
-      Bytes(static_cast<double>(properties.sharedMemPerMultiprocessor));
-  device.maximum_clock_hz = hertz(positive_attribute(cudaDevAttrClockRate, ordinal));
-  device.memory_clock_hz = hertz(positive_attribute(cudaDevAttrMemoryClockRate, ordinal));
-  device.memory_bus_bits = positive_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
-  device.numa_node = numa_node(pci, ordinal);
-  return device;
-}
-}  // namespace scaleworth::gpu
-
-namespace scaleworth::probes {
-namespace {
-using gpu::LinkedGpu;
-using NvmlOutcome = Outcome<std::shared_ptr<const gpu::Nvml>>;
-
-FactSection version_section(const NvmlOutcome& nvml) {
-  int driver = 0;
-  int runtime = 0;
-  gpu::check(cudaDriverGetVersion(&driver));
-  gpu::check(cudaRuntimeGetVersion(&runtime));
-  FactSection section{
-      "cuda",
-      {{"driver_supports", Value(gpu::cuda_version_text(driver)), "cudaDriverGetVersion"},
-       {"runtime", Value(gpu::cuda_version_text(runtime)), "cudaRuntimeGetVersion"}}};
-  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
-    section.facts.push_back(
-        {"driver", Value((*table)->driver_version), "nvmlSystemGetDriverVersion"});
-  } else {
-    section.facts.push_back({"driver", std::nullopt, reason_of(nvml)});
-  }
-  return section;
-}
-
-std::vector<std::optional<bool>> peer_access(int device, int count) {
-  std::vector<std::optional<bool>> access;
-  for (int other = 0; other < count; ++other) {
-    int possible = 0;
-    const bool answered = cudaDeviceCanAccessPeer(&possible, device, other) == cudaSuccess;
-    if (!answered) cudaGetLastError();
-    access.push_back(answered ? std::optional(possible != 0) : std::nullopt);
-  }
-  return access;
-}
-
-LinkedGpu linked_gpu(int ordinal, int count, const NvmlOutcome& nvml, FactSection& section) {
-  LinkedGpu gpu{gpu::describe_device(ordinal), {}, peer_access(ordinal, count)};
-  const auto known = gpu::find_nvml_device(nvml, gpu.description);
-  if (const auto* device = std::get_if<gpu::NvmlDevice>(&known)) {
-    gpu.nvlinks = gpu::read_nvlinks(*device);
-  }
-  section = gpu::gpu_section(
-      gpu.description, known, gpu::power_method(nvml, gpu.description), gpu.nvlinks);
-  return gpu;
-}
-
-/// A GPU that is lost has a section with the reason; the others keep theirs.
-std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
-  std::vector<FactSection> sections{version_section(nvml)};
-  std::vector<LinkedGpu> linked;
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    FactSection section{fmt::format("gpu {}", ordinal), {}};
-    try {
-      linked.push_back(linked_gpu(ordinal, count, nvml, section));
-    } catch (const gpu::Error& error) {
-      section.facts.push_back({"name", std::nullopt, std::string("CUDA: ") + error.what()});
-    }
-    sections.push_back(std::move(section));
-  }
-  sections.push_back(gpu::link_section(linked));
-  return sections;
-}
-}  // namespace
-
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
-  using Sections = std::vector<FactSection>;
-  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
-    try {
-      return sections_of(count, gpu::open_nvml(paths.nvml));
-    } catch (const gpu::Error& error) {
-      return Skipped{std::string("CUDA: ") + error.what()};
-    }
-  });
-}
-}  // namespace scaleworth::probes
-
-namespace scaleworth::gpu {
-namespace {
 constexpr const char* from_cuda = "cudaGetDeviceProperties";
 constexpr const char* from_attribute = "cudaDeviceGetAttribute";
 
@@ -259,32 +151,7 @@ std::vector<Fact> bus_facts(const probes::DeviceDescription& device,
 void append(std::vector<Fact>& facts, const std::vector<Fact>& more) {
   facts.insert(facts.end(), more.begin(), more.end());
 }
-}  // namespace
 
-FactSection gpu_section(const probes::DeviceDescription& device,
-                        const Outcome<NvmlDevice>& nvml,
-                        const Outcome<std::string>& power,
-                        const Nvlinks& links,
-                        const std::filesystem::path& root) {
-  FactSection section{fmt::format("gpu {}", device.ordinal), identity_facts(device)};
-  append(section.facts, size_facts(device));
-  append(section.facts, bus_facts(device, nvml, root));
-  const auto* known = std::get_if<NvmlDevice>(&nvml);
-  if (known == nullptr) {
-    section.facts.push_back({"nvml", std::nullopt, reason_of(nvml)});
-    return section;
-  }
-  append(section.facts, power_facts(*known));
-  const auto* method = std::get_if<std::string>(&power);
-  section.facts.push_back(method != nullptr
-                              ? Fact{"power_reading", Value(*method), "NVML"}
-                              : Fact{"power_reading", std::nullopt, reason_of(power)});
-  append(section.facts, state_facts(*known));
-  append(section.facts, nvlink_facts(links));
-  return section;
-}
-
-namespace {
 std::optional<int> whole_number(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::string word;
@@ -315,6 +182,54 @@ std::optional<int> width(std::optional<int> lanes) {
   return lanes && (*lanes < 1 || *lanes > 32) ? std::nullopt : lanes;
 }
 }  // namespace
+
+probes::DeviceDescription describe_device(int ordinal) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal));
+  probes::DeviceDescription device;
+  device.ordinal = ordinal;
+  device.name = properties.name;
+  // The name of a slice carries its profile: "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
+  device.mig = device.name.find(" MIG ") != std::string::npos;
+  device.uuid = uuid_text(properties.uuid, device.mig);
+  device.bus_id = bus_id_of(ordinal);
+  const PciSysfs pci = read_pci_sysfs(device.bus_id);
+  device.pci_device_id = pci_device_id(pci, ordinal);
+  device.compute_capability = 10 * properties.major + properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.memory = Bytes(static_cast<double>(properties.totalGlobalMem));
+  device.l2_cache = Bytes(static_cast<double>(properties.l2CacheSize));
+  device.shared_per_multiprocessor =
+      Bytes(static_cast<double>(properties.sharedMemPerMultiprocessor));
+  device.maximum_clock_hz = hertz(positive_attribute(cudaDevAttrClockRate, ordinal));
+  device.memory_clock_hz = hertz(positive_attribute(cudaDevAttrMemoryClockRate, ordinal));
+  device.memory_bus_bits = positive_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
+  device.numa_node = numa_node(pci, ordinal);
+  return device;
+}
+
+FactSection gpu_section(const probes::DeviceDescription& device,
+                        const Outcome<NvmlDevice>& nvml,
+                        const Outcome<std::string>& power,
+                        const Nvlinks& links,
+                        const std::filesystem::path& root) {
+  FactSection section{fmt::format("gpu {}", device.ordinal), identity_facts(device)};
+  append(section.facts, size_facts(device));
+  append(section.facts, bus_facts(device, nvml, root));
+  const auto* known = std::get_if<NvmlDevice>(&nvml);
+  if (known == nullptr) {
+    section.facts.push_back({"nvml", std::nullopt, reason_of(nvml)});
+    return section;
+  }
+  append(section.facts, power_facts(*known));
+  const auto* method = std::get_if<std::string>(&power);
+  section.facts.push_back(method != nullptr
+                              ? Fact{"power_reading", Value(*method), "NVML"}
+                              : Fact{"power_reading", std::nullopt, reason_of(power)});
+  append(section.facts, state_facts(*known));
+  append(section.facts, nvlink_facts(links));
+  return section;
+}
 
 std::string kernel_bus_id(const std::string& bus_id) {
   const std::size_t colon = bus_id.find(':');
@@ -350,3 +265,78 @@ std::optional<int> pcie_generation(double gigatransfers_per_s) {
   return std::nullopt;
 }
 }  // namespace scaleworth::gpu
+
+namespace scaleworth::probes {
+namespace {
+using gpu::LinkedGpu;
+using NvmlOutcome = Outcome<std::shared_ptr<const gpu::Nvml>>;
+
+FactSection version_section(const NvmlOutcome& nvml) {
+  int driver = 0;
+  int runtime = 0;
+  gpu::check(cudaDriverGetVersion(&driver));
+  gpu::check(cudaRuntimeGetVersion(&runtime));
+  FactSection section{
+      "cuda",
+      {{"driver_supports", Value(gpu::cuda_version_text(driver)), "cudaDriverGetVersion"},
+       {"runtime", Value(gpu::cuda_version_text(runtime)), "cudaRuntimeGetVersion"}}};
+  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
+    section.facts.push_back(
+        {"driver", Value((*table)->driver_version), "nvmlSystemGetDriverVersion"});
+  } else {
+    section.facts.push_back({"driver", std::nullopt, reason_of(nvml)});
+  }
+  return section;
+}
+
+std::vector<std::optional<bool>> peer_access(int device, int count) {
+  std::vector<std::optional<bool>> access;
+  for (int other = 0; other < count; ++other) {
+    int possible = 0;
+    const bool answered = cudaDeviceCanAccessPeer(&possible, device, other) == cudaSuccess;
+    if (!answered) cudaGetLastError();
+    access.push_back(answered ? std::optional(possible != 0) : std::nullopt);
+  }
+  return access;
+}
+
+LinkedGpu linked_gpu(int ordinal, int count, const NvmlOutcome& nvml, FactSection& section) {
+  LinkedGpu gpu{gpu::describe_device(ordinal), {}, peer_access(ordinal, count)};
+  const auto known = gpu::find_nvml_device(nvml, gpu.description);
+  if (const auto* device = std::get_if<gpu::NvmlDevice>(&known)) {
+    gpu.nvlinks = gpu::read_nvlinks(*device);
+  }
+  section = gpu::gpu_section(
+      gpu.description, known, gpu::power_method(nvml, gpu.description), gpu.nvlinks);
+  return gpu;
+}
+
+/// A GPU that is lost has a section with the reason; the others keep theirs.
+std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
+  std::vector<FactSection> sections{version_section(nvml)};
+  std::vector<LinkedGpu> linked;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    FactSection section{fmt::format("gpu {}", ordinal), {}};
+    try {
+      linked.push_back(linked_gpu(ordinal, count, nvml, section));
+    } catch (const gpu::Error& error) {
+      section.facts.push_back({"name", std::nullopt, std::string("CUDA: ") + error.what()});
+    }
+    sections.push_back(std::move(section));
+  }
+  sections.push_back(gpu::link_section(linked));
+  return sections;
+}
+}  // namespace
+
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
+  using Sections = std::vector<FactSection>;
+  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
+    try {
+      return sections_of(count, gpu::open_nvml(paths.nvml));
+    } catch (const gpu::Error& error) {
+      return Skipped{std::string("CUDA: ") + error.what()};
+    }
+  });
+}
+}  // namespace scaleworth::probes

@@ -76,7 +76,6 @@ std::vector<Fact> state_facts(const NvmlDevice& device);
 /// nvlinks, nvlinks_down, nvlink_bytes_per_s (one link, one direction), nvlink_peers.
 std::vector<Fact> nvlink_facts(const Nvlinks& links);
 
-/// One GPU and its links.
 struct LinkedGpu {
   probes::DeviceDescription description;
   Nvlinks nvlinks;

@@ -11,8 +11,6 @@
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::MemoryKernel;
@@ -52,10 +50,10 @@ class DeviceStream {
     arrays_.vectors =
         static_cast<std::uint64_t>(work.working_set.value() / (vector_bytes * arrays));
     if (arrays_.vectors == 0) {
-      throw ProbeFailure(fmt::format("GPU {}: {} bytes are too few for {} arrays",
-                                     bench.description().ordinal,
-                                     work.working_set.value(),
-                                     arrays));
+      throw ProbeFailure("GPU {}: {} bytes are too few for {} arrays",
+                         bench.description().ordinal,
+                         work.working_set.value(),
+                         arrays);
     }
     arrays_.a = uniform(a_, kernel_.operation == StreamOperation::read, first_seed);
     if (arrays > 1) arrays_.b = uniform(b_, true, first_seed);
@@ -137,26 +135,7 @@ class DeviceStream {
   DeviceBuffer sum_;
   int blocks_ = 0;
 };
-}  // namespace
 
-probes::DeviceMeasured time_device_stream(Workbench& bench,
-                                          const probes::StreamWork& work,
-                                          const probes::Target& target) {
-  DeviceStream stream(bench, work);
-  stream.check_result();
-  // Evict-first loads may stay in L1 for a while, and a second pass in the same launch would find
-  // them there, unless the set is larger than all caches.
-  const bool one_pass =
-      work.variant.streaming && stream.bytes() < 2.0 * bench.description().l2_cache.value();
-  const int passes = one_pass ? 1
-                              : bench.passes_for([&](int count) { return stream.passes(count); },
-                                                 most_stream_passes);
-  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
-  measured.bytes = Bytes(stream.bytes());
-  return measured;
-}
-
-namespace {
 constexpr std::uint64_t line_bytes = 128;
 constexpr std::uint64_t cycle_seed = 1;
 // Of one repetition: enough for the GPU's timer, which may step by a microsecond.
@@ -171,13 +150,13 @@ class Chase {
     const auto bytes = static_cast<std::uint64_t>(work.working_set.value());
     const std::uint64_t count = stride == 0 ? 0 : bytes / stride;
     if (stride % line_bytes != 0 || count < 2 || count > 0xffffffffU) {
-      throw ProbeFailure(fmt::format(
+      throw ProbeFailure(
           "GPU {}: {} bytes with a stride of {} make no cycle: at least two nodes and a "
           "multiple of {} bytes are needed",
           bench.description().ordinal,
           bytes,
           stride,
-          line_bytes));
+          line_bytes);
     }
     doing_ = fmt::format("a chain of loads through {} bytes, stride {}", bytes, stride);
     memory_ = bench.allocate(count * stride);
@@ -197,9 +176,9 @@ class Chase {
     const auto* found = static_cast<const std::byte*>(state.position);
     const std::byte* wanted = address_of(probes::place_after(next_, 0, loads_at_least));
     if (found != wanted) {
-      throw ProbeFailure(fmt::format("GPU {}: {} led to a wrong address; its timing is not kept",
-                                     bench_.description().ordinal,
-                                     doing_));
+      throw ProbeFailure("GPU {}: {} led to a wrong address; its timing is not kept",
+                         bench_.description().ordinal,
+                         doing_);
     }
   }
 
@@ -261,21 +240,7 @@ class Chase {
   PinnedBuffer fetched_;
   ChaseNodes nodes_;
 };
-}  // namespace
 
-probes::DeviceMeasured time_chase(Workbench& bench,
-                                  const probes::ChaseWork& work,
-                                  const probes::Target& target) {
-  Chase chase(bench, work);
-  chase.check_result();
-  probes::BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
-  probes::BatchOptions options = bench.batch_options();
-  options.maximum_repetitions = 1 << 16;
-  options.operations = loads_at_least;
-  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
-}
-
-namespace {
 constexpr std::uint32_t read_seed = 1;
 constexpr int most_read_passes = 1 << 20;
 
@@ -351,11 +316,11 @@ class MultiprocessorWork {
     const int ordinal = bench_.description().ordinal;
     check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
     if (work.working_set.value() > limit) {
-      throw NothingToMeasure(fmt::format(
+      throw NothingToMeasure(
           "GPU {} gives a block at most {} bytes of shared memory, {:.0f} were asked for",
           ordinal,
           limit,
-          work.working_set.value()));
+          work.working_set.value());
     }
   }
 
@@ -394,7 +359,39 @@ class MultiprocessorWork {
   DeviceBuffer sums_;
   DeviceBuffer places_;
 };
+
+constexpr std::uint64_t most_stretches = 64;
+constexpr std::uint64_t stretch_elements = 256;
 }  // namespace
+
+probes::DeviceMeasured time_device_stream(Workbench& bench,
+                                          const probes::StreamWork& work,
+                                          const probes::Target& target) {
+  DeviceStream stream(bench, work);
+  stream.check_result();
+  // Evict-first loads may stay in L1 for a while, and a second pass in the same launch would find
+  // them there, unless the set is larger than all caches.
+  const bool one_pass =
+      work.variant.streaming && stream.bytes() < 2.0 * bench.description().l2_cache.value();
+  const int passes = one_pass ? 1
+                              : bench.passes_for([&](int count) { return stream.passes(count); },
+                                                 most_stream_passes);
+  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
+  measured.bytes = Bytes(stream.bytes());
+  return measured;
+}
+
+probes::DeviceMeasured time_chase(Workbench& bench,
+                                  const probes::ChaseWork& work,
+                                  const probes::Target& target) {
+  Chase chase(bench, work);
+  chase.check_result();
+  probes::BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
+  probes::BatchOptions options = bench.batch_options();
+  options.maximum_repetitions = 1 << 16;
+  options.operations = loads_at_least;
+  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
+}
 
 probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
                                                 const probes::StreamWork& work,
@@ -413,11 +410,6 @@ probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
   }
   return measured;
 }
-
-namespace {
-constexpr std::uint64_t most_stretches = 64;
-constexpr std::uint64_t stretch_elements = 256;
-}  // namespace
 
 std::vector<ArraySample> take_samples(Workbench& bench,
                                       const void* array,
@@ -467,12 +459,12 @@ void wrong_result(const DeviceHealth& health,
                   double found,
                   double expected) {
   throw ProbeFailure(
-      fmt::format("GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
-                  "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
-                  health.ordinal(),
-                  doing,
-                  index,
-                  found,
-                  expected));
+      "GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
+      "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
+      health.ordinal(),
+      doing,
+      index,
+      found,
+      expected);
 }
 }  // namespace scaleworth::gpu

@@ -85,6 +85,92 @@ NvmlAnswer<std::int64_t> foreign_processes(const NvmlDevice& device) {
     return status;
   });
 }
+
+constexpr const char* pair_source = "cudaDeviceCanAccessPeer, NVML";
+
+std::optional<bool> access(const LinkedGpu& from, const LinkedGpu& to) {
+  const auto index = static_cast<std::size_t>(to.description.ordinal);
+  return index < from.peer_access.size() ? from.peer_access[index] : std::nullopt;
+}
+
+int links_to(const Nvlinks& links, const std::string& bus_id) {
+  const auto found = links.to_gpus.find(bus_id);
+  return found == links.to_gpus.end() ? 0 : found->second;
+}
+
+/// The number of links by which two GPUs reach each other: direct ones, else through switches as
+/// many as both have. 0: none.
+int links_between(const LinkedGpu& first, const LinkedGpu& second) {
+  const int direct = std::max(links_to(first.nvlinks, second.description.bus_id),
+                              links_to(second.nvlinks, first.description.bus_id));
+  return direct > 0 ? direct : std::min(first.nvlinks.to_switches, second.nvlinks.to_switches);
+}
+
+std::string path(const LinkedGpu& first, const LinkedGpu& second) {
+  const int links = links_between(first, second);
+  if (links == 0) return "peer access over PCIe";
+  const bool direct = first.nvlinks.to_gpus.count(second.description.bus_id) != 0;
+  return fmt::format(
+      "peer access, {}{}", counted(links, "NVLink"), direct ? "" : " through switches");
+}
+
+Fact pair_fact(const LinkedGpu& first, const LinkedGpu& second) {
+  const int low = first.description.ordinal;
+  const int high = second.description.ordinal;
+  const std::string name = fmt::format("gpu_{}_gpu_{}", low, high);
+  const auto there = access(first, second);
+  const auto back = access(second, first);
+  if (!there || !back) return {name, std::nullopt, "cudaDeviceCanAccessPeer failed"};
+  if (*there && *back) return {name, Value(path(first, second)), pair_source};
+  if (*there != *back) {
+    return {
+        name, Value(fmt::format("peer access from gpu {} only", *there ? low : high)), pair_source};
+  }
+  return {
+      name, Value(std::string("no peer access: bytes go through this node's memory")), pair_source};
+}
+
+std::vector<Fact> model_facts(const std::vector<LinkedGpu>& gpus) {
+  std::map<std::string, int> models;
+  for (const LinkedGpu& gpu : gpus) ++models[gpu.description.name];
+  std::string text;
+  for (const auto& [name, count] : models) {
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, name);
+  }
+  std::vector<Fact> facts{{"models", Value(text), "cudaGetDeviceProperties"}};
+  if (models.size() > 1) {
+    facts.push_back({"mixed_models",
+                     Value(true),
+                     "GPUs of one node differ: the slowest sets the pace of a common step"});
+  }
+  return facts;
+}
+
+constexpr double bytes_per_megabyte = 1e6;
+
+std::optional<double> link_rate(const NvmlDevice& device, unsigned int link) {
+  auto speed = device.ask_field(nvml::field_nvlink_speed_mbps, link);
+  if (!speed || speed.value <= 0.0) speed = device.ask_field(nvml::field_nvlink_speed_common_mbps);
+  if (!speed || speed.value <= 0.0) return std::nullopt;
+  return speed.value * bytes_per_megabyte;
+}
+
+void add_peer(const NvmlDevice& device, unsigned int link, Nvlinks& links) {
+  const Nvml& table = device.table();
+  const auto kind = device.ask(table.nvlink_remote_kind, link);
+  if (kind && kind.value == nvml::NvLinkRemote::nvswitch) {
+    ++links.to_switches;
+    return;
+  }
+  const auto remote = device.ask(table.nvlink_remote, link);
+  if (!remote) return;
+  const std::string bus_id = kernel_bus_id(remote.value.bus_id);
+  if (!bus_id.empty()) ++links.to_gpus[bus_id];
+}
+
+std::optional<int> known(const NvmlAnswer<unsigned int>& answer) {
+  return answer && answer.value > 0 ? std::optional(static_cast<int>(answer.value)) : std::nullopt;
+}
 }  // namespace
 
 std::vector<Fact> power_facts(const NvmlDevice& device) {
@@ -160,68 +246,6 @@ std::vector<Fact> nvlink_facts(const Nvlinks& links) {
   return facts;
 }
 
-namespace {
-constexpr const char* pair_source = "cudaDeviceCanAccessPeer, NVML";
-
-std::optional<bool> access(const LinkedGpu& from, const LinkedGpu& to) {
-  const auto index = static_cast<std::size_t>(to.description.ordinal);
-  return index < from.peer_access.size() ? from.peer_access[index] : std::nullopt;
-}
-
-int links_to(const Nvlinks& links, const std::string& bus_id) {
-  const auto found = links.to_gpus.find(bus_id);
-  return found == links.to_gpus.end() ? 0 : found->second;
-}
-
-/// The number of links by which two GPUs reach each other: direct ones, else through switches as
-/// many as both have. 0: none.
-int links_between(const LinkedGpu& first, const LinkedGpu& second) {
-  const int direct = std::max(links_to(first.nvlinks, second.description.bus_id),
-                              links_to(second.nvlinks, first.description.bus_id));
-  return direct > 0 ? direct : std::min(first.nvlinks.to_switches, second.nvlinks.to_switches);
-}
-
-std::string path(const LinkedGpu& first, const LinkedGpu& second) {
-  const int links = links_between(first, second);
-  if (links == 0) return "peer access over PCIe";
-  const bool direct = first.nvlinks.to_gpus.count(second.description.bus_id) != 0;
-  return fmt::format(
-      "peer access, {}{}", counted(links, "NVLink"), direct ? "" : " through switches");
-}
-
-Fact pair_fact(const LinkedGpu& first, const LinkedGpu& second) {
-  const int low = first.description.ordinal;
-  const int high = second.description.ordinal;
-  const std::string name = fmt::format("gpu_{}_gpu_{}", low, high);
-  const auto there = access(first, second);
-  const auto back = access(second, first);
-  if (!there || !back) return {name, std::nullopt, "cudaDeviceCanAccessPeer failed"};
-  if (*there && *back) return {name, Value(path(first, second)), pair_source};
-  if (*there != *back) {
-    return {
-        name, Value(fmt::format("peer access from gpu {} only", *there ? low : high)), pair_source};
-  }
-  return {
-      name, Value(std::string("no peer access: bytes go through this node's memory")), pair_source};
-}
-
-std::vector<Fact> model_facts(const std::vector<LinkedGpu>& gpus) {
-  std::map<std::string, int> models;
-  for (const LinkedGpu& gpu : gpus) ++models[gpu.description.name];
-  std::string text;
-  for (const auto& [name, count] : models) {
-    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, name);
-  }
-  std::vector<Fact> facts{{"models", Value(text), "cudaGetDeviceProperties"}};
-  if (models.size() > 1) {
-    facts.push_back({"mixed_models",
-                     Value(true),
-                     "GPUs of one node differ: the slowest sets the pace of a common step"});
-  }
-  return facts;
-}
-}  // namespace
-
 FactSection link_section(const std::vector<LinkedGpu>& gpus) {
   FactSection section{"gpu links", model_facts(gpus)};
   for (std::size_t first = 0; first < gpus.size(); ++first) {
@@ -231,30 +255,6 @@ FactSection link_section(const std::vector<LinkedGpu>& gpus) {
   }
   return section;
 }
-
-namespace {
-constexpr double bytes_per_megabyte = 1e6;
-
-std::optional<double> link_rate(const NvmlDevice& device, unsigned int link) {
-  auto speed = device.ask_field(nvml::field_nvlink_speed_mbps, link);
-  if (!speed || speed.value <= 0.0) speed = device.ask_field(nvml::field_nvlink_speed_common_mbps);
-  if (!speed || speed.value <= 0.0) return std::nullopt;
-  return speed.value * bytes_per_megabyte;
-}
-
-void add_peer(const NvmlDevice& device, unsigned int link, Nvlinks& links) {
-  const Nvml& table = device.table();
-  const auto kind = device.ask(table.nvlink_remote_kind, link);
-  if (kind && kind.value == nvml::NvLinkRemote::nvswitch) {
-    ++links.to_switches;
-    return;
-  }
-  const auto remote = device.ask(table.nvlink_remote, link);
-  if (!remote) return;
-  const std::string bus_id = kernel_bus_id(remote.value.bus_id);
-  if (!bus_id.empty()) ++links.to_gpus[bus_id];
-}
-}  // namespace
 
 Nvlinks read_nvlinks(const NvmlDevice& device) {
   Nvlinks links;
@@ -275,12 +275,6 @@ Nvlinks read_nvlinks(const NvmlDevice& device) {
   }
   return links;
 }
-
-namespace {
-std::optional<int> known(const NvmlAnswer<unsigned int>& answer) {
-  return answer && answer.value > 0 ? std::optional(static_cast<int>(answer.value)) : std::nullopt;
-}
-}  // namespace
 
 PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml, const PciSysfs& pci, PcieMoment moment) {
   const bool now = moment == PcieMoment::now;

@@ -14,7 +14,6 @@
 #include <optional>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -197,15 +196,13 @@ class Transfer {
   void require_possible() const {
     const int own = bench_.description().ordinal;
     if (work_.source.device != own && work_.target.device != own) {
-      throw ProbeFailure(fmt::format("GPU {}: {} does not concern this GPU", own, doing_));
+      throw ProbeFailure("GPU {}: {} does not concern this GPU", own, doing_);
     }
     if (bytes_ == 0 || bytes_ % 16 != 0) {
-      throw ProbeFailure(
-          fmt::format("GPU {}: {}: a positive multiple of 16 bytes is needed", own, doing_));
+      throw ProbeFailure("GPU {}: {}: a positive multiple of 16 bytes is needed", own, doing_);
     }
     if (work_.engine == TransferEngine::kernel && pageable()) {
-      throw NothingToMeasure(
-          fmt::format("kernels of GPU {} are measured on page-locked host memory only", own));
+      throw NothingToMeasure("kernels of GPU {} are measured on page-locked host memory only", own);
     }
   }
 
@@ -219,8 +216,8 @@ class Transfer {
     if (!other || *other == own) return;
     const bool direct = enable_peer_access(own, *other) && enable_peer_access(*other, own);
     if (!direct && work_.engine == TransferEngine::kernel) {
-      throw NothingToMeasure(fmt::format(
-          "kernels of GPU {} cannot reach the memory of GPU {}: no peer access", own, *other));
+      throw NothingToMeasure(
+          "kernels of GPU {} cannot reach the memory of GPU {}: no peer access", own, *other);
     }
     staged_ = !direct;
   }
@@ -253,20 +250,7 @@ class Transfer {
   bool staged_ = false;
   int blocks_ = 1;  // of the kernel
 };
-}  // namespace
 
-probes::DeviceMeasured time_transfer(Workbench& bench,
-                                     const probes::TransferWork& work,
-                                     const probes::Target& target) {
-  Transfer transfer(bench, work);
-  transfer.check_arrival();
-  probes::DeviceMeasured measured = bench.time(transfer.batch(), target);
-  measured.bytes = Bytes(transfer.bytes());
-  transfer.add_remarks(measured.warnings);
-  return measured;
-}
-
-namespace {
 constexpr int graph_nodes = 500;
 
 void load_empty_kernel(Workbench& bench) {
@@ -336,6 +320,17 @@ probes::DeviceMeasured time_launch_and_wait(Workbench& bench, const probes::Targ
   return measured;
 }
 }  // namespace
+
+probes::DeviceMeasured time_transfer(Workbench& bench,
+                                     const probes::TransferWork& work,
+                                     const probes::Target& target) {
+  Transfer transfer(bench, work);
+  transfer.check_arrival();
+  probes::DeviceMeasured measured = bench.time(transfer.batch(), target);
+  measured.bytes = Bytes(transfer.bytes());
+  transfer.add_remarks(measured.warnings);
+  return measured;
+}
 
 probes::DeviceMeasured time_launch(Workbench& bench,
                                    probes::LaunchKind kind,

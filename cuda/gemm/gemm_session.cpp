@@ -16,8 +16,6 @@
 #include <map>
 #include <thread>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::DeviceMeasured;
@@ -54,8 +52,8 @@ void in_context(const GemmContext& context,
     // The library's own code hides what broke; CUDA remembers it.
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess) throw_failure(context.bench.health(), doing, status, error.what());
-    throw ProbeFailure(fmt::format(
-        "GPU {}: {} failed: {}", context.bench.description().ordinal, doing, error.what()));
+    throw ProbeFailure(
+        "GPU {}: {} failed: {}", context.bench.description().ordinal, doing, error.what());
   }
 }
 
@@ -130,8 +128,7 @@ class CublasLtSession final : public probes::GemmSession {
   Known& find(const GemmCandidate& candidate) {
     const auto found = known_.find(candidate.description);
     if (found == known_.end()) {
-      throw ProbeFailure(
-          fmt::format("{}: \"{}\" was not proposed here", name_, candidate.description));
+      throw ProbeFailure("{}: \"{}\" was not proposed here", name_, candidate.description);
     }
     return found->second;
   }
@@ -198,9 +195,9 @@ std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& contex
                                                        const GemmProblem& problem) {
   if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
   if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
-    throw NothingToMeasure(fmt::format(
+    throw NothingToMeasure(
         "{} has scales per block, which are laid out for single products only: leave the batch out",
-        probes::number_format_name(problem.input)));
+        probes::number_format_name(problem.input));
   }
   std::unique_ptr<probes::GemmSession> session;
   in_context(context, "preparing " + probes::gemm_problem_name(problem), [&] {

@@ -38,39 +38,7 @@ Word word_at(std::span<const std::byte> memory, std::size_t index) {
   std::memcpy(&word, memory.subspan(index * sizeof(Word), sizeof(Word)).data(), sizeof(Word));
   return word;
 }
-}  // namespace
 
-double decoded_result(const GemmRecipe& recipe, std::span<const std::byte> d, std::size_t index) {
-  switch (recipe.d_type) {
-    case CUDA_R_64F:
-      return decoded(OperandEncoding::f64, d, index);
-    case CUDA_R_32F:
-      return decoded(OperandEncoding::f32, d, index);
-    case CUDA_R_16F:
-      return decoded(OperandEncoding::f16, d, index);
-    case CUDA_R_32I:
-      return word_at<std::int32_t>(d, index);
-    default:
-      return decoded(OperandEncoding::bf16, d, index);
-  }
-}
-
-Sentinel sentinel_of(const GemmRecipe& recipe) {
-  switch (recipe.d_type) {
-    case CUDA_R_64F:
-      return {0xFF, 0x7FF0'0000'0000'0000, 0x7FF0'0000'0000'0000};
-    case CUDA_R_32F:
-      return {0xFF, 0x7F80'0000, 0x7F80'0000};
-    case CUDA_R_16F:
-      return {0xFF, 0x7C00, 0x7C00};
-    case CUDA_R_32I:
-      return {0x80, 0xFFFF'FFFF, 0x8080'8080};
-    default:
-      return {0xFF, 0x7F80, 0x7F80};
-  }
-}
-
-namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Where the bits of a small float lie and how it spells special values.
@@ -103,7 +71,45 @@ double small_float(std::uint32_t bits, const SmallFloat& form) {
 constexpr SmallFloat e4m3{4, 3, false, true};
 constexpr SmallFloat e5m2{5, 2, true, false};
 constexpr SmallFloat e2m1{2, 1, false, false};
+
+std::int64_t whole(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit;
+}
+
+std::int64_t padded(std::int64_t value, std::int64_t unit) {
+  return whole(value, unit) * unit;
+}
 }  // namespace
+
+double decoded_result(const GemmRecipe& recipe, std::span<const std::byte> d, std::size_t index) {
+  switch (recipe.d_type) {
+    case CUDA_R_64F:
+      return decoded(OperandEncoding::f64, d, index);
+    case CUDA_R_32F:
+      return decoded(OperandEncoding::f32, d, index);
+    case CUDA_R_16F:
+      return decoded(OperandEncoding::f16, d, index);
+    case CUDA_R_32I:
+      return word_at<std::int32_t>(d, index);
+    default:
+      return decoded(OperandEncoding::bf16, d, index);
+  }
+}
+
+Sentinel sentinel_of(const GemmRecipe& recipe) {
+  switch (recipe.d_type) {
+    case CUDA_R_64F:
+      return {0xFF, 0x7FF0'0000'0000'0000, 0x7FF0'0000'0000'0000};
+    case CUDA_R_32F:
+      return {0xFF, 0x7F80'0000, 0x7F80'0000};
+    case CUDA_R_16F:
+      return {0xFF, 0x7C00, 0x7C00};
+    case CUDA_R_32I:
+      return {0x80, 0xFFFF'FFFF, 0x8080'8080};
+    default:
+      return {0xFF, 0x7F80, 0x7F80};
+  }
+}
 
 int encoded_bits(OperandEncoding encoding) {
   // In the order of the enumeration.
@@ -140,16 +146,6 @@ double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std:
   }
   return not_a_number;
 }
-
-namespace {
-std::int64_t whole(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit;
-}
-
-std::int64_t padded(std::int64_t value, std::int64_t unit) {
-  return whole(value, unit) * unit;
-}
-}  // namespace
 
 std::size_t scale_count(ScaleLayout layout, const ScaledExtent& extent) {
   const std::int64_t blocks = whole(extent.k, scale_form(layout).block);

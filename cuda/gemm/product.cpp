@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 /// alpha and beta in host memory, in the type that the recipe names.
@@ -47,6 +45,26 @@ std::size_t batch_alignment(const GemmRecipe& recipe, const probes::GemmProblem&
   while (alignment > 1 && bits % static_cast<std::int64_t>(8 * alignment) != 0) alignment /= 2;
   return alignment;
 }
+
+constexpr std::size_t alignment = 256;
+
+std::size_t encoded_bytes(OperandEncoding encoding, std::size_t numbers) {
+  return (numbers * static_cast<std::size_t>(encoded_bits(encoding)) + 7) / 8;
+}
+
+std::size_t elements(std::int64_t rows, std::int64_t columns, std::int64_t batch) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) *
+         static_cast<std::size_t>(batch);
+}
+
+RotatingArray scales(const DeviceHealth& health,
+                     ScaleLayout layout,
+                     const ScaledExtent& extent,
+                     int sets) {
+  const std::size_t count = scale_count(layout, extent);
+  if (count == 0) return {};
+  return {health, encoded_bytes(scale_form(layout).encoding, count), sets};
+}
 }  // namespace
 
 GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& problem)
@@ -79,9 +97,9 @@ GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& 
                     CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
                     static_cast<std::int32_t>(scale_form(recipe_.b_scale).mode));
     } catch (const LibraryError&) {
-      throw NothingToMeasure(fmt::format("cuBLASLt {} does not know the scales of {}",
-                                         context.library->version,
-                                         probes::number_format_name(recipe_.format)));
+      throw NothingToMeasure("cuBLASLt {} does not know the scales of {}",
+                             context.library->version,
+                             probes::number_format_name(recipe_.format));
     }
   }
   describe_scales(0);
@@ -146,28 +164,6 @@ void GemmProduct::enqueue(int set,
                                                    algorithm.workspace_bytes,
                                                    stream));
 }
-
-namespace {
-constexpr std::size_t alignment = 256;
-
-std::size_t encoded_bytes(OperandEncoding encoding, std::size_t numbers) {
-  return (numbers * static_cast<std::size_t>(encoded_bits(encoding)) + 7) / 8;
-}
-
-std::size_t elements(std::int64_t rows, std::int64_t columns, std::int64_t batch) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) *
-         static_cast<std::size_t>(batch);
-}
-
-RotatingArray scales(const DeviceHealth& health,
-                     ScaleLayout layout,
-                     const ScaledExtent& extent,
-                     int sets) {
-  const std::size_t count = scale_count(layout, extent);
-  if (count == 0) return {};
-  return {health, encoded_bytes(scale_form(layout).encoding, count), sets};
-}
-}  // namespace
 
 RotatingArray::RotatingArray(const DeviceHealth& health, std::size_t bytes, int sets)
     : bytes_(bytes), stride_((bytes + alignment - 1) / alignment * alignment), sets_(sets) {

@@ -43,7 +43,6 @@ struct GemmOperands {
   RotatingArray b_scales;
 };
 
-/// An algorithm that the library proposed.
 struct ProposedAlgorithm {
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes = 0;

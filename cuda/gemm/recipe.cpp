@@ -122,74 +122,26 @@ constexpr bool in_order_of_formats() {
   return recipes.size() == probes::all_number_formats.size();
 }
 static_assert(in_order_of_formats());
-}  // namespace
 
-const GemmRecipe& gemm_recipe(NumberFormat format) {
-  return recipes.at(static_cast<std::size_t>(format));
-}
-
-const ScaleForm& scale_form(ScaleLayout layout) {
-  using enum OperandEncoding;
-  static constexpr std::array<ScaleForm, 6> forms{
-      {{CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, 32, scale_ue8m0},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, 16, scale_ue4m3}}};
-  return forms.at(static_cast<std::size_t>(layout));
-}
-
-bool is_block_scaled(const GemmRecipe& recipe) {
-  return recipe.a_scale != ScaleLayout::none && recipe.a_scale != ScaleLayout::tensor;
-}
-
-namespace {
 using Name = std::pair<int, const char*>;
 
+#define TILE(sides) Name(CUBLASLT_MATMUL_TILE_##sides, #sides)
 constexpr std::array tiles{
-    Name{CUBLASLT_MATMUL_TILE_32x32, "32x32"},     Name{CUBLASLT_MATMUL_TILE_32x64, "32x64"},
-    Name{CUBLASLT_MATMUL_TILE_64x32, "64x32"},     Name{CUBLASLT_MATMUL_TILE_32x128, "32x128"},
-    Name{CUBLASLT_MATMUL_TILE_64x64, "64x64"},     Name{CUBLASLT_MATMUL_TILE_128x32, "128x32"},
-    Name{CUBLASLT_MATMUL_TILE_64x96, "64x96"},     Name{CUBLASLT_MATMUL_TILE_96x64, "96x64"},
-    Name{CUBLASLT_MATMUL_TILE_64x128, "64x128"},   Name{CUBLASLT_MATMUL_TILE_128x64, "128x64"},
-    Name{CUBLASLT_MATMUL_TILE_96x128, "96x128"},   Name{CUBLASLT_MATMUL_TILE_128x96, "128x96"},
-    Name{CUBLASLT_MATMUL_TILE_64x192, "64x192"},   Name{CUBLASLT_MATMUL_TILE_192x64, "192x64"},
-    Name{CUBLASLT_MATMUL_TILE_64x256, "64x256"},   Name{CUBLASLT_MATMUL_TILE_128x128, "128x128"},
-    Name{CUBLASLT_MATMUL_TILE_256x64, "256x64"},   Name{CUBLASLT_MATMUL_TILE_128x160, "128x160"},
-    Name{CUBLASLT_MATMUL_TILE_160x128, "160x128"}, Name{CUBLASLT_MATMUL_TILE_128x192, "128x192"},
-    Name{CUBLASLT_MATMUL_TILE_192x128, "192x128"}, Name{CUBLASLT_MATMUL_TILE_64x512, "64x512"},
-    Name{CUBLASLT_MATMUL_TILE_128x256, "128x256"}, Name{CUBLASLT_MATMUL_TILE_256x128, "256x128"},
-    Name{CUBLASLT_MATMUL_TILE_512x64, "512x64"},   Name{CUBLASLT_MATMUL_TILE_192x192, "192x192"},
-    Name{CUBLASLT_MATMUL_TILE_128x320, "128x320"}, Name{CUBLASLT_MATMUL_TILE_192x256, "192x256"},
-    Name{CUBLASLT_MATMUL_TILE_256x192, "256x192"}, Name{CUBLASLT_MATMUL_TILE_320x128, "320x128"},
-    Name{CUBLASLT_MATMUL_TILE_128x384, "128x384"}, Name{CUBLASLT_MATMUL_TILE_384x128, "384x128"},
-    Name{CUBLASLT_MATMUL_TILE_256x256, "256x256"}, Name{CUBLASLT_MATMUL_TILE_128x512, "128x512"},
-    Name{CUBLASLT_MATMUL_TILE_512x128, "512x128"}};
+    TILE(32x32),   TILE(32x64),   TILE(64x32),   TILE(32x128),  TILE(64x64),   TILE(128x32),
+    TILE(64x96),   TILE(96x64),   TILE(64x128),  TILE(128x64),  TILE(96x128),  TILE(128x96),
+    TILE(64x192),  TILE(192x64),  TILE(64x256),  TILE(128x128), TILE(256x64),  TILE(128x160),
+    TILE(160x128), TILE(128x192), TILE(192x128), TILE(64x512),  TILE(128x256), TILE(256x128),
+    TILE(512x64),  TILE(192x192), TILE(128x320), TILE(192x256), TILE(256x192), TILE(320x128),
+    TILE(128x384), TILE(384x128), TILE(256x256), TILE(128x512), TILE(512x128)};
 
-constexpr std::array stages{Name{CUBLASLT_MATMUL_STAGES_16x3, "16 x 3"},
-                            Name{CUBLASLT_MATMUL_STAGES_16x4, "16 x 4"},
-                            Name{CUBLASLT_MATMUL_STAGES_16x5, "16 x 5"},
-                            Name{CUBLASLT_MATMUL_STAGES_16x6, "16 x 6"},
-                            Name{CUBLASLT_MATMUL_STAGES_32x3, "32 x 3"},
-                            Name{CUBLASLT_MATMUL_STAGES_32x4, "32 x 4"},
-                            Name{CUBLASLT_MATMUL_STAGES_32x5, "32 x 5"},
-                            Name{CUBLASLT_MATMUL_STAGES_32x6, "32 x 6"},
-                            Name{CUBLASLT_MATMUL_STAGES_64x3, "64 x 3"},
-                            Name{CUBLASLT_MATMUL_STAGES_64x4, "64 x 4"},
-                            Name{CUBLASLT_MATMUL_STAGES_64x5, "64 x 5"},
-                            Name{CUBLASLT_MATMUL_STAGES_64x6, "64 x 6"},
-                            Name{CUBLASLT_MATMUL_STAGES_128x3, "128 x 3"},
-                            Name{CUBLASLT_MATMUL_STAGES_128x4, "128 x 4"},
-                            Name{CUBLASLT_MATMUL_STAGES_128x5, "128 x 5"},
-                            Name{CUBLASLT_MATMUL_STAGES_128x6, "128 x 6"},
-                            Name{CUBLASLT_MATMUL_STAGES_8xAUTO, "8 x auto"},
-                            Name{CUBLASLT_MATMUL_STAGES_16xAUTO, "16 x auto"},
-                            Name{CUBLASLT_MATMUL_STAGES_32xAUTO, "32 x auto"},
-                            Name{CUBLASLT_MATMUL_STAGES_64xAUTO, "64 x auto"},
-                            Name{CUBLASLT_MATMUL_STAGES_128xAUTO, "128 x auto"},
-                            Name{CUBLASLT_MATMUL_STAGES_256xAUTO, "256 x auto"},
-                            Name{CUBLASLT_MATMUL_STAGES_768xAUTO, "768 x auto"}};
+#define STAGES(size, number) Name(CUBLASLT_MATMUL_STAGES_##size##x##number, #size " x " #number)
+#define AUTO_STAGES(size) Name(CUBLASLT_MATMUL_STAGES_##size##xAUTO, #size " x auto")
+constexpr std::array stages{STAGES(16, 3),    STAGES(16, 4),    STAGES(16, 5),   STAGES(16, 6),
+                            STAGES(32, 3),    STAGES(32, 4),    STAGES(32, 5),   STAGES(32, 6),
+                            STAGES(64, 3),    STAGES(64, 4),    STAGES(64, 5),   STAGES(64, 6),
+                            STAGES(128, 3),   STAGES(128, 4),   STAGES(128, 5),  STAGES(128, 6),
+                            AUTO_STAGES(8),   AUTO_STAGES(16),  AUTO_STAGES(32), AUTO_STAGES(64),
+                            AUTO_STAGES(128), AUTO_STAGES(256), AUTO_STAGES(768)};
 
 constexpr std::array clusters{Name{CUBLASLT_CLUSTER_SHAPE_AUTO, "auto"},
                               Name{CUBLASLT_CLUSTER_SHAPE_1x1x1, "1x1"},
@@ -248,6 +200,26 @@ std::string name_of(std::span<const Name> names, int value) {
   return fmt::format("{}{}", names.empty() ? "" : "id ", value);
 }
 }  // namespace
+
+const GemmRecipe& gemm_recipe(NumberFormat format) {
+  return recipes.at(static_cast<std::size_t>(format));
+}
+
+const ScaleForm& scale_form(ScaleLayout layout) {
+  using enum OperandEncoding;
+  static constexpr std::array<ScaleForm, 6> forms{
+      {{CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, 32, scale_ue8m0},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, 16, scale_ue4m3}}};
+  return forms.at(static_cast<std::size_t>(layout));
+}
+
+bool is_block_scaled(const GemmRecipe& recipe) {
+  return recipe.a_scale != ScaleLayout::none && recipe.a_scale != ScaleLayout::tensor;
+}
 
 std::string setting_name(cublasLtMatmulAlgoConfigAttributes_t attribute, int value) {
   return name_of(std::ranges::find(settings, attribute, &Setting::attribute)->names, value);

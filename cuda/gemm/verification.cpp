@@ -4,8 +4,6 @@
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 constexpr int sampled_sides = 32;
@@ -40,8 +38,8 @@ void require_written(const GemmContext& context,
       &broken, count.get(), sizeof broken, cudaMemcpyDeviceToHost, context.bench.stream()));
   context.bench.timer().wait("checking a product");
   if (broken == 0) return;
-  throw ProbeFailure(fmt::format(
-      "wrong result: {} of {} elements are NaN, infinite or were never written", broken, words));
+  throw ProbeFailure(
+      "wrong result: {} of {} elements are NaN, infinite or were never written", broken, words);
 }
 
 /// One operand as the host sees it: `outer` rows of k numbers, scaled.

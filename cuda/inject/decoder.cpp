@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <type_traits>
 
 namespace scaleworth::gpu {
 using trace::recording::CopyDirection;
@@ -66,15 +65,11 @@ std::string_view without_release(std::string_view name) {
 
 using namespace trace::recording;
 
-void count_loss(Batch& batch, const char* name) {
-  batch.losses.emplace_back(name, 1);
-}
-
 /// Sets start and duration; false, and counted, when CUPTI has no times for it.
 template <class Record, class Row>
 bool take_times(const Record& record, Row& row, Batch& batch) {
   if (record.start == 0 || record.end < record.start) {
-    count_loss(batch, "records_without_times");
+    batch.losses.emplace_back("records_without_times", 1);
     return false;
   }
   row.start_ns = record.start;

@@ -15,7 +15,6 @@ namespace scaleworth::gpu {
 NcclProfilerV4 nccl_profiler_v4();
 NcclProfilerV5 nccl_profiler_v5();
 
-/// One communicator of one rank.
 struct NcclContext {
   std::uint64_t communicator = 0;
   std::uint32_t rank = 0;

@@ -52,6 +52,36 @@ void watch(std::size_t index) {
       (has_handler ? earlier.sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART) : SA_RESTART);
   static_cast<void>(::sigaction(watched[index], &action, nullptr));
 }
+
+struct Launcher {
+  const char* rank;
+  const char* world_size;
+  const char* only_with;  // counts only where this is set too; null for always
+};
+constexpr std::array<Launcher, 5> launchers{
+    {{"RANK", "WORLD_SIZE", nullptr},
+     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
+     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+     {"PMI_RANK", "PMI_SIZE", nullptr},
+     {"PMIX_RANK", "PMIX_SIZE", nullptr}}};
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  return name.data();
+}
+
+std::uint64_t nanoseconds_of(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
 }  // namespace
 
 void watch_exit_paths() {
@@ -101,38 +131,6 @@ std::string OutputFile::append(std::string_view bytes) {
   whole_bytes_ += bytes.size();
   return {};
 }
-
-namespace {
-struct Launcher {
-  const char* rank;
-  const char* world_size;
-  const char* only_with;  // counts only where this is set too; null for always
-};
-constexpr std::array<Launcher, 5> launchers{
-    {{"RANK", "WORLD_SIZE", nullptr},
-     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
-     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
-     {"PMI_RANK", "PMI_SIZE", nullptr},
-     {"PMIX_RANK", "PMIX_SIZE", nullptr}}};
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.size() < 10 &&
-         text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
-  return name.data();
-}
-
-std::uint64_t nanoseconds_of(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-}  // namespace
 
 RankFacts rank_facts(const std::function<const char*(const char*)>& value) {
   const auto text = [&](const char* variable) {

@@ -69,6 +69,21 @@ void CUPTIAPI take_buffer(CUcontext /*context*/,
 std::string words_of(const Cupti& cupti, CUptiResult status) {
   return fmt::format("{} (code {})", cupti.words(status), static_cast<int>(status));
 }
+
+/// The file of a copy that the process has loaded; empty when it has none. A second copy would
+/// compete with the first for CUPTI's one place.
+std::string loaded_copy() {
+  for (const char* name : {"libcupti.so.13", "libcupti.so"}) {
+    void* library = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    const link_map* map = nullptr;
+    std::string path;
+    if (::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) path = map->l_name;
+    ::dlclose(library);
+    if (!path.empty()) return path;
+  }
+  return {};
+}
 }  // namespace
 
 void Tracer::called(void* self,
@@ -278,23 +293,6 @@ std::uint64_t RecordBuffers::take_discarded_bytes() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(discarded_bytes_, 0);
 }
-
-namespace {
-/// The file of a copy that the process has loaded; empty when it has none. A second copy would
-/// compete with the first for CUPTI's one place.
-std::string loaded_copy() {
-  for (const char* name : {"libcupti.so.13", "libcupti.so"}) {
-    void* library = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) continue;
-    const link_map* map = nullptr;
-    std::string path;
-    if (::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) path = map->l_name;
-    ::dlclose(library);
-    if (!path.empty()) return path;
-  }
-  return {};
-}
-}  // namespace
 
 Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named) {
   constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0

@@ -26,26 +26,7 @@ void fill(const SharedLibrary& library, Nvml& table) {
   table.version = text_of(table.read_library_version);
   table.driver_version = text_of(table.read_driver_version);
 }
-}  // namespace
 
-Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
-                                               const SearchScope& scope) {
-  const auto opened = open_table<Nvml>({Nvml::name,
-                                        "--nvml-lib",
-                                        "NVIDIA's driver",
-                                        {"libnvidia-ml.so.1", "libnvidia-ml.so"},
-                                        {},
-                                        {}},
-                                       user_path,
-                                       scope,
-                                       &fill);
-  return and_then(opened, [](const auto& table) -> Outcome<std::shared_ptr<const Nvml>> {
-    return std::shared_ptr<const Nvml>(table.get(),
-                                       [owner = table](const Nvml*) { owner->shut_down(); });
-  });
-}
-
-namespace {
 const char* words_of(const Nvml& nvml, nvml::Result status) {
   const char* words = nvml.words(status);
   return words == nullptr ? "unknown error" : words;
@@ -103,6 +84,23 @@ Outcome<NvmlDevice> find_device(const std::shared_ptr<const Nvml>& nvml,
       "NVML does not know GPU {} ({}): {}", device.ordinal, device.uuid, words_of(*nvml, status))};
 }
 }  // namespace
+
+Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
+                                               const SearchScope& scope) {
+  const auto opened = open_table<Nvml>({Nvml::name,
+                                        "--nvml-lib",
+                                        "NVIDIA's driver",
+                                        {"libnvidia-ml.so.1", "libnvidia-ml.so"},
+                                        {},
+                                        {}},
+                                       user_path,
+                                       scope,
+                                       &fill);
+  return and_then(opened, [](const auto& table) -> Outcome<std::shared_ptr<const Nvml>> {
+    return std::shared_ptr<const Nvml>(table.get(),
+                                       [owner = table](const Nvml*) { owner->shut_down(); });
+  });
+}
 
 NvmlAnswer<double> NvmlDevice::ask_field(nvml::Field field, unsigned int scope) const {
   return answer<double>(nvml_->field_values != nullptr, [&](double& value) {

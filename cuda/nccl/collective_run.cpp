@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/nccl/collective_run.h"
-
 #include "cuda/kernels/fill.h"
+#include "cuda/nccl/nccl_rank_group.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 
 #include <algorithm>
 #include <thread>
-
-#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -23,6 +20,56 @@ constexpr int not_a_number_byte = 0xFF;
 
 double between_s(const Event& first, const Event& second) {
   return std::max(1e-3 * 1e-6F, elapsed_s(first, second));
+}
+
+using probes::Collective;
+using probes::MessageShape;
+
+/// Sends and receives that start together; the group is closed whatever happens.
+void grouped(const Nccl& nccl, const std::function<void()>& calls) {
+  nccl.check(nccl.group_start());
+  try {
+    calls();
+  } catch (...) {
+    static_cast<void>(nccl.group_end());
+    throw;
+  }
+  nccl.check(nccl.group_end());
+}
+
+std::size_t start_of(int rank, std::size_t block) {
+  return static_cast<std::size_t>(rank) * block;
+}
+
+/// Point-to-point calls of one rank, of `count` elements each.
+struct Peers {
+  const Communicator& communicator;
+  std::size_t count;
+  cudaStream_t stream;
+
+  void send(const float* data, int peer) const {
+    const Nccl& nccl = communicator.nccl();
+    nccl.check(nccl.send(data, count, ncclFloat32, peer, communicator.handle(), stream));
+  }
+  void receive(float* data, int peer) const {
+    const Nccl& nccl = communicator.nccl();
+    nccl.check(nccl.receive(data, count, ncclFloat32, peer, communicator.handle(), stream));
+  }
+};
+
+/// all_to_all, gather and scatter as before NCCL had them.
+void exchange_blocks(Collective collective, const Peers& peers, const CollectiveBuffers& buffers) {
+  const bool root = peers.communicator.rank() == 0;
+  const bool all = collective == Collective::all_to_all;
+  for (int peer = 0; peer < peers.communicator.ranks(); ++peer) {
+    const std::size_t start = start_of(peer, peers.count);
+    if (all || (collective == Collective::scatter && root)) peers.send(buffers.send + start, peer);
+    if (all || (collective == Collective::gather && root)) {
+      peers.receive(buffers.receive + start, peer);
+    }
+  }
+  if (collective == Collective::gather) peers.send(buffers.send, 0);
+  if (collective == Collective::scatter) peers.receive(buffers.receive, 0);
 }
 }  // namespace
 
@@ -103,8 +150,8 @@ void CollectiveRun::verify() {
   check(cudaMemcpyAsync(&wrong, errors, sizeof(wrong), cudaMemcpyDeviceToHost, stream));
   check(cudaStreamSynchronize(stream));
   if (wrong != 0) {
-    throw ProbeFailure(fmt::format(
-        "{} on {}: {} of {} elements are wrong", what_, place_.name(), wrong, shape_.receive));
+    throw ProbeFailure(
+        "{} on {}: {} of {} elements are wrong", what_, place_.name(), wrong, shape_.receive);
   }
 }
 
@@ -149,69 +196,16 @@ void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expect
     if (waited < std::chrono::milliseconds(1)) continue;
     communicator_.require_healthy(what_);
     check_interrupt();
-    if (stop_) throw ProbeFailure(fmt::format("{}: another rank gave up", place_.name()));
+    if (stop_) throw ProbeFailure("{}: another rank gave up", place_.name());
     if (waited > limit) {
-      throw ProbeFailure(
-          fmt::format("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
-                      what_,
-                      place_.name(),
-                      limit.count()));
+      throw ProbeFailure("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
+                         what_,
+                         place_.name(),
+                         limit.count());
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
-
-namespace {
-using probes::Collective;
-using probes::MessageShape;
-
-/// Sends and receives that start together; the group is closed whatever happens.
-void grouped(const Nccl& nccl, const std::function<void()>& calls) {
-  nccl.check(nccl.group_start());
-  try {
-    calls();
-  } catch (...) {
-    static_cast<void>(nccl.group_end());
-    throw;
-  }
-  nccl.check(nccl.group_end());
-}
-
-std::size_t start_of(int rank, std::size_t block) {
-  return static_cast<std::size_t>(rank) * block;
-}
-
-/// Point-to-point calls of one rank, of `count` elements each.
-struct Peers {
-  const Communicator& communicator;
-  std::size_t count;
-  cudaStream_t stream;
-
-  void send(const float* data, int peer) const {
-    const Nccl& nccl = communicator.nccl();
-    nccl.check(nccl.send(data, count, ncclFloat32, peer, communicator.handle(), stream));
-  }
-  void receive(float* data, int peer) const {
-    const Nccl& nccl = communicator.nccl();
-    nccl.check(nccl.receive(data, count, ncclFloat32, peer, communicator.handle(), stream));
-  }
-};
-
-/// all_to_all, gather and scatter as before NCCL had them.
-void exchange_blocks(Collective collective, const Peers& peers, const CollectiveBuffers& buffers) {
-  const bool root = peers.communicator.rank() == 0;
-  const bool all = collective == Collective::all_to_all;
-  for (int peer = 0; peer < peers.communicator.ranks(); ++peer) {
-    const std::size_t start = start_of(peer, peers.count);
-    if (all || (collective == Collective::scatter && root)) peers.send(buffers.send + start, peer);
-    if (all || (collective == Collective::gather && root)) {
-      peers.receive(buffers.receive + start, peer);
-    }
-  }
-  if (collective == Collective::gather) peers.send(buffers.send, 0);
-  if (collective == Collective::scatter) peers.receive(buffers.receive, 0);
-}
-}  // namespace
 
 CollectiveBuffers in_place_buffers(Collective collective,
                                    const MessageShape& shape,
@@ -233,8 +227,7 @@ CollectiveBuffers in_place_buffers(Collective collective,
     case Collective::send_receive:
       break;
   }
-  throw NothingToMeasure(
-      fmt::format("{} has no form in place", probes::collective_name(collective)));
+  throw NothingToMeasure("{} has no form in place", probes::collective_name(collective));
 }
 
 void enqueue(Collective collective,

@@ -8,38 +8,13 @@
 #include <array>
 #include <cctype>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 NothingToMeasure too_old(const Nccl& nccl) {
-  return NothingToMeasure(
-      fmt::format("NCCL {} registers no buffers, 2.19 is the first that does", nccl.version));
-}
-}  // namespace
-
-Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
-                           const ncclUniqueId& id,
-                           int ranks,
-                           int rank)
-    : handle_(nullptr, {std::move(nccl)}), ranks_(ranks), rank_(rank) {
-  ncclComm_t communicator = nullptr;
-  const Nccl& table = this->nccl();
-  table.check(table.init_rank(&communicator, ranks, id, rank));
-  handle_.reset(communicator);
+  return NothingToMeasure("NCCL {} registers no buffers, 2.19 is the first that does",
+                          nccl.version);
 }
 
-void Communicator::require_healthy(const std::string& doing) const {
-  ncclResult_t state = ncclSuccess;
-  nccl().check(nccl().get_async_error(handle(), &state));
-  if (state == ncclSuccess || state == ncclInProgress) return;
-  const std::string words = nccl().words(state);
-  const std::string what = fmt::format("{}, rank {} of {}: {}", doing, rank_, ranks_, words);
-  if (is_lack_of_memory(state, words)) throw OutOfMemory(what);
-  throw ProbeFailure(what);
-}
-
-namespace {
 using probes::CollectiveWork;
 using probes::MessageShape;
 
@@ -64,7 +39,36 @@ CollectiveBuffers divide(const CollectiveWork& work,
   if (work.in_place) return in_place_buffers(work.collective, shape, elements, team_rank);
   return {elements, elements + receive_offset(shape) / sizeof(float)};
 }
+
+constexpr std::array<std::string_view, 4> memory_words{
+    "out of memory", "alloc", "no space left", "creating shared memory"};
+
+OutOfMemory out_of_memory(const std::string& who, const char* what) {
+  return OutOfMemory("{}: out of memory: {}", who, what);
+}
+
 }  // namespace
+
+Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
+                           const ncclUniqueId& id,
+                           int ranks,
+                           int rank)
+    : handle_(nullptr, {std::move(nccl)}), ranks_(ranks), rank_(rank) {
+  ncclComm_t communicator = nullptr;
+  const Nccl& table = this->nccl();
+  table.check(table.init_rank(&communicator, ranks, id, rank));
+  handle_.reset(communicator);
+}
+
+void Communicator::require_healthy(const std::string& doing) const {
+  ncclResult_t state = ncclSuccess;
+  nccl().check(nccl().get_async_error(handle(), &state));
+  if (state == ncclSuccess || state == ncclInProgress) return;
+  const std::string words = nccl().words(state);
+  const std::string what = fmt::format("{}, rank {} of {}: {}", doing, rank_, ranks_, words);
+  if (is_lack_of_memory(state, words)) throw OutOfMemory(what);
+  throw ProbeFailure(what);
+}
 
 LocalRank::LocalRank(int ordinal, int rank) : health_(ordinal), rank_(rank) {
   use();
@@ -139,20 +143,6 @@ const std::vector<Event>& LocalRank::events(std::size_t count) {
   return events_;
 }
 
-namespace {
-constexpr std::array<std::string_view, 4> memory_words{
-    "out of memory", "alloc", "no space left", "creating shared memory"};
-
-OutOfMemory out_of_memory(const std::string& who, const char* what) {
-  return OutOfMemory(fmt::format("{}: out of memory: {}", who, what));
-}
-
-/// Without the call site: a folder's name may have one of these words.
-std::string_view before_code(std::string_view what) {
-  return what.substr(0, what.rfind(" (code "));
-}
-}  // namespace
-
 bool is_lack_of_memory(int code, std::string_view words) {
   if (code != ncclUnhandledCudaError && code != ncclSystemError) return false;
   std::string lower(words);
@@ -170,7 +160,9 @@ void name_lack_of_memory(const std::string& who, const std::function<void()>& ac
     if (error.status() != cudaErrorMemoryAllocation) throw;
     throw out_of_memory(who, error.what());
   } catch (const LibraryError& error) {
-    if (!is_lack_of_memory(error.code(), before_code(error.what()))) throw;
+    // Without the call site: a folder's name may have one of these words.
+    const std::string_view what = error.what();
+    if (!is_lack_of_memory(error.code(), what.substr(0, what.rfind(" (code ")))) throw;
     throw out_of_memory(who, error.what());
   }
 }

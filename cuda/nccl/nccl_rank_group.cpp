@@ -11,8 +11,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::CollectiveAlgorithm;
@@ -58,10 +56,9 @@ std::vector<int> members_of(const CollectiveWork& work, int size) {
   const std::set<int> distinct(members.begin(), members.end());
   if (members.size() < 2 || distinct.size() != members.size() || *distinct.begin() < 0 ||
       *distinct.rbegin() >= size) {
-    throw ProbeFailure(
-        fmt::format("a collective of {} of {} ranks: at least 2 different ranks are needed",
-                    members.size(),
-                    size));
+    throw ProbeFailure("a collective of {} of {} ranks: at least 2 different ranks are needed",
+                       members.size(),
+                       size);
   }
   return members;
 }
@@ -241,11 +238,11 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
   const NcclReport report = prepare(work);
   const bool forced = !work.algorithm.empty();
   if (forced && (report.refused || !report.tuner_called)) {
-    throw NothingToMeasure(fmt::format(
-        "NCCL {} for {}",
-        report.tuner_called ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
-                            : "asks no tuner",
-        describe(work)));
+    throw NothingToMeasure("NCCL {} for {}",
+                           report.tuner_called
+                               ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
+                               : "asks no tuner",
+                           describe(work));
   }
   probes::CollectivePacer pacer(work.mode, target, report.operation);
   if (work.mode == CollectiveMode::graph) {

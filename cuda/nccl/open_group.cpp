@@ -13,8 +13,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr int default_port = 29431;
@@ -57,9 +55,8 @@ int rendezvous_port(const LaunchEnvironment& launch) {
 
 Rendezvous join(const LaunchEnvironment& launch) {
   if (!launch.rank || !launch.world_size) {
-    throw UserError(
-        fmt::format("{} announces no world size: give --rank, --world-size and --rendezvous",
-                    launcher_name(launch.launcher)));
+    throw UserError("{} announces no world size: give --rank, --world-size and --rendezvous",
+                    launcher_name(launch.launcher));
   }
   return Rendezvous({.host = launch.rendezvous_host.empty() ? "127.0.0.1" : launch.rendezvous_host,
                      .port = rendezvous_port(launch),
@@ -84,10 +81,10 @@ int own_ordinal(Rendezvous& meeting, bool shared) {
     } else if (index < count) {
       ordinal = index;
     } else {
-      throw UserError(fmt::format(
+      throw UserError(
           "this is rank {} of its host, which shows {} GPUs: start at most one rank per GPU",
           index,
-          count));
+          count);
     }
   }));
   return ordinal;
@@ -165,8 +162,8 @@ TrainingLibraries open_libraries(probes::Rendezvous& meeting,
 probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) {
   probes::check_training_work(work);
   if (work.ranks > size()) {
-    throw UserError(fmt::format(
-        "training on {} GPUs: this job has {}; use at most as many", work.ranks, size()));
+    throw UserError(
+        "training on {} GPUs: this job has {}; use at most as many", work.ranks, size());
   }
   const auto watch = watchdog_.watch(fmt::format("the training step on {} GPUs", work.ranks));
   const TrainingLibraries libraries = open_libraries(meeting_, options_, work.trace);

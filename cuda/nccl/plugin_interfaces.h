@@ -82,7 +82,6 @@ inline constexpr int nccl_state_send_peer = 20;
 /// A kernel's channel has ended.
 inline constexpr int nccl_state_kernel_channel_end = 22;
 
-/// Of a collective.
 struct NcclCollectiveEvent {
   std::uint64_t sequence;
   const char* function;

@@ -10,7 +10,6 @@
 #include <span>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::gpu {

@@ -73,7 +73,6 @@ class PluginState {
 /// One in a process: NCCL's plugin calls carry no pointer to another.
 PluginState& plugin_state();
 
-/// What a process reports of the warm-up to rank 0.
 std::string warm_up_text(const NcclReport& report);
 /// Throws ProbeFailure for anything else than such a text.
 NcclReport parse_warm_up(const std::string& text);

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <set>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -167,11 +166,11 @@ void refuse_shared_gpus(const std::vector<RankPlace>& places) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t j = i + 1; j < places.size(); ++j) {
       if (places[i].host != places[j].host || places[i].uuid != places[j].uuid) continue;
-      throw UserError(fmt::format(
+      throw UserError(
           "ranks {} and {} have the same GPU {}: start one rank per GPU, or say --shared-gpu",
           i,
           j,
-          places[i].uuid));
+          places[i].uuid);
     }
   }
 }

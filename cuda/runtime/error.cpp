@@ -58,19 +58,19 @@ void throw_failure(DeviceHealth& health,
   }
   if (status == cudaErrorMemoryAllocation) {
     throw OutOfMemory(
-        fmt::format("GPU {}: out of memory while {}: {}; end other programs on it (nvidia-smi "
-                    "lists them) or choose a smaller size",
-                    gpu,
-                    doing,
-                    what));
+        "GPU {}: out of memory while {}: {}; end other programs on it (nvidia-smi "
+        "lists them) or choose a smaller size",
+        gpu,
+        doing,
+        what);
   }
   if (status == cudaErrorDevicesUnavailable) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "GPU {} is held by another program in exclusive compute mode, or is prohibited: end that "
         "program, or have it set to the default mode (nvidia-smi -c 0) [{}]",
         gpu,
-        what));
+        what);
   }
-  throw ProbeFailure(fmt::format("GPU {}: {} failed: {}", gpu, doing, what));
+  throw ProbeFailure("GPU {}: {} failed: {}", gpu, doing, what);
 }
 }  // namespace scaleworth::gpu

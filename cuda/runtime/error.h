@@ -38,7 +38,6 @@ class DeviceHealth {
   void lose(const std::string& reason) {
     if (!lost()) reason_ = reason;
   }
-  /// Throws GpuLost with the reason if the GPU is lost.
   void require() const {
     if (lost()) throw GpuLost(reason_);
   }

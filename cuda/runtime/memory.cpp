@@ -9,7 +9,6 @@
 #include <cstring>
 #include <system_error>
 
-#include <fmt/format.h>
 #include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -45,13 +44,13 @@ DeviceBuffer allocate_device(const DeviceHealth& health, std::size_t bytes) {
     std::size_t available = 0;
     std::size_t total = 0;
     check(cudaMemGetInfo(&available, &total));
-    throw OutOfMemory(fmt::format(
+    throw OutOfMemory(
         "GPU {}: out of memory: {:.0f} MiB wanted, {:.0f} of {:.0f} MiB free; end other "
         "programs on it (nvidia-smi lists them) or choose a smaller size",
         health.ordinal(),
         as_mebibytes(bytes),
         as_mebibytes(available),
-        as_mebibytes(total)));
+        as_mebibytes(total));
   }
   check(status);
   return DeviceBuffer(memory, {&health});
@@ -64,10 +63,10 @@ PinnedBuffer allocate_pinned(const DeviceHealth& health, std::size_t bytes) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw OutOfMemory(
-        fmt::format("GPU {}: the system page-locks no {:.0f} MiB of host memory; free host memory, "
-                    "or raise the limit of this container",
-                    health.ordinal(),
-                    as_mebibytes(bytes)));
+        "GPU {}: the system page-locks no {:.0f} MiB of host memory; free host memory, "
+        "or raise the limit of this container",
+        health.ordinal(),
+        as_mebibytes(bytes));
   }
   check(status);
   PinnedBuffer buffer(memory, {&health});
@@ -92,9 +91,9 @@ HostRegion::HostRegion(const DeviceHealth& health,
                        const HostPlacement& placement) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    throw OutOfMemory(fmt::format("the system gives no {} bytes of host memory: {}",
-                                  bytes,
-                                  std::generic_category().message(errno)));
+    throw OutOfMemory("the system gives no {} bytes of host memory: {}",
+                      bytes,
+                      std::generic_category().message(errno));
   }
   memory_ = {memory, FreeHostRegion{bytes, HostRegionKind::mapped, &health}};
   place(placement, bytes);
@@ -118,11 +117,11 @@ void HostRegion::lock(const HostPlacement& placement, std::size_t bytes) {
   }
   cudaGetLastError();
   if (status == cudaErrorMemoryAllocation) {
-    throw OutOfMemory(fmt::format(
+    throw OutOfMemory(
         "GPU {}: the system page-locks no {} bytes of host memory; free host memory, or "
         "raise the limit of this container",
         health.ordinal(),
-        bytes));
+        bytes);
   }
   if (breaks_context(status)) check(status);
   const std::string reason = fmt::format("the driver page-locks no memory of this program ({})",

@@ -13,8 +13,6 @@
 #include <span>
 #include <thread>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 bool is_straggler(const probes::TrainingWork& work, Rank rank) {
@@ -184,8 +182,8 @@ FinishedStep DeviceTrainer::finish(int step) {
   FinishedStep finished{loss[0], {}};
   if (anchor_.event) finished.times = times_of(slot);
   if (!std::isfinite(finished.loss)) {
-    throw ProbeFailure(fmt::format(
-        "the loss became {} at step {}", std::isnan(finished.loss) ? "NaN" : "infinite", step));
+    throw ProbeFailure(
+        "the loss became {} at step {}", std::isnan(finished.loss) ? "NaN" : "infinite", step);
   }
   // Some rank asked to stop; it may be another one that received the signal.
   if (loss[1] > 0.0F) throw Interrupted(interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
@@ -204,7 +202,7 @@ void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
   while (!has_happened(event)) {
     require_others(step);
     if (std::chrono::steady_clock::now() > deadline) {
-      throw ProbeFailure(fmt::format(
+      throw ProbeFailure(
           "rank {} (GPU {}): step {} of the training did not end within {} s: {}",
           rank_.rank.index,
           rank_.ordinal,
@@ -214,7 +212,7 @@ void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
               ? "a rank is stuck or gone and the all-reduce waits for it; see the other ranks' "
                 "messages, and NCCL_DEBUG=INFO"
               : "the GPU hangs or another program keeps it busy; see nvidia-smi and dmesg for "
-                "Xid"));
+                "Xid");
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
@@ -289,7 +287,7 @@ void NcclExchange::require_healthy(const std::string& doing) {
   ncclResult_t state = ncclSuccess;
   nccl_->check(nccl_->get_async_error(communicator_, &state));
   if (state == ncclSuccess || state == ncclInProgress) return;
-  throw ProbeFailure(fmt::format("{}, rank {}: NCCL: {}", doing, rank_, nccl_->error_words(state)));
+  throw ProbeFailure("{}, rank {}: NCCL: {}", doing, rank_, nccl_->error_words(state));
 }
 
 StepSchedule make_schedule(const DeviceTransformer& model, Bytes bucket, int ranks) {

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using std::chrono::nanoseconds;
@@ -17,51 +15,8 @@ using std::chrono::nanoseconds;
 std::string sum_name(std::size_t sum) {
   return sum == 0 ? "loss" : fmt::format("bucket {}", sum - 1);
 }
-}  // namespace
 
-void append_step_spans(const StepSchedule& schedule,
-                       const StepTimes& times,
-                       const ClockMap& clock,
-                       Rank rank,
-                       std::int32_t step,
-                       std::vector<Span>& spans) {
-  const auto at = [&clock](double time) {
-    return nanoseconds(std::llround((clock.offset + clock.factor * time) * 1e9));
-  };
-  const nanoseconds start = at(times.previous_end);
-  nanoseconds now = start;
-  // From where the last one ended; an event that was read as earlier ends it there.
-  const auto until = [&](double time, Activity activity, int sequence, const std::string& name) {
-    const nanoseconds end = std::max(now, at(time));
-    spans.push_back({rank, step, activity, sequence, now, end, name});
-    now = end;
-  };
-  until(times.start, Activity::host, -1, "data and launch");
-  std::size_t sum = 0;
-  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
-    until(times.stage_end[stage], Activity::compute, -1, schedule.stages[stage]);
-    for (; sum < schedule.posted_after.size() && schedule.posted_after[sum] == stage; ++sum) {
-      const auto number = static_cast<std::int32_t>(sum);
-      spans.push_back({rank, step, Activity::post, number, now, now, "post " + sum_name(sum)});
-    }
-  }
-  for (sum = 0; sum < times.sum_end.size(); ++sum) {
-    if (at(times.sum_end[sum]) <= now) continue;
-    until(times.sum_end[sum],
-          Activity::collective_wait,
-          static_cast<std::int32_t>(sum),
-          "all-reduce " + sum_name(sum));
-  }
-  until(times.end, Activity::optimizer, -1, "optimizer");
-  spans.push_back({rank, step, Activity::step, -1, start, now, "step"});
-}
-
-namespace {
 using Activities = std::vector<DeviceActivity>;
-
-bool is_sum(const DeviceActivity& activity) {
-  return activity.name.find("nccl") != std::string::npos;
-}
 
 // The mangled name of the optimizer's kernel has its argument's type.
 bool is_update(const DeviceActivity& activity) {
@@ -89,7 +44,8 @@ std::vector<StepActivities> split(Activities activities) {
   for (DeviceActivity& activity : activities) {
     const std::int64_t end = activity.end_ns;
     const bool last = is_update(activity);
-    (is_sum(activity) ? open.sums : open.own).push_back(std::move(activity));
+    (activity.name.find("nccl") != std::string::npos ? open.sums : open.own)
+        .push_back(std::move(activity));
     if (!last) continue;
     if (!first) steps.push_back(std::move(open));  // where the first one began is not known
     first = false;
@@ -98,7 +54,6 @@ std::vector<StepActivities> split(Activities activities) {
   return steps;
 }
 
-/// Spans of one step of a rank.
 void append_kernel_spans(const StepActivities& step,
                          Rank rank,
                          std::int32_t number,
@@ -142,26 +97,7 @@ void append_kernel_spans(const StepActivities& step,
     now = own.end_ns;
   }
 }
-}  // namespace
 
-std::vector<Span> kernel_spans(std::vector<DeviceActivity> activities,
-                               const StepWindow& window,
-                               Rank rank) {
-  std::vector<StepActivities> steps = split(std::move(activities));
-  std::vector<Span> spans;
-  const auto wanted = static_cast<std::size_t>(window.steps);
-  if (steps.size() < wanted) return spans;
-  steps.erase(steps.begin(), steps.end() - window.steps);
-  for (const StepActivities& step : steps) {
-    if (step.sums.size() != window.sums) return {};
-  }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    append_kernel_spans(steps[i], rank, static_cast<std::int32_t>(i), spans);
-  }
-  return spans;
-}
-
-namespace {
 constexpr int tries = 50;
 constexpr double limit_s = 10.0;
 
@@ -182,6 +118,60 @@ double wait_until_done(cudaEvent_t event, double before) {
   }
 }
 }  // namespace
+
+void append_step_spans(const StepSchedule& schedule,
+                       const StepTimes& times,
+                       const ClockMap& clock,
+                       Rank rank,
+                       std::int32_t step,
+                       std::vector<Span>& spans) {
+  const auto at = [&clock](double time) {
+    return nanoseconds(std::llround((clock.offset + clock.factor * time) * 1e9));
+  };
+  const nanoseconds start = at(times.previous_end);
+  nanoseconds now = start;
+  // From where the last one ended; an event that was read as earlier ends it there.
+  const auto until = [&](double time, Activity activity, int sequence, const std::string& name) {
+    const nanoseconds end = std::max(now, at(time));
+    spans.push_back({rank, step, activity, sequence, now, end, name});
+    now = end;
+  };
+  until(times.start, Activity::host, -1, "data and launch");
+  std::size_t sum = 0;
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    until(times.stage_end[stage], Activity::compute, -1, schedule.stages[stage]);
+    for (; sum < schedule.posted_after.size() && schedule.posted_after[sum] == stage; ++sum) {
+      const auto number = static_cast<std::int32_t>(sum);
+      spans.push_back({rank, step, Activity::post, number, now, now, "post " + sum_name(sum)});
+    }
+  }
+  for (sum = 0; sum < times.sum_end.size(); ++sum) {
+    if (at(times.sum_end[sum]) <= now) continue;
+    until(times.sum_end[sum],
+          Activity::collective_wait,
+          static_cast<std::int32_t>(sum),
+          "all-reduce " + sum_name(sum));
+  }
+  until(times.end, Activity::optimizer, -1, "optimizer");
+  spans.push_back({rank, step, Activity::step, -1, start, now, "step"});
+}
+
+std::vector<Span> kernel_spans(std::vector<DeviceActivity> activities,
+                               const StepWindow& window,
+                               Rank rank) {
+  std::vector<StepActivities> steps = split(std::move(activities));
+  std::vector<Span> spans;
+  const auto wanted = static_cast<std::size_t>(window.steps);
+  if (steps.size() < wanted) return spans;
+  steps.erase(steps.begin(), steps.end() - window.steps);
+  for (const StepActivities& step : steps) {
+    if (step.sums.size() != window.sums) return {};
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    append_kernel_spans(steps[i], rank, static_cast<std::int32_t>(i), spans);
+  }
+  return spans;
+}
 
 ClockAnchor set_anchor(cudaStream_t stream) {
   ClockAnchor best;

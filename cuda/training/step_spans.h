@@ -8,7 +8,6 @@
 #include "probes/training/shape.h"
 #include "src/core/span.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>

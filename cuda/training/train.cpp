@@ -22,8 +22,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::TrainingMeasured;
@@ -259,18 +257,7 @@ class LocalTraining {
   std::string no_graphs_;
   std::string no_trace_;
 };
-}  // namespace
 
-TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
-                               probes::Rendezvous& meeting,
-                               const TrainingLibraries& libraries,
-                               const TrainingWork& work) {
-  probes::check_training_work(work);
-  check_device_shape(work.shape);
-  return LocalTraining(local, meeting, libraries, work).run();
-}
-
-namespace {
 /// Ranks' shares to text and back: plain values as their bytes, strings and vectors as their length
 /// and their elements. The fields of a type are listed once for both ways.
 class ShareArchive {
@@ -335,6 +322,15 @@ class ShareArchive {
   std::string_view rest_;
 };
 }  // namespace
+
+TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
+                               probes::Rendezvous& meeting,
+                               const TrainingLibraries& libraries,
+                               const TrainingWork& work) {
+  probes::check_training_work(work);
+  check_device_shape(work.shape);
+  return LocalTraining(local, meeting, libraries, work).run();
+}
 
 std::string shares_text(std::vector<RankShare> shares) {
   ShareArchive archive;

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 // The transpose of `operand`, which is [rows, columns].
@@ -33,21 +31,7 @@ int common_alignment(const GemmCall& call) {
   }
   return static_cast<int>(bits & (~bits + 1));  // the lowest bit that is set
 }
-}  // namespace
 
-GemmPlanKey::GemmPlanKey(const GemmCall& call)
-    : m(call.n),
-      n(call.m),
-      k(call.k),
-      batch(call.batch),
-      a(transpose_of(call.b, call.k, call.n)),
-      b(transpose_of(call.a, call.m, call.k)),
-      d{call.n, call.m, call.result.stride, call.result.batch_stride, false},
-      addend(call.addend != nullptr),
-      bias(call.bias != nullptr),
-      alignment(common_alignment(call)) {}
-
-namespace {
 // What PyTorch gives cuBLASLt from Hopper on.
 constexpr std::size_t workspace_size = std::size_t{32} << 20U;
 
@@ -73,6 +57,18 @@ LtDescriptor make_descriptor(const std::shared_ptr<const CublasLt>& library,
   return descriptor;
 }
 }  // namespace
+
+GemmPlanKey::GemmPlanKey(const GemmCall& call)
+    : m(call.n),
+      n(call.m),
+      k(call.k),
+      batch(call.batch),
+      a(transpose_of(call.b, call.k, call.n)),
+      b(transpose_of(call.a, call.m, call.k)),
+      d{call.n, call.m, call.result.stride, call.result.batch_stride, false},
+      addend(call.addend != nullptr),
+      bias(call.bias != nullptr),
+      alignment(common_alignment(call)) {}
 
 struct GemmPlans::Plan {
   GemmPlanKey key;
@@ -116,14 +112,14 @@ GemmPlans::Plan& GemmPlans::plan_of(const GemmCall& call) {
                                                     &found);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) library_->check(status);
   if (status != CUBLAS_STATUS_SUCCESS || found == 0 || result.state != CUBLAS_STATUS_SUCCESS) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "cuBLASLt {} has no bf16 product of {} x {} x {} ({} at once, {} B aligned) for this GPU",
         library_->version,
         key.m,
         key.n,
         key.k,
         key.batch,
-        key.alignment));
+        key.alignment);
   }
   plan->algorithm = result.algo;
   return *plans_.emplace_back(std::move(plan));

@@ -25,6 +25,36 @@ LayerBuffers make_layer(const probes::TransformerShape& shape,
   }
   return layer;
 }
+
+/// Of the step numbered from 0: the rate and the corrections of Adam, as on the host.
+AdamFactors adam_factors(int step) {
+  constexpr double learning_rate = 1e-3;
+  const int count = step + 1;
+  return {static_cast<float>(learning_rate / (1.0 - std::pow(0.9, count))),
+          static_cast<float>(1.0 / (1.0 - std::pow(0.999, count)))};
+}
+
+// Counting sort of the tokens by what they are; equal ones keep their order.
+void sort_tokens(std::span<const std::int32_t> text,
+                 std::size_t sequence,
+                 std::span<std::int32_t> starts,
+                 std::span<std::int32_t> order) {
+  std::fill(starts.begin(), starts.end(), 0);
+  const auto word = [&](std::size_t token) {
+    return static_cast<std::size_t>(text[token / sequence * (sequence + 1) + token % sequence]);
+  };
+  for (std::size_t token = 0; token < order.size(); ++token) ++starts[word(token) + 1];
+  for (std::size_t row = 1; row < starts.size(); ++row) starts[row] += starts[row - 1];
+  std::vector<std::int32_t> next(starts.begin(), starts.end() - 1);
+  for (std::size_t token = 0; token < order.size(); ++token) {
+    order[static_cast<std::size_t>(next[word(token)]++)] = static_cast<std::int32_t>(token);
+  }
+}
+
+template <class T>
+std::span<T> part(std::span<std::byte> block, std::size_t start, std::size_t end) {
+  return {reinterpret_cast<T*>(block.data() + start), (end - start) / sizeof(T)};
+}
 }  // namespace
 
 TrainingBuffers::TrainingBuffers(const probes::TransformerShape& shape,
@@ -57,38 +87,6 @@ Bytes training_bytes(const probes::TransformerShape& shape, std::int64_t sequenc
   const TrainingBuffers buffers(shape, sequences, memory);
   return Bytes(static_cast<double>(memory.bytes()));
 }
-
-namespace {
-/// Of the step numbered from 0: the rate and the corrections of Adam, as on the host.
-AdamFactors adam_factors(int step) {
-  constexpr double learning_rate = 1e-3;
-  const int count = step + 1;
-  return {static_cast<float>(learning_rate / (1.0 - std::pow(0.9, count))),
-          static_cast<float>(1.0 / (1.0 - std::pow(0.999, count)))};
-}
-
-// Counting sort of the tokens by what they are; equal ones keep their order.
-void sort_tokens(std::span<const std::int32_t> text,
-                 std::size_t sequence,
-                 std::span<std::int32_t> starts,
-                 std::span<std::int32_t> order) {
-  std::fill(starts.begin(), starts.end(), 0);
-  const auto word = [&](std::size_t token) {
-    return static_cast<std::size_t>(text[token / sequence * (sequence + 1) + token % sequence]);
-  };
-  for (std::size_t token = 0; token < order.size(); ++token) ++starts[word(token) + 1];
-  for (std::size_t row = 1; row < starts.size(); ++row) starts[row] += starts[row - 1];
-  std::vector<std::int32_t> next(starts.begin(), starts.end() - 1);
-  for (std::size_t token = 0; token < order.size(); ++token) {
-    order[static_cast<std::size_t>(next[word(token)]++)] = static_cast<std::int32_t>(token);
-  }
-}
-
-template <class T>
-std::span<T> part(std::span<std::byte> block, std::size_t start, std::size_t end) {
-  return {reinterpret_cast<T*>(block.data() + start), (end - start) / sizeof(T)};
-}
-}  // namespace
 
 StepInputLayout::StepInputLayout(const probes::TransformerShape& shape, std::int64_t sequences) {
   const auto words = [](std::int64_t count) { return static_cast<std::size_t>(count) * 4; };

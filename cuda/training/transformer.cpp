@@ -6,8 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 void check_device_shape(const probes::TransformerShape& shape) {
   const std::pair<const char*, std::int64_t> sizes[] = {
@@ -17,7 +15,7 @@ void check_device_shape(const probes::TransformerShape& shape) {
       {"vocabulary", shape.vocabulary}};
   for (const auto& [name, value] : sizes) {
     if (value > 0 && value % Pack::size == 0) continue;
-    throw UserError(fmt::format("training on a GPU: {} is {}: use a multiple of 8", name, value));
+    throw UserError("training on a GPU: {} is {}: use a multiple of 8", name, value);
   }
 }
 

@@ -142,7 +142,6 @@ struct StepInputLayout {
   std::size_t bytes = 0;
 };
 
-/// Which data a step reads.
 struct StepData {
   std::uint64_t seed = 1;
   std::uint64_t first_sample = 0;  // of this rank, in this step

@@ -13,8 +13,6 @@
 #include <random>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr int gaps_until_smaller = 2;
@@ -23,12 +21,67 @@ BatchTiming run_once(const BatchFunction& run, int repetitions) {
   check_interrupt();
   const BatchTiming timing = run(repetitions);
   if (!std::isfinite(timing.time.value()) || timing.time.value() <= 0.0) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "{} operations took {} s by the GPU's clock: its events or the kernel are broken",
         repetitions,
-        timing.time.value()));
+        timing.time.value());
   }
   return timing;
+}
+
+/// A mask of NVML has fewer than 53 bits in use: exact as a double. A refused one is NaN.
+std::vector<double> masks_of(const Telemetry& telemetry) {
+  std::vector<double> masks;
+  for (const std::int64_t mask : telemetry.clock_event_reasons) {
+    masks.push_back(mask < 0 ? std::numeric_limits<double>::quiet_NaN()
+                             : static_cast<double>(mask));
+  }
+  return masks;
+}
+
+std::map<std::string, std::vector<double>> readings_of(const Telemetry& telemetry) {
+  std::map<std::string, std::vector<double>> readings{
+      {fields::telemetry_time_s, telemetry.time_s},
+      {fields::telemetry_sm_clock_hz, telemetry.sm_clock_hz},
+      {fields::telemetry_memory_clock_hz, telemetry.memory_clock_hz},
+      {fields::telemetry_power_w, telemetry.power_w},
+      {fields::telemetry_temperature_c, telemetry.temperature_c},
+      {fields::telemetry_clock_event_reasons, masks_of(telemetry)}};
+  std::erase_if(readings, [](const auto& entry) { return entry.second.empty(); });
+  return readings;
+}
+
+bool is_whole(const std::map<std::string, std::vector<double>>& readings, std::size_t index) {
+  return std::ranges::all_of(readings, [&](const auto& entry) {
+    return index < entry.second.size() && std::isfinite(entry.second[index]);
+  });
+}
+
+void add_telemetry(const Telemetry& telemetry, Point& point) {
+  const auto readings = readings_of(telemetry);
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < telemetry.time_s.size(); ++i) {
+    if (!is_whole(readings, i)) {
+      ++left_out;
+      continue;
+    }
+    for (const auto& [name, values] : readings) point.samples[name].push_back(values[i]);
+  }
+  if (left_out > 0) {
+    point.warnings.push_back(
+        fmt::format("{} of {} telemetry readings left out: the driver refused a part of them",
+                    left_out,
+                    telemetry.time_s.size()));
+  }
+  if (!telemetry.missing.empty() && !telemetry.time_s.empty()) {
+    point.warnings.push_back("telemetry ended early: " + telemetry.missing);
+  }
+  if (telemetry.pcie_generation && telemetry.pcie_width) {
+    point.samples[fields::telemetry_pcie_generation] = {double(*telemetry.pcie_generation)};
+    point.samples[fields::telemetry_pcie_width] = {double(*telemetry.pcie_width)};
+  }
+  if (telemetry.energy_j) point.samples[fields::telemetry_energy_j] = {*telemetry.energy_j};
+  if (telemetry.window_s > 0.0) point.samples[fields::telemetry_window_s] = {telemetry.window_s};
 }
 }  // namespace
 
@@ -128,63 +181,6 @@ std::uint32_t place_after(const std::vector<std::uint32_t>& next,
   for (std::uint64_t i = 0; i < steps; ++i) start = next[start];
   return start;
 }
-
-namespace {
-/// A mask of NVML has fewer than 53 bits in use: exact as a double. A refused one is NaN.
-std::vector<double> masks_of(const Telemetry& telemetry) {
-  std::vector<double> masks;
-  for (const std::int64_t mask : telemetry.clock_event_reasons) {
-    masks.push_back(mask < 0 ? std::numeric_limits<double>::quiet_NaN()
-                             : static_cast<double>(mask));
-  }
-  return masks;
-}
-
-std::map<std::string, std::vector<double>> readings_of(const Telemetry& telemetry) {
-  std::map<std::string, std::vector<double>> readings{
-      {fields::telemetry_time_s, telemetry.time_s},
-      {fields::telemetry_sm_clock_hz, telemetry.sm_clock_hz},
-      {fields::telemetry_memory_clock_hz, telemetry.memory_clock_hz},
-      {fields::telemetry_power_w, telemetry.power_w},
-      {fields::telemetry_temperature_c, telemetry.temperature_c},
-      {fields::telemetry_clock_event_reasons, masks_of(telemetry)}};
-  std::erase_if(readings, [](const auto& entry) { return entry.second.empty(); });
-  return readings;
-}
-
-bool is_whole(const std::map<std::string, std::vector<double>>& readings, std::size_t index) {
-  return std::ranges::all_of(readings, [&](const auto& entry) {
-    return index < entry.second.size() && std::isfinite(entry.second[index]);
-  });
-}
-
-void add_telemetry(const Telemetry& telemetry, Point& point) {
-  const auto readings = readings_of(telemetry);
-  std::size_t left_out = 0;
-  for (std::size_t i = 0; i < telemetry.time_s.size(); ++i) {
-    if (!is_whole(readings, i)) {
-      ++left_out;
-      continue;
-    }
-    for (const auto& [name, values] : readings) point.samples[name].push_back(values[i]);
-  }
-  if (left_out > 0) {
-    point.warnings.push_back(
-        fmt::format("{} of {} telemetry readings left out: the driver refused a part of them",
-                    left_out,
-                    telemetry.time_s.size()));
-  }
-  if (!telemetry.missing.empty() && !telemetry.time_s.empty()) {
-    point.warnings.push_back("telemetry ended early: " + telemetry.missing);
-  }
-  if (telemetry.pcie_generation && telemetry.pcie_width) {
-    point.samples[fields::telemetry_pcie_generation] = {double(*telemetry.pcie_generation)};
-    point.samples[fields::telemetry_pcie_width] = {double(*telemetry.pcie_width)};
-  }
-  if (telemetry.energy_j) point.samples[fields::telemetry_energy_j] = {*telemetry.energy_j};
-  if (telemetry.window_s > 0.0) point.samples[fields::telemetry_window_s] = {telemetry.window_s};
-}
-}  // namespace
 
 Point device_point(int ordinal,
                    std::map<std::string, Value> parameters,

@@ -121,7 +121,6 @@ class SettleWatch {
 /// Runs the product without gaps until the watch is content.
 SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
 
-/// One number format as it is measured.
 struct GemmFormat {
   NumberFormat input = NumberFormat::bf16;
   bool fast_accumulation = true;

@@ -8,8 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 /// Allocating, filling and describing the operands of one product, and asking for algorithms.
@@ -32,6 +30,22 @@ bool is_fp8(NumberFormat format) {
 /// Compute capabilities at which precise accumulation is slower, so that both are worth measuring.
 bool accumulates_fast(int compute_capability) {
   return compute_capability == 89 || compute_capability == 90;
+}
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+std::unique_ptr<GemmSession> opened(Device& device, const GemmProblem& problem) {
+  if (const auto objection = shape_objection(problem)) throw NothingToMeasure(*objection);
+  const Bytes needed = gemm_memory(problem, device.description().l2_cache);
+  const Bytes available = device.available_memory();
+  if (needed > available) {
+    throw NothingToMeasure("its operands need {:.0f} MiB, {:.0f} MiB are free",
+                           needed.value() / mebibyte,
+                           available.value() / mebibyte);
+  }
+  return device.open_gemm(problem);
 }
 }  // namespace
 
@@ -127,12 +141,6 @@ Seconds own_product_time(const GemmEffort& effort) {
   return search_time(effort.reference) + effort.settle.minimum + effort.steady;
 }
 
-namespace {
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-}  // namespace
-
 Flops gemm_flops(const GemmProblem& problem) {
   return Flops(2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                static_cast<double>(problem.k) * static_cast<double>(problem.batch));
@@ -189,20 +197,6 @@ std::string gemm_problem_name(const GemmProblem& problem) {
   if (is_fp8(problem.input) && !problem.fast_accumulation) name += ", precise accumulation";
   return name;
 }
-
-namespace {
-std::unique_ptr<GemmSession> opened(Device& device, const GemmProblem& problem) {
-  if (const auto objection = shape_objection(problem)) throw NothingToMeasure(*objection);
-  const Bytes needed = gemm_memory(problem, device.description().l2_cache);
-  const Bytes available = device.available_memory();
-  if (needed > available) {
-    throw NothingToMeasure(fmt::format("its operands need {:.0f} MiB, {:.0f} MiB are free",
-                                       needed.value() / mebibyte,
-                                       available.value() / mebibyte));
-  }
-  return device.open_gemm(problem);
-}
-}  // namespace
 
 GemmPace duty_cycled_pace(Seconds time) {
   return {.regime = GemmRegime::duty_cycled,

@@ -11,8 +11,6 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr int trial_proposals = 6;
@@ -347,49 +345,7 @@ bool measure_kind(const std::vector<Device*>& equal,
   }
   return next == jobs.size();
 }
-}  // namespace
 
-void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  const std::vector<std::vector<std::size_t>> kinds = device_kinds(setting.devices);
-  if (kinds.size() < devices.size()) {
-    recorder.warn(fmt::format("measured on one GPU of each kind, {} of {}; {} measures all of them",
-                              kinds.size(),
-                              devices.size(),
-                              fields::gpu_together));
-  }
-  CountingRecorder counted(recorder);
-  std::string last_failure;
-  bool complete = true;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    std::vector<Device*> equal;
-    for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
-    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, counted);
-    const auto progress = [&](double done, const std::string& what) {
-      recorder.progress((static_cast<double>(i) + done) / static_cast<double>(kinds.size()), what);
-    };
-    complete = measure_kind(equal, jobs, counted, progress, last_failure) && complete;
-  }
-  const bool nothing = counted.points() == 0 && !last_failure.empty();
-  if (nothing || !complete) throw ProbeFailure(last_failure);
-}
-
-Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
-  Seconds total{};
-  for (const auto& equal : device_kinds(setting.devices)) {
-    const int capability = setting.devices[equal.front()].compute_capability;
-    if (!setting.own_problems.empty()) {
-      total += static_cast<double>(setting.own_problems.size()) *
-               own_product_time(gemm_effort(setting.suite, false));
-      continue;
-    }
-    for (const GemmFormat& format : gemm_formats(setting.suite, capability)) {
-      total += format_time(gemm_effort(setting.suite, is_leading(format)), setting.suite);
-    }
-  }
-  return total;
-}
-
-namespace {
 // What a product loses when a collective holds some multiprocessors.
 
 /// NCCL takes 1 to 32 multiprocessors; twice that shows where the curve goes.
@@ -420,48 +376,7 @@ GemmProblem reference_cube(const DeviceDescription& device) {
   const NumberFormat format = gemm_formats(Suite::quick, device.compute_capability).front().input;
   return {.input = format, .m = 8192, .n = 8192, .k = 8192};
 }
-}  // namespace
 
-void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  Device& device = *devices.at(0);
-  const DeviceDescription& description = device.description();
-  const std::string library = required(device.gemm_library());
-  SearchEffort effort = gemm_effort(setting.suite, false).brief;
-  effort.recorded = false;
-  const std::vector<int> counts = multiprocessor_counts(description, setting.suite);
-  std::string last_failure;
-  std::size_t reached = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    GemmProblem problem = reference_cube(description);
-    // All is the undisturbed case: no target is set, as every other product is measured.
-    problem.multiprocessors = counts[i] == description.multiprocessors ? 0 : counts[i];
-    recorder.progress(static_cast<double>(i) / static_cast<double>(counts.size()),
-                      fmt::format("{} on {} of {} multiprocessors",
-                                  gemm_problem_name(problem),
-                                  counts[i],
-                                  description.multiprocessors));
-    try {
-      ChosenGemm gemm(device, {description, library, "cube", {}, problem}, effort, recorder);
-      recorder.add(gemm.steady(
-          "contention", contention_rule(setting.suite), contention_window(setting.suite)));
-      ++reached;
-    } catch (const ProbeFailure& failure) {
-      last_failure = failure.what();
-      recorder.warn(fmt::format("{} multiprocessors left out: {}", counts[i], last_failure));
-    }
-  }
-  if (reached == 0) throw ProbeFailure(last_failure);
-}
-
-Seconds estimate_gpu_contention(const DeviceSetting& setting) {
-  if (setting.devices.empty()) return Seconds(0.0);
-  const Seconds each = search_time(gemm_effort(setting.suite, false).brief) +
-                       contention_rule(setting.suite).minimum + contention_window(setting.suite);
-  return static_cast<double>(multiprocessor_counts(setting.devices.front(), setting.suite).size()) *
-         each;
-}
-
-namespace {
 // Whether GPUs of a node are equally fast, and what they cost each other in power and heat.
 
 Seconds together_time(Suite suite) {
@@ -518,6 +433,85 @@ void rethrow(const std::vector<std::exception_ptr>& failures, const Prepared& pr
   if (broken) throw ProbeFailure(*broken);
 }
 }  // namespace
+
+void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  const std::vector<std::vector<std::size_t>> kinds = device_kinds(setting.devices);
+  if (kinds.size() < devices.size()) {
+    recorder.warn(fmt::format("measured on one GPU of each kind, {} of {}; {} measures all of them",
+                              kinds.size(),
+                              devices.size(),
+                              fields::gpu_together));
+  }
+  CountingRecorder counted(recorder);
+  std::string last_failure;
+  bool complete = true;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    std::vector<Device*> equal;
+    for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
+    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, counted);
+    const auto progress = [&](double done, const std::string& what) {
+      recorder.progress((static_cast<double>(i) + done) / static_cast<double>(kinds.size()), what);
+    };
+    complete = measure_kind(equal, jobs, counted, progress, last_failure) && complete;
+  }
+  const bool nothing = counted.points() == 0 && !last_failure.empty();
+  if (nothing || !complete) throw ProbeFailure(last_failure);
+}
+
+Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
+  Seconds total{};
+  for (const auto& equal : device_kinds(setting.devices)) {
+    const int capability = setting.devices[equal.front()].compute_capability;
+    if (!setting.own_problems.empty()) {
+      total += static_cast<double>(setting.own_problems.size()) *
+               own_product_time(gemm_effort(setting.suite, false));
+      continue;
+    }
+    for (const GemmFormat& format : gemm_formats(setting.suite, capability)) {
+      total += format_time(gemm_effort(setting.suite, is_leading(format)), setting.suite);
+    }
+  }
+  return total;
+}
+
+void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  Device& device = *devices.at(0);
+  const DeviceDescription& description = device.description();
+  const std::string library = required(device.gemm_library());
+  SearchEffort effort = gemm_effort(setting.suite, false).brief;
+  effort.recorded = false;
+  const std::vector<int> counts = multiprocessor_counts(description, setting.suite);
+  std::string last_failure;
+  std::size_t reached = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    GemmProblem problem = reference_cube(description);
+    // All is the undisturbed case: no target is set, as every other product is measured.
+    problem.multiprocessors = counts[i] == description.multiprocessors ? 0 : counts[i];
+    recorder.progress(static_cast<double>(i) / static_cast<double>(counts.size()),
+                      fmt::format("{} on {} of {} multiprocessors",
+                                  gemm_problem_name(problem),
+                                  counts[i],
+                                  description.multiprocessors));
+    try {
+      ChosenGemm gemm(device, {description, library, "cube", {}, problem}, effort, recorder);
+      recorder.add(gemm.steady(
+          "contention", contention_rule(setting.suite), contention_window(setting.suite)));
+      ++reached;
+    } catch (const ProbeFailure& failure) {
+      last_failure = failure.what();
+      recorder.warn(fmt::format("{} multiprocessors left out: {}", counts[i], last_failure));
+    }
+  }
+  if (reached == 0) throw ProbeFailure(last_failure);
+}
+
+Seconds estimate_gpu_contention(const DeviceSetting& setting) {
+  if (setting.devices.empty()) return Seconds(0.0);
+  const Seconds each = search_time(gemm_effort(setting.suite, false).brief) +
+                       contention_rule(setting.suite).minimum + contention_window(setting.suite);
+  return static_cast<double>(multiprocessor_counts(setting.devices.front(), setting.suite).size()) *
+         each;
+}
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   if (devices.size() < 2) throw NothingToMeasure("one GPU: there is no other to run together with");

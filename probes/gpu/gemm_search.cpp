@@ -12,8 +12,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr int broken_in_a_row = 3;
@@ -69,10 +67,10 @@ class AlgorithmSearch {
       }
     }
     if (all.empty()) {
-      throw NothingToMeasure(fmt::format("{} supports no such product on compute capability {}.{}",
-                                         subject_.library,
-                                         subject_.device.compute_capability / 10,
-                                         subject_.device.compute_capability % 10));
+      throw NothingToMeasure("{} supports no such product on compute capability {}.{}",
+                             subject_.library,
+                             subject_.device.compute_capability / 10,
+                             subject_.device.compute_capability % 10);
     }
     return all;
   }
@@ -164,9 +162,9 @@ class AlgorithmSearch {
       if ((good || own_choice) && correct(entry.candidate)) kept.push_back(std::move(entry));
     }
     if (kept.empty()) {
-      throw ProbeFailure(fmt::format("{}: no algorithm of {} is left, see the warnings",
-                                     gemm_problem_name(subject_.problem),
-                                     subject_.library));
+      throw ProbeFailure("{}: no algorithm of {} is left, see the warnings",
+                         gemm_problem_name(subject_.problem),
+                         subject_.library);
     }
     return kept;
   }
@@ -197,8 +195,8 @@ class AlgorithmSearch {
       chosen.best_s = entry.median_s();
     }
     if (finalists.empty()) {
-      throw ProbeFailure(fmt::format("{}: every algorithm broke in the fine pass, see the warnings",
-                                     gemm_problem_name(subject_.problem)));
+      throw ProbeFailure("{}: every algorithm broke in the fine pass, see the warnings",
+                         gemm_problem_name(subject_.problem));
     }
     return chosen;
   }
@@ -209,6 +207,30 @@ class AlgorithmSearch {
   Recorder& recorder_;
   int broken_ = 0;
 };
+
+constexpr int pieces_per_window = 8;
+
+/// Mean of the readings that were not refused.
+std::optional<double> mean_power(const Telemetry& telemetry) {
+  std::vector<double> read = telemetry.power_w;
+  std::erase_if(read, [](double power) { return !std::isfinite(power); });
+  if (read.empty()) return std::nullopt;
+  return std::accumulate(read.begin(), read.end(), 0.0) / static_cast<double>(read.size());
+}
+
+/// Event and clock readings together are better than this.
+constexpr double tolerated_excess = 1.005;
+
+struct ClockFlops {
+  int compute_capability;
+  std::array<double, all_number_formats.size()> by_format;  // 0 where unknown
+};
+// fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2, fp8_block, int8, mxfp8, nvfp4.
+constexpr std::array clock_flops{
+    ClockFlops{80, {128, 128, 1024, 2048, 2048, 0, 0, 0, 4096, 0, 0}},
+    ClockFlops{89, {0, 256, 512, 1024, 1024, 2048, 2048, 2048, 2048, 2048, 0}},
+    ClockFlops{90, {256, 256, 2048, 4096, 4096, 8192, 8192, 8192, 8192, 8192, 0}},
+    ClockFlops{100, {0, 256, 4096, 8192, 8192, 16384, 16384, 16384, 0, 16384, 32768}}};
 }  // namespace
 
 GemmPace one_sample(Seconds sample, Seconds warm_up) {
@@ -225,18 +247,6 @@ AlgorithmChoice search_algorithm(GemmSession& session,
                                  Recorder& recorder) {
   return AlgorithmSearch(session, subject, effort, recorder).run();
 }
-
-namespace {
-constexpr int pieces_per_window = 8;
-
-/// Mean of the readings that were not refused.
-std::optional<double> mean_power(const Telemetry& telemetry) {
-  std::vector<double> read = telemetry.power_w;
-  std::erase_if(read, [](double power) { return !std::isfinite(power); });
-  if (read.empty()) return std::nullopt;
-  return std::accumulate(read.begin(), read.end(), 0.0) / static_cast<double>(read.size());
-}
-}  // namespace
 
 void SettleWatch::add(Seconds duration, const SettlePiece& piece) {
   elapsed_ += duration;
@@ -356,22 +366,6 @@ Point gemm_point(const GemmSubject& subject,
   }
   return point;
 }
-
-namespace {
-/// Event and clock readings together are better than this.
-constexpr double tolerated_excess = 1.005;
-
-struct ClockFlops {
-  int compute_capability;
-  std::array<double, all_number_formats.size()> by_format;  // 0 where unknown
-};
-// fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2, fp8_block, int8, mxfp8, nvfp4.
-constexpr std::array clock_flops{
-    ClockFlops{80, {128, 128, 1024, 2048, 2048, 0, 0, 0, 4096, 0, 0}},
-    ClockFlops{89, {0, 256, 512, 1024, 1024, 2048, 2048, 2048, 2048, 2048, 0}},
-    ClockFlops{90, {256, 256, 2048, 4096, 4096, 8192, 8192, 8192, 8192, 8192, 0}},
-    ClockFlops{100, {0, 256, 4096, 8192, 8192, 16384, 16384, 16384, 0, 16384, 32768}}};
-}  // namespace
 
 std::optional<double> flops_per_clock(NumberFormat format, int compute_capability) {
   const auto* row =

@@ -35,7 +35,6 @@ struct NcclPlanning {
   bool shared_gpu = false;  // plumbing: few and small messages
 };
 
-/// The ways that NCCL offers for a collective.
 using OfferedWays = std::map<Collective, std::vector<CollectiveAlgorithm>>;
 
 /// NCCL's own choice among the ranks of `topology`, in random order. All ranks: every collective at

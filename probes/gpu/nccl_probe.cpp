@@ -12,8 +12,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 /// Collectives whose ways are forced; the others have one way only, or none that a tuner is asked
@@ -253,29 +251,7 @@ OfferedWays usual_ways() {
           {Collective::broadcast, {3, ring}},
           {Collective::reduce, {3, ring}}};
 }
-}  // namespace
 
-Seconds estimate_nccl(const Setting& setting) {
-  if (setting.max_ranks < 2) return Seconds(0.0);
-  const NcclPlanning planning{setting.suite, setting.available_memory, false};
-  RankTopology all{"all ranks", std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
-  std::iota(all.members.begin(), all.members.end(), 0);
-  Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
-  for (const auto& works : {plan_choice(all, planning), plan_forced(all, usual_ways(), planning)}) {
-    for (const CollectiveWork& work : works) sum += nccl_setting_time(work, planning);
-  }
-  return sum;
-}
-
-void measure_nccl(RankGroup& group,
-                  const Setting& setting,
-                  const RankOptions& /*options*/,
-                  Recorder& recorder) {
-  if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 GPUs");
-  Sweep(group, setting.suite, recorder).run();
-}
-
-namespace {
 /// What makes two pairs alike; the last is absent where a NUMA node is not known.
 using PairClass = std::tuple<RankLink, std::optional<bool>>;
 
@@ -394,6 +370,26 @@ class Chooser {
   std::set<std::vector<int>> known_;
 };
 }  // namespace
+
+Seconds estimate_nccl(const Setting& setting) {
+  if (setting.max_ranks < 2) return Seconds(0.0);
+  const NcclPlanning planning{setting.suite, setting.available_memory, false};
+  RankTopology all{"all ranks", std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
+  std::iota(all.members.begin(), all.members.end(), 0);
+  Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
+  for (const auto& works : {plan_choice(all, planning), plan_forced(all, usual_ways(), planning)}) {
+    for (const CollectiveWork& work : works) sum += nccl_setting_time(work, planning);
+  }
+  return sum;
+}
+
+void measure_nccl(RankGroup& group,
+                  const Setting& setting,
+                  const RankOptions& /*options*/,
+                  Recorder& recorder) {
+  if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 GPUs");
+  Sweep(group, setting.suite, recorder).run();
+}
 
 std::vector<RankTopology> topologies(const RankLinks& links, int size) {
   if (size < 2) return {};

@@ -7,8 +7,6 @@
 #include <bit>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 struct FormatFacts {
@@ -39,6 +37,30 @@ static_assert(facts.size() == all_number_formats.size());
 const FormatFacts& facts_of(NumberFormat format) {
   return facts.at(static_cast<std::size_t>(format));
 }
+
+int significant_bits(NumberFormat format) {
+  const int bits = facts_of(format).significant_bits;
+  if (bits > 0) return bits;
+  throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}",
+                         number_format_name(format));
+}
+
+/// To nearest even, as the default rounding mode of nearbyint.
+double rounded(double x, int bits) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
+}
+
+double step(int bits, double x, const ChainConstants& constants) {
+  if (bits == 53) return std::fma(x, constants.a, constants.b);
+  if (bits == 24) {
+    return std::fma(
+        static_cast<float>(x), static_cast<float>(constants.a), static_cast<float>(constants.b));
+  }
+  // Exact in fp64: a product of 22 bits at most and an addend of similar size.
+  return rounded(x * constants.a + constants.b, bits);
+}
 }  // namespace
 
 const char* number_format_name(NumberFormat format) {
@@ -67,32 +89,6 @@ bool has_format(NumberFormat format, int compute_capability) {
   const FormatFacts& entry = facts_of(format);
   return compute_capability >= entry.from_capability && compute_capability <= entry.to_capability;
 }
-
-namespace {
-int significant_bits(NumberFormat format) {
-  const int bits = facts_of(format).significant_bits;
-  if (bits > 0) return bits;
-  throw NothingToMeasure(
-      fmt::format("the CUDA cores have no fused multiply-add in {}", number_format_name(format)));
-}
-
-/// To nearest even, as the default rounding mode of nearbyint.
-double rounded(double x, int bits) {
-  int exponent = 0;
-  const double fraction = std::frexp(x, &exponent);
-  return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
-}
-
-double step(int bits, double x, const ChainConstants& constants) {
-  if (bits == 53) return std::fma(x, constants.a, constants.b);
-  if (bits == 24) {
-    return std::fma(
-        static_cast<float>(x), static_cast<float>(constants.a), static_cast<float>(constants.b));
-  }
-  // Exact in fp64: a product of 22 bits at most and an addend of similar size.
-  return rounded(x * constants.a + constants.b, bits);
-}
-}  // namespace
 
 ChainConstants chain_constants(NumberFormat format) {
   // 21/64: five significant bits, so exact in every format.

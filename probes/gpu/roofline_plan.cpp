@@ -7,11 +7,103 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr double presumed_available_share = 0.9;
+
+constexpr int first_fp64_tensor_capability = 80;
+constexpr int longest_chain = 512;
+constexpr double ladder_cache_multiple = 4.0;
+constexpr double smallest_ladder_set = 64.0 * 1024 * 1024;
+constexpr double ladder_memory_share = 0.25;
+constexpr double ladder_granule = 4096.0;
+
+bool has_tensor_product(NumberFormat format, int capability) {
+  if (format == NumberFormat::fp64) return capability >= first_fp64_tensor_capability;
+  // Between them mma.sync in fp8 is made of fp16 products.
+  if (format == NumberFormat::fp8_e4m3) return capability == 89 || capability >= 120;
+  return has_format(format, capability);
+}
+
+Bytes ladder_set(const PlannedDevice& planned) {
+  const double wished =
+      std::max(ladder_cache_multiple * planned.description.l2_cache.value(), smallest_ladder_set);
+  const double fitting = std::min(wished, ladder_memory_share * planned.available.value());
+  return Bytes(std::max(1.0, std::floor(fitting / ladder_granule)) * ladder_granule);
+}
+
+constexpr double granule = 3.0 * 4096.0;
+constexpr double smallest_cache_share = 1.0 / 32.0;
+constexpr double sweep_cache_multiple = 4.0;
+constexpr double least_sweep_end = 1024.0 * mebibyte;
+constexpr double sweep_memory_share = 0.5;
+constexpr double whole_memory_share = 0.9;
+constexpr double presumed_rate = 1e12;
+constexpr std::array kernels{
+    MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad};
+constexpr StreamVariant usual{StreamGrid::persistent, 512, 4, false};
+constexpr Bytes block_round{512.0 * 4.0 *
+                            16.0};  // of a block with the usual variant; fits shared memory
+
+Bytes whole_granules(double bytes) {
+  return Bytes(std::max(1.0, std::floor(bytes / granule)) * granule);
+}
+
+double wished_largest(const DeviceDescription& description) {
+  return std::max(sweep_cache_multiple * description.l2_cache.value(), least_sweep_end);
+}
+
+std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
+  if (suite == Suite::quick && streaming) {
+    return {{StreamGrid::persistent, 512, 4, true}, {StreamGrid::one_shot, 512, 4, true}};
+  }
+  if (suite == Suite::quick) {
+    return {usual,
+            {StreamGrid::persistent, 1024, 4, false},
+            {StreamGrid::persistent, 512, 8, false},
+            {StreamGrid::one_shot, 256, 4, false},
+            {StreamGrid::one_shot, 512, 4, false}};
+  }
+  std::vector<StreamVariant> variants;
+  for (const StreamGrid grid : {StreamGrid::persistent, StreamGrid::one_shot}) {
+    for (const int threads : {256, 512, 1024}) {
+      for (const int unroll : {2, 4, 8}) variants.push_back({grid, threads, unroll, streaming});
+    }
+  }
+  return variants;
+}
+
+/// Around the L1 cache, which shares its memory with what a kernel declares as shared.
+std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
+  std::vector<double> shares{0.125, 0.25, 0.5, 1.0, 2.0};
+  if (planned.suite == Suite::standard) {
+    shares = {0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0};
+  }
+  std::vector<Bytes> sets;
+  for (const double share : shares) {
+    const double wished = share * planned.description.shared_per_multiprocessor.value();
+    sets.push_back(std::max(1.0, std::round(wished / block_round.value())) * block_round);
+  }
+  // Small memories leave fewer sets.
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  return sets;
+}
+
+void add_device_scope(const PlannedDevice& planned,
+                      const VariantChoice& choice,
+                      std::vector<StreamWork>& works) {
+  const std::vector<Bytes> sets = device_sets(planned);
+  for (const Bytes set : sets) {
+    const Region region = region_of(planned, set);
+    const bool streaming =
+        region == Region::memory && (planned.suite == Suite::standard || set == sets.back());
+    for (const MemoryKernel kernel : kernels) {
+      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, false)});
+      if (!streaming) continue;
+      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, true)});
+    }
+  }
+}
 }  // namespace
 
 std::string kind_of(const DeviceDescription& description) {
@@ -88,29 +180,6 @@ std::string size_name(Bytes size) {
   return fmt::format("{:.4g} GiB", kibibytes / kibibyte / kibibyte);
 }
 
-namespace {
-constexpr int first_fp64_tensor_capability = 80;
-constexpr int longest_chain = 512;
-constexpr double ladder_cache_multiple = 4.0;
-constexpr double smallest_ladder_set = 64.0 * 1024 * 1024;
-constexpr double ladder_memory_share = 0.25;
-constexpr double ladder_granule = 4096.0;
-
-bool has_tensor_product(NumberFormat format, int capability) {
-  if (format == NumberFormat::fp64) return capability >= first_fp64_tensor_capability;
-  // Between them mma.sync in fp8 is made of fp16 products.
-  if (format == NumberFormat::fp8_e4m3) return capability == 89 || capability >= 120;
-  return has_format(format, capability);
-}
-
-Bytes ladder_set(const PlannedDevice& planned) {
-  const double wished =
-      std::max(ladder_cache_multiple * planned.description.l2_cache.value(), smallest_ladder_set);
-  const double fitting = std::min(wished, ladder_memory_share * planned.available.value());
-  return Bytes(std::max(1.0, std::floor(fitting / ladder_granule)) * ladder_granule);
-}
-}  // namespace
-
 std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {
   if (planned.part == Part::glance) return {{NumberFormat::fp32, false}};
   const int capability = planned.description.compute_capability;
@@ -154,81 +223,6 @@ std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned) {
   if (planned.part == Part::glance) return {};
   return {LaunchKind::empty_kernel, LaunchKind::graph_node, LaunchKind::synchronise};
 }
-
-namespace {
-constexpr double granule = 3.0 * 4096.0;
-constexpr double smallest_cache_share = 1.0 / 32.0;
-constexpr double sweep_cache_multiple = 4.0;
-constexpr double least_sweep_end = 1024.0 * mebibyte;
-constexpr double sweep_memory_share = 0.5;
-constexpr double whole_memory_share = 0.9;
-constexpr double presumed_rate = 1e12;
-constexpr std::array kernels{
-    MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad};
-constexpr StreamVariant usual{StreamGrid::persistent, 512, 4, false};
-constexpr Bytes block_round{512.0 * 4.0 *
-                            16.0};  // of a block with the usual variant; fits shared memory
-
-Bytes whole_granules(double bytes) {
-  return Bytes(std::max(1.0, std::floor(bytes / granule)) * granule);
-}
-
-double wished_largest(const DeviceDescription& description) {
-  return std::max(sweep_cache_multiple * description.l2_cache.value(), least_sweep_end);
-}
-
-std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
-  if (suite == Suite::quick && streaming) {
-    return {{StreamGrid::persistent, 512, 4, true}, {StreamGrid::one_shot, 512, 4, true}};
-  }
-  if (suite == Suite::quick) {
-    return {usual,
-            {StreamGrid::persistent, 1024, 4, false},
-            {StreamGrid::persistent, 512, 8, false},
-            {StreamGrid::one_shot, 256, 4, false},
-            {StreamGrid::one_shot, 512, 4, false}};
-  }
-  std::vector<StreamVariant> variants;
-  for (const StreamGrid grid : {StreamGrid::persistent, StreamGrid::one_shot}) {
-    for (const int threads : {256, 512, 1024}) {
-      for (const int unroll : {2, 4, 8}) variants.push_back({grid, threads, unroll, streaming});
-    }
-  }
-  return variants;
-}
-
-/// Around the L1 cache, which shares its memory with what a kernel declares as shared.
-std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
-  std::vector<double> shares{0.125, 0.25, 0.5, 1.0, 2.0};
-  if (planned.suite == Suite::standard) {
-    shares = {0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0};
-  }
-  std::vector<Bytes> sets;
-  for (const double share : shares) {
-    const double wished = share * planned.description.shared_per_multiprocessor.value();
-    sets.push_back(std::max(1.0, std::round(wished / block_round.value())) * block_round);
-  }
-  // Small memories leave fewer sets.
-  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  return sets;
-}
-
-void add_device_scope(const PlannedDevice& planned,
-                      const VariantChoice& choice,
-                      std::vector<StreamWork>& works) {
-  const std::vector<Bytes> sets = device_sets(planned);
-  for (const Bytes set : sets) {
-    const Region region = region_of(planned, set);
-    const bool streaming =
-        region == Region::memory && (planned.suite == Suite::standard || set == sets.back());
-    for (const MemoryKernel kernel : kernels) {
-      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, false)});
-      if (!streaming) continue;
-      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, true)});
-    }
-  }
-}
-}  // namespace
 
 std::vector<Bytes> device_sets(const PlannedDevice& planned) {
   const double factor = planned.suite == Suite::quick ? 2.0 : std::sqrt(2.0);

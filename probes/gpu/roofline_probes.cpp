@@ -10,8 +10,6 @@
 #include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 bool DeviceWalk::ask(const Device& device,
                      const std::string& what,
@@ -76,16 +74,44 @@ constexpr SuitePace latency_pace{{Seconds(0.2), 20}, {Seconds(0.26), 20}};
 constexpr SuitePace memory_pace{{Seconds(0.18), 20}, {Seconds(0.35), 20}};
 constexpr Pace pilot_pace{Seconds(0.06), 3};
 
-/// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting
-/// with what `describe(work)` says of it. `glance` as of warn_of_glance.
-template <class Plan, class Describe, class Ask>
+SettingFacts facts_of(const DeviceFma& work) {
+  const char* unit = work.tensor ? "tensor cores" : "cuda cores";
+  const char* format = number_format_name(work.format);
+  return {fmt::format("{} on the {}", format, unit),
+          {{fields::isa, unit}, {fields::precision, format}, {fields::workers, 1}}};
+}
+
+SettingFacts facts_of(const LadderWork& work) {
+  const char* format = number_format_name(work.format);
+  return {fmt::format("{} FMAs per {} element", work.fma_per_element, format),
+          {{fields::precision, format},
+           {fields::workers, 1},
+           {fields::working_set_bytes, whole_bytes(work.working_set)},
+           {fields::fma_per_element, work.fma_per_element}}};
+}
+
+SettingFacts facts_of(LaunchKind kind) {
+  const char* name = launch_kind_name(kind);
+  return {name, {{fields::launch, name}}};
+}
+
+SettingFacts facts_of(const ChaseWork& work) {
+  return {fmt::format(
+              "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride)),
+          {{fields::working_set_bytes, whole_bytes(work.working_set)},
+           {fields::stride_bytes, whole_bytes(work.stride)}},
+          {{fields::accesses, 1.0}}};
+}
+
+/// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting. `glance` as of
+/// warn_of_glance.
+template <class Plan, class Ask>
 void measure_plan(Devices& devices,
                   const DeviceSetting& setting,
                   Recorder& recorder,
                   const Plan& plan,
                   const SuitePace& pace,
                   const std::string& glance,
-                  const Describe& describe,
                   const Ask& ask) {
   const std::vector<PlannedDevice> planned = planned_devices(devices, setting);
   warn_of_glance(planned, glance, recorder);
@@ -97,7 +123,7 @@ void measure_plan(Devices& devices,
   for (std::size_t i = 0; i < plans.size(); ++i) {
     Device& device = *devices[i];
     for (const auto& work : plans[i]) {
-      const SettingFacts facts = describe(work);
+      const SettingFacts facts = facts_of(work);
       walk.ask(device, facts.name, [&] {
         Point point = device_point(
             device.description().ordinal, facts.parameters, std::invoke(ask, device, work, target));
@@ -119,73 +145,7 @@ Seconds time_of(const DeviceSetting& setting,
   for (const PlannedDevice& device : planned_devices(setting)) settings += plan(device).size();
   return static_cast<double>(settings) * device_setting_time(pace, operation);
 }
-}  // namespace
 
-void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices,
-      setting,
-      recorder,
-      &device_compute_plan,
-      compute_pace,
-      "fp32 on the CUDA cores",
-      [](const DeviceFma& work) {
-        const char* unit = work.tensor ? "tensor cores" : "cuda cores";
-        const char* format = number_format_name(work.format);
-        return SettingFacts{
-            fmt::format("{} on the {}", format, unit),
-            {{fields::isa, unit}, {fields::precision, format}, {fields::workers, 1}}};
-      },
-      &Device::time_fma);
-}
-
-Seconds estimate_device_compute(const DeviceSetting& setting) {
-  return time_of(setting, &device_compute_plan, compute_pace(setting.suite), one_kernel);
-}
-
-void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices,
-      setting,
-      recorder,
-      &device_intensity_plan,
-      intensity_pace,
-      "",
-      [](const LadderWork& work) {
-        const char* format = number_format_name(work.format);
-        return SettingFacts{fmt::format("{} FMAs per {} element", work.fma_per_element, format),
-                            {{fields::precision, format},
-                             {fields::workers, 1},
-                             {fields::working_set_bytes, whole_bytes(work.working_set)},
-                             {fields::fma_per_element, work.fma_per_element}}};
-      },
-      &Device::time_ladder);
-}
-
-Seconds estimate_device_intensity(const DeviceSetting& setting) {
-  return time_of(setting, &device_intensity_plan, intensity_pace(setting.suite), one_kernel);
-}
-
-void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices,
-      setting,
-      recorder,
-      &device_launch_plan,
-      launch_pace,
-      "",
-      [](LaunchKind kind) {
-        const char* name = launch_kind_name(kind);
-        return SettingFacts{name, {{fields::launch, name}}};
-      },
-      &Device::time_launch);
-}
-
-Seconds estimate_device_launch(const DeviceSetting& setting) {
-  return time_of(setting, &device_launch_plan, launch_pace(setting.suite), one_launch);
-}
-
-namespace {
 constexpr Bytes line{128.0};
 constexpr Bytes page{2.0 * mebibyte};
 constexpr double smallest_set = 4.0 * kibibyte;
@@ -208,53 +168,7 @@ Seconds chase_preparation(const ChaseWork& work) {
   constexpr double node_s = 20e-9;  // a swap at a random place
   return Seconds(work.working_set / work.stride * node_s);
 }
-}  // namespace
 
-std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
-  const double wished =
-      std::max(chase_cache_multiple * planned.description.l2_cache.value(), least_chase_end);
-  const double largest = std::min(wished, line_memory_share * planned.available.value());
-  const double factor = planned.suite == Suite::quick ? 2.0 : 1.25;
-  std::vector<ChaseWork> works = chases(smallest_set, largest, factor, line);
-  if (planned.part == Part::glance) return {works.back()};
-  const double paged = paged_memory_share * planned.available.value();
-  if (planned.suite == Suite::standard && paged >= smallest_paged_set) {
-    std::ranges::copy(chases(smallest_paged_set, paged, 2.0, page), std::back_inserter(works));
-  }
-  in_random_order(works);
-  return works;
-}
-
-void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices,
-      setting,
-      recorder,
-      &chase_plan,
-      latency_pace,
-      "the latency of memory",
-      [](const ChaseWork& work) {
-        return SettingFacts{
-            fmt::format(
-                "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride)),
-            {{fields::working_set_bytes, whole_bytes(work.working_set)},
-             {fields::stride_bytes, whole_bytes(work.stride)}},
-            {{fields::accesses, 1.0}}};
-      },
-      &Device::time_chase);
-}
-
-Seconds estimate_device_latency(const DeviceSetting& setting) {
-  Seconds total{};
-  for (const PlannedDevice& planned : planned_devices(setting)) {
-    for (const ChaseWork& work : chase_plan(planned)) {
-      total += device_setting_time(latency_pace(setting.suite)) + chase_preparation(work);
-    }
-  }
-  return total;
-}
-
-namespace {
 constexpr int most_attempts = 4;
 constexpr double shrink = 0.75;
 constexpr double presumed_cache_gain = 3.0;  // of L2 over memory, for estimates
@@ -368,6 +282,73 @@ Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace
   return device_setting_time(pace, std::max(work.working_set / rate, Seconds(0.5e-3)));
 }
 }  // namespace
+
+void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  measure_plan(devices,
+               setting,
+               recorder,
+               &device_compute_plan,
+               compute_pace,
+               "fp32 on the CUDA cores",
+               &Device::time_fma);
+}
+
+Seconds estimate_device_compute(const DeviceSetting& setting) {
+  return time_of(setting, &device_compute_plan, compute_pace(setting.suite), one_kernel);
+}
+
+void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  measure_plan(
+      devices, setting, recorder, &device_intensity_plan, intensity_pace, "", &Device::time_ladder);
+}
+
+Seconds estimate_device_intensity(const DeviceSetting& setting) {
+  return time_of(setting, &device_intensity_plan, intensity_pace(setting.suite), one_kernel);
+}
+
+void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  measure_plan(
+      devices, setting, recorder, &device_launch_plan, launch_pace, "", &Device::time_launch);
+}
+
+Seconds estimate_device_launch(const DeviceSetting& setting) {
+  return time_of(setting, &device_launch_plan, launch_pace(setting.suite), one_launch);
+}
+
+std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
+  const double wished =
+      std::max(chase_cache_multiple * planned.description.l2_cache.value(), least_chase_end);
+  const double largest = std::min(wished, line_memory_share * planned.available.value());
+  const double factor = planned.suite == Suite::quick ? 2.0 : 1.25;
+  std::vector<ChaseWork> works = chases(smallest_set, largest, factor, line);
+  if (planned.part == Part::glance) return {works.back()};
+  const double paged = paged_memory_share * planned.available.value();
+  if (planned.suite == Suite::standard && paged >= smallest_paged_set) {
+    std::ranges::copy(chases(smallest_paged_set, paged, 2.0, page), std::back_inserter(works));
+  }
+  in_random_order(works);
+  return works;
+}
+
+void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  measure_plan(devices,
+               setting,
+               recorder,
+               &chase_plan,
+               latency_pace,
+               "the latency of memory",
+               &Device::time_chase);
+}
+
+Seconds estimate_device_latency(const DeviceSetting& setting) {
+  Seconds total{};
+  for (const PlannedDevice& planned : planned_devices(setting)) {
+    for (const ChaseWork& work : chase_plan(planned)) {
+      total += device_setting_time(latency_pace(setting.suite)) + chase_preparation(work);
+    }
+  }
+  return total;
+}
 
 void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   const auto planned = planned_devices(devices, setting);

@@ -69,57 +69,7 @@ double host_rate(bool pinned, const DeviceDescription& description) {
   if (description.compute_capability >= gen5_capability) return 50e9;
   return description.compute_capability >= gen4_capability ? 24e9 : 12e9;
 }
-}  // namespace
 
-std::vector<TransferWork> own_transfer_plan(const PlannedDevice& planned, int host_numa_nodes) {
-  if (planned.part == Part::glance) return {};
-  std::vector<TransferWork> works;
-  add_sizes(planned, works);
-  const Endpoint gpu = end_of(planned);
-  const Bytes size = fitting(planned, large_size);
-  for (int node = 0; host_numa_nodes > 1 && node < host_numa_nodes; ++node) {
-    add_both_ways({.numa_node = node}, gpu, TransferEngine::copy_engine, size, works);
-  }
-  for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
-    works.push_back({gpu, gpu, engine, false, size});
-  }
-  in_random_order(works);
-  return works;
-}
-
-std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& planned,
-                                             std::size_t index) {
-  std::vector<TransferWork> works;
-  const Endpoint own = end_of(planned[index]);
-  for (std::size_t other = 0; other < planned.size(); ++other) {
-    if (other == index) continue;
-    const Endpoint peer = end_of(planned[other]);
-    const Bytes size =
-        std::min(fitting(planned[index], large_size), fitting(planned[other], large_size));
-    works.push_back({own, peer, TransferEngine::copy_engine, false, size});
-    if (planned[index].suite == Suite::quick) continue;
-    add_both_ways(own, peer, TransferEngine::kernel, size, works);
-    if (other < index) continue;
-    works.push_back({own, peer, TransferEngine::copy_engine, true, size});
-    works.push_back({own, peer, TransferEngine::kernel, true, size});
-  }
-  in_random_order(works);
-  return works;
-}
-
-std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDevice>& planned) {
-  if (planned.size() < 2 || planned.front().suite == Suite::quick) return {};
-  std::vector<TransferWork> into;
-  std::vector<TransferWork> out;
-  for (const PlannedDevice& device : planned) {
-    const Bytes size = fitting(device, large_size);
-    into.push_back({host, end_of(device), TransferEngine::copy_engine, false, size});
-    out.push_back({end_of(device), host, TransferEngine::copy_engine, false, size});
-  }
-  return {into, out};
-}
-
-namespace {
 /// Mapping, locking, filling and checking the host's memory.
 Seconds transfer_preparation(const TransferWork& work) {
   constexpr double byte_s = 0.8e-9;
@@ -233,6 +183,54 @@ void measure_together(Devices& devices,
   }
 }
 }  // namespace
+
+std::vector<TransferWork> own_transfer_plan(const PlannedDevice& planned, int host_numa_nodes) {
+  if (planned.part == Part::glance) return {};
+  std::vector<TransferWork> works;
+  add_sizes(planned, works);
+  const Endpoint gpu = end_of(planned);
+  const Bytes size = fitting(planned, large_size);
+  for (int node = 0; host_numa_nodes > 1 && node < host_numa_nodes; ++node) {
+    add_both_ways({.numa_node = node}, gpu, TransferEngine::copy_engine, size, works);
+  }
+  for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
+    works.push_back({gpu, gpu, engine, false, size});
+  }
+  in_random_order(works);
+  return works;
+}
+
+std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& planned,
+                                             std::size_t index) {
+  std::vector<TransferWork> works;
+  const Endpoint own = end_of(planned[index]);
+  for (std::size_t other = 0; other < planned.size(); ++other) {
+    if (other == index) continue;
+    const Endpoint peer = end_of(planned[other]);
+    const Bytes size =
+        std::min(fitting(planned[index], large_size), fitting(planned[other], large_size));
+    works.push_back({own, peer, TransferEngine::copy_engine, false, size});
+    if (planned[index].suite == Suite::quick) continue;
+    add_both_ways(own, peer, TransferEngine::kernel, size, works);
+    if (other < index) continue;
+    works.push_back({own, peer, TransferEngine::copy_engine, true, size});
+    works.push_back({own, peer, TransferEngine::kernel, true, size});
+  }
+  in_random_order(works);
+  return works;
+}
+
+std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDevice>& planned) {
+  if (planned.size() < 2 || planned.front().suite == Suite::quick) return {};
+  std::vector<TransferWork> into;
+  std::vector<TransferWork> out;
+  for (const PlannedDevice& device : planned) {
+    const Bytes size = fitting(device, large_size);
+    into.push_back({host, end_of(device), TransferEngine::copy_engine, false, size});
+    out.push_back({end_of(device), host, TransferEngine::copy_engine, false, size});
+  }
+  return {into, out};
+}
 
 void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   const auto planned = planned_devices(devices, setting);

@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <strings.h>
 
 namespace scaleworth::probes::host {
@@ -94,10 +93,10 @@ constexpr double library_room = 40.0 * mebibyte;
 
 int blas_integer(std::int64_t value, const char* name) {
   if (value > std::numeric_limits<int>::max()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{} = {} is more than this BLAS can count (2147483647): ask for a smaller product",
         name,
-        value));
+        value);
   }
   return static_cast<int>(value);
 }
@@ -162,17 +161,56 @@ class OpenBlas final : public Blas {
   OpenBlasLibrary library_;
   std::string warning_;
 };
+
+/// x86 vector widths in the order in which a wider one replaces a narrower one.
+enum class Width { sse, avx, avx2, avx512 };
+constexpr std::array width_names{"SSE", "AVX", "AVX2", "AVX-512"};
+
+struct KernelSet {
+  const char* name;
+  Width width;
+};
+/// Kernel sets of OpenBLAS's x86-64 DYNAMIC_ARCH builds that use more than SSE (driver/others/
+/// dynamic.c and the KERNEL.* files of 0.3.21).
+constexpr std::array wide_sets{KernelSet{"sapphirerapids", Width::avx512},
+                               KernelSet{"cooperlake", Width::avx512},
+                               KernelSet{"skylakex", Width::avx512},
+                               KernelSet{"haswell", Width::avx2},
+                               KernelSet{"zen", Width::avx2},
+                               KernelSet{"excavator", Width::avx},
+                               KernelSet{"steamroller", Width::avx},
+                               KernelSet{"piledriver", Width::avx},
+                               KernelSet{"bulldozer", Width::avx},
+                               KernelSet{"sandybridge", Width::avx}};
+
+Width width_of(const CpuInfo& cpu) {
+  if (cpu.has_all({"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512cd"})) {
+    return Width::avx512;
+  }
+  if (cpu.has_all({"avx2", "fma"})) return Width::avx2;
+  return cpu.has("avx") ? Width::avx : Width::sse;
+}
+
+bool is_named(const char* known, const std::string& core_name) {
+  return strcasecmp(known, core_name.c_str()) == 0;
+}
+
+Width width_of(const std::string& core_name) {
+  const auto* set = std::ranges::find_if(
+      wide_sets, [&](const KernelSet& known) { return is_named(known.name, core_name); });
+  return set == wide_sets.end() ? Width::sse : set->width;
+}
 }  // namespace
 
 void require_room(double bytes, const std::string& purpose) {
   const auto left = limited_address_space();
   if (!left || left->value() >= bytes) return;
   throw ProbeFailure(
-      fmt::format("{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} MiB: "
-                  "raise them (ulimit -v, ulimit -d)",
-                  purpose,
-                  bytes / mebibyte,
-                  left->value() / mebibyte));
+      "{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} MiB: "
+      "raise them (ulimit -v, ulimit -d)",
+      purpose,
+      bytes / mebibyte,
+      left->value() / mebibyte);
 }
 
 Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path) {
@@ -216,47 +254,6 @@ Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path) {
   }
   return std::make_shared<const OpenBlas>(library, cpu);
 }
-
-namespace {
-/// x86 vector widths in the order in which a wider one replaces a narrower one.
-enum class Width { sse, avx, avx2, avx512 };
-constexpr std::array width_names{"SSE", "AVX", "AVX2", "AVX-512"};
-
-struct KernelSet {
-  const char* name;
-  Width width;
-};
-/// Kernel sets of OpenBLAS's x86-64 DYNAMIC_ARCH builds that use more than SSE (driver/others/
-/// dynamic.c and the KERNEL.* files of 0.3.21).
-constexpr std::array wide_sets{KernelSet{"sapphirerapids", Width::avx512},
-                               KernelSet{"cooperlake", Width::avx512},
-                               KernelSet{"skylakex", Width::avx512},
-                               KernelSet{"haswell", Width::avx2},
-                               KernelSet{"zen", Width::avx2},
-                               KernelSet{"excavator", Width::avx},
-                               KernelSet{"steamroller", Width::avx},
-                               KernelSet{"piledriver", Width::avx},
-                               KernelSet{"bulldozer", Width::avx},
-                               KernelSet{"sandybridge", Width::avx}};
-
-Width width_of(const CpuInfo& cpu) {
-  if (cpu.has_all({"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512cd"})) {
-    return Width::avx512;
-  }
-  if (cpu.has_all({"avx2", "fma"})) return Width::avx2;
-  return cpu.has("avx") ? Width::avx : Width::sse;
-}
-
-bool is_named(const char* known, const std::string& core_name) {
-  return strcasecmp(known, core_name.c_str()) == 0;
-}
-
-Width width_of(const std::string& core_name) {
-  const auto* set = std::ranges::find_if(
-      wide_sets, [&](const KernelSet& known) { return is_named(known.name, core_name); });
-  return set == wide_sets.end() ? Width::sse : set->width;
-}
-}  // namespace
 
 std::string preferred_core_type(const CpuInfo& cpu) {
   const Width width = width_of(cpu);

@@ -40,24 +40,7 @@ CpuClock first_known(std::initializer_list<CpuClock> clocks) {
 Fact fact(const char* name, const CpuClock& clock) {
   return {name, clock.hz ? std::optional<Value>(*clock.hz) : std::nullopt, clock.source};
 }
-}  // namespace
 
-std::vector<Fact> frequency_facts(const CpuInfo& cpu,
-                                  const CpuidFacts& cpuid,
-                                  const std::string& cpufreq) {
-  const CpuClock base = first_known({of_file(cpufreq + "/base_frequency"),
-                                     {cpuid.base_hz, "CPUID leaf 0x16", "CPUID"},
-                                     {cpuid.time_stamp_hz, "CPUID leaf 0x15 or 0x40000010", "TSC"},
-                                     of_cpuinfo(cpu)});
-  const CpuClock maximum = first_known(
-      {of_file(cpufreq + "/cpuinfo_max_freq"), {cpuid.maximum_hz, "CPUID leaf 0x16", "CPUID"}});
-  const auto basis = base.hz ? std::optional<Value>(base.basis) : std::nullopt;
-  return {fact("base_frequency_hz", base),
-          fact("maximum_frequency_hz", maximum),
-          {"frequency_basis", basis, base.source}};
-}
-
-namespace {
 constexpr double shortest_watch_s = 1.0;
 constexpr double impossible_excess = 0.05;  // beyond what ticks and late accounting explain
 struct LoadFact {
@@ -86,6 +69,21 @@ std::vector<Fact> absent(const std::string& reason) {
   return facts;
 }
 }  // namespace
+
+std::vector<Fact> frequency_facts(const CpuInfo& cpu,
+                                  const CpuidFacts& cpuid,
+                                  const std::string& cpufreq) {
+  const CpuClock base = first_known({of_file(cpufreq + "/base_frequency"),
+                                     {cpuid.base_hz, "CPUID leaf 0x16", "CPUID"},
+                                     {cpuid.time_stamp_hz, "CPUID leaf 0x15 or 0x40000010", "TSC"},
+                                     of_cpuinfo(cpu)});
+  const CpuClock maximum = first_known(
+      {of_file(cpufreq + "/cpuinfo_max_freq"), {cpuid.maximum_hz, "CPUID leaf 0x16", "CPUID"}});
+  const auto basis = base.hz ? std::optional<Value>(base.basis) : std::nullopt;
+  return {fact("base_frequency_hz", base),
+          fact("maximum_frequency_hz", maximum),
+          {"frequency_basis", basis, base.source}};
+}
 
 LoadReading read_load() {
   return {read_machine_times(), used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN)};

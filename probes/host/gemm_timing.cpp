@@ -12,7 +12,6 @@
 #include <new>
 #include <random>
 
-#include <fmt/format.h>
 #include <time.h>
 
 namespace scaleworth::probes::host {
@@ -57,7 +56,7 @@ class Batch {
     for (const std::size_t i : {std::size_t{0}, operands_.size() / 2, operands_.size() - 1}) {
       const auto mismatch = find_mismatch(operands_[i]->product(), i + 1);
       if (mismatch) {
-        throw ProbeFailure(fmt::format("{}, product {}: {}", name_of(work), i, *mismatch));
+        throw ProbeFailure("{}, product {}: {}", name_of(work), i, *mismatch);
       }
       if (operands_.size() == 1) return;
     }
@@ -124,25 +123,24 @@ Samples sample_on_library_threads(const Blas& blas,
 /// the kernel would end a process that touches more than it has rather than refuse.
 void require_possible(const GemmWork& work) {
   if (work.m < 1 || work.n < 1 || work.k < 1 || work.batch < 1 || work.workers < 1) {
-    throw UserError(fmt::format(
-        "{} on {} workers is no work: give positive numbers", name_of(work), work.workers));
+    throw UserError(
+        "{} on {} workers is no work: give positive numbers", name_of(work), work.workers);
   }
   const std::int64_t deepest = work.precision == Precision::fp32 ? deepest_fp32 : largest_dimension;
   if (std::max({work.m, work.n, work.batch}) > largest_dimension || work.k > deepest) {
-    throw UserError(
-        fmt::format("{} is too large to count or verify: m, n and batch go to {}, k to {}",
+    throw UserError("{} is too large to count or verify: m, n and batch go to {}, k to {}",
                     name_of(work),
                     largest_dimension,
-                    deepest));
+                    deepest);
   }
   const double operands = gemm_footprint(work).value();
   const Limit<Bytes> memory = current_memory_left();
   if (memory.value && memory.value->value() < operands) {
-    throw ProbeFailure(fmt::format("{} needs {:.0f} MiB and {:.0f} MiB are left ({})",
-                                   name_of(work),
-                                   operands / mebibyte,
-                                   memory.value->value() / mebibyte,
-                                   memory.source));
+    throw ProbeFailure("{} needs {:.0f} MiB and {:.0f} MiB are left ({})",
+                       name_of(work),
+                       operands / mebibyte,
+                       memory.value->value() / mebibyte,
+                       memory.source);
   }
   require_room(work.workers * room_per_blas_thread + operands, name_of(work));
 }
@@ -156,7 +154,7 @@ Samples sample(const Blas& blas, const GemmWork& work, const Target& target) {
     Samples samples = sample_on_library_threads(blas, operands.product(), work, target);
     blas.set_threads(1);
     const auto mismatch = find_mismatch(operands.product());
-    if (mismatch) throw ProbeFailure(fmt::format("{}: {}", name_of(work), *mismatch));
+    if (mismatch) throw ProbeFailure("{}: {}", name_of(work), *mismatch);
     return samples;
   }
   WorkerTeam team(work.workers);
@@ -168,28 +166,7 @@ Samples sample(const Blas& blas, const GemmWork& work, const Target& target) {
   batch.verify(work);
   return samples;
 }
-}  // namespace
 
-Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target) {
-  require_possible(work);
-  Measured measured;
-  try {
-    measured.samples = work.precision == Precision::fp32 ? sample<float>(blas, work, target)
-                                                         : sample<double>(blas, work, target);
-  } catch (const std::bad_alloc&) {
-    throw ProbeFailure(fmt::format("{} needs {:.0f} MiB and the system refused them",
-                                   name_of(work),
-                                   gemm_footprint(work).value() / mebibyte));
-  }
-  const double c_elements =
-      static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);
-  measured.flops = gemm_flops(work);
-  measured.bytes = gemm_footprint(work);
-  measured.bytes_real = measured.bytes + Bytes(c_elements * element_bytes(work.precision));
-  return measured;
-}
-
-namespace {
 /// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): one addition and three mixing steps per number,
 /// several times faster than the standard engines, which would rival the products in time.
 std::uint64_t next(std::uint64_t& state) {
@@ -208,26 +185,7 @@ std::vector<T> uniform(std::int64_t count, std::uint64_t& state) {
   for (T& value : values) value = static_cast<T>(next(state) >> (64 - bits)) * scale - T{1};
   return values;
 }
-}  // namespace
 
-template <class T>
-GemmOperands<T>::GemmOperands(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed)
-    : m_(m),
-      n_(n),
-      k_(k),
-      a_(uniform<T>(m * k, seed)),
-      b_(uniform<T>(k * n, seed)),
-      c_(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()) {}
-
-template <class T>
-GemmArguments<T> GemmOperands<T>::product() {
-  return {m_, n_, k_, {a_.data(), k_}, {b_.data(), n_}, {c_.data(), n_}};
-}
-
-template class GemmOperands<float>;
-template class GemmOperands<double>;
-
-namespace {
 /// The sum and the sum of absolute values of one element.
 struct Reference {
   double sum = 0.0;
@@ -307,6 +265,42 @@ std::optional<std::string> check_column(const GemmArguments<T>& x, std::int64_t 
   return std::nullopt;
 }
 }  // namespace
+
+Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target) {
+  require_possible(work);
+  Measured measured;
+  try {
+    measured.samples = work.precision == Precision::fp32 ? sample<float>(blas, work, target)
+                                                         : sample<double>(blas, work, target);
+  } catch (const std::bad_alloc&) {
+    throw ProbeFailure("{} needs {:.0f} MiB and the system refused them",
+                       name_of(work),
+                       gemm_footprint(work).value() / mebibyte);
+  }
+  const double c_elements =
+      static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);
+  measured.flops = gemm_flops(work);
+  measured.bytes = gemm_footprint(work);
+  measured.bytes_real = measured.bytes + Bytes(c_elements * element_bytes(work.precision));
+  return measured;
+}
+
+template <class T>
+GemmOperands<T>::GemmOperands(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed)
+    : m_(m),
+      n_(n),
+      k_(k),
+      a_(uniform<T>(m * k, seed)),
+      b_(uniform<T>(k * n, seed)),
+      c_(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()) {}
+
+template <class T>
+GemmArguments<T> GemmOperands<T>::product() {
+  return {m_, n_, k_, {a_.data(), k_}, {b_.data(), n_}, {c_.data(), n_}};
+}
+
+template class GemmOperands<float>;
+template class GemmOperands<double>;
 
 template <class T>
 std::optional<std::string> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed) {

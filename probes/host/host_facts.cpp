@@ -101,30 +101,7 @@ void append_topology(std::vector<Fact>& facts, const Topology& topology) {
     append_cache(facts, *cache, static_cast<std::size_t>(nth));
   }
 }
-}  // namespace
 
-FactSection cpu_section(const CpuInfo& cpu,
-                        const CpuidFacts& cpuid,
-                        const Outcome<Topology>& topology) {
-  const auto text_fact = [](const char* name, const std::string& text, const char* otherwise) {
-    return fact(name, unless_empty(text), cpuinfo_source, otherwise);
-  };
-  std::vector<Fact> facts{
-      text_fact("model", cpu.model_name, "/proc/cpuinfo names no model"),
-      text_fact("vendor", cpu.vendor, "/proc/cpuinfo names no vendor"),
-      text_fact("isa", isa_summary(cpu), "/proc/cpuinfo lists no known extension")};
-  if (const auto* known = std::get_if<Topology>(&topology)) {
-    append_topology(facts, *known);
-  } else if (const auto* skipped = std::get_if<Skipped>(&topology)) {
-    for (const char* name : {"sockets", "cores", "logical_cpus", "numa_nodes", "caches"}) {
-      facts.push_back({name, std::nullopt, skipped->reason});
-    }
-  }
-  std::ranges::move(frequency_facts(cpu, cpuid), std::back_inserter(facts));
-  return {"cpu", std::move(facts)};
-}
-
-namespace {
 FactSection memory_section(const MemoryInfo& memory) {
   std::vector<Fact> facts;
   for (const auto& [name, key] : {std::pair{"total_bytes", "MemTotal"},
@@ -261,6 +238,27 @@ FactSection virtualisation_section(const CpuInfo& cpu, const CpuidFacts& cpuid) 
            fact("steal_fraction_since_boot", steal, "/proc/stat", "/proc/stat cannot be read")}};
 }
 }  // namespace
+
+FactSection cpu_section(const CpuInfo& cpu,
+                        const CpuidFacts& cpuid,
+                        const Outcome<Topology>& topology) {
+  const auto text_fact = [](const char* name, const std::string& text, const char* otherwise) {
+    return fact(name, unless_empty(text), cpuinfo_source, otherwise);
+  };
+  std::vector<Fact> facts{
+      text_fact("model", cpu.model_name, "/proc/cpuinfo names no model"),
+      text_fact("vendor", cpu.vendor, "/proc/cpuinfo names no vendor"),
+      text_fact("isa", isa_summary(cpu), "/proc/cpuinfo lists no known extension")};
+  if (const auto* known = std::get_if<Topology>(&topology)) {
+    append_topology(facts, *known);
+  } else if (const auto* skipped = std::get_if<Skipped>(&topology)) {
+    for (const char* name : {"sockets", "cores", "logical_cpus", "numa_nodes", "caches"}) {
+      facts.push_back({name, std::nullopt, skipped->reason});
+    }
+  }
+  std::ranges::move(frequency_facts(cpu, cpuid), std::back_inserter(facts));
+  return {"cpu", std::move(facts)};
+}
 
 std::string hypervisor_name(const std::string& signature) {
   for (const auto& [known, name] : known_hypervisors) {

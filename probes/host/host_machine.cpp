@@ -9,8 +9,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 using BlasOutcome = Outcome<std::shared_ptr<const Blas>>;

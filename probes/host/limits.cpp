@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -18,55 +16,7 @@ template <class T>
 void tighten(Limit<T>& limit, const std::optional<T>& value, const std::string& source) {
   if (value && *value < limit.value.value_or(T(unlimited))) limit = {value, source};
 }
-}  // namespace
 
-std::optional<int> affinity_cpus() {
-  try {
-    return static_cast<int>(worker_cpus().size());
-  } catch (const ProbeFailure&) {
-    return std::nullopt;
-  }
-}
-
-WorkerLimit worker_limit(const Outcome<Topology>& topology,
-                         const std::optional<int>& affinity,
-                         const Limit<double>& quota) {
-  WorkerLimit limit{1, "neither topology nor affinity mask can be read"};
-  const auto* known = std::get_if<Topology>(&topology);
-  if (known != nullptr && known->usable_cores > 0) {
-    limit = {known->usable_cores,
-             fmt::format("{} of {} cores in the affinity mask", known->usable_cores, known->cores)};
-  } else if (affinity) {
-    limit = {*affinity, fmt::format("{} logical CPUs in the affinity mask", *affinity)};
-  }
-  if (quota.value && *quota.value < limit.workers) {
-    limit = {std::max(1, static_cast<int>(std::floor(*quota.value))),
-             fmt::format("CPU quota of {:.3g} CPUs ({})", *quota.value, quota.source)};
-  }
-  return limit;
-}
-
-Limit<Bytes> memory_left(const std::optional<Bytes>& available,
-                         const Limit<Bytes>& cgroup_remaining,
-                         const std::optional<Bytes>& address_space) {
-  Limit<Bytes> left{std::nullopt, "/proc/meminfo has no MemAvailable and no limit is set"};
-  tighten(left, available, "/proc/meminfo MemAvailable");
-  tighten(left, cgroup_remaining.value, cgroup_remaining.source);
-  tighten(left, address_space, "RLIMIT_AS or RLIMIT_DATA less what is mapped (ulimit -v, -d)");
-  return left;
-}
-
-WorkerLimit current_worker_limit() {
-  return worker_limit(read_topology(), affinity_cpus(), read_cgroup_limits(own_cgroups()).cpus);
-}
-
-Limit<Bytes> current_memory_left() {
-  return memory_left(available_memory(read_meminfo()),
-                     read_cgroup_limits(own_cgroups()).memory_remaining,
-                     limited_address_space());
-}
-
-namespace {
 constexpr std::int64_t unlimited_memory = std::int64_t{1} << 60;
 
 /// Calls `read(folder, version 2?)` for each folder in which files of the controller may lie: each
@@ -149,6 +99,52 @@ void read_memory(CgroupLimits& limits, const std::string& folder, bool version_2
           fmt::format("{} less what is used and cannot be reclaimed", file));
 }
 }  // namespace
+
+std::optional<int> affinity_cpus() {
+  try {
+    return static_cast<int>(worker_cpus().size());
+  } catch (const ProbeFailure&) {
+    return std::nullopt;
+  }
+}
+
+WorkerLimit worker_limit(const Outcome<Topology>& topology,
+                         const std::optional<int>& affinity,
+                         const Limit<double>& quota) {
+  WorkerLimit limit{1, "neither topology nor affinity mask can be read"};
+  const auto* known = std::get_if<Topology>(&topology);
+  if (known != nullptr && known->usable_cores > 0) {
+    limit = {known->usable_cores,
+             fmt::format("{} of {} cores in the affinity mask", known->usable_cores, known->cores)};
+  } else if (affinity) {
+    limit = {*affinity, fmt::format("{} logical CPUs in the affinity mask", *affinity)};
+  }
+  if (quota.value && *quota.value < limit.workers) {
+    limit = {std::max(1, static_cast<int>(std::floor(*quota.value))),
+             fmt::format("CPU quota of {:.3g} CPUs ({})", *quota.value, quota.source)};
+  }
+  return limit;
+}
+
+Limit<Bytes> memory_left(const std::optional<Bytes>& available,
+                         const Limit<Bytes>& cgroup_remaining,
+                         const std::optional<Bytes>& address_space) {
+  Limit<Bytes> left{std::nullopt, "/proc/meminfo has no MemAvailable and no limit is set"};
+  tighten(left, available, "/proc/meminfo MemAvailable");
+  tighten(left, cgroup_remaining.value, cgroup_remaining.source);
+  tighten(left, address_space, "RLIMIT_AS or RLIMIT_DATA less what is mapped (ulimit -v, -d)");
+  return left;
+}
+
+WorkerLimit current_worker_limit() {
+  return worker_limit(read_topology(), affinity_cpus(), read_cgroup_limits(own_cgroups()).cpus);
+}
+
+Limit<Bytes> current_memory_left() {
+  return memory_left(available_memory(read_meminfo()),
+                     read_cgroup_limits(own_cgroups()).memory_remaining,
+                     limited_address_space());
+}
 
 std::optional<double> parse_cpu_max(std::string_view text) {
   const auto parts = words(text);

@@ -20,21 +20,7 @@ std::optional<double> left(int resource, std::optional<std::int64_t> used_pages)
   const double used = static_cast<double>(*used_pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
   return std::max(0.0, static_cast<double>(limit.rlim_cur) - used);
 }
-}  // namespace
 
-std::optional<Bytes> limited_address_space() {
-  const std::string statm = read_text("/proc/self/statm").value_or(std::string());
-  const auto fields = words(statm);
-  // size resident shared text lib data dt, in pages (proc(5)).
-  if (fields.size() < 6) return std::nullopt;
-  const auto address_space = left(RLIMIT_AS, parse_integer(fields[0]));
-  const auto data = left(RLIMIT_DATA, parse_integer(fields[5]));
-  if (!address_space && !data) return std::nullopt;
-  constexpr double unlimited = std::numeric_limits<double>::infinity();
-  return Bytes(std::min(address_space.value_or(unlimited), data.value_or(unlimited)));
-}
-
-namespace {
 void keep_first(std::string& field, std::string_view value) {
   if (field.empty()) field = value;
 }
@@ -53,7 +39,21 @@ void read_field(CpuInfo& info, std::string_view key, std::string_view value) {
     std::sort(info.flags.begin(), info.flags.end());
   }
 }
+
+constexpr std::string_view blank = " \t\r\n";
 }  // namespace
+
+std::optional<Bytes> limited_address_space() {
+  const std::string statm = read_text("/proc/self/statm").value_or(std::string());
+  const auto fields = words(statm);
+  // size resident shared text lib data dt, in pages (proc(5)).
+  if (fields.size() < 6) return std::nullopt;
+  const auto address_space = left(RLIMIT_AS, parse_integer(fields[0]));
+  const auto data = left(RLIMIT_DATA, parse_integer(fields[5]));
+  if (!address_space && !data) return std::nullopt;
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  return Bytes(std::min(address_space.value_or(unlimited), data.value_or(unlimited)));
+}
 
 bool CpuInfo::has(std::string_view flag) const {
   return std::binary_search(flags.begin(), flags.end(), flag);
@@ -134,10 +134,6 @@ std::optional<MachineTimes> read_machine_times() {
   if (!text) return std::nullopt;
   return parse_machine_times(*text, static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
-
-namespace {
-constexpr std::string_view blank = " \t\r\n";
-}  // namespace
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;

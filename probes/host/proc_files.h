@@ -66,7 +66,6 @@ struct MachineTimes {
 /// numbers is missing, malformed or negative.
 std::optional<MachineTimes> parse_machine_times(std::string_view text, double ticks_per_second);
 
-/// parse_machine_times of this machine.
 std::optional<MachineTimes> read_machine_times();
 
 // Small text files of the kernel (/proc, /sys, cgroup) and the forms their values take.

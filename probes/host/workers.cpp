@@ -22,7 +22,6 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
 #include <pthread.h>
 
 namespace scaleworth::probes::host {
@@ -49,33 +48,9 @@ std::vector<int> allowed_cpus() {
     }
     if (errno != EINVAL) break;
   }
-  throw ProbeFailure(fmt::format("the CPU affinity mask cannot be read: {}", std::strerror(errno)));
-}
-}  // namespace
-
-std::vector<int> worker_order(std::span<const CpuPlace> places) {
-  std::map<std::pair<int, int>, int> threads_seen;
-  std::vector<std::pair<int, int>> ranked;  // (thread number within its core, cpu)
-  for (const CpuPlace& place : places) {
-    ranked.emplace_back(threads_seen[{place.package, place.core}]++, place.cpu);
-  }
-  std::ranges::stable_sort(ranked, {}, &std::pair<int, int>::first);
-  std::vector<int> order;
-  for (const auto& [thread, cpu] : ranked) order.push_back(cpu);
-  return order;
+  throw ProbeFailure("the CPU affinity mask cannot be read: {}", std::strerror(errno));
 }
 
-std::vector<int> worker_cpus() {
-  std::vector<CpuPlace> places;
-  for (const int cpu : allowed_cpus()) {
-    places.push_back({.cpu = cpu,
-                      .package = topology_number(cpu, "physical_package_id", 0),
-                      .core = topology_number(cpu, "core_id", cpu)});
-  }
-  return worker_order(places);
-}
-
-namespace {
 constexpr double shortest_sample_s = 1e-3;  // the start gate's skew stays below 0.1 % of it
 constexpr double longest_sample_s = 20e-3;  // more, shorter samples give the better median
 constexpr double uncontended_share = 0.98;  // of the wall time, spent on a CPU
@@ -113,7 +88,40 @@ void note_contention(Samples& samples, int workers) {
                   "are no ceiling",
                   100.0 * share));
 }
+
+using Clock = std::chrono::steady_clock;
+
+/// 0, or the error number.
+int pin(std::thread& thread, int cpu) {
+  const std::size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+  std::vector<unsigned long> words(bytes / sizeof(unsigned long) + 1);
+  auto* mask = reinterpret_cast<cpu_set_t*>(words.data());
+  CPU_SET_S(cpu, words.size() * sizeof(unsigned long), mask);
+  return pthread_setaffinity_np(thread.native_handle(), words.size() * sizeof(unsigned long), mask);
+}
 }  // namespace
+
+std::vector<int> worker_order(std::span<const CpuPlace> places) {
+  std::map<std::pair<int, int>, int> threads_seen;
+  std::vector<std::pair<int, int>> ranked;  // (thread number within its core, cpu)
+  for (const CpuPlace& place : places) {
+    ranked.emplace_back(threads_seen[{place.package, place.core}]++, place.cpu);
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<int, int>::first);
+  std::vector<int> order;
+  for (const auto& [thread, cpu] : ranked) order.push_back(cpu);
+  return order;
+}
+
+std::vector<int> worker_cpus() {
+  std::vector<CpuPlace> places;
+  for (const int cpu : allowed_cpus()) {
+    places.push_back({.cpu = cpu,
+                      .package = topology_number(cpu, "physical_package_id", 0),
+                      .core = topology_number(cpu, "core_id", cpu)});
+  }
+  return worker_order(places);
+}
 
 Seconds sample_duration(const Target& target) {
   return Seconds(
@@ -164,19 +172,6 @@ Samples take_samples(WorkerTeam& team,
   if (last_units != nullptr) *last_units = units;
   return samples;
 }
-
-namespace {
-using Clock = std::chrono::steady_clock;
-
-/// 0, or the error number.
-int pin(std::thread& thread, int cpu) {
-  const std::size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
-  std::vector<unsigned long> words(bytes / sizeof(unsigned long) + 1);
-  auto* mask = reinterpret_cast<cpu_set_t*>(words.data());
-  CPU_SET_S(cpu, words.size() * sizeof(unsigned long), mask);
-  return pthread_setaffinity_np(thread.native_handle(), words.size() * sizeof(unsigned long), mask);
-}
-}  // namespace
 
 struct WorkerTeam::State {
   /// What one worker reports of one run; a cache line each, so that writing it disturbs no other.
@@ -238,11 +233,11 @@ struct WorkerTeam::State {
 WorkerTeam::WorkerTeam(int workers) : state_(std::make_unique<State>()) {
   const std::vector<int> cpus = worker_cpus();
   if (workers < 1 || static_cast<std::size_t>(workers) > cpus.size()) {
-    throw ProbeFailure(fmt::format(
+    throw ProbeFailure(
         "{} workers asked for, but this process may use {} CPUs: widen its affinity mask or ask "
         "for fewer",
         workers,
-        cpus.size()));
+        cpus.size());
   }
   state_->reports.resize(static_cast<std::size_t>(workers));
   std::string problem;

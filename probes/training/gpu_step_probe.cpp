@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 struct Variant {

@@ -7,6 +7,9 @@
 namespace scaleworth::probes {
 namespace {
 constexpr float initial_deviation = 0.02F;  // GPT-2
+
+constexpr std::uint64_t alphabet_limit = 64;
+
 }  // namespace
 
 ParameterLayout::ParameterLayout(const TransformerShape& shape)
@@ -78,15 +81,6 @@ std::vector<Bucket> make_buckets(const ParameterLayout& layout, Bytes target, By
   return buckets;
 }
 
-namespace {
-constexpr std::uint64_t alphabet_limit = 64;
-
-// Letters are spread over the vocabulary, so that the whole embedding table is in reach.
-std::int32_t token_of(std::uint64_t letter, std::uint64_t letters, std::uint64_t vocabulary) {
-  return static_cast<std::int32_t>(letter * vocabulary / letters);
-}
-}  // namespace
-
 void fill_batch(const TransformerShape& shape,
                 std::uint64_t seed,
                 std::uint64_t first,
@@ -98,7 +92,8 @@ void fill_batch(const TransformerShape& shape,
     const std::uint64_t number = (first + sample) * length;
     std::uint64_t letter = random_bits(seed, number) % letters;
     for (std::size_t i = 0; i < length; ++i) {
-      tokens[sample * length + i] = token_of(letter, letters, vocabulary);
+      // Letters are spread over the vocabulary, so that all of the embedding table is in reach.
+      tokens[sample * length + i] = static_cast<std::int32_t>(letter * vocabulary / letters);
       const std::uint64_t bits = random_bits(seed + 1, number + i);
       const bool surprise = bits % 8 == 0;
       letter = surprise ? (bits >> 8U) % letters : (5 * letter + 3) % letters;

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 /// 1, 2, 4, ... up to `ranks`.
@@ -82,8 +80,8 @@ void check_straggler(const RankGroup& group, const RankOptions& options) {
   if (!options.straggler) return;
   const int rank = options.straggler->rank.index;
   if (rank >= 0 && rank < group.size()) return;
-  throw UserError(fmt::format(
-      "straggler rank {}: this job has ranks 0 to {}; name one of them", rank, group.size() - 1));
+  throw UserError(
+      "straggler rank {}: this job has ranks 0 to {}; name one of them", rank, group.size() - 1);
 }
 
 /// Strong at each count, then weak with twice the batch per rank; strong alone for one rank.

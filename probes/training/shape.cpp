@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 TransformerShape host_member(std::int64_t width) {
@@ -104,22 +102,22 @@ void check_training_work(const TrainingWork& work) {
                                                          {"ranks", work.ranks},
                                                          {"steps", work.steps}};
   for (const auto& [name, value] : counts) {
-    if (value < 1) throw UserError(fmt::format("training: {} is {}: use 1 or more", name, value));
+    if (value < 1) throw UserError("training: {} is {}: use 1 or more", name, value);
   }
   if (work.warmup_steps < 0) throw UserError("training: warm-up steps are negative: use 0 or more");
   if (shape.width % shape.heads != 0) {
-    throw UserError(fmt::format(
-        "training: {} heads do not divide the width {}: use a divisor", shape.heads, shape.width));
+    throw UserError(
+        "training: {} heads do not divide the width {}: use a divisor", shape.heads, shape.width);
   }
   if (work.global_batch % work.ranks != 0) {
-    throw UserError(fmt::format("training: {} ranks do not divide the batch of {}: use a divisor",
-                                work.ranks,
-                                work.global_batch));
+    throw UserError("training: {} ranks do not divide the batch of {}: use a divisor",
+                    work.ranks,
+                    work.global_batch);
   }
   if (work.straggler && (work.straggler->rank.index < 0 || !(work.straggler->factor >= 1.0))) {
-    throw UserError(fmt::format("straggler {}:{}: use RANK:FACTOR with a factor of 1 or more",
-                                work.straggler->rank.index,
-                                work.straggler->factor));
+    throw UserError("straggler {}:{}: use RANK:FACTOR with a factor of 1 or more",
+                    work.straggler->rank.index,
+                    work.straggler->factor);
   }
 }
 }  // namespace scaleworth::probes

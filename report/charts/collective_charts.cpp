@@ -85,52 +85,7 @@ std::string busbw_title(const CollectiveResult& result) {
   }
   return title;
 }
-}  // namespace
 
-Chart collectives_chart(const Analysis& analysis) {
-  Chart chart{"busbw", "collectives", "Bus bandwidth by message size"};
-  const auto shown = of_most_ranks(
-      analysis.collectives, [](const CollectiveResult& result) { return !result.points.empty(); });
-  if (shown.empty()) {
-    chart.missing = "No bandwidth curves: no collective was measured in this run.";
-    return chart;
-  }
-  const auto named =
-      std::ranges::find(shown, "all_reduce", [](const auto* one) { return one->collective; });
-  chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
-  chart.how_to_read = fmt::format(
-      "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "
-      "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
-      "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
-      shown.front()->ranks);
-  std::vector<Json> rows = point_rows(shown);
-  const Range range = range_of(rows, "busbw");
-  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
-  const auto order = distinct(rows, "collective");
-  // A facet takes one data set, so fitted values are rows of their own kind.
-  for (Json row : fit_rows(shown)) {
-    row["fit"] = true;
-    rows.push_back(std::move(row));
-  }
-  const Json tips{tooltip("collective", "collective"),
-                  tooltip("mode", "mode"),
-                  tooltip("size", "message"),
-                  tooltip("time", "time (us)", ".3~g"),
-                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  chart.spec = facets(
-      {{"values", rows}},
-      order,
-      {3, 285, 190},
-      {{"x", size_channel(largest_message)},
-       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
-       {"color", colour_channel("mode", {"isolated", "back to back"}, series_colours)}},
-      {layer_where("datum.fit", line_mark(1.5)),
-       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
-       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
-  return chart;
-}
-
-namespace {
 using Shown = std::vector<const AlgorithmResult*>;
 
 // Kinds of rows: a facet takes one data set.
@@ -180,7 +135,6 @@ Json row_of(const AlgorithmResult& result,
           {"size", format_quantity(number(point.message), Unit::bytes)}};
 }
 
-/// A fitted time as a point on the chart.
 CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds time) {
   CollectivePoint point;
   point.message = message;
@@ -331,6 +285,49 @@ std::string title_of(const AlgorithmResult& result) {
   return title;
 }
 }  // namespace
+
+Chart collectives_chart(const Analysis& analysis) {
+  Chart chart{"busbw", "collectives", "Bus bandwidth by message size"};
+  const auto shown = of_most_ranks(
+      analysis.collectives, [](const CollectiveResult& result) { return !result.points.empty(); });
+  if (shown.empty()) {
+    chart.missing = "No bandwidth curves: no collective was measured in this run.";
+    return chart;
+  }
+  const auto named =
+      std::ranges::find(shown, "all_reduce", [](const auto* one) { return one->collective; });
+  chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
+  chart.how_to_read = fmt::format(
+      "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "
+      "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
+      "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
+      shown.front()->ranks);
+  std::vector<Json> rows = point_rows(shown);
+  const Range range = range_of(rows, "busbw");
+  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
+  const auto order = distinct(rows, "collective");
+  // A facet takes one data set, so fitted values are rows of their own kind.
+  for (Json row : fit_rows(shown)) {
+    row["fit"] = true;
+    rows.push_back(std::move(row));
+  }
+  const Json tips{tooltip("collective", "collective"),
+                  tooltip("mode", "mode"),
+                  tooltip("size", "message"),
+                  tooltip("time", "time (us)", ".3~g"),
+                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
+  chart.spec = facets(
+      {{"values", rows}},
+      order,
+      {3, 285, 190},
+      {{"x", size_channel(largest_message)},
+       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
+       {"color", colour_channel("mode", {"isolated", "back to back"}, series_colours)}},
+      {layer_where("datum.fit", line_mark(1.5)),
+       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
+       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
+  return chart;
+}
 
 Chart nccl_chart(const Analysis& analysis) {
   Chart chart{"nccl", "collectives", "NCCL's ways by message size"};

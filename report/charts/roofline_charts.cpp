@@ -197,13 +197,7 @@ Chart chart_of(const RooflineResult& roofline, const std::string& section) {
   chart.spec = roofline_spec(shown);
   return chart;
 }
-}  // namespace
 
-Chart roofline_chart(const Analysis& analysis) {
-  return chart_of(analysis.roofline.value_or(RooflineResult{}), "roofline");
-}
-
-namespace {
 constexpr std::size_t most_roofs = 6;  // colours that can be distinguished
 constexpr double sharp = 64.0;
 
@@ -285,6 +279,10 @@ RooflineResult shown_roofline(const GpuResult& gpu) {
   return shown;
 }
 }  // namespace
+
+Chart roofline_chart(const Analysis& analysis) {
+  return chart_of(analysis.roofline.value_or(RooflineResult{}), "roofline");
+}
 
 Chart gpu_roofline_chart(const GpuResult& gpu) {
   Chart chart = chart_of(shown_roofline(gpu), "gpus");

@@ -40,97 +40,6 @@ void add_laws(CurveLayers& parts,
   }
 }
 
-}  // namespace
-
-Chart speedup_chart(const Analysis& analysis) {
-  Chart chart{"speedup", "decide", "Speed-up by rank count"};
-  const ScalingResult* strong = strong_result(analysis);
-  if (!strong) {
-    chart.missing = "No scaling curve: strong scaling was not measured in this run.";
-    return chart;
-  }
-  const auto& last = strong->rows.back();
-  if (last.speedup) {
-    chart.title = fmt::format("{} give a speed-up of {}, where {} would be ideal",
-                              ranks_phrase(last.ranks),
-                              format_quantity(*last.speedup, Unit::plain),
-                              static_cast<double>(last.ranks) / strong->rows.front().ranks);
-  }
-  chart.how_to_read =
-      "Rank count (right) against speed-up of the same work (up), both doubling per step. Dots: "
-      "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its "
-      "95 % band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
-      "less.";
-  const int first = strong->rows.front().ranks;
-  const Seconds base = strong->rows.front().step.value;
-  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
-  add_laws(parts, *strong, [base](const auto& point) {
-    return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
-  });
-  for (const auto& row : strong->rows) {
-    parts.measured.push_back(with_interval(row.speedup.value_or(number(base / row.step.value)),
-                                           {{"series", "measured"}, {"ranks", row.ranks}}));
-  }
-  const int most = largest_drawn(last.ranks, parts);
-  const std::vector<Json> ideal{
-      {{"series", "ideal"}, {"ranks", first}, {"value", 1.0}},
-      {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
-  auto names = series_names(parts);
-  names.insert(names.begin() + 1, "ideal");
-  const std::vector<std::string> colours{
-      css("ink"), css("muted"), css("series-1"), css("series-2")};
-  const Json ideal_line{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}};
-  chart.spec = layered_spec(
-      380,
-      rank_channel(most),
-      doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis),
-      colour_channel("series", names, colours),
-      {Json::array({ideal_line}), curve_layers(parts)});
-  return chart;
-}
-
-Chart cost_chart(const Analysis& analysis) {
-  Chart chart{"cost", "decide", "Cost per token by rank count"};
-  const ScalingResult* strong = strong_result(analysis);
-  if (!analysis.assumptions.price_per_rank) {
-    chart.missing =
-        "No cost curve: no price was given. Write the report again with --price USD_PER_RANK_HOUR.";
-    return chart;
-  }
-  if (!strong) {
-    chart.missing = "No cost curve: strong scaling was not measured in this run.";
-    return chart;
-  }
-  const auto law = std::ranges::find_if(
-      strong->laws, [](const ScalingLaw& one) { return one.cost_optimal.has_value(); });
-  if (law != strong->laws.end()) {
-    chart.title = "A token is cheapest at " + ranks_phrase(*law->cost_optimal);
-  }
-  chart.how_to_read =
-      "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
-      "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
-      "Dashed: extrapolated.";
-  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
-  add_laws(parts, *strong, [](const auto& point) {
-    const auto& cost = point.cost_per_million_tokens;
-    return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
-  });
-  for (const auto& row : strong->rows) {
-    if (!row.cost_per_million_tokens) continue;
-    parts.measured.push_back(
-        with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step),
-                      {{"series", "measured"}, {"ranks", row.ranks}}));
-  }
-  const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
-  chart.spec = layered_spec(320,
-                            rank_channel(largest_drawn(strong->rows.back().ranks, parts)),
-                            linear_channel("value", "cost per million tokens (USD)", cost_axis),
-                            colour_channel("series", series_names(parts), colours),
-                            {curve_layers(parts)});
-  return chart;
-}
-
-namespace {
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
 
@@ -185,38 +94,7 @@ std::string steps_title(const ScalingRow& row) {
                      words(largest_other->part),
                      format_quantity(number(largest_other->share), Unit::percent));
 }
-}  // namespace
 
-Chart steps_chart(const Analysis& analysis) {
-  Chart chart{"steps", "training", "Where each rank's step goes"};
-  auto rows = bar_rows(analysis.scaling);
-  if (rows.empty()) {
-    chart.missing = "No step bars: no training step was attributed in this run.";
-    return chart;
-  }
-  for (const ScalingResult& result : analysis.scaling) {
-    if (result.mode == "strong" && !result.rows.empty()) {
-      chart.title = steps_title(result.rows.back());
-    }
-  }
-  chart.how_to_read =
-      "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
-      "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
-      "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
-  StackedBars bars;
-  bars.parts = distinct(rows, "part");
-  for (const std::string& part : bars.parts) {
-    const auto known = part_colours.find(part);
-    bars.colours.push_back(css(known == part_colours.end() ? "muted" : known->second));
-  }
-  bars.rows = std::move(rows);
-  bars.length = "time of one step (ms)";
-  bars.bar = "setting";
-  chart.spec = stacked_bars(std::move(bars));
-  return chart;
-}
-
-namespace {
 constexpr int height = 340;
 /// A page of longer tables has every so many of their rows.
 constexpr std::size_t most_points = 1000;
@@ -454,6 +332,123 @@ Chart parts_chart(const DecideView& view) {
   return chart;
 }
 }  // namespace
+
+Chart speedup_chart(const Analysis& analysis) {
+  Chart chart{"speedup", "decide", "Speed-up by rank count"};
+  const ScalingResult* strong = strong_result(analysis);
+  if (!strong) {
+    chart.missing = "No scaling curve: strong scaling was not measured in this run.";
+    return chart;
+  }
+  const auto& last = strong->rows.back();
+  if (last.speedup) {
+    chart.title = fmt::format("{} give a speed-up of {}, where {} would be ideal",
+                              ranks_phrase(last.ranks),
+                              format_quantity(*last.speedup, Unit::plain),
+                              static_cast<double>(last.ranks) / strong->rows.front().ranks);
+  }
+  chart.how_to_read =
+      "Rank count (right) against speed-up of the same work (up), both doubling per step. Dots: "
+      "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its "
+      "95 % band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
+      "less.";
+  const int first = strong->rows.front().ranks;
+  const Seconds base = strong->rows.front().step.value;
+  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
+  add_laws(parts, *strong, [base](const auto& point) {
+    return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
+  });
+  for (const auto& row : strong->rows) {
+    parts.measured.push_back(with_interval(row.speedup.value_or(number(base / row.step.value)),
+                                           {{"series", "measured"}, {"ranks", row.ranks}}));
+  }
+  const int most = largest_drawn(last.ranks, parts);
+  const std::vector<Json> ideal{
+      {{"series", "ideal"}, {"ranks", first}, {"value", 1.0}},
+      {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
+  auto names = series_names(parts);
+  names.insert(names.begin() + 1, "ideal");
+  const std::vector<std::string> colours{
+      css("ink"), css("muted"), css("series-1"), css("series-2")};
+  const Json ideal_line{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}};
+  chart.spec = layered_spec(
+      380,
+      rank_channel(most),
+      doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis),
+      colour_channel("series", names, colours),
+      {Json::array({ideal_line}), curve_layers(parts)});
+  return chart;
+}
+
+Chart cost_chart(const Analysis& analysis) {
+  Chart chart{"cost", "decide", "Cost per token by rank count"};
+  const ScalingResult* strong = strong_result(analysis);
+  if (!analysis.assumptions.price_per_rank) {
+    chart.missing =
+        "No cost curve: no price was given. Write the report again with --price USD_PER_RANK_HOUR.";
+    return chart;
+  }
+  if (!strong) {
+    chart.missing = "No cost curve: strong scaling was not measured in this run.";
+    return chart;
+  }
+  const auto law = std::ranges::find_if(
+      strong->laws, [](const ScalingLaw& one) { return one.cost_optimal.has_value(); });
+  if (law != strong->laws.end()) {
+    chart.title = "A token is cheapest at " + ranks_phrase(*law->cost_optimal);
+  }
+  chart.how_to_read =
+      "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
+      "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
+      "Dashed: extrapolated.";
+  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
+  add_laws(parts, *strong, [](const auto& point) {
+    const auto& cost = point.cost_per_million_tokens;
+    return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
+  });
+  for (const auto& row : strong->rows) {
+    if (!row.cost_per_million_tokens) continue;
+    parts.measured.push_back(
+        with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step),
+                      {{"series", "measured"}, {"ranks", row.ranks}}));
+  }
+  const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
+  chart.spec = layered_spec(320,
+                            rank_channel(largest_drawn(strong->rows.back().ranks, parts)),
+                            linear_channel("value", "cost per million tokens (USD)", cost_axis),
+                            colour_channel("series", series_names(parts), colours),
+                            {curve_layers(parts)});
+  return chart;
+}
+
+Chart steps_chart(const Analysis& analysis) {
+  Chart chart{"steps", "training", "Where each rank's step goes"};
+  auto rows = bar_rows(analysis.scaling);
+  if (rows.empty()) {
+    chart.missing = "No step bars: no training step was attributed in this run.";
+    return chart;
+  }
+  for (const ScalingResult& result : analysis.scaling) {
+    if (result.mode == "strong" && !result.rows.empty()) {
+      chart.title = steps_title(result.rows.back());
+    }
+  }
+  chart.how_to_read =
+      "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
+      "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
+      "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
+  StackedBars bars;
+  bars.parts = distinct(rows, "part");
+  for (const std::string& part : bars.parts) {
+    const auto known = part_colours.find(part);
+    bars.colours.push_back(css(known == part_colours.end() ? "muted" : known->second));
+  }
+  bars.rows = std::move(rows);
+  bars.length = "time of one step (ms)";
+  bars.bar = "setting";
+  chart.spec = stacked_bars(std::move(bars));
+  return chart;
+}
 
 std::vector<Chart> decision_charts(const DecideView& view) {
   std::vector<Chart> charts{speeds_chart(view), money_chart(view)};

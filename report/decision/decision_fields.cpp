@@ -148,8 +148,7 @@ void put_knees(Fields& json, const decide::KneeSet& set) {
   json.array("kneedle_for_comparison",
              set.kneedle,
              [](Fields& reading, const decide::KneedleReading& one) {
-               reading("from", one.from);
-               reading("to", one.to);
+               FIELDS(reading, one.from, one.to);
                reading("count", one.knee);
              });
 }
@@ -292,10 +291,7 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
   json.object("layout",
               facts.layout.empty() ? std::nullopt : std::optional(facts.layout),
               [](Fields& of, const decide::Layout& layout) {
-                of("tensor", layout.tensor);
-                of("pipeline", layout.pipeline);
-                of("context", layout.context);
-                of("data", layout.data);
+                FIELDS(of, layout.tensor, layout.pipeline, layout.context, layout.data);
                 of("expert", layout.expert);
               });
   json("batch", facts.batch, "Of one step and all ranks, in the table's unit (sequences).");
@@ -307,8 +303,7 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
 }
 
 void put_step(Fields& json, const decide::MarginalStep& one) {
-  json("from", one.from);
-  json("to", one.to);
+  FIELDS(json, one.from, one.to);
   json("kind",
        decide::step_kind_name(one.kind),
        one_of("free|paid|slower and cheaper|slower and more expensive"));
@@ -403,8 +398,7 @@ void put_law(Fields& json, const FittedLaw& one) {
     law("residual", fit.residual, "Root mean square, relative.", or_null);
     law("not_identifiable", one.law.not_identifiable, "Why the intervals are absent.", or_null);
     law("next_count", one.law.next_count, "The count to measure next.");
-    law("fastest", one.law.fastest);
-    law("cost_optimal", one.law.cost_optimal);
+    FIELDS(law, one.law.fastest, one.law.cost_optimal);
     law("expected_regret", one.law.expected_regret, "Of cost_optimal, USD, over the draws.");
   });
   json.members_if(
@@ -426,8 +420,7 @@ std::vector<FittedLaw> fitted_laws(const Decision& decision) {
 
 void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.array("rows", evidence.rows, [](Fields& row, const decide::LawRow& one) {
-    row("count", one.count);
-    row("measured_s", one.measured);
+    FIELDS(row, one.count, one.measured);
     row("fitted_s", one.fitted, or_null);
     row("residual", one.residual, "Fitted over measured, less 1.", or_null);
     row("left_out_error", one.left_out, "The same by the fit to all other rows.");
@@ -468,8 +461,7 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
   });
   json.object(
       "micro_batches", laws.micro_batches, [](Fields& law, const model::MicroBatchFit& fit) {
-        law("per_micro_batch_s", fit.per_micro_batch);
-        law("fixed_s", fit.fixed);
+        FIELDS(law, fit.per_micro_batch, fit.fixed);
         law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
         law("residual", fit.residual, or_null);
       });
@@ -479,14 +471,11 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
     law("residual", fit.residual, or_null);
   });
   json.array("ring", laws.ring, [](Fields& row, const decide::RingRow& one) {
-    row("count", one.count);
-    row("latency_s", one.communication.latency);
-    row("bandwidth_s", one.communication.bandwidth);
+    FIELDS(row, one.count, one.communication.latency, one.communication.bandwidth);
     row("share_of_time", one.share, or_null);
   });
   json.array("work_depth", laws.bounds, [](Fields& row, const decide::BoundRow& one) {
-    row("count", one.count);
-    row("measured_s", one.measured);
+    FIELDS(row, one.count, one.measured);
     row("least_s", one.bounds.low, or_null);
     row("most_s", one.bounds.high, or_null);
     row("above", one.above, "Of measured_s over most_s, less 1.", or_null);
@@ -496,8 +485,7 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
 void put_forecast(Fields& json, const decide::LawForecast& forecast) {
   json("basis", forecast.basis, "The laws by weight, or why there is no point.");
   json.array("points", forecast.points, [](Fields& point, const decide::ForecastPoint& one) {
-    point("count", one.count);
-    point("time_s", one.time);
+    FIELDS(point, one.count, one.time);
     point("speedup", one.speedup, or_null);
     point("efficiency", one.efficiency, or_null);
     point("far", one.far, "Beyond 4 times the largest measured count.");
@@ -505,9 +493,7 @@ void put_forecast(Fields& json, const decide::LawForecast& forecast) {
 }
 
 void put_weighted_law(Fields& json, const model::WeightedLaw& law) {
-  json("name", law.family.name);
-  json("formula", law.family.formula);
-  json("coefficients", law.fitted.coefficients);
+  FIELDS(json, law.family.name, law.family.formula, law.fitted.coefficients);
   json("weight", law.weight, "All weights add up to 1.");
   json("held_out_error", law.held_out, "Mean, relative, one count ahead.");
   json("worst_error", law.worst);

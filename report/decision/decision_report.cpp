@@ -4,11 +4,10 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
+#include "src/core/error.h"
 
 #include <algorithm>
 #include <bit>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -22,10 +21,9 @@ std::string subtitle(const DecideView& view) {
         law->single.value() / 3600.0,
         decision.rows.back().count);
   }
-  return fmt::format("{}: {} count{}, {} to {}, {}",
+  return fmt::format("{}: {}, {} to {}, {}",
                      view.options.input,
-                     decision.rows.size(),
-                     decision.rows.size() == 1 ? "" : "s",
+                     counted(decision.rows.size(), "count"),
                      decision.rows.front().count,
                      decision.rows.back().count,
                      decision.basis == decide::TimeBasis::work_unit

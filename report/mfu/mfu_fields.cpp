@@ -28,8 +28,7 @@ constexpr JsonHead mfu_head{
     "scaleworth mfu"};
 
 void transformer(Fields& json, const TransformerModel& model) {
-  json("id", model.id);
-  json("name", model.name);
+  FIELDS(json, model.id, model.name);
   json("parameters", model::parameter_count(model), "Counted from the shapes, without biases.");
   json.sentence(
       "Without the experts that a token does not take and without the input embedding, unless that "
@@ -40,8 +39,7 @@ void transformer(Fields& json, const TransformerModel& model) {
   json("attention",
        model::attention_kind(model),
        one_of("multi-head|grouped-query|multi-query|latent"));
-  json("source", model.source);
-  json("date", model.date);
+  FIELDS(json, model.source, model.date);
 }
 
 void training_run(Fields& json, const MfuView& view) {
@@ -94,9 +92,7 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
   json.object("run", view, training_run);
   json.sentence("By the chosen convention; three times the sum are the model FLOPs.");
   json.object("forward_flop_per_token", [&](Fields& forward) {
-    forward("layers", use.forward.layers);
-    forward("attention", use.forward.attention);
-    forward("head", use.forward.head);
+    FIELDS(forward, use.forward.layers, use.forward.attention, use.forward.head);
   });
   json("model_flop_per_token", use.model_flops, "Of a trained token, without recomputation.");
   json("hardware_flop_per_token", use.hardware_flops, "With it.");
@@ -251,8 +247,7 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
   json("prompt_per_request_s", one.prefill_per_request, "The group's time that a prompt takes.");
   json.sentence("The group's time that the decode steps of a request take, shared by the batch.");
   json("steps_per_request_s", one.decode_per_request);
-  json("requests_per_s", one.requests_per_s);
-  json("output_tokens_per_s", one.output_tokens_per_s);
+  FIELDS(json, one.requests_per_s, one.output_tokens_per_s);
   json("input_tokens_per_s", one.input_tokens_per_s, "Those found in the cache included.");
   json.sentence(
       "That no server exceeds at this batch: all FLOPs overlap with all bytes, not all-reduces.");

@@ -182,7 +182,6 @@ Table memory_table(const ServingView& view) {
 
 constexpr int height = 300;
 
-/// A name and its value of each batch.
 using Series = std::pair<std::string, std::function<double(const ServedBatch&)>>;
 
 /// One line per series against the batch; the value's axis is left to `chart`.

@@ -378,6 +378,32 @@ Table points(const Results& results) {
                   {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
                    &ChosenPoint::library_prediction}}));
 }
+
+void put_point(Fields& json, const CollectivePoint& one) {
+  FIELDS(json, one.message, one.time);
+  json("algbw_bytes_per_s", one.algorithm_bandwidth);
+  json("busbw_bytes_per_s", one.bus_bandwidth);
+}
+
+/// Of a line, a regime or what was chosen.
+template <class T>
+void put_way(Fields& json, const T& one) {
+  json("algorithm", one.algorithm, or_null);
+  json("protocol", one.protocol, or_null);
+}
+
+void put_fit(Fields& json, const CommunicationFit& one) {
+  json("form", one.form);
+  json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
+    FIELDS(of, segment.smallest, segment.largest, segment.alpha, segment.beta, segment.holds);
+  });
+  FIELDS(json, one.held_out_error, one.worst_held_out_error, one.median_residual);
+  json("stray_bytes", one.strays);
+  json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
+    of("message_bytes", std::exp(knot.size));
+    of("time_s", std::exp(knot.time));
+  });
+}
 }  // namespace
 
 Section collectives_section(const Collectives& collectives, const Results& algorithms) {
@@ -421,82 +447,34 @@ Section collectives_section(const Collectives& collectives, const Results& algor
   return section;
 }
 
-namespace {
-void put_point(Fields& json, const CollectivePoint& one) {
-  json("message_bytes", one.message);
-  json("time_s", one.time);
-  json("algbw_bytes_per_s", one.algorithm_bandwidth);
-  json("busbw_bytes_per_s", one.bus_bandwidth);
-}
-
-/// Of a line, a regime or what was chosen.
-template <class T>
-void put_way(Fields& json, const T& one) {
-  json("algorithm", one.algorithm, or_null);
-  json("protocol", one.protocol, or_null);
-}
-
-void put_fit(Fields& json, const CommunicationFit& one) {
-  json("form", one.form);
-  json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
-    of("smallest_bytes", segment.smallest);
-    of("largest_bytes", segment.largest);
-    of("alpha_s", segment.alpha);
-    of("beta_s_per_byte", segment.beta);
-    of("holds", segment.holds);
-  });
-  json("held_out_error", one.held_out_error);
-  json("worst_held_out_error", one.worst_held_out_error);
-  json("median_residual", one.median_residual);
-  json("stray_bytes", one.strays);
-  json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
-    of("message_bytes", std::exp(knot.size));
-    of("time_s", std::exp(knot.time));
-  });
-}
-}  // namespace
-
 void put_algorithms(Fields& json, const AlgorithmResult& result) {
-  json("topology", result.topology);
-  json("collective", result.collective);
-  json("mode", result.mode);
-  json("ranks", result.ranks);
-  json("in_place", result.in_place);
-  json("registered", result.registered);
-  json("shared_gpu", result.shared_gpu);
-  json("held_out_error", result.held_out_error);
-  json("library_error", result.library_error);
+  FIELDS(json, result.topology, result.collective, result.mode, result.ranks, result.in_place);
+  FIELDS(json, result.registered, result.shared_gpu, result.held_out_error, result.library_error);
   json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
     put_way(of, one);
-    of("smallest_bytes", one.smallest);
-    of("largest_bytes", one.largest);
+    FIELDS(of, one.smallest, one.largest);
   });
   json.array("lines", result.lines, [](Fields& of, const AlgorithmLine& one) {
     const auto* segment = segment_of(one);
     put_way(of, one);
     of("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
     of("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
-    of("held_out_error", one.fit.held_out_error);
-    of("library_error", one.library_error);
+    FIELDS(of, one.fit.held_out_error, one.library_error);
     of.array("points", one.points, [](Fields& each, const CollectivePoint& point) {
-      each("message_bytes", point.message);
-      each("time_s", point.time);
+      FIELDS(each, point.message, point.time);
     });
   });
   json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
     put_point(of, one.point);
     of("wire_bytes_per_s", one.wire_bandwidth);
     of.object("ran", one, put_way<ChosenPoint>);
-    of("library_prediction_s", one.library_prediction);
-    of("fastest_line_s", one.fastest_line);
+    FIELDS(of, one.library_prediction, one.fastest_line);
   });
 }
 
 void put_collective(Fields& json, const CollectiveResult& result) {
   const bool any = result.chosen < result.fits.size();
-  json("collective", result.collective);
-  json("mode", result.mode);
-  json("ranks", result.ranks);
+  FIELDS(json, result.collective, result.mode, result.ranks);
   json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
   json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);

@@ -239,6 +239,79 @@ Table own_products_summary(const GpuResult& gpu) {
        {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
        {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}});
 }
+
+void put_conditions(Fields& json, const GpuConditions& one) {
+  FIELDS(json, one.clock_hz, one.power_w, one.power_from_energy, one.temperature_c);
+  json("slowdown_reasons", one.slowdown_reasons);
+}
+
+void put_against(Fields& json, const AgainstPeak& one) {
+  FIELDS(json, one.peak, one.basis);
+  json("peak_clock_hz", one.clock_hz);
+  FIELDS(json, one.fraction, one.clock_ratio, one.fraction_at_clock);
+}
+
+void put_identity(Fields& json, const GpuIdentity& one) {
+  FIELDS(json, one.ordinal, one.name);
+  json("uuid", one.uuid, or_null);
+  FIELDS(json, one.pci_device_id, one.multiprocessors, one.memory);
+  json("l2_bytes", one.l2_cache);
+  FIELDS(json, one.maximum_clock_hz, one.power_limit_w);
+  json("power_limit_default_w", one.default_power_limit_w);
+  json("pcie_bytes_per_s", one.pcie_bandwidth);
+  json("mig", one.mig);
+  json.object("datasheet", one.datasheet, [](Fields& of, const GpuDatasheet& sheet) {
+    FIELDS(of, sheet.id, sheet.name, sheet.source, sheet.date);
+  });
+}
+
+void put_shape(Fields& json, const GemmShape& one) {
+  FIELDS(json, one.m, one.n, one.k, one.batch);
+}
+
+void put_product(Fields& json, const GpuGemm& one) {
+  json("pass", one.pass);
+  json("regime", one.regime, or_null);
+  json.object("shape", one.shape, put_shape);
+  FIELDS(json, one.library, one.algorithm, one.heuristic_rank, one.workspace, one.rate);
+  json.object("conditions", one.conditions, put_conditions);
+  json.object("against_peak", one.against, put_against);
+  json("flop_per_joule", one.flop_per_joule);
+}
+
+void put_format(Fields& json, const GpuFormat& one) {
+  FIELDS(json, one.precision, one.fast_accumulation);
+  json.object("steady", one.steady, put_product);
+  json.object("burst", one.burst, put_product);
+  json.object("best_shape", one.best_shape, put_product);
+  json("tuning_headroom", one.tuning_headroom);
+  json.object("tuned_shape", one.tuned_shape, put_shape);
+  json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
+    FIELDS(of, waterfall.spec, waterfall.basis);
+    of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
+      FIELDS(each, step.name, step.factor, step.change, step.evidence);
+    });
+    of("measured_flop_per_s", waterfall.measured);
+  });
+}
+
+void put_memory_level(Fields& json, const model::MemoryLevel& one) {
+  FIELDS(json, one.label, one.scope, one.kernel, one.smallest, one.largest, one.rate);
+  json("of_datasheet", one.of_datasheet);
+  json("variant", one.variant, or_null);
+}
+
+void put_transfer(Fields& json, const GpuTransfer& one) {
+  FIELDS(json, one.source, one.target, one.engine, one.both_directions);
+  json("all_gpus_at_once", one.together);
+  FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size);
+  json("link", one.link, or_null);
+  json("of_link", one.of_link);
+  json.array("points", one.points, [](Fields& of, const TransferPoint& point) {
+    of("bytes", point.size);
+    of("rate_bytes_per_s", point.rate);
+  });
+}
 }  // namespace
 
 std::vector<Table> gpu_product_tables(const Gpus& gpus) {
@@ -275,118 +348,6 @@ std::vector<Table> summary_products(const GpuResult& gpu) {
   return {format_summary(gpu), own_products_summary(gpu)};
 }
 
-namespace {
-void put_conditions(Fields& json, const GpuConditions& one) {
-  json("clock_hz", one.clock_hz);
-  json("power_w", one.power_w);
-  json("power_from_energy", one.power_from_energy);
-  json("temperature_c", one.temperature_c);
-  json("slowdown_reasons", one.slowdown_reasons);
-}
-
-void put_against(Fields& json, const AgainstPeak& one) {
-  json("peak_flop_per_s", one.peak);
-  json("basis", one.basis);
-  json("peak_clock_hz", one.clock_hz);
-  json("fraction", one.fraction);
-  json("clock_ratio", one.clock_ratio);
-  json("fraction_at_clock", one.fraction_at_clock);
-}
-
-void put_identity(Fields& json, const GpuIdentity& one) {
-  json("ordinal", one.ordinal);
-  json("name", one.name);
-  json("uuid", one.uuid, or_null);
-  json("pci_device_id", one.pci_device_id);
-  json("multiprocessors", one.multiprocessors);
-  json("memory_bytes", one.memory);
-  json("l2_bytes", one.l2_cache);
-  json("maximum_clock_hz", one.maximum_clock_hz);
-  json("power_limit_w", one.power_limit_w);
-  json("power_limit_default_w", one.default_power_limit_w);
-  json("pcie_bytes_per_s", one.pcie_bandwidth);
-  json("mig", one.mig);
-  json.object("datasheet", one.datasheet, [](Fields& of, const GpuDatasheet& sheet) {
-    of("id", sheet.id);
-    of("name", sheet.name);
-    of("source", sheet.source);
-    of("date", sheet.date);
-  });
-}
-
-void put_shape(Fields& json, const GemmShape& one) {
-  json("m", one.m);
-  json("n", one.n);
-  json("k", one.k);
-  json("batch", one.batch);
-}
-
-void put_product(Fields& json, const GpuGemm& one) {
-  json("pass", one.pass);
-  json("regime", one.regime, or_null);
-  json.object("shape", one.shape, put_shape);
-  json("library", one.library);
-  json("algorithm", one.algorithm);
-  json("heuristic_rank", one.heuristic_rank);
-  json("workspace_bytes", one.workspace);
-  json("rate_flop_per_s", one.rate);
-  json.object("conditions", one.conditions, put_conditions);
-  json.object("against_peak", one.against, put_against);
-  json("flop_per_joule", one.flop_per_joule);
-}
-
-void put_format(Fields& json, const GpuFormat& one) {
-  json("precision", one.precision);
-  json("fast_accumulation", one.fast_accumulation);
-  json.object("steady", one.steady, put_product);
-  json.object("burst", one.burst, put_product);
-  json.object("best_shape", one.best_shape, put_product);
-  json("tuning_headroom", one.tuning_headroom);
-  json.object("tuned_shape", one.tuned_shape, put_shape);
-  json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
-    of("spec_flop_per_s", waterfall.spec);
-    of("basis", waterfall.basis);
-    of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
-      each("name", step.name);
-      each("factor", step.factor);
-      each("change_flop_per_s", step.change);
-      each("evidence", step.evidence);
-    });
-    of("measured_flop_per_s", waterfall.measured);
-  });
-}
-
-void put_memory_level(Fields& json, const model::MemoryLevel& one) {
-  json("label", one.label);
-  json("scope", one.scope);
-  json("kernel", one.kernel);
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-  json("rate_bytes_per_s", one.rate);
-  json("of_datasheet", one.of_datasheet);
-  json("variant", one.variant, or_null);
-}
-
-void put_transfer(Fields& json, const GpuTransfer& one) {
-  json("source", one.source);
-  json("target", one.target);
-  json("engine", one.engine);
-  json("both_directions", one.both_directions);
-  json("all_gpus_at_once", one.together);
-  json("plateau_bytes_per_s", one.plateau);
-  json("alpha_s", one.alpha);
-  json("beta_s_per_byte", one.beta);
-  json("half_size_bytes", one.half_size);
-  json("link", one.link, or_null);
-  json("of_link", one.of_link);
-  json.array("points", one.points, [](Fields& of, const TransferPoint& point) {
-    of("bytes", point.size);
-    of("rate_bytes_per_s", point.rate);
-  });
-}
-
-}  // namespace
-
 void put_gpu(Fields& json, const GpuResult& gpu) {
   json.object("identity", gpu.identity, put_identity);
   json.array("formats", gpu.formats, put_format);
@@ -410,21 +371,14 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
     of("of_datasheet", one.of_datasheet);
   });
   json.array("ridge_batches", gpu.ridge_batches, [](Fields& of, const RidgeBatch& one) {
-    of("precision", one.precision);
-    of("layer", one.layer);
-    of("ridge_flop_per_byte", one.ridge);
-    of("tokens", one.tokens);
+    FIELDS(of, one.precision, one.layer, one.ridge, one.tokens);
   });
   json.array("transfers", gpu.transfers, put_transfer);
   json.array("launches", gpu.launches, [](Fields& of, const GpuLaunch& launch) {
-    of("kind", launch.kind);
-    of("time_s", launch.time);
+    FIELDS(of, launch.kind, launch.time);
   });
   json.array("contention", gpu.contention, [](Fields& of, const ContentionPoint& one) {
-    of("precision", one.precision);
-    of("multiprocessors", one.multiprocessors);
-    of("rate_flop_per_s", one.rate);
-    of("of_all", one.of_all);
+    FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all);
   });
   json.object("cost", gpu.cost, [](Fields& of, const GpuCost& one) {
     of("precision", one.precision, or_null);
@@ -436,15 +390,9 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
 }
 
 void put_gpus_together(Fields& json, const GpusTogether& together) {
-  json("precision", together.precision);
-  json("spread", together.spread);
-  json("slowest", together.slowest);
+  FIELDS(json, together.precision, together.spread, together.slowest);
   json.array("gpus", together.paces, [](Fields& of, const GpuPace& pace) {
-    of("ordinal", pace.ordinal);
-    of("together_flop_per_s", pace.together);
-    of("alone_flop_per_s", pace.alone);
-    of("of_alone", pace.of_alone);
-    of("of_others", pace.of_others);
+    FIELDS(of, pace.ordinal, pace.together, pace.alone, pace.of_alone, pace.of_others);
     of.object("conditions", pace.conditions, put_conditions);
     of("slow", pace.slow);
     of("cause", pace.cause, or_null);

@@ -30,7 +30,6 @@ std::string shape_text(const model::GemmShape& shape) {
 namespace {
 using namespace model;
 
-/// A list of the GPU's roofline.
 template <class T>
 auto of_roofline(std::vector<T> RooflineResult::*list) {
   return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };

@@ -136,74 +136,38 @@ Section roofline_section(const RooflineResult& roofline) {
 }
 
 void put_latency_level(Fields& json, const LatencyLevel& one) {
-  json("label", one.label);
-  json("smallest_bytes", one.smallest);
-  json("largest_bytes", one.largest);
-  json("latency_s", one.latency);
+  FIELDS(json, one.label, one.smallest, one.largest, one.latency);
 }
 
 void put_placed_gemm(Fields& json, const PlacedGemm& one) {
-  json("family", one.family);
-  json("precision", one.precision);
-  json("library", one.library);
-  json("m", one.m);
-  json("n", one.n);
-  json("k", one.k);
-  json("batch", one.batch);
-  json("workers", one.workers);
-  json("intensity_flop_per_byte", one.intensity);
-  json("rate_flop_per_s", one.rate);
-  json("roof_flop_per_s", one.roof);
-  json("bandwidth_bytes_per_s", one.bandwidth);
-  json("fraction", one.fraction);
+  FIELDS(json, one.family, one.precision, one.library, one.m, one.n, one.k, one.batch, one.workers);
+  FIELDS(json, one.intensity, one.rate, one.roof, one.bandwidth, one.fraction);
   json("bound", bound_name(one.bound));
 }
 
 void put_roofline(Fields& json, const RooflineResult& roofline) {
   json.array("ceilings", roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
-    of("isa", one.isa);
-    of("precision", one.precision);
-    of("workers", one.workers);
-    of("wall_rate_flop_per_s", one.wall_rate);
-    of("cpu_rate_flop_per_s", one.cpu_rate);
-    of("cpu_share", one.cpu_share);
+    FIELDS(of, one.isa, one.precision, one.workers, one.wall_rate, one.cpu_rate, one.cpu_share);
     of("contended", one.contended);
   });
   json.array("memory_levels", roofline.memory_levels, [](Fields& of, const MemoryLevel& one) {
-    of("label", one.label);
-    of("kernel", one.kernel);
-    of("workers", one.workers);
-    of("smallest_bytes", one.smallest);
-    of("largest_bytes", one.largest);
-    of("rate_bytes_per_s", one.rate);
+    FIELDS(of, one.label, one.kernel, one.workers, one.smallest, one.largest, one.rate);
   });
   json.array("latency_levels", roofline.latency_levels, put_latency_level);
   json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
-    of("precision", one.precision);
-    of("workers", one.workers);
-    of("peak_flop_per_s", one.peak);
-    of("bandwidth_bytes_per_s", one.bandwidth);
-    of("sharpness", one.sharpness);
+    FIELDS(of, one.precision, one.workers, one.peak, one.bandwidth, one.sharpness);
     of("sharpness_note", one.sharpness_note, or_null);
-    of("ridge_flop_per_byte", one.ridge);
-    of("median_residual", one.median_residual);
+    FIELDS(of, one.ridge, one.median_residual);
     of.array("points", one.points, [](Fields& each, const IntensityPoint& point) {
-      each("intensity_flop_per_byte", point.intensity);
-      each("rate_flop_per_s", point.rate);
+      FIELDS(each, point.intensity, point.rate);
     });
   });
   json.array("gemms", roofline.gemms, put_placed_gemm);
   json.array("memory", roofline.memory, [](Fields& of, const MemoryPoint& one) {
-    of("kernel", one.kernel);
-    of("nontemporal", one.nontemporal);
-    of("workers", one.workers);
-    of("working_set_bytes", one.working_set);
-    of("rate_bytes_per_s", one.rate);
-    of("real_rate_bytes_per_s", one.real_rate);
+    FIELDS(of, one.kernel, one.nontemporal, one.workers, one.working_set, one.rate, one.real_rate);
   });
   json.array("latency", roofline.latency, [](Fields& of, const LatencyPoint& one) {
-    of("working_set_bytes", one.working_set);
-    of("latency_s", one.latency);
+    FIELDS(of, one.working_set, one.latency);
   });
   json("warnings", roofline.warnings);
 }

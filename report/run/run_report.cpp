@@ -130,53 +130,7 @@ std::vector<std::string> texts_of(const std::vector<Finding>& findings, bool war
   }
   return texts;
 }
-}  // namespace
 
-Section findings_section(const std::vector<Finding>& findings) {
-  return {"findings", "Findings", {}, texts_of(findings, false)};
-}
-
-Section warnings_section(const Run& run,
-                         const Analysis& analysis,
-                         const std::vector<Finding>& findings) {
-  Section section = section_of(
-      "warnings", "Warnings and losses", {losses(run), sampling(run), sample_warnings(run)});
-  section.list = texts_of(findings, true);
-  const auto add = [&](const std::string& of, const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) section.list.push_back(of + warning);
-  };
-  if (analysis.roofline) add("", analysis.roofline->warnings);
-  for (const auto& gpu : analysis.gpus) {
-    add(fmt::format("GPU {}: ", gpu.identity.ordinal), gpu.roofline.warnings);
-  }
-  add("", run.warnings);
-  for (const ProbeRecord& probe : run.probes) add(probe.name + ": ", probe.warnings);
-  return section;
-}
-
-Section unmeasured_section(const Run& run) {
-  std::vector<const ProbeRecord*> probes;
-  for (const ProbeRecord& probe : run.probes) {
-    if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
-  }
-  const auto status = [](ProbeStatus of) {
-    return of == ProbeStatus::pending ? "not reached" : probe_status_name(of);
-  };
-  const auto reason = [&](const ProbeRecord* probe) {
-    const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
-    return reasoned ? probe->reason : "the run ended before: " + run.interruption;
-  };
-  return section_of("unmeasured",
-                    "Not measured",
-                    {make_table("unmeasured",
-                                "",
-                                probes,
-                                {{parameter("probe", "probe"), &ProbeRecord::name},
-                                 {measure("status", "status"), path(&ProbeRecord::status, status)},
-                                 {measure("reason", "reason"), reason}})});
-}
-
-namespace {
 /// "l2" of "l2_cache_bytes", "l1 data" of "l1_data_cache_bytes"; empty for other facts.
 std::string cache_of(const std::string& fact) {
   const auto at = fact.find("_cache_");
@@ -246,14 +200,7 @@ Table facts_with_sources(const Run& run) {
   table.in_csv = false;
   return table;
 }
-}  // namespace
 
-Section machine_section(const Run& run) {
-  if (run.environment.empty()) return {"machine", "Machine"};
-  return {"machine", "Machine", {}, {}, {overview(run), facts_with_sources(run)}};
-}
-
-namespace {
 /// A fact's printed value with what stands beside it; empty when it could not be had.
 std::string fact(const Run& run,
                  const std::string& section,
@@ -300,21 +247,7 @@ std::string machine_line(const Run& run) {
   const std::string others = listed(load, std::identity{});
   return listed(hardware, std::identity{}) + (others.empty() ? "" : "; " + others);
 }
-}  // namespace
 
-Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
-  std::vector<double> magnitudes;
-  for (const auto& value : values)
-    if (value) magnitudes.push_back(value->value);
-  const Scale scale = scale_for(unit, median(magnitudes).value_or(0.0));
-  Row row{{scale.symbol.empty() ? name : name + " (" + scale.symbol + ")"}, false};
-  for (const auto& value : values) {
-    row.cells.push_back(value ? format_number(*value, unit, scale) : "n/a");
-  }
-  return row;
-}
-
-namespace {
 /// Of a ceiling, a roof or a product.
 auto is_of(const std::string& precision, int workers) {
   return [=](const auto& one) { return one.precision == precision && one.workers == workers; };
@@ -418,6 +351,67 @@ Table memory(const RooflineResult& roofline) {
   return table;
 }
 }  // namespace
+
+Section findings_section(const std::vector<Finding>& findings) {
+  return {"findings", "Findings", {}, texts_of(findings, false)};
+}
+
+Section warnings_section(const Run& run,
+                         const Analysis& analysis,
+                         const std::vector<Finding>& findings) {
+  Section section = section_of(
+      "warnings", "Warnings and losses", {losses(run), sampling(run), sample_warnings(run)});
+  section.list = texts_of(findings, true);
+  const auto add = [&](const std::string& of, const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) section.list.push_back(of + warning);
+  };
+  if (analysis.roofline) add("", analysis.roofline->warnings);
+  for (const auto& gpu : analysis.gpus) {
+    add(fmt::format("GPU {}: ", gpu.identity.ordinal), gpu.roofline.warnings);
+  }
+  add("", run.warnings);
+  for (const ProbeRecord& probe : run.probes) add(probe.name + ": ", probe.warnings);
+  return section;
+}
+
+Section unmeasured_section(const Run& run) {
+  std::vector<const ProbeRecord*> probes;
+  for (const ProbeRecord& probe : run.probes) {
+    if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
+  }
+  const auto status = [](ProbeStatus of) {
+    return of == ProbeStatus::pending ? "not reached" : probe_status_name(of);
+  };
+  const auto reason = [&](const ProbeRecord* probe) {
+    const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
+    return reasoned ? probe->reason : "the run ended before: " + run.interruption;
+  };
+  return section_of("unmeasured",
+                    "Not measured",
+                    {make_table("unmeasured",
+                                "",
+                                probes,
+                                {{parameter("probe", "probe"), &ProbeRecord::name},
+                                 {measure("status", "status"), path(&ProbeRecord::status, status)},
+                                 {measure("reason", "reason"), reason}})});
+}
+
+Section machine_section(const Run& run) {
+  if (run.environment.empty()) return {"machine", "Machine"};
+  return {"machine", "Machine", {}, {}, {overview(run), facts_with_sources(run)}};
+}
+
+Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
+  std::vector<double> magnitudes;
+  for (const auto& value : values)
+    if (value) magnitudes.push_back(value->value);
+  const Scale scale = scale_for(unit, median(magnitudes).value_or(0.0));
+  Row row{{scale.symbol.empty() ? name : name + " (" + scale.symbol + ")"}, false};
+  for (const auto& value : values) {
+    row.cells.push_back(value ? format_number(*value, unit, scale) : "n/a");
+  }
+  return row;
+}
 
 Section capability_summary(const Run& run, const Analysis& analysis) {
   Section section{"capability", ""};

@@ -192,9 +192,7 @@ std::string law_note(const ScalingResult& result) {
 }
 
 void put_share(Fields& json, const StepShare& one) {
-  json("part", one.part);
-  json("time_s", one.time);
-  json("share", one.share);
+  FIELDS(json, one.part, one.time, one.share);
 }
 
 void put_row(Fields& json, const ScalingRow& one) {
@@ -202,11 +200,7 @@ void put_row(Fields& json, const ScalingRow& one) {
   json("global_batch_sequences", one.global_batch);
   json("tokens_per_step", one.tokens);
   json("step_time_s", one.step);
-  json("speedup", one.speedup);
-  json("efficiency", one.efficiency);
-  json("karp_flatt", one.karp_flatt);
-  json("tokens_per_second", one.tokens_per_second);
-  json("final_loss", one.final_loss);
+  FIELDS(json, one.speedup, one.efficiency, one.karp_flatt, one.tokens_per_second, one.final_loss);
   json("mfu_measured", one.mfu_measured);
   json("mfu_basis", one.mfu_basis, or_null);
   json("mfu_peak", one.mfu_peak);
@@ -222,17 +216,11 @@ void put_row(Fields& json, const ScalingRow& one) {
 
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
-  json("name", one.name);
-  json("prediction", one.prediction);
-  json("basis", one.basis);
-  json("serial", one.serial);
-  json("coherency", one.coherency);
+  FIELDS(json, one.name, one.prediction, one.basis, one.serial, one.coherency);
   json("not_identifiable", one.not_identifiable, or_null);
-  json("correlation", one.correlation);
-  json("next_count", one.next_count);
+  FIELDS(json, one.correlation, one.next_count);
   json("single_rank_step_time_s", one.single);
-  json("residual", one.residual);
-  json("reproduces_measured", one.reproduces_measured);
+  FIELDS(json, one.residual, one.reproduces_measured);
   json("fastest_ranks", one.fastest);
   json("cost_optimal_ranks", one.cost_optimal);
   json("cost_optimal_ranks_low", range ? std::optional(range->low) : std::nullopt);
@@ -299,9 +287,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     of("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
     of("by_figures", decision.rubric.chosen);
     of("objective", decide::objective_name(decision.rubric.objective));
-    of("cheapest", decision.named.cheapest);
-    of("balanced", decision.named.balanced);
-    of("fastest", decision.named.fastest);
+    FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);
   });
   // The choice among the counts of the decision; costs are per million tokens.
   json.object("cost", decision.choice, [&](Fields& of, const CostChoice& choice) {
@@ -324,11 +310,9 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
   json("no_cause", decision.diagnosis.no_cause, or_null);
   json.object("straggler", decision.straggler, [](Fields& of, const decide::Straggler& one) {
     of("ranks", one.count);
-    of("rank", one.rank);
-    of("cost_s", one.cost);
+    FIELDS(of, one.rank, one.cost);
   });
   json("slowed", scaling.slowed, or_null);
-  json("quality_held", scaling.quality_held);
-  json("quality_note", scaling.quality_note);
+  FIELDS(json, scaling.quality_held, scaling.quality_note);
 }
 }  // namespace scaleworth::report

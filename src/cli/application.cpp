@@ -9,7 +9,6 @@
 #include <new>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {

@@ -11,13 +11,10 @@
 #include "trace/formats/export/export.h"
 #include "trace/formats/read_job.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <set>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -40,8 +37,8 @@ std::chrono::nanoseconds parse_seconds(std::string_view text,
   if (text.empty()) return otherwise;
   const auto seconds = parse_number<double>(text);
   if (!seconds || !(*seconds >= 0.0) || *seconds > longest_window_s)
-    throw UserError(fmt::format(
-        "--window {} is no range of seconds: give FROM:TO, such as --window 1.5:2", window));
+    throw UserError("--window {} is no range of seconds: give FROM:TO, such as --window 1.5:2",
+                    window);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
 }
 
@@ -51,8 +48,8 @@ constexpr int largest_rank = 1 << 22;
 int parse_rank(std::string_view text, const std::string& all) {
   const auto rank = parse_number<int>(text);
   if (rank && *rank >= 0 && *rank <= largest_rank) return *rank;
-  throw UserError(fmt::format(
-      "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
+  throw UserError("--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5",
+                  all);
 }
 
 /// --export: writes the timeline for Perfetto's UI and says on stderr what is in it.
@@ -105,8 +102,8 @@ std::vector<Rank> parse_ranks(const std::string& text) {
     const int last =
         dash == std::string_view::npos ? first : parse_rank(range.substr(dash + 1), text);
     if (last < first)
-      throw UserError(fmt::format(
-          "--export-ranks {}: {}-{} counts down: give the smaller rank first", text, first, last));
+      throw UserError(
+          "--export-ranks {}: {}-{} counts down: give the smaller rank first", text, first, last);
     for (int rank = first; rank <= last; ++rank) ranks.insert(Rank{rank});
   }
   return {ranks.begin(), ranks.end()};
@@ -119,7 +116,7 @@ std::optional<trace::TimeInterval> parse_window(const std::string& text) {
   trace::TimeInterval window{parse_seconds(ends[0], std::chrono::nanoseconds(0), text),
                              parse_seconds(ends.size() == 2 ? ends[1] : ":", last, text)};
   if (window.end <= window.start)
-    throw UserError(fmt::format("--window {} is empty: give FROM:TO with FROM before TO", text));
+    throw UserError("--window {} is empty: give FROM:TO with FROM before TO", text);
   return window;
 }
 

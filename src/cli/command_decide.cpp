@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 #include "src/cli/commands.h"
-#include "src/cli/input/decision_input.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {

@@ -14,8 +14,6 @@
 #include <limits>
 #include <memory>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 constexpr auto teraflops = [](double number) { return FlopPerSecond(number * 1e12); };
@@ -39,7 +37,6 @@ model::Recomputation recomputation_of(const std::string& name) {
   return model::Recomputation::full;
 }
 
-/// Of --peak or the datasheet.
 model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
   return model::choose_peaks({gpu ? &*gpu : nullptr, options.number_format, options.peak});
 }
@@ -106,8 +103,8 @@ void add_means(model::TrainingQuestion& question,
   const bool dollars = budget.usd.has_value();
   if (!dollars && options.gpu.empty() && !options.peak) return;
   if (dollars && !options.price_usd_per_hour) {
-    throw UserError(fmt::format("a budget in money needs --price, in {} for one GPU for one hour",
-                                options.render.currency));
+    throw UserError("a budget in money needs --price, in {} for one GPU for one hour",
+                    options.render.currency);
   }
   if (!budget.mfu) {
     throw UserError("what a GPU makes of its peak is yours to say: give --mfu, as 0.4");
@@ -197,7 +194,7 @@ void refuse_unused(const CLI::App& command,
                    std::initializer_list<const char*> unused) {
   for (const char* flag : unused) {
     if (command.count(flag) == 0) continue;
-    throw UserError(fmt::format("{} changes nothing of {}: leave it out", flag, asked));
+    throw UserError("{} changes nothing of {}: leave it out", flag, asked);
   }
 }
 
@@ -247,7 +244,7 @@ std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
     return find_gpu(known, options.gpu);
   } catch (const UserError& error) {
     if (options.peak) return std::nullopt;
-    throw UserError(fmt::format("{}; or give its dense --peak in TFLOP/s", error.what()));
+    throw UserError("{}; or give its dense --peak in TFLOP/s", error.what());
   }
 }
 
@@ -267,8 +264,8 @@ std::optional<model::Denominator> measured_peak(const std::string& text,
   const model::Analysis analysis = model::analyse(read_run(text), {});
   const model::GpuGemm* slowest = model::slowest_steady(analysis.gpus, number_format).product;
   if (slowest == nullptr) {
-    throw UserError(fmt::format(
-        "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format));
+    throw UserError(
+        "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format);
   }
   return model::Denominator{slowest->rate.value,
                             fmt::format("measured: steady {} products in {}", number_format, text)};
@@ -288,9 +285,9 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   }
   if (!slowest) {
     throw UserError(
-        fmt::format("--measured-peak {}: no memory bandwidth of a GPU in this run; give "
-                    "--memory-gb-per-s",
-                    text));
+        "--measured-peak {}: no memory bandwidth of a GPU in this run; give "
+        "--memory-gb-per-s",
+        text);
   }
   return MeasuredBandwidth{*slowest, fmt::format("measured: streams in {}", text)};
 }

@@ -11,8 +11,6 @@
 #include <memory>
 #include <span>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 struct ReportedRuns {
@@ -24,8 +22,8 @@ int report_runs(const ReportedRuns& options) {
   const report::Format format = options.report.render.format;
   const bool pages = format == report::Format::text || format == report::Format::markdown;
   if (options.runs.size() > 1 && !pages) {
-    throw UserError(fmt::format("--format {} is one document: report one run at a time",
-                                report::format_name(format)));
+    throw UserError("--format {} is one document: report one run at a time",
+                    report::format_name(format));
   }
   for (const std::string& path : options.runs)
     fmt::print("{}", render_run(read_run(path), options.report, path));

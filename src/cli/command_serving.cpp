@@ -5,17 +5,11 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 constexpr std::int64_t most_gpus = 1000000;
 
 using Sheet = std::optional<GpuDatasheet>;
-
-std::string weights_format(const MfuOptions& options) {
-  return options.number_format.empty() ? "bf16" : options.number_format;
-}
 
 /// Name of a format's tensor-core products in datasheets.
 std::string products_key(const std::string& format) {
@@ -29,8 +23,7 @@ std::string sheet_key(const GpuDatasheet& gpu, std::vector<std::string> formats)
   for (const std::string& format : formats) {
     if (gpu.tensor.contains(products_key(format))) return products_key(format);
   }
-  throw UserError(
-      fmt::format("{}: no peak of 16-bit products is known; give --peak in TFLOP/s", gpu.id));
+  throw UserError("{}: no peak of 16-bit products is known; give --peak in TFLOP/s", gpu.id);
 }
 
 /// Of products with weights and, in the datasheet's ratio to it, of attention.
@@ -116,17 +109,17 @@ inference::Server server_of(const MfuOptions& options,
   const TransformerModel model = model_of(options);
   const double longest = request.prompt + request.output;
   if (model.positions > 0 && longest > static_cast<double>(model.positions)) {
-    throw UserError(fmt::format(
+    throw UserError(
         "--prompt and --output are {:g} tokens together: {} has embeddings for {} positions",
         longest,
         model.id,
-        model.positions));
+        model.positions);
   }
   const Sheet gpu = datasheet_of(options);
   names = gpu_names(options, gpu);
   server.model = inference::served_model(model);
   auto& [weights, cache, activations] = server.formats;
-  weights = weights_format(options);
+  weights = options.number_format.empty() ? "bf16" : options.number_format;
   const bool wide = weights == "fp16" || weights == "fp32";
   if (activations.empty()) activations = wide ? weights : "bf16";
   if (cache.empty()) cache = activations;
@@ -210,8 +203,7 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving) {
   report::MfuNames names;
   question.server = server_of(options, serving, names);
   for (const double batch : question.batches) {
-    if (batch != std::floor(batch))
-      throw UserError(fmt::format("--batch {:g}: not a whole number", batch));
+    if (batch != std::floor(batch)) throw UserError("--batch {:g}: not a whole number", batch);
   }
   if (options.price_usd_per_hour) {
     question.rate =

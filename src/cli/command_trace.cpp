@@ -14,7 +14,6 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -53,7 +52,6 @@ void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& re
   if (rank != file.facts.end()) recorded.ranks.insert(rank->second);
 }
 
-/// Looks at the files in `directory` that the invocation wrote.
 Recorded look_at_recorded(const fs::path& directory, const std::string& invocation) {
   Recorded recorded;
   std::vector<fs::path> files;
@@ -93,7 +91,6 @@ std::string summary_line(const Recorded& recorded, const std::string& directory)
   return line;
 }
 
-/// Why nothing was recorded, and what to do.
 std::string why_nothing(const Recorded& recorded, const std::string& library) {
   if (!recorded.sum.remarks.empty())
     return fmt::format("nothing was recorded: {}", fmt::join(recorded.sum.remarks, "; "));
@@ -118,9 +115,9 @@ void create(const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (!error && ::access(directory.c_str(), W_OK) == 0) return;
-  throw UserError(fmt::format("{}: {}; name a directory that can be written with --out",
-                              directory.string(),
-                              error ? error.message() : "it cannot be written"));
+  throw UserError("{}: {}; name a directory that can be written with --out",
+                  directory.string(),
+                  error ? error.message() : "it cannot be written");
 }
 
 /// The exit code of the command, 128 + n when signal n ended it; exit_failed, with the reason on

@@ -2,7 +2,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/decision_input.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
@@ -13,8 +13,6 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -54,11 +52,11 @@ decide::Regime regime_of(const std::string& text,
   if (text == "on-demand") return {text, decide::PricePart{}};
   if (text == "spot" && spot) return {text, *spot};
   if (text == "owned" && owned) return {text, *owned};
-  throw UserError(fmt::format("--regime {0}: give its part of the price, as {0}:0.30{1}",
-                              text,
-                              text == "spot"    ? ", or --spot-price and --preemption-per-hour"
-                              : text == "owned" ? ", or --capex and what belongs to it"
-                                                : ""));
+  throw UserError("--regime {0}: give its part of the price, as {0}:0.30{1}",
+                  text,
+                  text == "spot"    ? ", or --spot-price and --preemption-per-hour"
+                  : text == "owned" ? ", or --capex and what belongs to it"
+                                    : "");
 }
 
 std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideOptions& options) {
@@ -435,10 +433,10 @@ void refuse_alone(const CLI::App& command) {
   for (const auto& [flag, needed, otherwise] : companions) {
     if (command.count(flag) == 0 || command.count(needed) > 0) continue;
     if (otherwise && command.count(otherwise) > 0) continue;
-    throw UserError(fmt::format("{} changes nothing without {}{}: give both or neither",
-                                flag,
-                                needed,
-                                otherwise ? fmt::format(" or {}", otherwise) : ""));
+    throw UserError("{} changes nothing without {}{}: give both or neither",
+                    flag,
+                    needed,
+                    otherwise ? fmt::format(" or {}", otherwise) : "");
   }
 }
 

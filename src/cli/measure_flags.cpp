@@ -12,8 +12,6 @@
 #include <array>
 #include <memory>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 void ReportOptions::add_to(CLI::App& app) {
   add_render_flags(app, render);
@@ -185,10 +183,10 @@ int measure(const MeasureOptions& options, const Arguments& arguments) {
   LaunchEnvironment launch;
   if (!options.dry_run) launch = detect_launch(environment_variables(), options.launch_flags);
   if (options.repeat > 1 && launch.launcher != Launcher::none) {
-    throw UserError(fmt::format(
+    throw UserError(
         "--repeat starts processes of its own, which a rank cannot ({}): start the job again "
         "instead, and compare the runs",
-        describe_launch(launch)));
+        describe_launch(launch));
   }
   if (std::optional<ChosenDevices> chosen = choose_devices(options)) {
     return measure_on_devices(options, arguments, launch, std::move(*chosen));

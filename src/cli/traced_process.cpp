@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,10 +155,10 @@ fs::path find_capture_library(const std::string& named) {
   for (const fs::path& candidate : capture_library_candidates(program)) {
     if (fs::is_regular_file(candidate, error)) return candidate;
   }
-  throw UserError(fmt::format(
+  throw UserError(
       "the capture library {} lies neither beside the program nor in ../lib/scaleworth: it belongs "
       "to builds with CUDA (cmake --preset cuda), or name it with --library",
-      library_name));
+      library_name);
 }
 
 TracedEnvironment traced_environment(const TraceOptions& options,

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 // The data files in the program, defined by assembler files that CMake writes (cmake/embed.cmake).
@@ -255,10 +254,10 @@ template <class Row>
                                  std::string_view name) {
   std::vector<std::string> known;
   for (const Row& row : catalogue) known.push_back(row.id);
-  throw UserError(fmt::format("no {} '{}' is known here; {} (all: scaleworth list --known)",
-                              kind,
-                              name,
-                              suggestion(name, known)));
+  throw UserError("no {} '{}' is known here; {} (all: scaleworth list --known)",
+                  kind,
+                  name,
+                  suggestion(name, known));
 }
 }  // namespace
 
@@ -316,10 +315,10 @@ const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::str
   if (found != catalogue.end()) return *found;
   std::string known;
   for (const GridRegion& at : catalogue) known += (known.empty() ? "" : ", ") + at.id;
-  throw UserError(fmt::format(
+  throw UserError(
       "no region '{}' in the catalogue; known: {}. Give another's carbon intensity by --g-per-kwh",
       toml_file::printable(id),
-      known));
+      known);
 }
 
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text,

@@ -5,12 +5,23 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace scaleworth {
-/// Wrong usage or unreadable input: exit code 2. The message is one line and ends with the remedy.
-struct UserError : std::runtime_error {
+/// An error whose message may be a format of fmt with its values.
+struct Message : std::runtime_error {
   using std::runtime_error::runtime_error;
+  template <class First, class... Rest>
+  Message(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest)
+      : Message(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
+};
+
+/// Wrong usage or unreadable input: exit code 2. The message is one line and ends with the remedy.
+struct UserError : Message {
+  using Message::Message;
 };
 
 /// Throws UserError with the message unless the condition holds.
@@ -19,14 +30,14 @@ inline void require(bool holds, const char* message) {
 }
 
 /// Nothing on this machine can be measured: exit code 3.
-struct NothingMeasurable : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct NothingMeasurable : Message {
+  using Message::Message;
 };
 
 /// A probe met a broken world (out of memory, lost rank, wrong numerical result): the probe is
 /// recorded as failed with this reason and the run goes on.
-struct ProbeFailure : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct ProbeFailure : Message {
+  using Message::Message;
 };
 
 /// There is not so much memory; names what was wanted and what is free. A smaller size may do.
@@ -40,8 +51,8 @@ struct GpuLost : ProbeFailure {
 };
 
 /// A probe has no question to ask here (a collective of one rank): skipped with this reason.
-struct NothingToMeasure : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct NothingToMeasure : Message {
+  using Message::Message;
 };
 
 /// "1 worker", "2 workers".

@@ -8,9 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace scaleworth {
@@ -44,15 +42,15 @@ std::optional<std::int64_t> number(const EnvironmentVariables& variables, const 
   if (found == variables.end()) return std::nullopt;
   const auto value = parse_number<std::int64_t>(found->second);
   if (value && *value >= 0) return value;
-  throw UserError(fmt::format(
-      "the launch variable {} is '{}', no whole number: correct or unset it", name, found->second));
+  throw UserError(
+      "the launch variable {} is '{}', no whole number: correct or unset it", name, found->second);
 }
 
 std::optional<int> small_number(const EnvironmentVariables& variables, const char* name) {
   const auto value = number(variables, name);
   if (value && *value > 10'000'000) {
-    throw UserError(fmt::format(
-        "the launch variable {} is {}, more than any job has: correct or unset it", name, *value));
+    throw UserError(
+        "the launch variable {} is {}, more than any job has: correct or unset it", name, *value);
   }
   return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
@@ -71,16 +69,16 @@ bool applies(const Convention& convention, const EnvironmentVariables& variables
 
 void check_range(const LaunchEnvironment& launch) {
   if (launch.world_size && *launch.world_size < 1) {
-    throw UserError(fmt::format("{} announces {} ranks: at least 1 is needed",
-                                launcher_name(launch.launcher),
-                                *launch.world_size));
+    throw UserError("{} announces {} ranks: at least 1 is needed",
+                    launcher_name(launch.launcher),
+                    *launch.world_size);
   }
   if (launch.rank && launch.world_size && *launch.rank >= *launch.world_size) {
-    throw UserError(fmt::format("{} announces rank {} of {}: ranks count from 0 to {}",
-                                launcher_name(launch.launcher),
-                                *launch.rank,
-                                *launch.world_size,
-                                *launch.world_size - 1));
+    throw UserError("{} announces rank {} of {}: ranks count from 0 to {}",
+                    launcher_name(launch.launcher),
+                    *launch.rank,
+                    *launch.world_size,
+                    *launch.world_size - 1);
   }
 }
 
@@ -90,7 +88,7 @@ void set_rendezvous(const std::string& address, LaunchEnvironment& launch) {
       {"--rendezvous", colon == std::string::npos ? "" : address.substr(colon + 1)}};
   const auto value = colon == std::string::npos ? std::nullopt : number(port, "--rendezvous");
   if (colon == 0 || !value || *value < 1 || *value > 65535) {
-    throw UserError(fmt::format("--rendezvous is '{}': write host:port, port 1 to 65535", address));
+    throw UserError("--rendezvous is '{}': write host:port, port 1 to 65535", address);
   }
   launch.rendezvous_host = address.substr(0, colon);
   launch.rendezvous_port = static_cast<int>(*value);
@@ -209,11 +207,11 @@ std::string describe_launch(const LaunchEnvironment& launch) {
 
 void check_world_size(const LaunchEnvironment& launch, int mpi_world_size) {
   if (!launch.world_size || *launch.world_size == mpi_world_size) return;
-  throw UserError(fmt::format("{} announces {} ranks, but MPI sees {}: {}",
-                              launcher_name(launch.launcher),
-                              *launch.world_size,
-                              mpi_world_size,
-                              remedy(launch.launcher, *launch.world_size)));
+  throw UserError("{} announces {} ranks, but MPI sees {}: {}",
+                  launcher_name(launch.launcher),
+                  *launch.world_size,
+                  mpi_world_size,
+                  remedy(launch.launcher, *launch.world_size));
 }
 
 void install_interrupt_handlers() {

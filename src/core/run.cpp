@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth {
 namespace {
 template <class Items>
@@ -22,13 +20,13 @@ template <class Map>
 const auto& entry(const Map& map, const std::string& name, const char* kind) {
   const auto found = map.find(name);
   if (found != map.end()) return found->second;
-  throw UserError(fmt::format("run.json: a point lacks the {} '{}'; measure again", kind, name));
+  throw UserError("run.json: a point lacks the {} '{}'; measure again", kind, name);
 }
 
 template <class T>
 const T& parameter_as(const Point& point, const std::string& name, const char* type) {
   if (const T* value = std::get_if<T>(&entry(point.parameters, name, "parameter"))) return *value;
-  throw UserError(fmt::format("run.json: the parameter '{}' is not {}; measure again", name, type));
+  throw UserError("run.json: the parameter '{}' is not {}; measure again", name, type);
 }
 
 // In the order of the enumeration.

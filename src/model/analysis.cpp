@@ -7,7 +7,6 @@
 #include "src/model/roofline.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 namespace scaleworth::model {

@@ -15,8 +15,6 @@
 #include <string_view>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 /// factor = passes x (n - 1) / n, or 1 where the message crosses each link once.
@@ -199,13 +197,13 @@ std::set<double> candidates(std::span<const AlgorithmLine> lines) {
 double bus_factor(const std::string& collective, int ranks) {
   const auto* found = std::ranges::find(traffic, collective, &Traffic::collective);
   if (found == traffic.end()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "unknown collective '{}': bus bandwidth is defined for all_reduce, all_gather, "
         "reduce_scatter, all_to_all, gather, scatter, broadcast, reduce and send_receive",
-        collective));
+        collective);
   }
   if (ranks < 2) {
-    throw UserError(fmt::format("bus bandwidth needs at least 2 ranks, not {}", ranks));
+    throw UserError("bus bandwidth needs at least 2 ranks, not {}", ranks);
   }
   return found->shared_among_ranks ? found->passes * (ranks - 1) / ranks : found->passes;
 }

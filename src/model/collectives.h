@@ -33,7 +33,6 @@ double bus_factor(const std::string& collective, int ranks);
 /// know it.
 std::vector<CollectiveResult> analyse_collectives(const Run& run);
 
-/// Time of one operation at one message size.
 struct TimedSize {
   Bytes message;
   Seconds time;

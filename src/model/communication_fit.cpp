@@ -251,8 +251,8 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
 }
 
 /// How much the line counts beside the curve through `knots`: the weight in [0, 1] of which their
-/// sum, in logarithms, comes nearest to knots that are left out (stacking: Breiman, Machine Learning
-/// 24, 1996). Knots that only scatter give 1, a bend that the line misses 0.
+/// sum, in logarithms, comes nearest to knots that are left out (stacking: Breiman, Machine
+/// Learning 24, 1996). Knots that only scatter give 1, a bend that the line misses 0.
 double share_of_line(const std::vector<CurveKnot>& knots, const CommunicationSegment& segment) {
   double product = 0.0;
   double squares = 0.0;
@@ -269,10 +269,10 @@ double share_of_line(const std::vector<CurveKnot>& knots, const CommunicationSeg
   return squares > 0.0 && knots.size() >= 9 ? std::clamp(product / squares, 0.0, 1.0) : 0.0;
 }
 
-/// The curve between the ends of each segment: between its line and the curve through its points, as
-/// `share_of_line`. Medians within a quarter of an octave smooth a dense
-/// table; they leave one whose sizes grow by 20 % and more as it is. Across a boundary only single
-/// points are seen, for their slope: a change of protocol stays sharp in a dense table.
+/// The curve between the ends of each segment: between its line and the curve through its points,
+/// as `share_of_line`. Medians within a quarter of an octave smooth a dense table; they leave one
+/// whose sizes grow by 20 % and more as it is. Across a boundary only single points are seen, for
+/// their slope: a change of protocol stays sharp in a dense table.
 std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
                                 const std::vector<std::size_t>& starts,
                                 const std::vector<CommunicationSegment>& segments) {
@@ -347,10 +347,6 @@ std::vector<double> held_out_errors(std::span<const TimedSize> points, const std
     errors.insert(errors.end(), more.begin(), more.end());
   }
   return errors;
-}
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// Relative distance from the line's time to the one end (`high` or low) of both coefficients.
@@ -443,7 +439,8 @@ std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> poi
   fit->median_residual = median(relative_errors(*fit, kept)).value_or(0.0);
   const std::vector<double> errors = held_out_errors(kept, form);
   if (errors.empty()) return fit;
-  fit->held_out_error = mean_of(errors);
+  fit->held_out_error =
+      std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
   fit->worst_held_out_error = std::ranges::max(errors);
   return fit;
 }

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr double rounding = 1e-9;

@@ -8,13 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <string_view>
 #include <tuple>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {

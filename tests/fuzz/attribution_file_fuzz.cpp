@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as an attribution's JSON: refused with one line, or a count that can be decided on.
-#include "src/cli/input/decision_input.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/scaling_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Files of ways to pay and of the carbon of electricity.
-#include "src/cli/input/decision_input.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/catalogue.h"
 #include "src/core/error.h"
 

@@ -67,7 +67,6 @@ __host__ __device__ inline float loss_of_token(float target_logit, float maximum
   return logf(sum) + maximum - target_logit;
 }
 
-/// The share's part of the sum of losses.
 __host__ __device__ inline float losses_of_share(Share share, const LossSum& sum) {
   float result = 0.0F;
   for (std::int64_t i = share.thread; i < sum.tokens; i += share.threads) result += sum.losses[i];

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 
 namespace scaleworth::probes::host {
@@ -16,10 +15,6 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
-}
-
-void touch(const Mapping& mapping) {
-  std::memset(mapping.data(), 1, mapping.size());
 }
 
 void fill_source(const Mapping& mapping) {
@@ -38,9 +33,9 @@ Mapping::Mapping(std::size_t bytes) {
       mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     throw ProbeFailure(
-        fmt::format("{:.1f} MiB of memory cannot be had ({}): raise the memory limit or free some",
-                    static_cast<double>(size) / (1 << 20),
-                    std::strerror(errno)));
+        "{:.1f} MiB of memory cannot be had ({}): raise the memory limit or free some",
+        static_cast<double>(size) / (1 << 20),
+        std::strerror(errno));
   }
   auto* begin = static_cast<char*>(mapped);
   const std::size_t head =
@@ -89,15 +84,16 @@ void ArrayPool::reserve(WorkerTeam& team, std::size_t source_bytes, std::size_t 
     }
   } catch (const ProbeFailure& failure) {
     release();
-    throw ProbeFailure(fmt::format("{} workers with {:.1f} MiB each: {}",
-                                   workers,
-                                   static_cast<double>(source_bytes + target_bytes) / (1 << 20),
-                                   failure.what()));
+    throw ProbeFailure("{} workers with {:.1f} MiB each: {}",
+                       workers,
+                       static_cast<double>(source_bytes + target_bytes) / (1 << 20),
+                       failure.what());
   }
   team.run([&](int index) {
     const auto worker = static_cast<std::size_t>(index);
     if (new_source[worker] != 0) fill_source(regions_[worker].source);
-    if (new_target[worker] != 0) touch(regions_[worker].target);
+    if (new_target[worker] != 0)
+      std::memset(regions_[worker].target.data(), 1, regions_[worker].target.size());
   });
 }
 

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 /// Steps per repetition: some 30 us, so that loading, storing and comparing the chains costs
@@ -21,9 +19,8 @@ const ComputeIsa& find_isa(const std::string& name) {
   const auto isas = compute_isas();
   const auto found = std::ranges::find_if(isas, [&](const auto& isa) { return isa.name == name; });
   if (found != isas.end()) return *found;
-  throw ProbeFailure(fmt::format("no kernel for instruction set '{}' here; there are: {}",
-                                 name,
-                                 fmt::join(host_isas(), ", ")));
+  throw ProbeFailure(
+      "no kernel for instruction set '{}' here; there are: {}", name, fmt::join(host_isas(), ", "));
 }
 
 template <class T>
@@ -66,21 +63,7 @@ Measured time_chains(const FmaWork& work, const Target& target, const ComputeIsa
   measured.flops = Flops(2.0 * static_cast<double>(kernels.block) * steps_per_unit * work.workers);
   return measured;
 }
-}  // namespace
 
-std::vector<std::string> host_isas() {
-  std::vector<std::string> names;
-  for (const ComputeIsa& isa : compute_isas()) names.emplace_back(isa.name);
-  return names;
-}
-
-Measured time_fma(const FmaWork& work, const Target& target) {
-  const ComputeIsa& isa = find_isa(work.isa);
-  return work.precision == Precision::fp32 ? time_chains<float>(work, target, isa)
-                                           : time_chains<double>(work, target, isa);
-}
-
-namespace {
 /// At 512 FMAs per element a piece still takes below a millisecond.
 constexpr std::int64_t smallest_piece_bytes = 256 << 10;
 constexpr std::int64_t checked_elements = 8;  // per worker
@@ -179,6 +162,18 @@ Measured time_updates(const IntensityWork& work, const Target& target, ArrayPool
 }
 }  // namespace
 
+std::vector<std::string> host_isas() {
+  std::vector<std::string> names;
+  for (const ComputeIsa& isa : compute_isas()) names.emplace_back(isa.name);
+  return names;
+}
+
+Measured time_fma(const FmaWork& work, const Target& target) {
+  const ComputeIsa& isa = find_isa(work.isa);
+  return work.precision == Precision::fp32 ? time_chains<float>(work, target, isa)
+                                           : time_chains<double>(work, target, isa);
+}
+
 Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool) {
   return work.precision == Precision::fp32 ? time_updates<float>(work, target, pool)
                                            : time_updates<double>(work, target, pool);
@@ -215,12 +210,11 @@ void require_equal(std::span<const T> result, std::span<const T> reference, cons
   if (std::memcmp(result.data(), reference.data(), reference.size_bytes()) == 0) return;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     if (std::memcmp(&result[i], &reference[i], sizeof(T)) == 0) continue;
-    throw ProbeFailure(
-        fmt::format("{}: element {} is {} instead of {}: the kernel or the CPU computes wrongly",
-                    what,
-                    i,
-                    result[i],
-                    reference[i]));
+    throw ProbeFailure("{}: element {} is {} instead of {}: the kernel or the CPU computes wrongly",
+                       what,
+                       i,
+                       result[i],
+                       reference[i]);
   }
 }
 

@@ -8,8 +8,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 constexpr double smallest_stream_piece = 1 << 20;
@@ -91,9 +89,9 @@ struct alignas(128) Stream {
     }
     if (sum == sample_sum) return;
     throw ProbeFailure(
-        fmt::format("memory read: the sum is {} instead of {}: the kernel or the memory is broken",
-                    sample_sum,
-                    sum));
+        "memory read: the sum is {} instead of {}: the kernel or the memory is broken",
+        sample_sum,
+        sum);
   }
 
   void verify_stores() const {
@@ -101,12 +99,12 @@ struct alignas(128) Stream {
       const std::int64_t i = sweep.checked(k, checked_values);
       const bool visited = sweep.visits_of(i / sweep.piece, 0, visits) > 0;
       if (a[i] == (visited ? expected(i) : poison)) continue;
-      throw ProbeFailure(fmt::format(
+      throw ProbeFailure(
           "memory {}: element {} is {} instead of {}: the kernel or the memory is broken",
           memory_kernel_name(kind),
           i,
           a[i],
-          visited ? expected(i) : poison));
+          visited ? expected(i) : poison);
     }
   }
 };
@@ -160,6 +158,12 @@ std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, Arra
   }
   return streams;
 }
+
+constexpr std::int64_t loads_per_unit = 64;
+/// Beyond this, writing the cycle is warm-up enough: following it whole would take longer than the
+/// samples, and most of it cannot be in a cache close by.
+constexpr double followed_whole_bytes = 16 << 20;
+constexpr std::uint64_t cycle_seed = 20;
 }  // namespace
 
 Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& pool) {
@@ -195,14 +199,6 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
   }
   return measured;
 }
-
-namespace {
-constexpr std::int64_t loads_per_unit = 64;
-/// Beyond this, writing the cycle is warm-up enough: following it whole would take longer than the
-/// samples, and most of it cannot be in a cache close by.
-constexpr double followed_whole_bytes = 16 << 20;
-constexpr std::uint64_t cycle_seed = 20;
-}  // namespace
 
 Measured time_latency(const LatencyWork& work, const Target& target, ArrayPool& pool) {
   const auto last = last_data_cache(caches());

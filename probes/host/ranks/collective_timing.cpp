@@ -7,8 +7,6 @@
 #include <limits>
 #include <new>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
 /// On a busy machine one operation can suddenly take a time slice, so batches are short; a block
@@ -84,6 +82,8 @@ Seconds warm_up(const Operation& operation) {
   const Stamp& last = stamps.back();
   return Seconds(1e-9 * static_cast<double>(last.end_ns - last.start_ns));
 }
+
+constexpr std::size_t page = 4096;
 }  // namespace
 
 CollectiveMeasured measure_collective(const Operation& operation,
@@ -119,10 +119,6 @@ CollectiveMeasured measure_collective(const Operation& operation,
   return operation.rank == 0 ? result_of(pacer, std::move(timings), message)
                              : CollectiveMeasured{.message = message};
 }
-
-namespace {
-constexpr std::size_t page = 4096;
-}  // namespace
 
 std::span<float> Buffer::reserve(std::size_t elements) {
   if (elements > capacity_) {
@@ -187,11 +183,11 @@ void verify(const Operation& operation) {
       operation.receive,
       expected_result(operation.collective, operation.shape, operation.rank, operation.ranks));
   if (error) {
-    throw ProbeFailure(fmt::format("{} of {} B on {} ranks gave a wrong result: {}",
-                                   collective_name(operation.collective),
-                                   operation.shape.message.value(),
-                                   operation.ranks,
-                                   *error));
+    throw ProbeFailure("{} of {} B on {} ranks gave a wrong result: {}",
+                       collective_name(operation.collective),
+                       operation.shape.message.value(),
+                       operation.ranks,
+                       *error);
   }
 }
 

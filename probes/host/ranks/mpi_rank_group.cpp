@@ -53,6 +53,40 @@ void refuse_what_mpi_lacks(const CollectiveWork& work) {
         "of place, with the library's own algorithm");
   }
 }
+
+constexpr const char* file_name = "libscaleworth_mpi.so";
+
+Outcome<const MpiModule*> open_file(const std::filesystem::path& file) {
+  // Open MPI opens its own plug-ins, which look for its symbols in the global scope.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const char* text = dlerror();
+    const std::string error = text == nullptr ? "unknown error" : text;
+    if (error.starts_with("libmpi") || error.starts_with("libopen-")) {
+      return Skipped{
+          fmt::format("MPI is not installed ({}): apt install openmpi-bin libopenmpi3", error)};
+    }
+    return Failed{fmt::format(
+        "cannot open the MPI module ({}): install it again or name another with --mpi-module",
+        error)};
+  }
+  const auto table = reinterpret_cast<const MpiModule* (*)()>(dlsym(library, mpi_module_symbol));
+  if (table == nullptr) {
+    return Failed{fmt::format(
+        "{} is no MPI module of this program (no symbol {}): name another with --mpi-module",
+        file.string(),
+        mpi_module_symbol)};
+  }
+  const MpiModule* module = table();
+  if (module->abi != mpi_module_abi) {
+    return Failed{fmt::format(
+        "{} has interface version {}, this program needs {}: install both from the same build",
+        file.string(),
+        module->abi,
+        mpi_module_abi)};
+  }
+  return module;
+}
 }  // namespace
 
 MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
@@ -124,7 +158,7 @@ void MpiRankGroup::on_first_ranks(int ranks,
                                   std::chrono::seconds limit,
                                   const std::function<void(MpiGroup)>& action) {
   if (ranks < 1 || ranks > size_) {
-    throw ProbeFailure(fmt::format("{}: this job has {}", what, size_));
+    throw ProbeFailure("{}: this job has {}", what, size_);
   }
   const MpiGroup group = first_ranks(ranks);
   RankTrouble trouble;
@@ -152,10 +186,9 @@ Operation MpiRankGroup::make_operation(const CollectiveWork& work, MpiGroup grou
   Operation operation{mpi_, group, work.collective, shape, rank_, work.ranks, {}, {}};
   agree(mpi_, group, trouble_of(rank_, [&] {
           if (shape.buffers() > memory_per_rank_) {
-            throw ProbeFailure(
-                fmt::format("{} B of buffers do not fit into the {} B that a rank may use",
-                            shape.buffers().value(),
-                            memory_per_rank_.value()));
+            throw ProbeFailure("{} B of buffers do not fit into the {} B that a rank may use",
+                               shape.buffers().value(),
+                               memory_per_rank_.value());
           }
           operation.send = send_.reserve(shape.send);
           operation.receive = receive_.reserve(shape.receive);
@@ -262,42 +295,6 @@ Watchdog::OnStall end_this_rank(int rank) {
     std::_Exit(1);
   };
 }
-
-namespace {
-constexpr const char* file_name = "libscaleworth_mpi.so";
-
-Outcome<const MpiModule*> open_file(const std::filesystem::path& file) {
-  // Open MPI opens its own plug-ins, which look for its symbols in the global scope.
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    const char* text = dlerror();
-    const std::string error = text == nullptr ? "unknown error" : text;
-    if (error.starts_with("libmpi") || error.starts_with("libopen-")) {
-      return Skipped{
-          fmt::format("MPI is not installed ({}): apt install openmpi-bin libopenmpi3", error)};
-    }
-    return Failed{fmt::format(
-        "cannot open the MPI module ({}): install it again or name another with --mpi-module",
-        error)};
-  }
-  const auto table = reinterpret_cast<const MpiModule* (*)()>(dlsym(library, mpi_module_symbol));
-  if (table == nullptr) {
-    return Failed{fmt::format(
-        "{} is no MPI module of this program (no symbol {}): name another with --mpi-module",
-        file.string(),
-        mpi_module_symbol)};
-  }
-  const MpiModule* module = table();
-  if (module->abi != mpi_module_abi) {
-    return Failed{fmt::format(
-        "{} has interface version {}, this program needs {}: install both from the same build",
-        file.string(),
-        module->abi,
-        mpi_module_abi)};
-  }
-  return module;
-}
-}  // namespace
 
 std::vector<std::filesystem::path> mpi_module_candidates(const std::filesystem::path& program) {
   std::filesystem::path folder = program.parent_path();

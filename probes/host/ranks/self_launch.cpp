@@ -15,7 +15,6 @@
 #include <variant>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -37,52 +36,7 @@ bool can_read_other_memory() {
   iovec remote{&from, 1};
   return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
 }
-}  // namespace
 
-LaunchHost inspect_launch_host() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  // Fails where there are more CPUs than the set holds; the set is then not restricted to few.
-  const bool known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-  return {geteuid() == 0,
-          known && CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN),
-          can_read_other_memory()};
-}
-
-Outcome<std::string> find_launcher(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    if (is_program(name)) return std::filesystem::absolute(name).string();
-    return Skipped{fmt::format("no program {}: name the mpirun to use with --mpirun", name)};
-  }
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const auto end = rest.find(':');
-    const auto candidate = std::filesystem::path(rest.substr(0, end)) / name;
-    if (is_program(candidate)) return std::filesystem::absolute(candidate).string();
-    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
-  }
-  return Skipped{
-      fmt::format("{} is not in PATH: apt install openmpi-bin, or name it with --mpirun", name)};
-}
-
-std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host) {
-  std::vector<std::string> command{job.launcher, "-n", std::to_string(job.ranks)};
-  const auto add = [&](std::initializer_list<const char*> words) {
-    command.insert(command.end(), words.begin(), words.end());
-  };
-  if (host.root) add({"--allow-run-as-root"});
-  const bool crowded = job.ranks > job.usable_cores;
-  if (crowded) add({"--oversubscribe", "--mca", "mpi_yield_when_idle", "1"});
-  add({"--bind-to", crowded || host.affinity_restricted ? "none" : "core"});
-  // Open MPI falls back by itself, but complains at every message.
-  if (!host.memory_shared_by_copy) add({"--mca", "btl_vader_single_copy_mechanism", "none"});
-  command.push_back(job.program);
-  command.insert(command.end(), job.arguments.begin(), job.arguments.end());
-  return command;
-}
-
-namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int wake_ms = 100;
@@ -93,7 +47,7 @@ class Pipe {
  public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
-      throw ProbeFailure(fmt::format("cannot open a pipe: {}", std::strerror(errno)));
+      throw ProbeFailure("cannot open a pipe: {}", std::strerror(errno));
     }
   }
   ~Pipe() {
@@ -136,7 +90,7 @@ pid_t start(const std::vector<std::string>& command, const Pipe& errors) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
-    throw ProbeFailure(fmt::format("cannot start {}: {}", command[0], std::strerror(errno)));
+    throw ProbeFailure("cannot start {}: {}", command[0], std::strerror(errno));
   }
   if (child == 0) become(arguments.data(), errors.writer(), parent);
   setpgid(child, child);  // here too: a signal may have to be forwarded before it got that far
@@ -183,36 +137,7 @@ class Patience {
   Clock::time_point last_;
   int steps_ = 0;
 };
-}  // namespace
 
-ChildEnding run_child(const std::vector<std::string>& command, const ChildOptions& options) {
-  Pipe errors;
-  const pid_t child = start(command, errors);
-  errors.close_writer();
-  ChildEnding ending;
-  Patience patience(child, options);
-  bool open = true;
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) != child) {
-    if (open) {
-      open = pass_on(errors.reader(), wake_ms, options);
-    } else {
-      poll(nullptr, 0, wake_ms);
-    }
-    patience.watch(ending);
-  }
-  // A grandchild may hold the pipe open: take what is there and do not wait for its end.
-  fcntl(errors.reader(), F_SETFL, O_NONBLOCK);
-  for (int i = 0; open && i < 64; ++i) open = pass_on(errors.reader(), 0, options);
-  if (WIFSIGNALED(status)) {
-    ending.signal = WTERMSIG(status);
-  } else {
-    ending.exit_code = WEXITSTATUS(status);
-  }
-  return ending;
-}
-
-namespace {
 constexpr std::size_t longest_line = 4096;
 
 std::optional<int> number_after(std::string_view line, std::string_view before) {
@@ -274,6 +199,76 @@ std::optional<std::string> describe_failure(const ChildEnding& ending,
   return std::nullopt;
 }
 }  // namespace
+
+LaunchHost inspect_launch_host() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  // Fails where there are more CPUs than the set holds; the set is then not restricted to few.
+  const bool known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+  return {geteuid() == 0,
+          known && CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN),
+          can_read_other_memory()};
+}
+
+Outcome<std::string> find_launcher(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (is_program(name)) return std::filesystem::absolute(name).string();
+    return Skipped{fmt::format("no program {}: name the mpirun to use with --mpirun", name)};
+  }
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const auto end = rest.find(':');
+    const auto candidate = std::filesystem::path(rest.substr(0, end)) / name;
+    if (is_program(candidate)) return std::filesystem::absolute(candidate).string();
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+  }
+  return Skipped{
+      fmt::format("{} is not in PATH: apt install openmpi-bin, or name it with --mpirun", name)};
+}
+
+std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host) {
+  std::vector<std::string> command{job.launcher, "-n", std::to_string(job.ranks)};
+  const auto add = [&](std::initializer_list<const char*> words) {
+    command.insert(command.end(), words.begin(), words.end());
+  };
+  if (host.root) add({"--allow-run-as-root"});
+  const bool crowded = job.ranks > job.usable_cores;
+  if (crowded) add({"--oversubscribe", "--mca", "mpi_yield_when_idle", "1"});
+  add({"--bind-to", crowded || host.affinity_restricted ? "none" : "core"});
+  // Open MPI falls back by itself, but complains at every message.
+  if (!host.memory_shared_by_copy) add({"--mca", "btl_vader_single_copy_mechanism", "none"});
+  command.push_back(job.program);
+  command.insert(command.end(), job.arguments.begin(), job.arguments.end());
+  return command;
+}
+
+ChildEnding run_child(const std::vector<std::string>& command, const ChildOptions& options) {
+  Pipe errors;
+  const pid_t child = start(command, errors);
+  errors.close_writer();
+  ChildEnding ending;
+  Patience patience(child, options);
+  bool open = true;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) != child) {
+    if (open) {
+      open = pass_on(errors.reader(), wake_ms, options);
+    } else {
+      poll(nullptr, 0, wake_ms);
+    }
+    patience.watch(ending);
+  }
+  // A grandchild may hold the pipe open: take what is there and do not wait for its end.
+  fcntl(errors.reader(), F_SETFL, O_NONBLOCK);
+  for (int i = 0; open && i < 64; ++i) open = pass_on(errors.reader(), 0, options);
+  if (WIFSIGNALED(status)) {
+    ending.signal = WTERMSIG(status);
+  } else {
+    ending.exit_code = WEXITSTATUS(status);
+  }
+  return ending;
+}
 
 std::optional<std::string> self_launch(const SelfLaunch& job) {
   const auto launcher = find_launcher(job.launcher);

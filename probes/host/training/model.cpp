@@ -71,52 +71,7 @@ float exponentiate(std::size_t width, float maximum, float* row) {
 void scale_row(std::size_t width, float factor, float* row) {
   for (std::size_t i = 0; i < width; ++i) row[i] *= factor;
 }
-}  // namespace
 
-void gelu_forward(std::size_t count, const float* x, float* y) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const float v = x[i];
-    y[i] = v * logistic(gelu_slope * (v + gelu_cubic * v * v * v));
-  }
-}
-
-void gelu_backward(std::size_t count, const float* x, const float* dy, float* dx) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const float v = x[i];
-    const float s = logistic(gelu_slope * (v + gelu_cubic * v * v * v));
-    const float inner = gelu_slope * (1.0F + 3.0F * gelu_cubic * v * v);
-    dx[i] = dy[i] * (s + v * s * (1.0F - s) * inner);
-  }
-}
-
-void softmax_rows(std::size_t rows, std::size_t width, float* values) {
-  for (std::size_t r = 0; r < rows; ++r) {
-    float* row = values + r * width;
-    const float sum = exponentiate(width, row_maximum(width, row), row);
-    scale_row(width, 1.0F / sum, row);
-  }
-}
-
-double cross_entropy(std::size_t rows,
-                     std::size_t vocabulary,
-                     const std::int32_t* targets,
-                     float scale,
-                     float* logits) {
-  double loss = 0.0;
-  for (std::size_t r = 0; r < rows; ++r) {
-    float* row = logits + r * vocabulary;
-    const auto target = static_cast<std::size_t>(targets[r]);
-    const float maximum = row_maximum(vocabulary, row);
-    const double target_logit = row[target];
-    const float sum = exponentiate(vocabulary, maximum, row);
-    loss += std::log(static_cast<double>(sum)) + maximum - target_logit;
-    scale_row(vocabulary, scale / sum, row);
-    row[target] -= scale;
-  }
-  return loss * scale;
-}
-
-namespace {
 using Operand = GemmOperand<float>;
 
 /// Where the parts of one head of one sequence start.
@@ -169,6 +124,49 @@ void softmax_backward(const TransformerShape& shape, const float* p, float* dp) 
   }
 }
 }  // namespace
+
+void gelu_forward(std::size_t count, const float* x, float* y) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float v = x[i];
+    y[i] = v * logistic(gelu_slope * (v + gelu_cubic * v * v * v));
+  }
+}
+
+void gelu_backward(std::size_t count, const float* x, const float* dy, float* dx) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float v = x[i];
+    const float s = logistic(gelu_slope * (v + gelu_cubic * v * v * v));
+    const float inner = gelu_slope * (1.0F + 3.0F * gelu_cubic * v * v);
+    dx[i] = dy[i] * (s + v * s * (1.0F - s) * inner);
+  }
+}
+
+void softmax_rows(std::size_t rows, std::size_t width, float* values) {
+  for (std::size_t r = 0; r < rows; ++r) {
+    float* row = values + r * width;
+    const float sum = exponentiate(width, row_maximum(width, row), row);
+    scale_row(width, 1.0F / sum, row);
+  }
+}
+
+double cross_entropy(std::size_t rows,
+                     std::size_t vocabulary,
+                     const std::int32_t* targets,
+                     float scale,
+                     float* logits) {
+  double loss = 0.0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    float* row = logits + r * vocabulary;
+    const auto target = static_cast<std::size_t>(targets[r]);
+    const float maximum = row_maximum(vocabulary, row);
+    const double target_logit = row[target];
+    const float sum = exponentiate(vocabulary, maximum, row);
+    loss += std::log(static_cast<double>(sum)) + maximum - target_logit;
+    scale_row(vocabulary, scale / sum, row);
+    row[target] -= scale;
+  }
+  return loss * scale;
+}
 
 /// context [sequences, sequence, width] = softmax(Q K^T / sqrt(width / heads)) V per head: every
 /// position sees every position of its sequence.

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <type_traits>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 void append_spans(const std::vector<RecordedSpan>& spans,
                   const std::vector<std::string>& names,
@@ -60,19 +58,7 @@ ClockOffset ask(const MpiModule& mpi, MpiGroup group, const ClockReading& now) {
   return {std::chrono::nanoseconds(-(low + (high - low) / 2)),
           std::chrono::nanoseconds((high - low + 1) / 2)};
 }
-}  // namespace
 
-ClockOffset measure_clock_offset(const MpiModule& mpi, MpiGroup group, const ClockReading& now) {
-  ClockOffset own;
-  const int rank = mpi.rank(group);
-  for (int other = 1; other < mpi.size(group); ++other) {
-    if (rank == 0) answer(mpi, group, now, other);
-    if (rank == other) own = ask(mpi, group, now);
-  }
-  return own;
-}
-
-namespace {
 using std::chrono::nanoseconds;
 
 template <class T>
@@ -90,6 +76,16 @@ struct Share {
   std::int64_t error_ns = 0;
 };
 }  // namespace
+
+ClockOffset measure_clock_offset(const MpiModule& mpi, MpiGroup group, const ClockReading& now) {
+  ClockOffset own;
+  const int rank = mpi.rank(group);
+  for (int other = 1; other < mpi.size(group); ++other) {
+    if (rank == 0) answer(mpi, group, now, other);
+    if (rank == other) own = ask(mpi, group, now);
+  }
+  return own;
+}
 
 CommonClock measure_common_clock(const MpiModule& mpi, MpiGroup group) {
   if (mpi.node_size(group) == mpi.size(group)) return {{}, "one monotonic clock of one host"};

@@ -10,13 +10,8 @@
 #include <csignal>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes::host {
 namespace {
-double slowdown_of(const TrainingWork& work, Rank rank) {
-  return work.straggler && work.straggler->rank == rank ? work.straggler->factor : 1.0;
-}
 /// The all-reduces of one step: handed over as gradients become ready, driven between kernels,
 /// awaited at the end; numbered in the order of posting, from 0 in each step. Every call throws
 /// ProbeFailure when MPI reports an error.
@@ -64,9 +59,9 @@ class Exchange {
       test(sequence);
       if (std::chrono::steady_clock::now() < deadline) continue;
       throw ProbeFailure(
-          fmt::format("an all-reduce of the training step did not complete within {} s: a rank is "
-                      "stuck or gone",
-                      timeout.count()));
+          "an all-reduce of the training step did not complete within {} s: a rank is "
+          "stuck or gone",
+          timeout.count());
     }
   }
 
@@ -109,7 +104,7 @@ class Trainer {
         model_(blas, work.shape, sequences_, work.global_batch * work.shape.sequence),
         buckets_(make_buckets(model_.layout(), work.bucket)),
         adam_(model_.layout().total),
-        slowdown_(slowdown_of(work, rank)) {
+        slowdown_(work.straggler && work.straggler->rank == rank ? work.straggler->factor : 1.0) {
     const std::size_t collectives = 1 + buckets_.size();  // of a step: the loss and each bucket
     if (mpi != nullptr) {
       exchange_ = std::make_unique<Exchange>(*mpi, group, collectives);
@@ -368,8 +363,8 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 const TrainingWork& work) {
   check_host_work(work);
   if (work.ranks != mpi.size(group)) {
-    throw UserError(fmt::format(
-        "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group)));
+    throw UserError(
+        "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group));
   }
   blas.set_threads(1);
   std::unique_ptr<Trainer> trainer;

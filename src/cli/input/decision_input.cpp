@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/decision_input.h"
-
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
-#include "src/core/files/json.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
@@ -16,7 +15,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
@@ -78,8 +76,7 @@ class Fields {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw UserError(
-        fmt::format("{} {}; write it again with scaleworth attribute --format json", place_, what));
+    throw UserError("{} {}; write it again with scaleworth attribute --format json", place_, what);
   }
 
   /// Null for what is absent or null.
@@ -346,10 +343,10 @@ decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
   std::vector<decide::AttributedCount> counts;
   for (const std::string& input : inputs) {
     if (is_table_file(input) || is_run(input)) {
-      throw UserError(fmt::format(
+      throw UserError(
           "{}: several arguments are the recordings of one job at several counts; a table or a run "
           "stands alone",
-          input));
+          input);
     }
     counts.push_back(attributed(input, rules));
   }

@@ -12,8 +12,6 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 using decide::Layout;
@@ -279,7 +277,7 @@ static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
 [[noreturn]] void refuse(const std::string& place,
                          const TableColumn& column,
                          const std::string& what) {
-  throw UserError(fmt::format("{}: column '{}' {}", place, printable(column.name), what));
+  throw UserError("{}: column '{}' {}", place, printable(column.name), what);
 }
 
 /// The factor of the column's unit; `name` is its header without the unit.
@@ -365,12 +363,12 @@ void match_parts(Draft& draft, bool time_per_step) {
   const bool to_step = draft.parts_per_run && draft.row.time_s && time_per_step;
   if (!to_run && !to_step) return;
   if (!draft.steps || !(*draft.steps > 0.0)) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: the parts are of one {}, the time is of one {}; add a column steps with the number of "
         "steps of the run",
         draft.row.place,
         to_run ? "step" : "run",
-        to_run ? "run" : "step"));
+        to_run ? "run" : "step");
   }
   for (auto& part : draft.row.parts_s) {
     if (part) part = to_run ? *part * *draft.steps : *part / *draft.steps;
@@ -439,6 +437,22 @@ TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::stri
   complete_batch(draft);
   return draft.row;
 }
+
+/// The greatest load that all of `loads` are multiples of: 1 for whole ones, and for more than six
+/// decimals, which are refused later.
+double unit_of(const std::vector<double>& loads) {
+  for (std::int64_t scale = 1; scale <= 1'000'000; scale *= 10) {
+    std::int64_t unit = 0;
+    const auto fits = [&](double load) {
+      const double scaled = load * static_cast<double>(scale);
+      unit = std::gcd(unit, static_cast<std::int64_t>(std::round(scaled)));
+      return std::abs(scaled - std::round(scaled)) < 1e-6;
+    };
+    if (!std::ranges::all_of(loads, fits)) continue;
+    return scale > 1 && unit > 0 ? static_cast<double>(unit) / static_cast<double>(scale) : 1.0;
+  }
+  return 1.0;
+}
 }  // namespace
 
 std::optional<TableColumn> table_column(const std::string& header, const std::string& place) {
@@ -479,24 +493,6 @@ std::string known_columns() {
          "rate, rate_usd_per_hour, energy_j, power_w, p99_ms or ttft_p99_ms, tp, pp, cp, dp, "
          "batch, microbatches; times in us, ms, s, min, h or days";
 }
-
-namespace {
-/// The greatest load that all of `loads` are multiples of: 1 for whole ones, and for more than six
-/// decimals, which are refused later.
-double unit_of(const std::vector<double>& loads) {
-  for (std::int64_t scale = 1; scale <= 1'000'000; scale *= 10) {
-    std::int64_t unit = 0;
-    const auto fits = [&](double load) {
-      const double scaled = load * static_cast<double>(scale);
-      unit = std::gcd(unit, static_cast<std::int64_t>(std::round(scaled)));
-      return std::abs(scaled - std::round(scaled)) < 1e-6;
-    };
-    if (!std::ranges::all_of(loads, fits)) continue;
-    return scale > 1 && unit > 0 ? static_cast<double>(unit) / static_cast<double>(scale) : 1.0;
-  }
-  return 1.0;
-}
-}  // namespace
 
 std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
   for (std::size_t i = 0; i < columns.size(); ++i) {

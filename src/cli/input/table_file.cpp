@@ -3,7 +3,7 @@
 #include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
-#include "src/core/files/json.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 
@@ -13,7 +13,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
@@ -36,14 +35,13 @@ void check_text(std::string_view text, const std::string& file) {
 /// Throw UserError beginning with `place` for one row or column more than a table may have.
 void check_row_count(std::size_t rows_so_far, const std::string& place) {
   if (rows_so_far < most_rows) return;
-  throw UserError(
-      fmt::format("{}: more than {} rows; give one per count and repeat", place, most_rows));
+  throw UserError("{}: more than {} rows; give one per count and repeat", place, most_rows);
 }
 
 void check_column_count(std::size_t columns, const std::string& place) {
   if (columns <= most_columns) return;
-  throw UserError(fmt::format(
-      "{}: more than {} columns; leave out what is not of the runs", place, most_columns));
+  throw UserError(
+      "{}: more than {} columns; leave out what is not of the runs", place, most_columns);
 }
 
 /// Rows with keys of their own: a column for each key, in the order of their first occurrence.
@@ -75,8 +73,7 @@ class KeyedRows {
 };
 
 [[noreturn]] void refuse_cell(const std::string& key, const std::string& place) {
-  throw UserError(
-      fmt::format("{}: '{}' is neither a number nor a text", place, toml_file::printable(key)));
+  throw UserError("{}: '{}' is neither a number nor a text", place, toml_file::printable(key));
 }
 
 RawCell toml_cell(const toml_file::Node& node, const std::string& key, const std::string& place) {
@@ -179,7 +176,7 @@ std::optional<std::vector<std::string>> commented_header(std::string_view text) 
 
 RawRow csv_row(std::vector<std::string> cells, std::size_t columns, const std::string& place) {
   if (cells.size() != columns) {
-    throw UserError(fmt::format("{}: {} cells under a header of {}", place, cells.size(), columns));
+    throw UserError("{}: {} cells under a header of {}", place, cells.size(), columns);
   }
   RawRow row{place, {}};
   row.cells.reserve(columns);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Cells as read, the column table, selection.
+/// Table, run, recordings, attribution JSON, regimes -> table, request; cells as read, the column
+/// table, selection.
 #pragma once
 
-#include "src/model/decision/scaling_row.h"
+#include "src/core/attribution.h"
 #include "src/model/decision/scaling_table.h"
+#include "src/model/decision/sensitivity.h"
 
 #include <cstddef>
 #include <optional>
@@ -122,7 +124,6 @@ using Columns = std::vector<std::optional<TableColumn>>;
 /// up to six decimals are counted in their greatest common unit, which becomes the column's factor.
 std::vector<decide::TableRow> built_rows(const RawTable& table, Columns& columns);
 
-/// What the columns say of all rows.
 decide::TableKind kind_of(const Columns& columns);
 
 /// The table with columns renamed and the rows wanted. Throws UserError naming those there are.
@@ -142,4 +143,21 @@ std::optional<std::string> identity_remark(const RawTable& table, const ChosenCo
 
 /// Throws UserError for a count that stands twice without a repeat, with a column that differs.
 void refuse_twice(const RawTable& table, const ChosenColumns& chosen);
+
+/// Whether what a user named is for `recordings_table` rather than a table or a run: a folder
+/// without run.json, a pattern, or a file that is neither CSV, TOML, run.json nor a table in JSON.
+bool names_recordings(const std::string& input);
+
+/// Recordings of one job, one count each: what `scaleworth attribute` takes, or the JSON that it
+/// wrote. Throws UserError naming the input that cannot be read or attributed.
+decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                                      std::optional<decide::Scaling> declared);
+
+/// What `scaleworth attribute --format json` wrote: the recordings' ranks, the ledger, the
+/// stragglers and the factors; the rest, which no decision needs, is left. Throws UserError, one
+/// line beginning with `file`, for anything else, a newer schema and impossible values.
+attribution::Attribution parse_attribution(std::string_view text, const std::string& file);
+
+/// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
+std::vector<decide::Regime> parse_regimes(std::string_view text, const std::string& file);
 }  // namespace scaleworth::cli

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::cli {
@@ -34,7 +33,7 @@ std::string listed(const std::vector<std::string>& names, std::size_t most = mos
 std::pair<std::string, std::string> halves(const std::string& text, const char* option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw UserError(fmt::format("{} {}: write it as COLUMN=VALUE", option, printable(text)));
+    throw UserError("{} {}: write it as COLUMN=VALUE", option, printable(text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -42,11 +41,11 @@ std::pair<std::string, std::string> halves(const std::string& text, const char* 
 std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
   const auto found = std::find(table.columns.begin(), table.columns.end(), name);
   if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
-  throw UserError(fmt::format("{} {}: no such column in {}; it has {}",
-                              option,
-                              printable(name),
-                              table.file,
-                              listed(table.columns)));
+  throw UserError("{} {}: no such column in {}; it has {}",
+                  option,
+                  printable(name),
+                  table.file,
+                  listed(table.columns));
 }
 
 bool same_cell(const RawCell& cell, const std::string& wanted) {
@@ -75,10 +74,8 @@ void keep_rows(RawTable& table, const std::string& condition) {
   std::erase_if(table.rows,
                 [&](const RawRow& row) { return !same_cell(row.cells[column], wanted); });
   if (!table.rows.empty()) return;
-  throw UserError(fmt::format("--where {}: no row has it; {} is {}",
-                              printable(condition),
-                              printable(name),
-                              listed(values)));
+  throw UserError(
+      "--where {}: no row has it; {} is {}", printable(condition), printable(name), listed(values));
 }
 
 /// The least `choice` of each meaning that several columns may have, of which one is taken.
@@ -107,12 +104,12 @@ void check_complete(const std::set<Meaning>& meanings, const RawTable& table) {
       std::ranges::any_of(std::array{Meaning::time, Meaning::compute, Meaning::throughput},
                           [&](Meaning meaning) { return meanings.contains(meaning); });
   if (meanings.contains(Meaning::count) && timed) return;
-  throw UserError(fmt::format(
+  throw UserError(
       "{}: the table needs a column for {}; it has {}; name one so by --rename COLUMN={}",
       table.place,
       timed ? "the count, as p" : "the time, as time_s, or a throughput, as tokens_per_s",
       listed(table.columns),
-      timed ? "p" : "time_s"));
+      timed ? "p" : "time_s");
 }
 
 /// "'params=22B'", of the first column by which two rows differ and that is no measurement.
@@ -145,7 +142,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   std::set<std::string> names;
   for (const std::string& name : table.columns) {
     if (!name.empty() && !names.insert(name).second) {
-      throw UserError(fmt::format("{}: column '{}' stands twice", table.place, printable(name)));
+      throw UserError("{}: column '{}' stands twice", table.place, printable(name));
     }
     chosen.columns.push_back(name.empty() ? std::nullopt : table_column(name, table.place));
     if (!chosen.columns.back() && !name.empty()) chosen.ignored.push_back(printable(name));
@@ -163,9 +160,9 @@ ChosenColumns choose_columns(const RawTable& table) {
     const bool twice = column->meaning == Meaning::latency ? ++latencies[column->latency] > 1
                                                            : seen && !one_of_several;
     if (twice) {
-      throw UserError(fmt::format("{}: column '{}' says the same as another; keep one of them",
-                                  table.place,
-                                  printable(column->name)));
+      throw UserError("{}: column '{}' says the same as another; keep one of them",
+                      table.place,
+                      printable(column->name));
     }
     if (left) {
       chosen.ignored.push_back(printable(column->name));
@@ -206,12 +203,11 @@ void refuse_twice(const RawTable& table, const ChosenColumns& chosen) {
     const auto [first, added] = seen.emplace(cell_text(row.cells[count]), &row);
     if (added) continue;
     const std::string differing = difference(table, chosen, *first->second, row);
-    throw UserError(
-        fmt::format("{}: count {} stands already at {}; {}add a column repeat, or remove one line",
+    throw UserError("{}: count {} stands already at {}; {}add a column repeat, or remove one line",
                     row.place,
                     printable(first->first),
                     first->second->place,
-                    differing.empty() ? "" : "choose rows, as by --where " + differing + ", "));
+                    differing.empty() ? "" : "choose rows, as by --where " + differing + ", ");
   }
 }
 }  // namespace scaleworth::cli

@@ -13,8 +13,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 probes::GemmWork parse_shape(const std::string& text) {
   probes::GemmWork work;

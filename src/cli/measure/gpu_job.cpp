@@ -10,8 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 // Contexts on all GPUs, the run directory, the report.
@@ -58,7 +56,6 @@ probes::Setting make_device_rank_setting(const probes::DeviceSetting& devices,
   return setting;
 }
 
-/// As make_plan, from the tables of GPU probes.
 Plan make_device_plan(const probes::DeviceSetting& setting,
                       const probes::Setting& rank_setting,
                       const std::string& assumption,
@@ -116,14 +113,14 @@ std::optional<ChosenDevices> choose_devices(const MeasureOptions& options) {
   if (std::holds_alternative<Skipped>(opened)) {
     if (options.machine == "auto") return std::nullopt;
     if (options.dry_run) return assumed_node(reason);
-    throw NothingMeasurable(fmt::format(
+    throw NothingMeasurable(
         "--machine cuda: {}; `scaleworth list` says what was looked for, --machine host measures "
         "the cores",
-        reason));
+        reason);
   }
   if (std::holds_alternative<Failed>(opened)) {
-    throw NothingMeasurable(
-        fmt::format("{}; to measure the cores of this node instead: --machine host", reason));
+    throw NothingMeasurable("{}; to measure the cores of this node instead: --machine host",
+                            reason);
   }
   ChosenDevices chosen{std::move(std::get<probes::Devices>(opened)), {}, ""};
   for (const auto& device : chosen.devices) chosen.descriptions.push_back(device->description());

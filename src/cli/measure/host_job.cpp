@@ -14,8 +14,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 // A group of one rank, without MPI: the training step at K = 1, and no collectives.
@@ -66,7 +64,7 @@ void run_alone(Session& session, probes::Setting setting, const std::string& why
       SingleRankGroup group(why, *library, setting.available_memory);
       probe.measure(group, setting, session.options().rank_options(), session);
     } catch (const NothingToMeasure& nothing) {
-      throw NothingToMeasure(fmt::format("{} ({})", nothing.what(), why));
+      throw NothingToMeasure("{} ({})", nothing.what(), why);
     }
   });
 }

@@ -5,8 +5,6 @@
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 // mpirun, MPI_Init and the report, on the 2-core machines this was tuned on.
@@ -15,10 +13,6 @@ constexpr Seconds reporting{0.5};
 
 bool means(const std::string& word, const std::string& probe) {
   return probe == word || probe.starts_with(word + ".");
-}
-
-const char* plural(int count) {
-  return count == 1 ? "" : "s";
 }
 }  // namespace
 
@@ -37,7 +31,7 @@ void Plan::keep(const std::vector<std::string>& only, const std::string& remedy)
       found = found || means(word, probe.name);
     }
     if (found) continue;
-    throw UserError(fmt::format("--only {}: no such probe; known: {}{}", word, known, remedy));
+    throw UserError("--only {}: no such probe; known: {}{}", word, known, remedy);
   }
   std::erase_if(probes, [&](const PlannedProbe& probe) {
     const auto meant = [&](const std::string& word) { return means(word, probe.name); };
@@ -48,12 +42,10 @@ void Plan::keep(const std::vector<std::string>& only, const std::string& remedy)
 Plan make_plan(const probes::Setting& setting,
                const std::vector<std::string>& only,
                const std::vector<probes::GemmWork>& own_gemms) {
-  Plan plan{fmt::format("plan: suite {}, {} worker{}, up to {} rank{}\n",
+  Plan plan{fmt::format("plan: suite {}, {}, up to {}\n",
                         probes::suite_name(setting.suite),
-                        setting.workers,
-                        plural(setting.workers),
-                        setting.max_ranks,
-                        plural(setting.max_ranks)),
+                        counted(setting.workers, "worker"),
+                        counted(setting.max_ranks, "rank")),
             reporting,
             {}};
   plan.add(probes::node_probes(), setting, false);
@@ -95,16 +87,15 @@ probes::Setting make_setting(const probes::Machine& machine,
   setting.max_ranks = ranks ? *ranks : options.ranks.value_or(setting.workers);
   if (!ranks && setting.max_ranks > setting.workers && !options.oversubscribe) {
     throw UserError(
-        fmt::format("--ranks {}: this process may use {} core{}; ask for at most that many, or add "
-                    "--oversubscribe for a run that shows the mechanism and no scaling",
-                    setting.max_ranks,
-                    setting.workers,
-                    plural(setting.workers)));
+        "--ranks {}: this process may use {}; ask for at most that many, or add "
+        "--oversubscribe for a run that shows the mechanism and no scaling",
+        setting.max_ranks,
+        counted(setting.workers, "core"));
   }
   const probes::RankOptions rank_options = options.rank_options();
   if (rank_options.straggler && rank_options.straggler->rank.index >= setting.max_ranks) {
-    throw UserError(fmt::format(
-        "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1));
+    throw UserError(
+        "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1);
   }
   return setting;
 }

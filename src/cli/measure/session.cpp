@@ -14,8 +14,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 Run new_run(const MeasureOptions& options,

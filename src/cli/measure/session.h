@@ -101,7 +101,6 @@ class Session final : public probes::Recorder {
   void close();
   /// Closes the run and reports it on stdout and beside run.json. Returns the exit code.
   int conclude();
-  /// 0, or 128 + signal when interrupted.
   int exit_code() const { return interruption_ ? exit_interrupted(interruption_->signal()) : 0; }
 
   void add(Point point) override;

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,8 +32,7 @@ const char* remedy(int error) {
 }
 
 [[noreturn]] void fail(const fs::path& path, int error) {
-  throw UserError(
-      fmt::format("cannot write {}: {}; {}", path.string(), std::strerror(error), remedy(error)));
+  throw UserError("cannot write {}: {}; {}", path.string(), std::strerror(error), remedy(error));
 }
 
 /// A file descriptor that is closed when it goes out of scope; calls interrupted by a signal go on.
@@ -106,10 +104,10 @@ void append_to_file(const fs::path& path, std::string_view contents, Existing ex
   const int error = errno;
   // Shortening needs no space; should even that fail, the last line of the file is a partial one.
   if (ftruncate(file.descriptor(), before.st_size) != 0) {
-    throw UserError(fmt::format("cannot write {}: {}, and its last line is now incomplete; {}",
-                                path.string(),
-                                std::strerror(error),
-                                remedy(error)));
+    throw UserError("cannot write {}: {}, and its last line is now incomplete; {}",
+                    path.string(),
+                    std::strerror(error),
+                    remedy(error));
   }
   if (existing == Existing::refuse) unlink(path.c_str());
   fail(path, error);
@@ -128,8 +126,8 @@ std::string read_whole(const std::string& path,
                        const std::string& limit) {
   std::error_code trouble;
   const std::uintmax_t size = fs::file_size(path, trouble);
-  if (trouble) throw UserError(fmt::format("{}: {}", name, trouble.message()));
-  if (size > most) throw UserError(fmt::format("{}: {} bytes{}", name, size, limit));
+  if (trouble) throw UserError("{}: {}", name, trouble.message());
+  if (size > most) throw UserError("{}: {} bytes{}", name, size, limit);
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file) throw UserError(name + ": cannot be read");

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One list of members per struct; its JSON and the schema of that JSON follow from it.
+/// JSON read within bounds; one list of members per struct, from which its JSON and the schema of
+/// that JSON follow.
 ///
 ///   void campaign(Fields& json, const Campaign& one) {
 ///     json("time_s", one.time, "On all GPUs, without restarts.");
+///     FIELDS(json, one.rate, one.gpus);  // "rate_flop_per_s", as its type says, and "gpus"
 ///     json.array("steps", one.steps, step);  // void step(Fields&, const Step&)
 ///   }
 #pragma once
 
 #include "src/core/estimate.h"
 #include "src/core/span.h"
+#include "src/core/units.h"
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,6 +30,37 @@
 #include <nlohmann/json_fwd.hpp>
 
 namespace scaleworth {
+/// The document in `text`, which may be truncated, hostile or enormous. Throws UserError, one line
+/// with `where` (a file name), line, byte and remedy, for anything but one complete JSON document
+/// of finite numbers, nested at most 16 times, whose estimated size, checked while it grows, is at
+/// most `memory_bytes`.
+nlohmann::json parse_bounded_json(std::string_view text,
+                                  const std::string& where,
+                                  std::size_t memory_bytes = std::size_t{2} << 30);
+
+/// Members under their own names, with the unit of their types: (json, one.name, one.rate).
+#define FIELDS(json, ...) (json).members(#__VA_ARGS__, __VA_ARGS__)
+
+/// What the key of a quantity ends with.
+template <class V>
+inline constexpr std::string_view unit_ending = "";
+template <>
+inline constexpr std::string_view unit_ending<Seconds> = "_s";
+template <>
+inline constexpr std::string_view unit_ending<Bytes> = "_bytes";
+template <>
+inline constexpr std::string_view unit_ending<BytesPerSecond> = "_bytes_per_s";
+template <>
+inline constexpr std::string_view unit_ending<FlopPerSecond> = "_flop_per_s";
+template <>
+inline constexpr std::string_view unit_ending<FlopPerByte> = "_flop_per_byte";
+template <>
+inline constexpr std::string_view unit_ending<SecondsPerByte> = "_s_per_byte";
+template <class V>
+inline constexpr std::string_view unit_ending<std::optional<V>> = unit_ending<V>;
+template <class V>
+inline constexpr std::string_view unit_ending<Estimate<V>> = unit_ending<V>;
+
 struct FieldOptions {
   bool or_null = false;          // an empty text or a number that is not finite is null
   const char* one_of = nullptr;  // the texts that there are, separated by '|'
@@ -67,6 +103,11 @@ class Fields {
   template <class V>
   void operator()(std::string_view key, const V& value, const FieldOptions& options) {
     (*this)(key, value, "", options);
+  }
+  /// As FIELDS writes it: the expressions of the values, and the values.
+  template <class... V>
+  void members(std::string_view expressions, const V&... values) {
+    ((*this)(last_name(expressions).append(unit_ending<V>), values), ...);
   }
 
   /// `members(json)`.
@@ -133,6 +174,12 @@ class Fields {
     bool null = false;  // the value may be absent
   };
 
+  /// Of the first expression, which it takes off: "rate" of "one.rate, one.time".
+  static std::string last_name(std::string_view& expressions) {
+    const std::string_view first = expressions.substr(0, expressions.find(','));
+    expressions.remove_prefix(std::min(expressions.size(), first.size() + 1));
+    return std::string(first.substr(first.rfind('.') + 1));
+  }
   template <class V>
   static constexpr const char* type_name() {
     if (std::is_same_v<V, bool>) return "boolean";

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/json.h"
-
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
@@ -10,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth {
@@ -64,21 +61,21 @@ class Builder {
     const std::size_t byte = std::min(position, text_.size());
     const auto line = 1 + std::count(text_.begin(), text_.begin() + byte, '\n');
     throw UserError(
-        fmt::format("{}: {} at line {}, byte {}; restore the file or write it again with the "
-                    "program that made it",
-                    where_,
-                    cause,
-                    line,
-                    byte));
+        "{}: {} at line {}, byte {}; restore the file or write it again with the "
+        "program that made it",
+        where_,
+        cause,
+        line,
+        byte);
   }
   void spend(std::size_t cost) {
     memory_ += cost;
     if (memory_ <= most_) return;
     throw UserError(
-        fmt::format("{}: would take more than {} MiB of memory; it is no file of this program, "
-                    "give another one",
-                    where_,
-                    most_ >> 20));
+        "{}: would take more than {} MiB of memory; it is no file of this program, "
+        "give another one",
+        where_,
+        most_ >> 20);
   }
   json* insert(json&& value, std::size_t cost) {
     spend(cost);
@@ -99,10 +96,10 @@ class Builder {
   }
   bool open(json&& container) {
     if (open_.size() >= deepest_nesting) {
-      throw UserError(fmt::format(
+      throw UserError(
           "{}: nested deeper than {} levels; it is no file of this program, give another one",
           where_,
-          deepest_nesting));
+          deepest_nesting);
     }
     open_.push_back(insert(std::move(container), text_cost));
     return true;

@@ -5,7 +5,6 @@
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
-#include "src/core/files/json.h"
 #include "src/core/files/toml_table.h"
 
 #include <algorithm>
@@ -19,7 +18,6 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -50,8 +48,7 @@ class Reader {
   [[noreturn]] void fail(const std::string& problem) const {
     const Reader* root = this;
     while (root->parent_ != nullptr) root = root->parent_;
-    throw UserError(
-        fmt::format("{}: {}: {}; restore the file or measure again", root->key_, path(), problem));
+    throw UserError("{}: {}: {}; restore the file or measure again", root->key_, path(), problem);
   }
   Reader member(const char* key) const {
     require(value_.is_object(), "an object");
@@ -70,11 +67,11 @@ class Reader {
     require(value_.is_number_integer(), "an integer");
     if (number() > run_schema_version) {
       throw UserError(
-          fmt::format("{}: schema version {} is newer than {}, the newest that this scaleworth "
-                      "reads; update scaleworth",
-                      parent_->key_,
-                      value_.dump(),
-                      run_schema_version));
+          "{}: schema version {} is newer than {}, the newest that this scaleworth "
+          "reads; update scaleworth",
+          parent_->key_,
+          value_.dump(),
+          run_schema_version);
     }
     if (number() < 1) fail("schema versions start at 1");
     return value_.get<int>();
@@ -216,8 +213,7 @@ constexpr int broken_levels = 4;
 
 void require_finite(double number, const std::string& place) {
   if (std::isfinite(number)) return;
-  throw ProbeFailure(
-      fmt::format("{} is {}: the measurement is broken and is not recorded", place, number));
+  throw ProbeFailure("{} is {}: the measurement is broken and is not recorded", place, number);
 }
 
 void require_finite(const Value& value, const std::string& place) {
@@ -267,8 +263,7 @@ constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30;
 constexpr int pause_per_cost = 20;
 
 [[noreturn]] void cannot_read(const fs::path& file, const std::string& cause) {
-  throw UserError(fmt::format(
-      "cannot read {}: {}; give a run directory or its run.json", file.string(), cause));
+  throw UserError("cannot read {}: {}; give a run directory or its run.json", file.string(), cause);
 }
 
 std::string contents_of(const fs::path& file) {
@@ -331,8 +326,8 @@ RunDirectory::RunDirectory(fs::path path, Seconds least_interval)
   make_directory(path_);
   std::error_code error;
   if (fs::exists(path_ / run_file_name, error)) {
-    throw UserError(fmt::format(
-        "{} already holds a run; choose another directory or remove that one", path_.string()));
+    throw UserError("{} already holds a run; choose another directory or remove that one",
+                    path_.string());
   }
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace {
@@ -38,15 +37,14 @@ void refuse_hostile_text(std::string_view text, const std::string& file) {
   int dots = 0;
   for (const char character : text) {
     if (static_cast<unsigned char>(character) > 0x7f) {
-      throw UserError(fmt::format(
-          "{}:{}: a letter that is not ASCII: spell it in ASCII, in comments too", file, line));
+      throw UserError(
+          "{}:{}: a letter that is not ASCII: spell it in ASCII, in comments too", file, line);
     }
     if (character == '\n') {
       ++line;
       dots = 0;
     } else if (character == '.' && ++dots > most_dots) {
-      throw UserError(
-          fmt::format("{}:{}: more than {} dots in one line: split it", file, line, most_dots));
+      throw UserError("{}:{}: more than {} dots in one line: split it", file, line, most_dots);
     }
   }
 }
@@ -66,10 +64,10 @@ void refuse_nameless_headers(std::string_view text, const std::string& file) {
       skip(text.starts_with("[[") ? 2 : 1);
       skip(text.find_first_not_of(blank));
       if (text.empty() || names.find(text.front()) == std::string_view::npos) {
-        throw UserError(fmt::format(
+        throw UserError(
             "{}:{}: a bracket that begins a line has a table's name behind it, as [[row]]",
             file,
-            line));
+            line);
       }
     }
     skip(std::min(text.find('\n'), text.size()) + 1);
@@ -94,8 +92,8 @@ std::shared_ptr<const Node> convert(const toml::node& node, const std::string& f
   } else if (const auto* flag = node.as_boolean()) {
     result->value = flag->get();
   } else {
-    throw UserError(fmt::format(
-        "{}:{}: dates are written as text here: put it into quotes", file, result->line));
+    throw UserError(
+        "{}:{}: dates are written as text here: put it into quotes", file, result->line);
   }
   return result;
 }
@@ -114,10 +112,10 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
     const toml::table table = toml::parse(text, std::string_view(file));
     return convert(table, file);
   } catch (const toml::parse_error& error) {
-    throw UserError(fmt::format("{}:{}: {}: correct the line or take the file as it was delivered",
-                                file,
-                                error.source().begin.line,
-                                printable(error.description())));
+    throw UserError("{}:{}: {}: correct the line or take the file as it was delivered",
+                    file,
+                    error.source().begin.line,
+                    printable(error.description()));
   } catch (const BrokenAssumption&) {
     throw UserError(file +
                     ": no TOML: look for brackets without a partner, or take the file as it was "
@@ -143,8 +141,7 @@ const Node* Table::at(const char* key) const {
 
 void Table::refuse(const std::string& message, const char* key) const {
   const Node* place = key == nullptr ? nullptr : at(key);
-  throw UserError(
-      fmt::format("{}:{}: {}", file_, place == nullptr ? node_->line : place->line, message));
+  throw UserError("{}:{}: {}", file_, place == nullptr ? node_->line : place->line, message);
 }
 
 const Node* Table::find(const char* key) {
@@ -249,23 +246,23 @@ std::vector<std::pair<std::string, Table>> Table::named_tables(const char* key) 
 void Table::finish() const {
   for (const auto& [name, element] : map_of(*node_)) {
     if (known_.count(name) != 0) continue;
-    throw UserError(fmt::format("{}:{}: unknown key '{}'; known here: {}",
-                                file_,
-                                element->line,
-                                printable(name),
-                                fmt::join(known_, ", ")));
+    throw UserError("{}:{}: unknown key '{}'; known here: {}",
+                    file_,
+                    element->line,
+                    printable(name),
+                    fmt::join(known_, ", "));
   }
 }
 
 std::string read_small_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw UserError(fmt::format("{}: cannot be opened for reading", path));
+  if (!stream) throw UserError("{}: cannot be opened for reading", path);
   std::string text(largest_file + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (stream.bad()) throw UserError(fmt::format("{}: cannot be read", path));
+  if (stream.bad()) throw UserError("{}: cannot be read", path);
   if (text.size() > largest_file) {
-    throw UserError(fmt::format("{}: larger than 4 MiB, so it is no catalogue", path));
+    throw UserError("{}: larger than 4 MiB, so it is no catalogue", path);
   }
   return text;
 }

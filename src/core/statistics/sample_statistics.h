@@ -59,7 +59,6 @@ Autocorrelation autocorrelation(std::span<const double> series);
 /// samples 94 to 97 % cover where runs differ as samples do or more, 99 % where they do not differ.
 Estimate<double> series_estimate(const Series& series);
 
-/// The samples of each run, by run.
 std::map<int, std::vector<double>> by_run(const Series& series);
 
 /// How far runs differ more than the samples within them explain. Absent for less than two runs.

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth {
 namespace {
 constexpr double fewest_effective = 15.0;
@@ -18,61 +16,7 @@ constexpr double fewest_effective = 15.0;
 double relative_half_width(const Estimate<double>& estimate) {
   return (estimate.interval->high - estimate.interval->low) / 2.0 / estimate.value;
 }
-}  // namespace
 
-void StoppingRule::add(Seconds sample, Seconds spent) {
-  if (!std::isfinite(sample.value()) || sample.value() <= 0.0) {
-    throw ProbeFailure(fmt::format(
-        "a timing of {} s is no duration: the clock or the kernel is broken", sample.value()));
-  }
-  samples_.push_back(sample.value());
-  spent_ += spent;
-  if (finished()) return;  // the rest of a batch
-  const std::size_t count = samples_.size();
-  const std::size_t least = std::max<std::size_t>(1, target_.minimum_samples);
-  if (count % least == 0 && std::has_single_bit(count / least)) {
-    const Estimate<double> estimate = series_estimate(samples_);
-    if (estimate.interval && relative_half_width(estimate) <= target_.relative_half_width &&
-        autocorrelation(samples_).effective >= fewest_effective) {
-      reason_ = Reason::converged;
-      return;
-    }
-  }
-  if (count >= target_.maximum_samples) reason_ = Reason::maximum_samples;
-  // Few samples may cost more than the budget; the minimum is then given up, which the stop reason
-  // names.
-  const bool enough = count >= std::min(least, fewest_samples);
-  if (spent_ >= (enough ? 1.0 : 4.0) * target_.time_budget) reason_ = Reason::time_budget;
-}
-
-std::string StoppingRule::explanation() const {
-  const std::size_t count = samples_.size();
-  std::string width = fmt::format("{} samples are too few for an interval", count);
-  if (count >= fewest_samples) {
-    const Estimate<double> estimate = series_estimate(samples_);
-    const Autocorrelation correlation = autocorrelation(samples_);
-    width = fmt::format("{} after {} samples, {:.0f} effective (lag-1 autocorrelation {:.2f})",
-                        estimate.interval ? fmt::format("median within {:.2g} %",
-                                                        100.0 * relative_half_width(estimate))
-                                          : "no interval of the median",
-                        count,
-                        correlation.effective,
-                        correlation.lag1);
-  }
-  switch (reason_) {
-    case Reason::running:
-      return fmt::format("not finished after {} samples", count);
-    case Reason::converged:
-      return fmt::format("converged: {}", width);
-    case Reason::maximum_samples:
-      return fmt::format("maximum of {} samples: {}", target_.maximum_samples, width);
-    case Reason::time_budget:
-      return fmt::format("time budget of {:.3g} s spent: {}", target_.time_budget.value(), width);
-  }
-  return {};
-}
-
-namespace {
 constexpr std::size_t largest_series = 512;
 constexpr double drift_significance = 0.01;
 constexpr double least_ashman_d = 6.0;
@@ -176,6 +120,58 @@ Split best_split(std::span<const double> sorted) {
   return best;
 }
 }  // namespace
+
+void StoppingRule::add(Seconds sample, Seconds spent) {
+  if (!std::isfinite(sample.value()) || sample.value() <= 0.0) {
+    throw ProbeFailure("a timing of {} s is no duration: the clock or the kernel is broken",
+                       sample.value());
+  }
+  samples_.push_back(sample.value());
+  spent_ += spent;
+  if (finished()) return;  // the rest of a batch
+  const std::size_t count = samples_.size();
+  const std::size_t least = std::max<std::size_t>(1, target_.minimum_samples);
+  if (count % least == 0 && std::has_single_bit(count / least)) {
+    const Estimate<double> estimate = series_estimate(samples_);
+    if (estimate.interval && relative_half_width(estimate) <= target_.relative_half_width &&
+        autocorrelation(samples_).effective >= fewest_effective) {
+      reason_ = Reason::converged;
+      return;
+    }
+  }
+  if (count >= target_.maximum_samples) reason_ = Reason::maximum_samples;
+  // Few samples may cost more than the budget; the minimum is then given up, which the stop reason
+  // names.
+  const bool enough = count >= std::min(least, fewest_samples);
+  if (spent_ >= (enough ? 1.0 : 4.0) * target_.time_budget) reason_ = Reason::time_budget;
+}
+
+std::string StoppingRule::explanation() const {
+  const std::size_t count = samples_.size();
+  std::string width = fmt::format("{} samples are too few for an interval", count);
+  if (count >= fewest_samples) {
+    const Estimate<double> estimate = series_estimate(samples_);
+    const Autocorrelation correlation = autocorrelation(samples_);
+    width = fmt::format("{} after {} samples, {:.0f} effective (lag-1 autocorrelation {:.2f})",
+                        estimate.interval ? fmt::format("median within {:.2g} %",
+                                                        100.0 * relative_half_width(estimate))
+                                          : "no interval of the median",
+                        count,
+                        correlation.effective,
+                        correlation.lag1);
+  }
+  switch (reason_) {
+    case Reason::running:
+      return fmt::format("not finished after {} samples", count);
+    case Reason::converged:
+      return fmt::format("converged: {}", width);
+    case Reason::maximum_samples:
+      return fmt::format("maximum of {} samples: {}", target_.maximum_samples, width);
+    case Reason::time_budget:
+      return fmt::format("time budget of {:.3g} s spent: {}", target_.time_budget.value(), width);
+  }
+  return {};
+}
 
 std::optional<std::string> drift_warning(std::span<const double> samples) {
   if (samples.size() < least_samples_for_warnings) return std::nullopt;

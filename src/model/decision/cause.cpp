@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
@@ -59,46 +57,7 @@ void decide_by_parts(Diagnosis& diagnosis, const DecisionRow& largest) {
   }
   diagnosis.no_loss = !diagnosis.cause;
 }
-}  // namespace
 
-Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
-                         const std::vector<RowLoss>& losses,
-                         bool predictable,
-                         const std::optional<MessageTerms>& message) {
-  Diagnosis diagnosis;
-  if (rows.size() < 2) {
-    diagnosis.no_cause = "one count: no loss to explain; measure a second one";
-    return diagnosis;
-  }
-  diagnosis.spread = law_spread(rows);
-  if (losses.empty()) {
-    decide_by_law(diagnosis, predictable);
-    return diagnosis;
-  }
-  const std::optional<ComputeSplit> split = split_compute(rows);
-  diagnosis.gaps = part_gaps(rows, losses, split, message);
-  decide_by_parts(diagnosis, rows.back());
-  if (split) diagnosis.fit = split->fits.fits.back();
-  return diagnosis;
-}
-
-Diagnosis diagnose_curve(const Coefficients& coefficients,
-                         int count,
-                         const std::vector<DecisionRow>& shown,
-                         const KneeSet& knees,
-                         const std::optional<MessageTerms>& message) {
-  Diagnosis diagnosis;
-  for (const DecisionRow& row : shown) {
-    if (row.count > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, row.count, message));
-  }
-  // The caller's coefficients are a cause by themselves, also where they take no time.
-  diagnosis.decisive = coefficient_gap(coefficients, count, message);
-  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
-  diagnosis.remedies = curve_remedies(coefficients, knees.request);
-  return diagnosis;
-}
-
-namespace {
 constexpr double noted_difference = 0.10;
 constexpr std::size_t fewest_rows = 4;  // that compute is divided by
 constexpr std::size_t most_rows = 64;
@@ -178,6 +137,43 @@ std::string why_no_factors(const std::vector<DecisionRow>& rows,
   return "";
 }
 }  // namespace
+
+Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
+                         const std::vector<RowLoss>& losses,
+                         bool predictable,
+                         const std::optional<MessageTerms>& message) {
+  Diagnosis diagnosis;
+  if (rows.size() < 2) {
+    diagnosis.no_cause = "one count: no loss to explain; measure a second one";
+    return diagnosis;
+  }
+  diagnosis.spread = law_spread(rows);
+  if (losses.empty()) {
+    decide_by_law(diagnosis, predictable);
+    return diagnosis;
+  }
+  const std::optional<ComputeSplit> split = split_compute(rows);
+  diagnosis.gaps = part_gaps(rows, losses, split, message);
+  decide_by_parts(diagnosis, rows.back());
+  if (split) diagnosis.fit = split->fits.fits.back();
+  return diagnosis;
+}
+
+Diagnosis diagnose_curve(const Coefficients& coefficients,
+                         int count,
+                         const std::vector<DecisionRow>& shown,
+                         const KneeSet& knees,
+                         const std::optional<MessageTerms>& message) {
+  Diagnosis diagnosis;
+  for (const DecisionRow& row : shown) {
+    if (row.count > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, row.count, message));
+  }
+  // The caller's coefficients are a cause by themselves, also where they take no time.
+  diagnosis.decisive = coefficient_gap(coefficients, count, message);
+  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
+  diagnosis.remedies = curve_remedies(coefficients, knees.request);
+  return diagnosis;
+}
 
 void add_ledgers(Diagnosis& diagnosis,
                  const std::vector<DecisionRow>& rows,

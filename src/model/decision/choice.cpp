@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::decide {
@@ -90,8 +89,8 @@ std::string latency_name(const std::vector<DecisionRow>& rows, const Rubric& rub
   const std::string wanted = rubric.latency.empty() ? "p99" : rubric.latency;
   if (known.contains(wanted)) return wanted;
   if (rubric.latency.empty() && known.size() == 1) return *known.begin();
-  throw UserError(fmt::format(
-      "the table has no latency {}; choose by --latency among {}", wanted, fmt::join(known, ", ")));
+  throw UserError(
+      "the table has no latency {}; choose by --latency among {}", wanted, fmt::join(known, ", "));
 }
 
 void add_energy_gates(std::vector<Gate>& gates,
@@ -115,6 +114,71 @@ void add_energy_gates(std::vector<Gate>& gates,
 /// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
 bool within(double quality, double baseline, double tolerance) {
   return std::abs(quality - baseline) <= tolerance + quality_rounding;
+}
+
+Objective objective_of(const std::vector<DecisionRow>& rows,
+                       const Rubric& rubric,
+                       Axis axis,
+                       bool clock_priced) {
+  if (rubric.objective) return *rubric.objective;
+  if (rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh) {
+    return Objective::time;
+  }
+  const bool asked = rubric.deadline || rubric.max_latency || rubric.min_throughput;
+  if (!asked && !clock_priced && axis != Axis::load) return Objective::balanced;
+  return rows.front().cost ? Objective::cost : Objective::time;
+}
+
+/// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
+using Measure = std::function<double(const DecisionRow&)>;
+
+Measure measure_of(const std::vector<DecisionRow>& rows, Objective objective, Axis axis) {
+  const bool by_unit = !any_has(rows, &DecisionRow::energy);
+  return [=](const DecisionRow& row) {
+    const double time = row.wall().value.value();
+    if (objective == Objective::time) return time;
+    if (objective == Objective::energy) return *compared_energy(row, by_unit);
+    const double cost =
+        row.cost ? row.cost->value.value() : time * (axis == Axis::load ? 1 : row.count);
+    return objective == Objective::cost ? cost : cost * time;
+  };
+}
+
+void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+  const std::optional<double> quality = baseline_quality(rows);
+  for (const DecisionRow& row : rows) {
+    if (rubric.quality_tolerance && (!row.quality || !quality))
+      result.unproven.push_back(row.count);
+    if (!row.quality || !quality) continue;
+    const double drift = std::abs(*row.quality - *quality);
+    result.quality_drift = std::max(result.quality_drift.value_or(0.0), drift);
+  }
+  if (result.quality_drift && rubric.quality_tolerance) {
+    result.quality_held = within(*result.quality_drift, 0.0, *rubric.quality_tolerance);
+  }
+}
+
+/// Whether the interval of what `row` has over what `best` has contains 1. The measure grows with
+/// the time, or with its square where it is cost x time.
+bool as_good(const DecisionRow& row,
+             const DecisionRow& best,
+             const Measure& measure,
+             Objective objective) {
+  const Estimate<double> times = ratio(row.wall(), best.wall());
+  if (!times.interval || objective == Objective::energy) return false;
+  const double power = objective == Objective::balanced ? 2.0 : 1.0;
+  const double fixed = measure(row) / measure(best) / std::pow(times.value, power);
+  return fixed * std::pow(times.interval->low, power) <= 1.0;
+}
+
+constexpr int most_curve_counts = 100000;
+
+void check(const Coefficients& law) {
+  require(law.serial >= 0.0 && law.serial <= 1.0,
+          "the serial fraction must lie in 0 to 1, as --serial 0.03");
+  require(law.communication >= 0.0 && std::isfinite(law.communication),
+          "the communication coefficient must be 0 or more, as --comm 0.0015");
+  require(positive(law.single.value()), "the time at one rank must be above 0, as --t1-hours 1");
 }
 }  // namespace
 
@@ -179,63 +243,6 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
   return gates;
 }
 
-namespace {
-Objective objective_of(const std::vector<DecisionRow>& rows,
-                       const Rubric& rubric,
-                       Axis axis,
-                       bool clock_priced) {
-  if (rubric.objective) return *rubric.objective;
-  if (rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh) {
-    return Objective::time;
-  }
-  const bool asked = rubric.deadline || rubric.max_latency || rubric.min_throughput;
-  if (!asked && !clock_priced && axis != Axis::load) return Objective::balanced;
-  return rows.front().cost ? Objective::cost : Objective::time;
-}
-
-/// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
-using Measure = std::function<double(const DecisionRow&)>;
-
-Measure measure_of(const std::vector<DecisionRow>& rows, Objective objective, Axis axis) {
-  const bool by_unit = !any_has(rows, &DecisionRow::energy);
-  return [=](const DecisionRow& row) {
-    const double time = row.wall().value.value();
-    if (objective == Objective::time) return time;
-    if (objective == Objective::energy) return *compared_energy(row, by_unit);
-    const double cost =
-        row.cost ? row.cost->value.value() : time * (axis == Axis::load ? 1 : row.count);
-    return objective == Objective::cost ? cost : cost * time;
-  };
-}
-
-void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, const Rubric& rubric) {
-  const std::optional<double> quality = baseline_quality(rows);
-  for (const DecisionRow& row : rows) {
-    if (rubric.quality_tolerance && (!row.quality || !quality))
-      result.unproven.push_back(row.count);
-    if (!row.quality || !quality) continue;
-    const double drift = std::abs(*row.quality - *quality);
-    result.quality_drift = std::max(result.quality_drift.value_or(0.0), drift);
-  }
-  if (result.quality_drift && rubric.quality_tolerance) {
-    result.quality_held = within(*result.quality_drift, 0.0, *rubric.quality_tolerance);
-  }
-}
-
-/// Whether the interval of what `row` has over what `best` has contains 1. The measure grows with
-/// the time, or with its square where it is cost x time.
-bool as_good(const DecisionRow& row,
-             const DecisionRow& best,
-             const Measure& measure,
-             Objective objective) {
-  const Estimate<double> times = ratio(row.wall(), best.wall());
-  if (!times.interval || objective == Objective::energy) return false;
-  const double power = objective == Objective::balanced ? 2.0 : 1.0;
-  const double fixed = measure(row) / measure(best) / std::pow(times.value, power);
-  return fixed * std::pow(times.interval->low, power) <= 1.0;
-}
-}  // namespace
-
 NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
   const auto least = [&](Objective objective) {
     return std::ranges::min_element(rows, {}, measure_of(rows, objective, axis))->count;
@@ -290,18 +297,6 @@ const char* objective_name(Objective objective) {
   return names[static_cast<std::size_t>(objective)];
 }
 
-namespace {
-constexpr int most_curve_counts = 100000;
-
-void check(const Coefficients& law) {
-  require(law.serial >= 0.0 && law.serial <= 1.0,
-          "the serial fraction must lie in 0 to 1, as --serial 0.03");
-  require(law.communication >= 0.0 && std::isfinite(law.communication),
-          "the communication coefficient must be 0 or more, as --comm 0.0015");
-  require(positive(law.single.value()), "the time at one rank must be above 0, as --t1-hours 1");
-}
-}  // namespace
-
 double Coefficients::time(double count) const {
   return single.value() * model::relative_time(serial, communication, count);
 }
@@ -309,8 +304,7 @@ double Coefficients::time(double count) const {
 ScalingTable curve_table(const Coefficients& law, int max_count) {
   check(law);
   if (max_count < 1 || max_count > most_curve_counts) {
-    throw UserError(
-        fmt::format("a curve has 1 to {} counts; give --max-count in there", most_curve_counts));
+    throw UserError("a curve has 1 to {} counts; give --max-count in there", most_curve_counts);
   }
   ScalingTable table;
   table.rows.reserve(static_cast<std::size_t>(max_count));

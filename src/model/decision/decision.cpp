@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 void add_money(Decision& decision) {
@@ -179,10 +177,9 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
   for (const int count : counts) {
     const auto found = std::ranges::find(rows, count, &DecisionRow::count);
     if (found == rows.end()) {
-      throw UserError(
-          fmt::format("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
+      throw UserError("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
                       count,
-                      rows.back().count));
+                      rows.back().count);
     }
     chosen.push_back(*found);
   }

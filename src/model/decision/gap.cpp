@@ -44,103 +44,7 @@ double useful_time(const attribution::Efficiency& efficiency) {
   for (const auto& time : efficiency.useful) sum += static_cast<double>(time.count());
   return sum;
 }
-}  // namespace
 
-double Gap::share(Cause cause) const {
-  const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
-  return found == losses.end() ? 0.0 : found->share;
-}
-
-std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
-                           const std::vector<RowLoss>& losses,
-                           const std::optional<ComputeSplit>& split,
-                           const std::optional<MessageTerms>& message) {
-  std::vector<Gap> gaps;
-  auto row = rows.begin();
-  for (const RowLoss& loss : losses) {
-    while (row->count != loss.count) ++row;
-    Gap gap;
-    gap.count = loss.count;
-    for (const auto& lost : loss.lost_s) gap.lost_s += lost.value_or(0.0);
-    for (const auto& [cause, part] : part_causes) {
-      gap.losses.push_back({cause, loss.lost_s[index_of(part)].value_or(0.0)});
-    }
-    complete(gap);
-    // Draws at every count of a long table would cost more than they are worth.
-    divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());
-    if (message) gap.latency_share = latency_share(*message, loss.count);
-    gaps.push_back(std::move(gap));
-  }
-  return gaps;
-}
-
-void divide_slowdown(Gap& gap,
-                     double ratio,
-                     const std::optional<ComputeSplit>& split,
-                     bool spread) {
-  const auto slow = std::ranges::find(gap.losses, Cause::slowdown, &CauseLoss::cause);
-  if (!split || slow == gap.losses.end()) return;
-  const double lost = slow->lost_s;
-  const double serial = level_share(split->fits.fits.back(), ratio).value_or(0.0);
-  slow->lost_s = (1.0 - serial) * lost;
-  gap.losses.push_back({Cause::serial, serial * lost});
-  complete(gap);
-  if (spread) add_spread(gap, ratio, *split);
-}
-
-Gap coefficient_gap(const Coefficients& law,
-                    int count,
-                    const std::optional<MessageTerms>& message) {
-  Gap gap;
-  gap.count = count;
-  const double single = law.single.value();
-  gap.losses = {{Cause::serial, single * law.serial * (1.0 - 1.0 / count)},
-                {Cause::communication, single * law.communication * (count - 1.0)}};
-  for (const CauseLoss& loss : gap.losses) gap.lost_s += loss.lost_s;
-  complete(gap);
-  if (message && count > 1) gap.latency_share = latency_share(*message, count);
-  return gap;
-}
-
-Gap pop_gap(const attribution::Efficiency& at,
-            int count,
-            const attribution::Efficiency& baseline,
-            double work_growth) {
-  const auto relative = [&](double attribution::Efficiency::*factor) {
-    return logarithm_of(at.*factor) - logarithm_of(baseline.*factor);
-  };
-  using attribution::Efficiency;
-  const double growth = useful_time(at) / (useful_time(baseline) * work_growth);
-  Gap gap;
-  gap.count = count;
-  gap.losses = {
-      {Cause::idle, -relative(&Efficiency::load_balance) - relative(&Efficiency::dependency)},
-      {Cause::host, -relative(&Efficiency::host)},
-      {Cause::communication, -relative(&Efficiency::transfer)},
-      {Cause::slowdown, logarithm_of(growth)}};
-  double product = 0.0;
-  for (const CauseLoss& loss : gap.losses) product += loss.lost_s;
-  complete(gap);
-  gap.lost_s = std::chrono::duration<double>(at.runtime).count() * (1.0 - std::exp(-product));
-  if (!(gap.lost_s > 0.0)) gap.losses.clear();
-  for (CauseLoss& loss : gap.losses) loss.lost_s = loss.share * gap.lost_s;
-  return gap;
-}
-
-std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
-  if (gap.losses.empty()) return std::nullopt;
-  model::ScalingCause cause;
-  for (const CauseLoss& loss : gap.losses) {
-    cause.mixture.emplace_back(cause_name(loss.cause), loss.share);
-  }
-  const CauseLoss& first = gap.losses.front();
-  cause.explained = first.share;
-  const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
-  if (least >= owner_threshold) cause.owner = cause_name(first.cause);
-  return cause;
-}
-
-namespace {
 constexpr std::size_t fewest_fitted_rows = 4;
 constexpr std::size_t most_fitted_rows = 64;
 
@@ -255,6 +159,100 @@ class Losses {
   Vector3 target_;
 };
 }  // namespace
+
+double Gap::share(Cause cause) const {
+  const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
+  return found == losses.end() ? 0.0 : found->share;
+}
+
+std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
+                           const std::vector<RowLoss>& losses,
+                           const std::optional<ComputeSplit>& split,
+                           const std::optional<MessageTerms>& message) {
+  std::vector<Gap> gaps;
+  auto row = rows.begin();
+  for (const RowLoss& loss : losses) {
+    while (row->count != loss.count) ++row;
+    Gap gap;
+    gap.count = loss.count;
+    for (const auto& lost : loss.lost_s) gap.lost_s += lost.value_or(0.0);
+    for (const auto& [cause, part] : part_causes) {
+      gap.losses.push_back({cause, loss.lost_s[index_of(part)].value_or(0.0)});
+    }
+    complete(gap);
+    // Draws at every count of a long table would cost more than they are worth.
+    divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());
+    if (message) gap.latency_share = latency_share(*message, loss.count);
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+void divide_slowdown(Gap& gap,
+                     double ratio,
+                     const std::optional<ComputeSplit>& split,
+                     bool spread) {
+  const auto slow = std::ranges::find(gap.losses, Cause::slowdown, &CauseLoss::cause);
+  if (!split || slow == gap.losses.end()) return;
+  const double lost = slow->lost_s;
+  const double serial = level_share(split->fits.fits.back(), ratio).value_or(0.0);
+  slow->lost_s = (1.0 - serial) * lost;
+  gap.losses.push_back({Cause::serial, serial * lost});
+  complete(gap);
+  if (spread) add_spread(gap, ratio, *split);
+}
+
+Gap coefficient_gap(const Coefficients& law,
+                    int count,
+                    const std::optional<MessageTerms>& message) {
+  Gap gap;
+  gap.count = count;
+  const double single = law.single.value();
+  gap.losses = {{Cause::serial, single * law.serial * (1.0 - 1.0 / count)},
+                {Cause::communication, single * law.communication * (count - 1.0)}};
+  for (const CauseLoss& loss : gap.losses) gap.lost_s += loss.lost_s;
+  complete(gap);
+  if (message && count > 1) gap.latency_share = latency_share(*message, count);
+  return gap;
+}
+
+Gap pop_gap(const attribution::Efficiency& at,
+            int count,
+            const attribution::Efficiency& baseline,
+            double work_growth) {
+  const auto relative = [&](double attribution::Efficiency::*factor) {
+    return logarithm_of(at.*factor) - logarithm_of(baseline.*factor);
+  };
+  using attribution::Efficiency;
+  const double growth = useful_time(at) / (useful_time(baseline) * work_growth);
+  Gap gap;
+  gap.count = count;
+  gap.losses = {
+      {Cause::idle, -relative(&Efficiency::load_balance) - relative(&Efficiency::dependency)},
+      {Cause::host, -relative(&Efficiency::host)},
+      {Cause::communication, -relative(&Efficiency::transfer)},
+      {Cause::slowdown, logarithm_of(growth)}};
+  double product = 0.0;
+  for (const CauseLoss& loss : gap.losses) product += loss.lost_s;
+  complete(gap);
+  gap.lost_s = std::chrono::duration<double>(at.runtime).count() * (1.0 - std::exp(-product));
+  if (!(gap.lost_s > 0.0)) gap.losses.clear();
+  for (CauseLoss& loss : gap.losses) loss.lost_s = loss.share * gap.lost_s;
+  return gap;
+}
+
+std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
+  if (gap.losses.empty()) return std::nullopt;
+  model::ScalingCause cause;
+  for (const CauseLoss& loss : gap.losses) {
+    cause.mixture.emplace_back(cause_name(loss.cause), loss.share);
+  }
+  const CauseLoss& first = gap.losses.front();
+  cause.explained = first.share;
+  const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
+  if (least >= owner_threshold) cause.owner = cause_name(first.cause);
+  return cause;
+}
 
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   std::vector<model::TimePoint> points = thinned(knee_rows(rows), most_fitted_rows);

@@ -23,89 +23,7 @@ std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
   }
   return points;
 }
-}  // namespace
 
-std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
-  std::vector<TimePoint> points;
-  for (const DecisionRow& row : rows) {
-    if (row.count_ratio < 1.0) continue;
-    points.push_back(point_of_law(row, row.count, row.same_work.value.value()));
-  }
-  return points;
-}
-
-KneeSet table_knees(const std::vector<DecisionRow>& rows,
-                    KneeRequest request,
-                    std::optional<model::CombinedLaw> laws) {
-  const DecisionRow* baseline = baseline_row(rows);
-  request.baseline = (baseline ? *baseline : rows.front()).count;
-  request.smallest = rows.front().count;
-  request.largest = rows.back().count;
-  KneeSet set{.request = request, .by_law = laws.has_value()};
-  set.kneedle = kneedle_readings(speedups(rows));
-  if (laws) {
-    set.request.reach = model::farthest_extrapolation * rows.back().count;
-    set.basis = fmt::format(
-        "by the laws that hold ({}), looked for up to {:g}; from and to hold 95 % of their draws",
-        laws->names(),
-        set.request.reach);
-    const auto time = [&](double count) { return laws->time(count); };
-    set.knees = law_knees(time, laws->draws, set.request);
-    laws->draws.clear();
-    set.laws = std::move(laws);
-    return set;
-  }
-  set.basis =
-      "by the rows alone, for no law is determined by them; from and to are measured counts "
-      "between which it lies";
-  set.knees = measured_knees(knee_rows(rows), request);
-  return set;
-}
-
-KneeSet curve_knees(const Coefficients& coefficients,
-                    const std::vector<DecisionRow>& rows,
-                    const KneeRequest& request) {
-  return {.request = request,
-          .basis = "of the coefficients given, which are taken as exact",
-          .knees = law_knees([=](double k) { return coefficients.time(k); }, {}, request),
-          .kneedle = kneedle_readings(speedups(rows))};
-}
-
-std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
-  if (points.size() < fewest_points) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax_element(points, {}, &SpeedupPoint::speedup);
-  const double rise = most->speedup - least->speedup;
-  const double run = points.back().count - points.front().count;
-  if (!(rise > 0.0) || !(run > 0.0)) return std::nullopt;
-  std::vector<double> gaps;  // y - x, both scaled to [0, 1]
-  for (const SpeedupPoint& point : points) {
-    gaps.push_back((point.speedup - least->speedup) / rise -
-                   (point.count - points.front().count) / run);
-  }
-  const double mean_step = 1.0 / static_cast<double>(points.size() - 1);
-  std::optional<std::size_t> candidate;
-  for (std::size_t i = 1; i < gaps.size(); ++i) {
-    if (candidate && gaps[i] < gaps[*candidate] - mean_step)
-      return static_cast<int>(points[*candidate].count);
-    const bool last = i + 1 == gaps.size();
-    if (!last && gaps[i] >= gaps[i - 1] && gaps[i] > gaps[i + 1]) candidate = i;
-  }
-  return std::nullopt;
-}
-
-std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points) {
-  std::vector<KneedleReading> readings;
-  std::vector<SpeedupPoint> half = points;
-  std::erase_if(half, [&](const auto& point) { return 2 * point.count > points.back().count; });
-  for (const auto& seen : {points, half}) {
-    if (seen.size() < fewest_points) break;
-    readings.push_back(
-        {static_cast<int>(seen.front().count), static_cast<int>(seen.back().count), kneedle(seen)});
-  }
-  return readings;
-}
-
-namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double points_per_doubling = 8.0;
 constexpr int knee_halvings = 40;
@@ -217,27 +135,7 @@ Knee knee_of(KneeKind kind,
   knee.beyond = best < request.smallest.value_or(1) || (request.largest && best > *request.largest);
   return knee;
 }
-}  // namespace
 
-std::vector<Knee> law_knees(const TimeAt& time,
-                            const std::vector<TimeAt>& draws,
-                            const KneeRequest& request) {
-  std::vector<Knee> knees;
-  for (const KneeKind kind : kinds_of(request))
-    knees.push_back(knee_of(kind, time, draws, request));
-  return knees;
-}
-
-std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
-  KneeRequest request;
-  request.prices = prices;
-  const std::vector<Knee> knees =
-      law_knees([=](double count) { return law.time(count); }, {}, request);
-  const Knee* cost = find_knee(knees, KneeKind::cost);
-  return cost ? cost->position : std::nullopt;
-}
-
-namespace {
 /// Between the rows next to `best`, open above after the last.
 Knee around(KneeKind kind, const std::vector<TimePoint>& rows, std::size_t best) {
   const double low = rows[best == 0 ? 0 : best - 1].count;
@@ -273,6 +171,104 @@ Knee slope_knee(const std::vector<TimePoint>& rows, double threshold) {
   return around(KneeKind::slope, rows, reached);
 }
 }  // namespace
+
+std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
+  std::vector<TimePoint> points;
+  for (const DecisionRow& row : rows) {
+    if (row.count_ratio < 1.0) continue;
+    points.push_back(point_of_law(row, row.count, row.same_work.value.value()));
+  }
+  return points;
+}
+
+KneeSet table_knees(const std::vector<DecisionRow>& rows,
+                    KneeRequest request,
+                    std::optional<model::CombinedLaw> laws) {
+  const DecisionRow* baseline = baseline_row(rows);
+  request.baseline = (baseline ? *baseline : rows.front()).count;
+  request.smallest = rows.front().count;
+  request.largest = rows.back().count;
+  KneeSet set{.request = request, .by_law = laws.has_value()};
+  set.kneedle = kneedle_readings(speedups(rows));
+  if (laws) {
+    set.request.reach = model::farthest_extrapolation * rows.back().count;
+    set.basis = fmt::format(
+        "by the laws that hold ({}), looked for up to {:g}; from and to hold 95 % of their draws",
+        laws->names(),
+        set.request.reach);
+    const auto time = [&](double count) { return laws->time(count); };
+    set.knees = law_knees(time, laws->draws, set.request);
+    laws->draws.clear();
+    set.laws = std::move(laws);
+    return set;
+  }
+  set.basis =
+      "by the rows alone, for no law is determined by them; from and to are measured counts "
+      "between which it lies";
+  set.knees = measured_knees(knee_rows(rows), request);
+  return set;
+}
+
+KneeSet curve_knees(const Coefficients& coefficients,
+                    const std::vector<DecisionRow>& rows,
+                    const KneeRequest& request) {
+  return {.request = request,
+          .basis = "of the coefficients given, which are taken as exact",
+          .knees = law_knees([=](double k) { return coefficients.time(k); }, {}, request),
+          .kneedle = kneedle_readings(speedups(rows))};
+}
+
+std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
+  if (points.size() < fewest_points) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax_element(points, {}, &SpeedupPoint::speedup);
+  const double rise = most->speedup - least->speedup;
+  const double run = points.back().count - points.front().count;
+  if (!(rise > 0.0) || !(run > 0.0)) return std::nullopt;
+  std::vector<double> gaps;  // y - x, both scaled to [0, 1]
+  for (const SpeedupPoint& point : points) {
+    gaps.push_back((point.speedup - least->speedup) / rise -
+                   (point.count - points.front().count) / run);
+  }
+  const double mean_step = 1.0 / static_cast<double>(points.size() - 1);
+  std::optional<std::size_t> candidate;
+  for (std::size_t i = 1; i < gaps.size(); ++i) {
+    if (candidate && gaps[i] < gaps[*candidate] - mean_step)
+      return static_cast<int>(points[*candidate].count);
+    const bool last = i + 1 == gaps.size();
+    if (!last && gaps[i] >= gaps[i - 1] && gaps[i] > gaps[i + 1]) candidate = i;
+  }
+  return std::nullopt;
+}
+
+std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points) {
+  std::vector<KneedleReading> readings;
+  std::vector<SpeedupPoint> half = points;
+  std::erase_if(half, [&](const auto& point) { return 2 * point.count > points.back().count; });
+  for (const auto& seen : {points, half}) {
+    if (seen.size() < fewest_points) break;
+    readings.push_back(
+        {static_cast<int>(seen.front().count), static_cast<int>(seen.back().count), kneedle(seen)});
+  }
+  return readings;
+}
+
+std::vector<Knee> law_knees(const TimeAt& time,
+                            const std::vector<TimeAt>& draws,
+                            const KneeRequest& request) {
+  std::vector<Knee> knees;
+  for (const KneeKind kind : kinds_of(request))
+    knees.push_back(knee_of(kind, time, draws, request));
+  return knees;
+}
+
+std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
+  KneeRequest request;
+  request.prices = prices;
+  const std::vector<Knee> knees =
+      law_knees([=](double count) { return law.time(count); }, {}, request);
+  const Knee* cost = find_knee(knees, KneeKind::cost);
+  return cost ? cost->position : std::nullopt;
+}
 
 std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest& request) {
   std::erase_if(rows, [&](const TimePoint& row) { return row.count < request.baseline; });

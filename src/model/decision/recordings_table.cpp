@@ -8,8 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 /// Means over the steps of one rank, s.
@@ -104,13 +102,12 @@ int count_of(const Attribution& attribution, const std::string& input) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
   const attribution::JobSize& size = attribution.job_size;
   if (size.stated || size.at_least <= recorded) return std::max(recorded, size.at_least);
-  throw UserError(fmt::format(
-      "{}: {} rank{} of at least {} left recordings, and nothing states how many the job has; give "
+  throw UserError(
+      "{}: {} of at least {} left recordings, and nothing states how many the job has; give "
       "the recordings of all ranks",
       input,
-      recorded,
-      recorded == 1 ? "" : "s",
-      size.at_least));
+      counted(recorded, "rank"),
+      size.at_least);
 }
 
 void add_remarks(AttributedCount& count, const Attribution& attribution, const RankMean& mean) {
@@ -297,13 +294,12 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
   table.basis = TimeBasis::step;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (i > 0 && counts[i].row.count == counts[i - 1].row.count) {
-      throw UserError(fmt::format(
-          "{} and {} are both of {} rank{}; give one argument per count (the recordings of a job "
+      throw UserError(
+          "{} and {} are both of {}; give one argument per count (the recordings of a job "
           "lie in one folder, or come as one quoted pattern)",
           counts[i - 1].input,
           counts[i].input,
-          counts[i].row.count,
-          counts[i].row.count == 1 ? "" : "s"));
+          counted(counts[i].row.count, "rank"));
     }
     table.rows.push_back(std::move(counts[i].row));
     table.ledgers.push_back(std::move(counts[i].ledger));

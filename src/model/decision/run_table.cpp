@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 using model::MeasuredCount;
@@ -23,8 +21,8 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
   const char* wanted = *scaling == Scaling::weak ? "weak" : "strong";
   const auto found = std::ranges::find(modes, wanted, &MeasuredMode::mode);
   if (found != modes.end()) return *found;
-  throw UserError(fmt::format(
-      "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode));
+  throw UserError(
+      "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode);
 }
 
 constexpr double smallest_wait = 0.01;  // of the step
@@ -119,7 +117,7 @@ std::vector<double> seconds(const std::vector<double>& nanoseconds) {
 int count_parameter(const Point& point, const char* name) {
   const std::int64_t value = integer_parameter(point, name);
   if (value < 0 || value > 1'000'000) {
-    throw UserError(fmt::format("run.json: '{}' is {}; measure again", name, value));
+    throw UserError("run.json: '{}' is {}; measure again", name, value);
   }
   return static_cast<int>(value);
 }
@@ -213,8 +211,8 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
     const auto found = std::ranges::find(modes, name, &MeasuredMode::mode);
     MeasuredMode& mode = found != modes.end() ? *found : modes.emplace_back(MeasuredMode{name, {}});
     if (std::ranges::count(mode.counts, count.ranks, &MeasuredCount::ranks) > 0) {
-      throw UserError(fmt::format(
-          "run.json: {} scaling at {} ranks appears twice; measure again", mode.mode, count.ranks));
+      throw UserError(
+          "run.json: {} scaling at {} ranks appears twice; measure again", mode.mode, count.ranks);
     }
     mode.counts.push_back(std::move(count));
   }

@@ -9,8 +9,6 @@
 #include <limits>
 #include <numbers>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 constexpr double same_work_tolerance = 0.01;
@@ -19,9 +17,9 @@ const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count)
   if (!count) return table.rows.front();
   const auto found = std::ranges::find(table.rows, *count, &TableRow::count);
   if (found == table.rows.end()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
-        *count));
+        *count);
   }
   return *found;
 }
@@ -90,9 +88,9 @@ FailurePlan failure_plan(const DecisionRow& row, TimeBasis basis, const model::P
   if (const auto plan = plan_at(terms, basis, row.count, row.same_work.value))
     return {terms, *plan};
   throw UserError(
-      fmt::format("failures stop a job of {} before it gets on: raise --mtbf-hours, lower "
-                  "--restart-s, or leave that count out",
-                  row.count));
+      "failures stop a job of {} before it gets on: raise --mtbf-hours, lower "
+      "--restart-s, or leave that count out",
+      row.count);
 }
 
 DecisionRow row_of(const TableRow& from,
@@ -226,10 +224,10 @@ ScalingTable declare_scaling(ScalingTable table, Scaling declared) {
   }
   const Scaling found = scaling_of(table);
   if (found != declared && table.rows.size() > 1) {
-    throw UserError(fmt::format(
+    throw UserError(
         "--scaling says {}, but the table shows {}; leave it out, or correct the work or the batch",
         scaling_name(declared),
-        scaling_name(found)));
+        scaling_name(found));
   }
   return table;
 }
@@ -271,11 +269,11 @@ std::optional<model::Prices> table_prices(const ScalingTable& table,
   if (none) return std::nullopt;
   const auto without = std::ranges::find_if_not(table.rows, priced);
   if (without != table.rows.end()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "count {} has no price while count {} has; fill in its rate_usd_per_hour, or give "
         "--price for the rows without",
         without->count,
-        first->count));
+        first->count);
   }
   DollarsPerSecond largest;
   for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);

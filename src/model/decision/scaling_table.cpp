@@ -8,8 +8,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 struct Factor {

@@ -17,6 +17,61 @@
 #include <string>
 #include <vector>
 
+namespace scaleworth::model {
+/// One rank's steps; every series has one value per step, in seconds; empty for a part that the
+/// spans of probes do not have.
+struct RankLedger {
+  int rank = 0;
+  std::array<std::vector<double>, part_count> parts;
+  std::map<int, std::vector<double>> waited_for;  // by the rank waited for, within exposed wait
+};
+
+/// The training steps of one mode and count.
+struct MeasuredCount {
+  std::string precision = "fp32";  // of the products
+  int ranks = 1;
+  std::int64_t global_batch = 0;
+  double tokens = 0.0;       // all ranks, one step
+  double model_flops = 0.0;  // all ranks, one step
+  std::optional<Bytes> gradient;
+  std::optional<int> buckets;
+  Series step_s;  // slowest rank, per step
+  std::vector<double> loss;
+  std::vector<RankLedger> ledger;  // by rank; empty when it was not measured
+  std::optional<int> straggler_rank;
+  double straggler_factor = 1.0;
+  bool slowed_on_purpose() const { return straggler_rank && *straggler_rank < ranks; }
+};
+
+struct MeasuredMode {
+  std::string mode;                   // "strong", "weak"
+  std::vector<MeasuredCount> counts;  // ascending, at least one, each with steps
+};
+
+/// Strong first. Empty when no training step was measured. Settings without a step (an interrupted
+/// run) are left out. Throws UserError for a malformed point: a missing name, a step time that is
+/// not positive, two points of one mode and count.
+std::vector<MeasuredMode> measured_modes(const Run& run);
+
+/// The median of the steps.
+Estimate<Seconds> step_time(const MeasuredCount& count);
+
+/// Part times of the mean rank: per step the mean over ranks, the median over `steps`, which
+/// selects and repeats steps (a bootstrap resample), then scaled so that they add to `step` exactly
+/// (a median of sums is not the sum of medians). Absent without a ledger, without steps or when all
+/// parts are 0.
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
+                                         double step,
+                                         const std::vector<std::size_t>& steps);
+/// Of the steps that all ranks have.
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step);
+/// Of one rank alone.
+std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step);
+
+/// Steps that every rank's ledger and `step_s` have.
+std::size_t common_steps(const MeasuredCount& count);
+}  // namespace scaleworth::model
+
 namespace scaleworth::decide {
 /// How the ranks of a count were laid out; absent where the table does not say it.
 struct Layout {
@@ -200,64 +255,7 @@ AttributedCount attributed_count(const attribution::Attribution& attribution,
 /// a remark, which questions it where compute grows as weak scaling's would. A part that no count
 /// has is left out. Throws UserError naming both inputs for two of one count, and for none.
 ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional<Scaling> declared);
-}  // namespace scaleworth::decide
 
-namespace scaleworth::model {
-/// One rank's steps; every series has one value per step, in seconds; empty for a part that the
-/// spans of probes do not have.
-struct RankLedger {
-  int rank = 0;
-  std::array<std::vector<double>, part_count> parts;
-  std::map<int, std::vector<double>> waited_for;  // by the rank waited for, within exposed wait
-};
-
-/// The training steps of one mode and count.
-struct MeasuredCount {
-  std::string precision = "fp32";  // of the products
-  int ranks = 1;
-  std::int64_t global_batch = 0;
-  double tokens = 0.0;       // all ranks, one step
-  double model_flops = 0.0;  // all ranks, one step
-  std::optional<Bytes> gradient;
-  std::optional<int> buckets;
-  Series step_s;  // slowest rank, per step
-  std::vector<double> loss;
-  std::vector<RankLedger> ledger;  // by rank; empty when it was not measured
-  std::optional<int> straggler_rank;
-  double straggler_factor = 1.0;
-  bool slowed_on_purpose() const { return straggler_rank && *straggler_rank < ranks; }
-};
-
-struct MeasuredMode {
-  std::string mode;                   // "strong", "weak"
-  std::vector<MeasuredCount> counts;  // ascending, at least one, each with steps
-};
-
-/// Strong first. Empty when no training step was measured. Settings without a step (an interrupted
-/// run) are left out. Throws UserError for a malformed point: a missing name, a step time that is
-/// not positive, two points of one mode and count.
-std::vector<MeasuredMode> measured_modes(const Run& run);
-
-/// The median of the steps.
-Estimate<Seconds> step_time(const MeasuredCount& count);
-
-/// Part times of the mean rank: per step the mean over ranks, the median over `steps`, which
-/// selects and repeats steps (a bootstrap resample), then scaled so that they add to `step` exactly
-/// (a median of sums is not the sum of medians). Absent without a ledger, without steps or when all
-/// parts are 0.
-std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
-                                         double step,
-                                         const std::vector<std::size_t>& steps);
-/// Of the steps that all ranks have.
-std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step);
-/// Of one rank alone.
-std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step);
-
-/// Steps that every rank's ledger and `step_s` have.
-std::size_t common_steps(const MeasuredCount& count);
-}  // namespace scaleworth::model
-
-namespace scaleworth::decide {
 /// One row per count of the mode asked for (absent: strong where there is one): the median step of
 /// the slowest rank with its interval, tokens as work, and the ledger of the mean rank as parts:
 /// compute with the optimizer; transfers that nothing hides with the work that drives them as

@@ -8,8 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 namespace {
 constexpr int edge_bisections = 40;
@@ -97,31 +95,7 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   }
   return step;
 }
-}  // namespace
 
-const char* step_kind_name(StepKind kind) {
-  constexpr std::array names{"free", "paid", "slower and cheaper", "slower and more expensive"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
-  std::vector<MarginalStep> steps;
-  if (!all_have(rows, &DecisionRow::cost)) return steps;
-  for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(step_between(rows[i - 1], rows[i]));
-  return steps;
-}
-
-std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows) {
-  std::vector<DecisionRow> chosen;
-  std::int64_t next = rows.empty() ? 1 : rows.front().count;
-  for (const DecisionRow& row : rows) {
-    while (next < row.count) next *= 2;
-    if (row.count == next) chosen.push_back(row);
-  }
-  return chosen;
-}
-
-namespace {
 /// At which value of time two rows are equally good; `faster` takes less time.
 DollarsPerSecond worth_of(const DecisionRow& faster, const DecisionRow& slower) {
   return (faster.cost->value - slower.cost->value) / (slower.wall().value - faster.wall().value);
@@ -142,31 +116,7 @@ std::vector<const DecisionRow*> offers_of(const std::vector<DecisionRow>& rows,
   });
   return offers;
 }
-}  // namespace
 
-std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& rows,
-                                             const std::vector<int>& excluded) {
-  std::vector<const DecisionRow*> hull;
-  for (const DecisionRow* offer : offers_of(rows, excluded)) {
-    if (!hull.empty() && hull.back()->wall().value == offer->wall().value) continue;
-    const auto superseded = [&] {
-      if (hull.empty()) return false;
-      if (offer->cost->value <= hull.back()->cost->value) return true;
-      return hull.size() > 1 &&
-             worth_of(*offer, *hull.back()) <= worth_of(*hull.back(), *hull[hull.size() - 2]);
-    };
-    while (superseded()) hull.pop_back();
-    hull.push_back(offer);
-  }
-  std::vector<ValueOfWaiting> worth;
-  for (std::size_t i = 0; i < hull.size(); ++i) {
-    worth.push_back(
-        {hull[i]->count, i == 0 ? DollarsPerSecond(0.0) : worth_of(*hull[i], *hull[i - 1])});
-  }
-  return worth;
-}
-
-namespace {
 double hourly(DollarsPerSecond price) {
   return price.value() * seconds_per_hour;
 }
@@ -189,89 +139,7 @@ std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
   for (const CostInput& input : inputs) result.push_back(sensitivity(input, times, cheapest));
   return result;
 }
-}  // namespace
 
-std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
-                                            const model::Prices& prices,
-                                            const std::optional<Coefficients>& coefficients,
-                                            const std::string& currency) {
-  if (times.empty()) return {};
-  const auto price = [&](const char* name, DollarsPerSecond model::Prices::*which, double scale) {
-    const auto cost = [&, which](double x, const CountTime& at) {
-      model::Prices own = prices;
-      own.*which = dollars_per_hour(x);
-      return cost_of(own, at, at.time.value);
-    };
-    return CostInput{name, currency + "/h", hourly(prices.*which), cost, scale};
-  };
-  const double hours = times.front().time.value.value() / seconds_per_hour;
-  std::vector<CostInput> inputs{
-      price("price per rank", &model::Prices::per_rank, 1.0),
-      price("price per hour", &model::Prices::fixed, hourly(prices.per_rank)),
-      {"time of all counts", "h at the first", hours, [&](double x, const CountTime& at) {
-         return cost_of(prices, at, at.time.value * (x / hours));
-       }}};
-  // Failures lengthen what the law says by the same factor.
-  const auto with = [&](double serial, double communication, const CountTime& at) {
-    const double relative =
-        model::relative_time(serial, communication, at.ranks) /
-        model::relative_time(coefficients->serial, coefficients->communication, at.ranks);
-    return cost_of(prices, at, at.time.value * relative);
-  };
-  if (const auto& law = coefficients) {
-    inputs.push_back({"serial fraction s",
-                      "",
-                      law->serial,
-                      [&](double x, const auto& at) { return with(x, law->communication, at); },
-                      0.01,
-                      1.0});
-    inputs.push_back({"communication c",
-                      "",
-                      law->communication,
-                      [&](double x, const auto& at) { return with(law->serial, x, at); },
-                      0.001});
-  }
-  const auto cost = [&](const CountTime& at) { return cost_of(prices, at, at.time.value); };
-  return sensitivities_of(inputs, times, *std::ranges::min_element(times, {}, cost));
-}
-
-std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
-                                            const model::Prices& prices,
-                                            const SpotTerms& terms,
-                                            const std::string& currency) {
-  if (times.empty() || times.size() > most_spot_counts) return {};
-  const auto cost = [&](const CountTime& at) { return spot_cost(at, prices, terms); };
-  const CountTime& cheapest = *std::ranges::min_element(times, {}, cost);
-  if (cost(cheapest) == unbounded) return {};
-  // `put` writes the input into a copy of the terms.
-  const auto input = [&](const char* name, const std::string& unit, double value, auto put) {
-    return CostInput{name, unit, value, [&, put](double x, const CountTime& at) {
-                       SpotTerms moved = terms;
-                       put(moved, x);
-                       return spot_cost(at, prices, moved);
-                     }};
-  };
-  const model::Preemption& at = terms.preemption;
-  const std::vector<CostInput> inputs{
-      input("spot price",
-            currency + "/h",
-            hourly(terms.price_per_rank),
-            [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
-      input("reclaims per instance",
-            "1/h",
-            at.per_hour,
-            [](SpotTerms& to, double x) { to.preemption.per_hour = x; }),
-      input("checkpoint",
-            "s",
-            at.checkpoint.value(),
-            [](SpotTerms& to, double x) { to.preemption.checkpoint = Seconds(x); }),
-      input("restart", "s", at.restart.value(), [](SpotTerms& to, double x) {
-        to.preemption.restart = Seconds(x);
-      })};
-  return sensitivities_of(inputs, times, cheapest);
-}
-
-namespace {
 /// What an hour of a rank that is used costs, and when a payment that also runs unused pays.
 struct Rate {
   DollarsPerSecond per_rank;
@@ -279,7 +147,7 @@ struct Rate {
 };
 
 [[noreturn]] void refuse(const std::string& name, const char* what) {
-  throw UserError(fmt::format("--regime {}: {}", name, what));
+  throw UserError("--regime {}: {}", name, what);
 }
 
 struct RateOf {
@@ -362,6 +230,129 @@ void add_spot_costs(RegimeResult& result,
   result.cheapest_in_time = spot.cheapest_in_time;
 }
 }  // namespace
+
+const char* step_kind_name(StepKind kind) {
+  constexpr std::array names{"free", "paid", "slower and cheaper", "slower and more expensive"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
+  std::vector<MarginalStep> steps;
+  if (!all_have(rows, &DecisionRow::cost)) return steps;
+  for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(step_between(rows[i - 1], rows[i]));
+  return steps;
+}
+
+std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows) {
+  std::vector<DecisionRow> chosen;
+  std::int64_t next = rows.empty() ? 1 : rows.front().count;
+  for (const DecisionRow& row : rows) {
+    while (next < row.count) next *= 2;
+    if (row.count == next) chosen.push_back(row);
+  }
+  return chosen;
+}
+
+std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& rows,
+                                             const std::vector<int>& excluded) {
+  std::vector<const DecisionRow*> hull;
+  for (const DecisionRow* offer : offers_of(rows, excluded)) {
+    if (!hull.empty() && hull.back()->wall().value == offer->wall().value) continue;
+    const auto superseded = [&] {
+      if (hull.empty()) return false;
+      if (offer->cost->value <= hull.back()->cost->value) return true;
+      return hull.size() > 1 &&
+             worth_of(*offer, *hull.back()) <= worth_of(*hull.back(), *hull[hull.size() - 2]);
+    };
+    while (superseded()) hull.pop_back();
+    hull.push_back(offer);
+  }
+  std::vector<ValueOfWaiting> worth;
+  for (std::size_t i = 0; i < hull.size(); ++i) {
+    worth.push_back(
+        {hull[i]->count, i == 0 ? DollarsPerSecond(0.0) : worth_of(*hull[i], *hull[i - 1])});
+  }
+  return worth;
+}
+
+std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
+                                            const model::Prices& prices,
+                                            const std::optional<Coefficients>& coefficients,
+                                            const std::string& currency) {
+  if (times.empty()) return {};
+  const auto price = [&](const char* name, DollarsPerSecond model::Prices::*which, double scale) {
+    const auto cost = [&, which](double x, const CountTime& at) {
+      model::Prices own = prices;
+      own.*which = dollars_per_hour(x);
+      return cost_of(own, at, at.time.value);
+    };
+    return CostInput{name, currency + "/h", hourly(prices.*which), cost, scale};
+  };
+  const double hours = times.front().time.value.value() / seconds_per_hour;
+  std::vector<CostInput> inputs{
+      price("price per rank", &model::Prices::per_rank, 1.0),
+      price("price per hour", &model::Prices::fixed, hourly(prices.per_rank)),
+      {"time of all counts", "h at the first", hours, [&](double x, const CountTime& at) {
+         return cost_of(prices, at, at.time.value * (x / hours));
+       }}};
+  // Failures lengthen what the law says by the same factor.
+  const auto with = [&](double serial, double communication, const CountTime& at) {
+    const double relative =
+        model::relative_time(serial, communication, at.ranks) /
+        model::relative_time(coefficients->serial, coefficients->communication, at.ranks);
+    return cost_of(prices, at, at.time.value * relative);
+  };
+  if (const auto& law = coefficients) {
+    inputs.push_back({"serial fraction s",
+                      "",
+                      law->serial,
+                      [&](double x, const auto& at) { return with(x, law->communication, at); },
+                      0.01,
+                      1.0});
+    inputs.push_back({"communication c",
+                      "",
+                      law->communication,
+                      [&](double x, const auto& at) { return with(law->serial, x, at); },
+                      0.001});
+  }
+  const auto cost = [&](const CountTime& at) { return cost_of(prices, at, at.time.value); };
+  return sensitivities_of(inputs, times, *std::ranges::min_element(times, {}, cost));
+}
+
+std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
+                                            const model::Prices& prices,
+                                            const SpotTerms& terms,
+                                            const std::string& currency) {
+  if (times.empty() || times.size() > most_spot_counts) return {};
+  const auto cost = [&](const CountTime& at) { return spot_cost(at, prices, terms); };
+  const CountTime& cheapest = *std::ranges::min_element(times, {}, cost);
+  if (cost(cheapest) == unbounded) return {};
+  const auto input = [&](const char* name, const std::string& unit, double value, auto put) {
+    return CostInput{name, unit, value, [&, put](double x, const CountTime& at) {
+                       SpotTerms moved = terms;
+                       put(moved, x);
+                       return spot_cost(at, prices, moved);
+                     }};
+  };
+  const model::Preemption& at = terms.preemption;
+  const std::vector<CostInput> inputs{
+      input("spot price",
+            currency + "/h",
+            hourly(terms.price_per_rank),
+            [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
+      input("reclaims per instance",
+            "1/h",
+            at.per_hour,
+            [](SpotTerms& to, double x) { to.preemption.per_hour = x; }),
+      input("checkpoint",
+            "s",
+            at.checkpoint.value(),
+            [](SpotTerms& to, double x) { to.preemption.checkpoint = Seconds(x); }),
+      input("restart", "s", at.restart.value(), [](SpotTerms& to, double x) {
+        to.preemption.restart = Seconds(x);
+      })};
+  return sensitivities_of(inputs, times, cheapest);
+}
 
 std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis) {
   constexpr int fewest_ranks = 256;

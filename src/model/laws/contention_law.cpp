@@ -35,6 +35,114 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return norm > 0.0 ? (x * y).sum() / norm : 0.0;
 }
 
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+constexpr int profile_bisections = 60;
+constexpr double farthest_factor = 1e6;
+constexpr double coherency_scale = 1e-6;  // where a search for its upper end may begin
+
+/// Whether the data allow a value of what is asked for.
+using Allowed = std::function<bool(double)>;
+
+/// Between a value that is allowed and one that is not, by bisection of the logarithm where both
+/// are above 0: unlike `model::end_towards`, for values over decades.
+double edge(const Allowed& allowed, double inside, double outside) {
+  for (int i = 0; i < profile_bisections; ++i) {
+    const bool logarithmic = inside > 0.0 && outside > 0.0;
+    const double middle = logarithmic ? std::sqrt(inside * outside) : 0.5 * (inside + outside);
+    (allowed(middle) ? inside : outside) = middle;
+  }
+  return inside;
+}
+
+/// The end towards `bound`, which is itself the end where it is allowed.
+double end_at(const Allowed& allowed, double best, double bound) {
+  return allowed(bound) ? bound : edge(allowed, best, bound);
+}
+
+/// The upper end of what has no bound; absent when values beyond all reason are allowed.
+std::optional<double> upper_end(const Allowed& allowed, double best, double scale) {
+  const double farthest = farthest_factor * std::max(best, scale);
+  double outside = 2.0 * std::max(best, scale);
+  while (outside < farthest && allowed(outside)) outside *= 4.0;
+  if (outside >= farthest && allowed(outside)) return std::nullopt;
+  return edge(allowed, best, outside);
+}
+
+/// min over a, b >= 0 of |a u + b v - w|^2.
+double least_squares_of_two(const Vector3d& u, const Vector3d& v, const Vector3d& w) {
+  const double uu = u.squaredNorm();
+  const double vv = v.squaredNorm();
+  const double uv = u.dot(v);
+  const double determinant = uu * vv - uv * uv;
+  if (determinant > 0.0) {
+    const double a = (vv * u.dot(w) - uv * v.dot(w)) / determinant;
+    const double b = (uu * v.dot(w) - uv * u.dot(w)) / determinant;
+    if (a >= 0.0 && b >= 0.0) return (a * u + b * v - w).squaredNorm();
+  }
+  const double a = uu > 0.0 ? std::max(0.0, u.dot(w) / uu) : 0.0;
+  const double b = vv > 0.0 ? std::max(0.0, v.dot(w) / vv) : 0.0;
+  return std::min((a * u - w).squaredNorm(), (b * v - w).squaredNorm());
+}
+
+/// The edges of { x >= 0, contrast . x = 0 }, a cone in a plane: at most two.
+std::vector<Vector3d> edges_of(const Vector3& contrast) {
+  std::vector<Vector3d> edges;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (contrast[i] == 0.0) edges.push_back(Vector3d::Unit(i));
+    for (std::size_t j = i + 1; j < 3; ++j) {
+      if (contrast[i] * contrast[j] >= 0.0) continue;
+      Vector3d edge = Vector3d::Zero();
+      edge[i] = std::abs(contrast[j]);
+      edge[j] = std::abs(contrast[i]);
+      edges.push_back(edge);
+    }
+  }
+  return edges;
+}
+
+/// The data as a `LawProblem`, with what they allow.
+class Evidence {
+ public:
+  Evidence(const std::vector<TimePoint>& points, const ContentionFit& fit) {
+    const LawProblem problem = law_problem(law_terms, points);
+    r_ = Matrix3d(problem.columns.front().data());
+    q_ = Vector3d(problem.q.data());
+    free_squares_ = problem.free_squares;
+    const Vector3d image = r_ * Vector3d(law_vector(fit).data());
+    limit_ = (image - q_).squaredNorm() + free_squares_ +
+             law_noise(points, fit.residual, law_parameters).allowance;
+  }
+
+  /// Whether they allow contrast . x = 0 with x >= 0, a hypothesis on a ratio of the parameters;
+  /// not one that only x = 0 fulfils.
+  bool allow(const Vector3& contrast) const {
+    const std::vector<Vector3d> edges = edges_of(contrast);
+    if (edges.empty()) return false;
+    return least_squares_of_two(r_ * edges.front(), r_ * edges.back(), q_) + free_squares_ <=
+           limit_;
+  }
+
+  /// The same for T1 = x0 + x1 = `single`.
+  bool allow_single(double single) const {
+    // x = (single, 0, 0) + a (-1, 1, 0) + b (0, 0, 1), b >= 0: convex in a, so that the least on
+    // 0 <= a <= single is the larger of the least on a >= 0 and on a <= single.
+    const Vector3d coherency = r_.col(2);
+    const Vector3d parallel = q_ - single * r_.col(0);
+    const Vector3d serial = q_ - single * r_.col(1);
+    const Vector3d shift = r_.col(1) - r_.col(0);
+    const double from_parallel = least_squares_of_two(shift, coherency, parallel);
+    const double from_serial = least_squares_of_two(-shift, coherency, serial);
+    return std::max(from_parallel, from_serial) + free_squares_ <= limit_;
+  }
+
+ private:
+  Matrix3d r_;
+  Vector3d q_;
+  double free_squares_ = 0.0;
+  double limit_ = 0.0;
+};
 }  // namespace
 
 Vector3 law_vector(const ContentionFit& fit) {
@@ -147,118 +255,6 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
   law.correlation = estimate->correlation;
   return law;
 }
-
-namespace {
-using Eigen::Matrix3d;
-using Eigen::Vector3d;
-
-constexpr int profile_bisections = 60;
-constexpr double farthest_factor = 1e6;
-constexpr double coherency_scale = 1e-6;  // where a search for its upper end may begin
-
-/// Whether the data allow a value of what is asked for.
-using Allowed = std::function<bool(double)>;
-
-/// Between a value that is allowed and one that is not, by bisection of the logarithm where both
-/// are above 0: unlike `model::end_towards`, for values over decades.
-double edge(const Allowed& allowed, double inside, double outside) {
-  for (int i = 0; i < profile_bisections; ++i) {
-    const bool logarithmic = inside > 0.0 && outside > 0.0;
-    const double middle = logarithmic ? std::sqrt(inside * outside) : 0.5 * (inside + outside);
-    (allowed(middle) ? inside : outside) = middle;
-  }
-  return inside;
-}
-
-/// The end towards `bound`, which is itself the end where it is allowed.
-double end_at(const Allowed& allowed, double best, double bound) {
-  return allowed(bound) ? bound : edge(allowed, best, bound);
-}
-
-/// The upper end of what has no bound; absent when values beyond all reason are allowed.
-std::optional<double> upper_end(const Allowed& allowed, double best, double scale) {
-  const double farthest = farthest_factor * std::max(best, scale);
-  double outside = 2.0 * std::max(best, scale);
-  while (outside < farthest && allowed(outside)) outside *= 4.0;
-  if (outside >= farthest && allowed(outside)) return std::nullopt;
-  return edge(allowed, best, outside);
-}
-
-/// min over a, b >= 0 of |a u + b v - w|^2.
-double least_squares_of_two(const Vector3d& u, const Vector3d& v, const Vector3d& w) {
-  const double uu = u.squaredNorm();
-  const double vv = v.squaredNorm();
-  const double uv = u.dot(v);
-  const double determinant = uu * vv - uv * uv;
-  if (determinant > 0.0) {
-    const double a = (vv * u.dot(w) - uv * v.dot(w)) / determinant;
-    const double b = (uu * v.dot(w) - uv * u.dot(w)) / determinant;
-    if (a >= 0.0 && b >= 0.0) return (a * u + b * v - w).squaredNorm();
-  }
-  const double a = uu > 0.0 ? std::max(0.0, u.dot(w) / uu) : 0.0;
-  const double b = vv > 0.0 ? std::max(0.0, v.dot(w) / vv) : 0.0;
-  return std::min((a * u - w).squaredNorm(), (b * v - w).squaredNorm());
-}
-
-/// The edges of { x >= 0, contrast . x = 0 }, a cone in a plane: at most two.
-std::vector<Vector3d> edges_of(const Vector3& contrast) {
-  std::vector<Vector3d> edges;
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (contrast[i] == 0.0) edges.push_back(Vector3d::Unit(i));
-    for (std::size_t j = i + 1; j < 3; ++j) {
-      if (contrast[i] * contrast[j] >= 0.0) continue;
-      Vector3d edge = Vector3d::Zero();
-      edge[i] = std::abs(contrast[j]);
-      edge[j] = std::abs(contrast[i]);
-      edges.push_back(edge);
-    }
-  }
-  return edges;
-}
-
-/// The data as a `LawProblem`, with what they allow.
-class Evidence {
- public:
-  Evidence(const std::vector<TimePoint>& points, const ContentionFit& fit) {
-    const LawProblem problem = law_problem(law_terms, points);
-    r_ = Matrix3d(problem.columns.front().data());
-    q_ = Vector3d(problem.q.data());
-    free_squares_ = problem.free_squares;
-    const Vector3d image = r_ * Vector3d(law_vector(fit).data());
-    limit_ = (image - q_).squaredNorm() + free_squares_ +
-             law_noise(points, fit.residual, law_parameters).allowance;
-  }
-
-  /// Whether they allow contrast . x = 0 with x >= 0, a hypothesis on a ratio of the parameters;
-  /// not one that only x = 0 fulfils.
-  bool allow(const Vector3& contrast) const {
-    const std::vector<Vector3d> edges = edges_of(contrast);
-    if (edges.empty()) return false;
-    return least_squares_of_two(r_ * edges.front(), r_ * edges.back(), q_) + free_squares_ <=
-           limit_;
-  }
-
-  /// The same for T1 = x0 + x1 = `single`.
-  bool allow_single(double single) const {
-    // x = (single, 0, 0) + a (-1, 1, 0) + b (0, 0, 1), b >= 0: convex in a, so that the least on
-    // 0 <= a <= single is the larger of the least on a >= 0 and on a <= single.
-    const Vector3d coherency = r_.col(2);
-    const Vector3d parallel = q_ - single * r_.col(0);
-    const Vector3d serial = q_ - single * r_.col(1);
-    const Vector3d shift = r_.col(1) - r_.col(0);
-    const double from_parallel = least_squares_of_two(shift, coherency, parallel);
-    const double from_serial = least_squares_of_two(-shift, coherency, serial);
-    return std::max(from_parallel, from_serial) + free_squares_ <= limit_;
-  }
-
- private:
-  Matrix3d r_;
-  Vector3d q_;
-  double free_squares_ = 0.0;
-  double limit_ = 0.0;
-};
-
-}  // namespace
 
 std::optional<ContentionIntervals> profile_intervals(const std::vector<TimePoint>& points,
                                                      const ContentionFit& fit) {

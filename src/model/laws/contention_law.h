@@ -2,12 +2,13 @@
 /// Contention-coherency (USL) law of times, profile intervals.
 #pragma once
 
+#include "src/model/cost.h"
 #include "src/model/laws/linear_law.h"
-#include "src/model/laws/scaling_curve.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace scaleworth::model {
@@ -57,6 +58,41 @@ struct ContentionEstimate {
 /// different counts.
 std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoint>& points,
                                                       std::uint64_t seed = 1);
+
+// A scaling curve from draws of its step time.
+
+/// How the work of a step grows with the count: not at all (strong), or in proportion (weak).
+struct WorkPlan {
+  bool weak = false;
+  int baseline_ranks = 1;
+  double baseline_tokens = 0.0;
+  /// Work of a step at `ranks`, in steps of the baseline.
+  double factor(int ranks) const { return weak ? 1.0 * ranks / baseline_ranks : 1.0; }
+  double tokens(int ranks) const { return baseline_tokens * factor(ranks); }
+};
+
+struct CurveRequest {
+  WorkPlan work;
+  int max_count = 64;
+  int smallest_measured = 1;
+  int largest_measured = 1;
+  std::optional<Prices> prices;
+  std::string currency = "USD";  // of the prices
+  WallTime wall{};               // of fastest, costs and K*
+};
+
+/// Seconds that the baseline's work takes at 1, 2, ... max_count ranks: the best estimate, and
+/// draws from the joint distribution of the inputs.
+struct CurveDraws {
+  std::vector<double> best;
+  std::vector<std::vector<double>> draws;
+};
+
+/// Fills curve, fastest (most work per second), cost_optimal and its range: the 95 % of the draws'
+/// optima together with every count within 1 % of the least cost. Intervals are the 2.5 % and 97.5
+/// % quantiles of the draws (absent below 20 draws); efficiency is per draw, against the same
+/// draw's one rank.
+void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& request);
 
 /// The law of `points` and of `estimate`, which is theirs, with intervals (of T1, s and c by
 /// profile likelihood, of the curve and K* from the draws) and its curve. `not_identifiable` gives

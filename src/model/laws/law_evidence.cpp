@@ -9,7 +9,6 @@
 #include <set>
 
 #include <Eigen/Dense>
-#include <fmt/format.h>
 
 namespace scaleworth::decide {
 namespace {
@@ -23,6 +22,32 @@ std::optional<double> left_out_error(const std::vector<model::TimePoint>& points
   const auto fit = model::fit_contention(others);
   if (!fit) return std::nullopt;
   return fit->time(points[at].count) / points[at].time - 1.0;
+}
+
+constexpr double domain_cliff = 0.05;
+constexpr double residuals_of_a_cliff = 3.0;
+
+std::string edge_remark(const std::vector<DecisionRow>& within,
+                        const DecisionRow& first,
+                        int domain) {
+  const auto fit = model::fit_contention(points_of_laws(within));
+  if (!fit) {
+    return fmt::format(
+        "fewer than three counts lie within the domain of {} ranks: what its edge costs cannot be "
+        "separated from the law, and every law mixes both kinds of links",
+        domain);
+  }
+  const double excess = first.same_work.value.value() / fit->time(first.count) - 1.0;
+  const bool cliff = excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual);
+  return fmt::format(
+      "at {}, the first count beyond the domain of {} ranks, the work takes {} the counts within "
+      "it predict: {}",
+      first.count,
+      domain,
+      cliff ? fmt::format("{:.0f} % longer than", 100.0 * excess)
+            : fmt::format("{:+.1f} % against what", 100.0 * excess),
+      cliff ? "a change of regime, and laws of the whole table mix both"
+            : "no change of regime at its edge");
 }
 }  // namespace
 
@@ -87,34 +112,6 @@ std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int
   }
   return remarks;
 }
-
-namespace {
-constexpr double domain_cliff = 0.05;
-constexpr double residuals_of_a_cliff = 3.0;
-
-std::string edge_remark(const std::vector<DecisionRow>& within,
-                        const DecisionRow& first,
-                        int domain) {
-  const auto fit = model::fit_contention(points_of_laws(within));
-  if (!fit) {
-    return fmt::format(
-        "fewer than three counts lie within the domain of {} ranks: what its edge costs cannot be "
-        "separated from the law, and every law mixes both kinds of links",
-        domain);
-  }
-  const double excess = first.same_work.value.value() / fit->time(first.count) - 1.0;
-  const bool cliff = excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual);
-  return fmt::format(
-      "at {}, the first count beyond the domain of {} ranks, the work takes {} the counts within "
-      "it predict: {}",
-      first.count,
-      domain,
-      cliff ? fmt::format("{:.0f} % longer than", 100.0 * excess)
-            : fmt::format("{:+.1f} % against what", 100.0 * excess),
-      cliff ? "a change of regime, and laws of the whole table mix both"
-            : "no change of regime at its edge");
-}
-}  // namespace
 
 std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
   if (domain < 2) throw UserError("a domain of fast links joins at least 2 ranks, as --domain 8");

@@ -12,8 +12,6 @@
 #include <random>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 using Points = std::vector<TimePoint>;

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::inference {
 namespace {
 using Format = std::pair<std::string_view, double>;  // name, bytes of an element
@@ -90,9 +88,9 @@ double active_weights(const ServedModel& model) {
 double bytes_of_element(const std::string& format) {
   const auto* found = std::ranges::find(formats, format, &Format::first);
   if (found == formats.end()) {
-    throw UserError(fmt::format("number format '{}' is not known here; known: {}",
-                                format,
-                                fmt::join(known_formats(), ", ")));
+    throw UserError("number format '{}' is not known here; known: {}",
+                    format,
+                    fmt::join(known_formats(), ", "));
   }
   return found->second;
 }

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::inference {
 namespace {
 constexpr double most_gpus = 1e9;
@@ -77,8 +75,7 @@ double decode_steps(const Request& request) {
 
 Seconds positive(const char* name, Seconds time) {
   if (time.value() > 0.0) return time;
-  throw UserError(
-      fmt::format("the measured {} is {:g} s; give a time above zero", name, time.value()));
+  throw UserError("the measured {} is {:g} s; give a time above zero", name, time.value());
 }
 
 /// Time of the group for one request when all its work overlaps.
@@ -95,17 +92,16 @@ Seconds least_time(const OperatingPoint& point, const Request& request) {
 
 void check_request(const Request& request) {
   if (!(request.prompt >= 1.0) || !(request.output >= 1.0)) {
-    throw UserError(
-        fmt::format("a request needs at least one token of prompt and of output, not {:g} and {:g}",
+    throw UserError("a request needs at least one token of prompt and of output, not {:g} and {:g}",
                     request.prompt,
-                    request.output));
+                    request.output);
   }
   require(std::max(request.prompt, request.output) <= most_count,
           "a request has at most 1e12 tokens");
   if (!(request.cached >= 0.0) || !(request.cached < 1.0)) {
-    throw UserError(fmt::format(
+    throw UserError(
         "the part of a prompt found in the cache is {:g}; give 0 or more and less than 1",
-        request.cached));
+        request.cached);
   }
 }
 }  // namespace
@@ -120,7 +116,7 @@ OperatingPoint operate(const Server& server,
                        const MeasuredTimes& measured) {
   check_request(request);
   if (!(batch >= 1.0) || batch > most_count) {
-    throw UserError(fmt::format("a batch of {:g}: give a number from 1 to 1e12", batch));
+    throw UserError("a batch of {:g}: give a number from 1 to 1e12", batch);
   }
   OperatingPoint point;
   point.batch = batch;
@@ -158,11 +154,10 @@ OperatingPoint operate(const Server& server,
 
 double load_multiplier(const LoadShape& load) {
   if (!(load.duty > 0.0) || !(load.duty <= 1.0)) {
-    throw UserError(fmt::format("a duty of {:g}: give a number above 0 and at most 1", load.duty));
+    throw UserError("a duty of {:g}: give a number above 0 and at most 1", load.duty);
   }
   if (!(load.burst >= 1.0)) {
-    throw UserError(
-        fmt::format("a burst of {:g}: it is peak over mean and at least 1", load.burst));
+    throw UserError("a burst of {:g}: it is peak over mean and at least 1", load.burst);
   }
   return load.burst / load.duty;
 }

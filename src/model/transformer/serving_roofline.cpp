@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::inference {
 namespace {
 constexpr double flops_per_weight = 2.0;
@@ -108,10 +106,9 @@ FlopPerByte ridge(const ServingGroup& group) {
 
 Phase decode_step(const Server& server, double batch, double context) {
   if (!(batch >= 1.0) || !(context >= 1.0)) {
-    throw UserError(
-        fmt::format("a decode step needs a batch and a context of at least 1, not {:g} and {:g}",
+    throw UserError("a decode step needs a batch and a context of at least 1, not {:g} and {:g}",
                     batch,
-                    context));
+                    context);
   }
   const ServedModel& model = server.model;
   const double weight = bytes_of_element(server.formats.weights);
@@ -124,8 +121,8 @@ Phase decode_step(const Server& server, double batch, double context) {
 
 Phase prefill(const Server& server, double tokens, double cached, double prompts) {
   if (!(tokens >= 1.0) || !(cached >= 0.0) || !(prompts >= 1.0)) {
-    throw UserError(fmt::format(
-        "a pass needs at least one prompt and one new token, not {:g}, {:g}", prompts, tokens));
+    throw UserError(
+        "a pass needs at least one prompt and one new token, not {:g}, {:g}", prompts, tokens);
   }
   const ServedModel& model = server.model;
   const double weight = bytes_of_element(server.formats.weights);

@@ -7,8 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr double flops_per_parameter_and_token = 6.0;
@@ -104,7 +102,7 @@ Flops budget_of(const TrainingQuestion& question) {
   require(budget.value() > 0.0 && means.gpu_price.value() > 0.0 && means.peak.value() > 0.0,
           "a budget in money needs a budget, a price and a peak above zero");
   if (!(means.mfu > 0.0) || !(means.mfu <= 1.0)) {
-    throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", means.mfu));
+    throw UserError("an MFU of {:g}: give a number above 0 and at most 1", means.mfu);
   }
   return budget / means.gpu_price * means.peak * means.mfu;
 }
@@ -126,8 +124,7 @@ TrainingPlan plan_training(const TrainingQuestion& question) {
   TrainingPlan plan;
   plan.budget = budget_of(question);
   if (!(plan.budget.value() > 0.0) || !std::isfinite(plan.budget.value())) {
-    throw UserError(
-        fmt::format("a training budget of {:g} FLOPs: give one above zero", plan.budget.value()));
+    throw UserError("a training budget of {:g} FLOPs: give one above zero", plan.budget.value());
   }
   const double product = plan.budget.value() / flops_per_parameter_and_token;
   plan.pairs = optimal_pairs(product);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr double noticeable = 0.01;
@@ -15,20 +13,20 @@ constexpr std::int64_t longest_sequence = std::int64_t{1} << 30;
 
 void require_positive(double value, const char* what) {
   if (!(value > 0.0) || !std::isfinite(value)) {
-    throw UserError(fmt::format("{} must be a positive number", what));
+    throw UserError("{} must be a positive number", what);
   }
 }
 
 std::int64_t sequence_of(const TrainingRun& run) {
   const std::int64_t sequence = run.sequence == 0 ? run.model.sequence : run.sequence;
   if (sequence < 1 || sequence > longest_sequence) {
-    throw UserError(fmt::format("a sequence has 1 to {} tokens", longest_sequence));
+    throw UserError("a sequence has 1 to {} tokens", longest_sequence);
   }
   if (run.model.positions > 0 && sequence > run.model.positions) {
-    throw UserError(fmt::format("a sequence of {} tokens: {} has embeddings for {} positions",
-                                sequence,
-                                run.model.id,
-                                run.model.positions));
+    throw UserError("a sequence of {} tokens: {} has embeddings for {} positions",
+                    sequence,
+                    run.model.id,
+                    run.model.positions);
   }
   return sequence;
 }

@@ -7,8 +7,6 @@
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 double real(std::int64_t count) {
@@ -178,7 +176,7 @@ double head_weight_count(const TransformerModel& model) {
 
 std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t tokens) {
   if (tokens <= 0) {
-    throw UserError(fmt::format("{} tokens per GPU: give a positive number", tokens));
+    throw UserError("{} tokens per GPU: give a positive number", tokens);
   }
   Products products{model, tokens, {}};
   products.add_attention();

@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::model {
@@ -71,10 +70,10 @@ Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
   if (peak == nullptr) {
     std::vector<std::string> known;
     for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
-    throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
-                                gpu.name,
-                                format,
-                                fmt::join(known, ", ")));
+    throw UserError("{} has no peak in {}; its tensor cores multiply in {}",
+                    gpu.name,
+                    format,
+                    fmt::join(known, ", "));
   }
   return {peak->rate, datasheet_basis(format, *peak)};
 }
@@ -142,8 +141,7 @@ Convention parse_convention(std::string_view name) {
     if (words.name == name) return words.convention;
     names.emplace_back(words.name);
   }
-  throw UserError(
-      fmt::format("--convention {}: no such convention; {}", name, suggestion(name, names)));
+  throw UserError("--convention {}: no such convention; {}", name, suggestion(name, names));
 }
 
 ForwardFlops forward_flops(Convention convention,

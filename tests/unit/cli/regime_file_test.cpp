@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/decision_input.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 

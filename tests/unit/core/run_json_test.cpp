@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/core/files/json.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "tests/catch.h"
 #include "tests/unit/core/run_builder.h"
