@@ -172,6 +172,7 @@ Verdict judge_attribution(const AttributionView& view) {
   } else {
     verdict.headline = no_straggler_named(view);
   }
+  if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
   if (view.averages) lines.push_back(step_line(*view.averages));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {

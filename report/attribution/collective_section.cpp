@@ -279,6 +279,7 @@ Section collectives_section(const AttributionView& view) {
         "No collective could be matched across ranks, so nothing can be said about waiting.");
     return section;
   }
+  for (const auto& fabric : attribution.slow_fabric) section.list.push_back(fabric.sentence);
   section.tables = {kinds_table(view), single_table(view)};
   return section;
 }
