@@ -291,8 +291,7 @@ void document(Fields& json, const AttributionView& view) {
   json.array("slow_fabric", job.slow_fabric, [](Fields& entry, const auto& one) {
     entry("ranks", one.ranks);
     entry("varies", one.varies, "Slow in some steps only: congestion.");
-    entry("per_step_ns", one.per_step, "Lost by each rank that takes part.");
-    entry("gpu_seconds", one.gpu_seconds, "Lost, over GPUs, over the recording.", or_null);
+    entry("per_step_ns", one.per_step, "GPU time lost, summed over ranks.");
     entry("sentence", one.sentence);
   });
   json.object("collectives", [&](Fields& collectives) {

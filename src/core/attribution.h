@@ -177,11 +177,10 @@ struct CollectiveWait {
 /// Ranks whose transfers take longer than the fastest of that kind, size and number of ranks, after
 /// the last rank came: not waiting but a link or a network card.
 struct SlowFabric {
-  std::vector<Rank> ranks;   // of the slow ones those that are fast with no others; else all
-  bool varies = false;       // slow in some steps only: congestion
-  Nanoseconds per_step{};    // lost by each rank that takes part, where nothing hides it
-  double gpu_seconds = 0.0;  // lost, summed over GPUs, over the recording
-  std::string sentence;      // for people
+  std::vector<Rank> ranks;  // of the slow ones those that are fast with no others; else all
+  bool varies = false;      // slow in some steps only: congestion
+  Nanoseconds per_step{};   // of GPU time lost where nothing hides it, summed over ranks
+  std::string sentence;     // for people
 };
 
 struct RankRecording {

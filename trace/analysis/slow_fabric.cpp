@@ -12,112 +12,73 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveWait;
 using attribution::SlowFabric;
+using RankSet = std::vector<std::uint32_t>;  // places, ascending
 
 struct FabricCall {
   std::int32_t step = 0;
-  double length = 0.0;    // ns after the last rank came
-  double transfer = 0.0;  // ns, summed over the ranks
-  double exposed = 0.0;   // of which not under compute
+  double length = 0.0;   // ns after the last rank came
+  double exposed = 0.0;  // ns of transfer not under compute, summed over the ranks
 };
-using RankSet = std::vector<std::uint32_t>;  // places, ascending
-using CallsByRanks = std::map<RankSet, std::vector<FabricCall>>;
 
-/// Calls that should take equally long: of one kind, size, number of ranks and of their hosts, and
-/// of one way that NCCL chose.
-using Comparable =
-    std::tuple<attribution::CollectiveKind, std::int64_t, std::size_t, std::size_t, std::string>;
+/// Of calls that should take equally long: kind and size, number of hosts, number of ranks.
+using Comparable = std::tuple<std::string, std::size_t, std::size_t>;
 
-std::map<Comparable, CallsByRanks> comparable_calls(const Job& job,
-                                                    const CountedSteps& steps,
-                                                    const Waits& waits,
-                                                    const ClockMap& clocks) {
+/// The comparable calls of some ranks.
+struct FabricCalls {
+  Comparable what{};
+  RankSet ranks{};
+  std::vector<FabricCall> calls{};
+  // In ns: a low quantile, which congestion of most calls does not move, and the length that clock
+  // error, 20 % and noise do not explain. From 5 % to 25 % is a standard deviation of normal noise.
+  double usual = 0.0;
+  double limit = 0.0;
+  const FabricCalls* fastest = nullptr;  // of those of faster ranks; null: they may vary
+};
+
+/// By what they are, then by `usual`.
+std::vector<FabricCalls> comparable_calls(const Job& job,
+                                          const CountedSteps& steps,
+                                          const Waits& waits,
+                                          const Alignment& alignment) {
   std::vector<IntervalSet> computing;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    computing.push_back(compute_intervals(RankView(job.recordings[rank], clocks, rank)));
-  std::map<Comparable, CallsByRanks> comparable;
-  for (const CollectiveWait& one : waits.collectives) {
-    const auto& parts = one.participants;
-    if (!one.bytes || !std::ranges::all_of(parts, &CollectiveWait::Participant::known)) continue;
-    const StepSpan* step =
-        steps.at(static_cast<std::size_t>(parts.front().rank.index), parts.front().end);
-    if (step == nullptr) continue;
-    FabricCall call{step->number, in_ns(one.shortest)};
+    computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
+  std::map<std::pair<Comparable, RankSet>, std::vector<FabricCall>> calls;
+  for (const attribution::CollectiveWait& one : waits.collectives) {
     RankSet ranks;
     std::set<std::string_view> hosts;
-    for (const auto& part : parts) {
+    FabricCall call{0, in_ns(one.shortest)};
+    bool known = one.bytes.has_value();
+    for (const auto& part : one.participants) {
+      known = known && part.known;
       ranks.push_back(static_cast<std::uint32_t>(part.rank.index));
       hosts.insert(job.recordings[ranks.back()].origin.host);
-      const IntervalSet hidden =
-          computing[ranks.back()].within({part.end - part.transfer, part.end});
-      call.transfer += in_ns(part.transfer);
-      call.exposed += in_ns(part.transfer - hidden.length());
+      const TimeInterval transfer{part.end - part.transfer, part.end};
+      call.exposed += in_ns(part.transfer - computing[ranks.back()].within(transfer).length());
     }
-    comparable[{one.kind, *one.bytes, ranks.size(), hosts.size(), one.algorithm + one.protocol}]
-              [ranks]
-                  .push_back(call);
+    const StepSpan* step = steps.at(ranks.front(), one.participants.front().end);
+    if (!known || step == nullptr) continue;
+    call.step = step->number;
+    const double megabytes = static_cast<double>(*one.bytes) / 1e6;
+    std::string what =
+        fmt::format("{} of {:.4g} MB", attribution::collective_kind_name(one.kind), megabytes);
+    std::ranges::replace(what, '_', ' ');
+    calls[{{what, hosts.size(), ranks.size()}, ranks}].push_back(call);
   }
-  return comparable;
-}
-
-/// How long calls take, in ns: a low quantile, which congestion of most of them does not move, and
-/// the length that noise, clock error and 20 % do not explain. The noise of undisturbed calls is
-/// that below the quantile: from 5 % to 25 % is a standard deviation where it is normal.
-struct Pace {
-  double usual;
-  double limit;
-
-  Pace(const std::vector<FabricCall>& calls, nanoseconds clock_error) {
+  std::vector<FabricCalls> all;
+  for (auto& [key, of_ranks] : calls) {
+    if (of_ranks.size() < 6) continue;
     std::vector<double> lengths;
-    for (const FabricCall& call : calls) lengths.push_back(call.length);
-    usual = quantile(lengths, 0.25).value_or(0.0);
-    const double noise = usual - quantile(lengths, 0.05).value_or(0.0);
-    limit = usual + std::max({in_ns(clock_error), 0.2 * usual, 5.0 * noise});
+    for (const FabricCall& call : of_ranks) lengths.push_back(call.length);
+    const double usual = *quantile(lengths, 0.25);
+    const double slack = std::max(
+        {in_ns(alignment.report.error), 0.2 * usual, 5.0 * (usual - *quantile(lengths, 0.05))});
+    all.push_back({key.first, key.second, std::move(of_ranks), usual, usual + slack});
   }
-  /// Under compute a transfer may take longer because it shares the GPU's memory.
-  bool is_slow(const FabricCall& call) const {
-    return call.length > limit && call.exposed >= 0.5 * call.transfer;
-  }
-};
-
-/// The calls of some ranks that are slower than the pace.
-struct SlowCalls {
-  const Comparable* what;
-  const RankSet* ranks;
-  const std::vector<FabricCall>* calls;
-  Pace pace;
-  const RankSet* fastest;  // whose pace it is: the ranks' own where they are slow at times
-};
-
-/// The rank sets that are always slower than the fastest one, at most half of all, and those that
-/// are slow in at least three steps and a tenth of their calls. Adds to `fast` the ranks that are
-/// fast where others are slow.
-void find_slow_calls(const Comparable& what,
-                     const CallsByRanks& groups,
-                     nanoseconds clock_error,
-                     std::vector<SlowCalls>& slow,
-                     std::set<std::uint32_t>& fast) {
-  constexpr std::size_t fewest_calls = 6;
-  std::vector<SlowCalls> all;
-  for (const auto& [ranks, calls] : groups)
-    if (calls.size() >= fewest_calls)
-      all.push_back({&what, &ranks, &calls, Pace(calls, clock_error), &ranks});
-  if (all.empty()) return;
-  const auto usual = [](const SlowCalls& one) { return one.pace.usual; };
-  const SlowCalls fastest = *std::ranges::min_element(all, {}, usual);
-  const auto slower = std::ranges::count_if(
-      all, [&](const SlowCalls& one) { return one.pace.usual > fastest.pace.limit; });
-  for (SlowCalls& one : all) {
-    const bool always = one.pace.usual > fastest.pace.limit && 2 * slower <= std::ssize(all);
-    if (!always && slower > 0) fast.insert(one.ranks->begin(), one.ranks->end());
-    if (always) one.pace = fastest.pace, one.fastest = fastest.ranks;
-    std::set<std::int32_t> steps;
-    std::int64_t count = 0;
-    for (const FabricCall& call : *one.calls)
-      if (one.pace.is_slow(call)) steps.insert(call.step), ++count;
-    if (steps.size() >= 3 && 10 * count >= std::ssize(*one.calls)) slow.push_back(one);
-  }
+  std::ranges::sort(
+      all, {}, [](const FabricCalls& one) { return std::tie(one.what, one.usual, one.ranks); });
+  return all;
 }
 }  // namespace
 
@@ -127,72 +88,82 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
                                          const Alignment& alignment) {
   const CountedSteps steps(plan);
   const RankNumbers numbers(job);
-  const auto comparable = comparable_calls(job, steps, waits, alignment.map);
-  std::vector<SlowCalls> slow;
-  std::map<bool, std::set<std::uint32_t>> fast;  // within a host, between hosts
-  for (const auto& [what, groups] : comparable)
-    find_slow_calls(what, groups, alignment.report.error, slow, fast[std::get<3>(what) > 1]);
+  std::vector<FabricCalls> all = comparable_calls(job, steps, waits, alignment);
+  std::map<std::size_t, std::set<std::uint32_t>> fast;  // where others are slow, by hosts
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last =
+        std::find_if(first, all.end(), [&](const auto& one) { return one.what != first->what; });
+    const auto slow =
+        std::find_if(first, last, [&](const auto& one) { return one.usual > first->limit; });
+    // More than half are no exception.
+    for (auto one = slow; one != last && last - slow <= slow - first; ++one) one->fastest = &*first;
+    for (auto one = first; one != slow && slow != last; ++one)
+      fast[std::get<1>(one->what)].insert(one->ranks.begin(), one->ranks.end());
+    first = last;
+  }
   struct Found {
-    double largest_ns = 0.0;  // that one size costs
-    double cost_ns = 0.0;     // of GPU time
+    SlowFabric fabric{};
     std::set<std::uint32_t> ranks{};
-    std::string sentence{};
+    double cost = 0.0;     // ns of GPU time
+    double largest = 0.0;  // of one size's
   };
   std::map<std::pair<bool, RankSet>, Found> found;
-  for (const SlowCalls& one : slow) {
-    const auto& [kind, bytes, rank_count, host_count, way] = *one.what;
-    const bool varies = one.fastest == one.ranks;
-    RankSet named;
-    for (const std::uint32_t rank : *one.ranks)
-      if (!varies && !fast[host_count > 1].contains(rank)) named.push_back(rank);
-    if (named.empty()) named = *one.ranks;
-    Found& all = found[{varies, named}];
-    all.ranks.insert(one.ranks->begin(), one.ranks->end());
-    double cost = 0.0;
+  for (const FabricCalls& one : all) {
+    const bool varies = one.fastest == nullptr;
+    const FabricCalls& pace = varies ? one : *one.fastest;
+    // Under compute a transfer may take longer because it shares the GPU's memory.
+    const double shown = 0.5 * static_cast<double>(one.ranks.size());
+    std::set<std::int32_t> slow_steps;
     std::vector<double> lengths;
-    for (const FabricCall& call : *one.calls) {
-      if (!one.pace.is_slow(call)) continue;
+    double cost = 0.0;
+    for (const FabricCall& call : one.calls) {
+      if (call.length <= pace.limit || call.exposed < shown * call.length) continue;
+      slow_steps.insert(call.step);
       lengths.push_back(call.length);
-      cost += call.exposed * (1.0 - one.pace.usual / call.length);
+      cost += call.exposed * (1.0 - pace.usual / call.length);
     }
-    all.cost_ns += cost;
-    if (cost <= all.largest_ns) continue;
-    all.largest_ns = cost;
-    const double length = median(lengths).value_or(0.0);
-    all.sentence = fmt::format(
-        "{} at {}: {} of {:.3g} MB among {} takes {} in {} of {} calls after the last rank came, "
+    if (slow_steps.size() < 3 || 10 * lengths.size() < one.calls.size()) continue;
+    RankSet named;
+    for (const std::uint32_t rank : one.ranks)
+      if (!varies && !fast[std::get<1>(one.what)].contains(rank)) named.push_back(rank);
+    if (named.empty()) named = one.ranks;
+    Found& of = found[{varies, named}];
+    of.ranks.insert(one.ranks.begin(), one.ranks.end());
+    of.cost += cost;
+    if (cost <= of.largest) continue;
+    of.largest = cost;
+    const double length = *median(lengths);
+    of.fabric.sentence = fmt::format(
+        "{} at {}: {} among {} takes {} in {} of {} calls after the last rank came, "
         "{:.2f} times as long as {}.",
         varies ? "Varying fabric (congestion)" : "Slow fabric",
         numbers.names(named),
-        attribution::collective_kind_name(kind),
-        static_cast<double>(bytes) / 1e6,
-        numbers.names(*one.ranks),
+        std::get<0>(one.what),
+        numbers.names(one.ranks),
         time_in_words(nanoseconds(std::llround(length))),
         lengths.size(),
-        one.calls->size(),
-        length / one.pace.usual,
-        varies ? "in the others" : "among " + numbers.names(*one.fastest));
+        one.calls.size(),
+        length / pace.usual,
+        varies ? "in the others" : "among " + numbers.names(pace.ranks));
   }
   std::vector<SlowFabric> fabrics;
-  for (const auto& [key, all] : found) {
-    const double per_step = all.cost_ns / static_cast<double>(all.ranks.size()) / steps.numbers;
-    const double share = per_step / in_ns(steps.mean_length);
-    constexpr double least = 0.005;
-    if (!(share >= least)) continue;
-    SlowFabric& fabric = fabrics.emplace_back();
+  for (auto& [key, of] : found) {
+    of.fabric.varies = key.first;
+    of.fabric.per_step = nanoseconds(std::llround(of.cost / steps.numbers));
+    const double share =
+        in_ns(of.fabric.per_step / std::ssize(of.ranks)) / in_ns(steps.mean_length);
+    if (!(share >= 0.005)) continue;
     for (const std::uint32_t rank : key.second)
-      fabric.ranks.push_back(Rank{static_cast<int>(rank)});
-    fabric.varies = key.first;
-    fabric.gpu_seconds = all.cost_ns / 1e9;
-    fabric.per_step = nanoseconds(std::llround(per_step));
-    fabric.sentence =
-        fmt::format("{} It costs each of its {} ranks {} per step ({:.1f} %) that nothing hides.",
-                    all.sentence,
-                    all.ranks.size(),
-                    time_in_words(fabric.per_step),
-                    100.0 * share);
+      of.fabric.ranks.push_back(Rank{static_cast<int>(rank)});
+    of.fabric.sentence += fmt::format(
+        " In all it costs {} of GPU time per step that nothing hides, {:.1f} % of that of {} "
+        "ranks.",
+        time_in_words(of.fabric.per_step),
+        100.0 * share,
+        of.ranks.size());
+    fabrics.push_back(std::move(of.fabric));
   }
-  std::ranges::stable_sort(fabrics, std::ranges::greater{}, &SlowFabric::gpu_seconds);
+  std::ranges::stable_sort(fabrics, std::ranges::greater{}, &SlowFabric::per_step);
   return fabrics;
 }
 }  // namespace scaleworth::trace

@@ -13,9 +13,8 @@ attribution::StragglerReport find_stragglers(const Job& job,
                                              const Alignment& alignment,
                                              const std::vector<attribution::StepLedger>& ledger);
 
-/// In the steps that count, by calls whose size is known and whose ranks all left recordings. Slow
-/// is what takes longer than noise, the clock error and 20 % explain and costs at least 0.5 % of its
-/// ranks' steps.
+/// Of calls of known size whose ranks all left recordings: longer than noise, the clock error and
+/// 20 % explain, at a cost of at least 0.5 % of its ranks' steps.
 std::vector<attribution::SlowFabric> find_slow_fabric(const Job& job,
                                                       const StepPlan& steps,
                                                       const Waits& waits,

@@ -53,9 +53,10 @@ struct JobPlan {
   /// A framework's timers: one piece of work per pass, communication only from when all have come,
   /// no host, one clock. Else kernels with their launches, a clock per rank.
   bool timeline = false;
-  bool numbered = true;  // collectives of kernels have sequence numbers
-  bool sized = true;     // collectives and messages of kernels have sizes
-  int large_stage = -1;  // whose collectives are three times as large as the others'
+  bool numbered = true;   // collectives of kernels have sequence numbers
+  bool sized = true;      // collectives and messages of kernels have sizes
+  bool host_seen = true;  // timers record what kept a late host from starting a pass
+  int large_stage = -1;   // whose collectives are three times as large as the others'
   double layer_ns = 1.5e6;
   double transfer_ns = 2e6;  // of a collective; a message takes a tenth
   Fault fault = Fault::none;
@@ -127,6 +128,7 @@ class JobSimulator {
     bool waits = false;                // the host, for all work so far
     double host = 5e3;                 // that the launch takes
     double bytes = 0.0;
+    double held = 0.0;  // by a late host, of timers
     // Simulated:
     double launch = 0.0;
     double start = unknown;  // when the rank came
@@ -374,7 +376,7 @@ class JobSimulator {
       ready = std::max(ready, own.work[before].end + 1e3);
     }
     if (plan_.timeline && has(Fault::late_host, rank) && work.kind == Kind::unknown)
-      ready += plan_.strength * work.ns;
+      ready += work.held = plan_.strength * work.ns;
     if (!plan_.timeline) work.launch = own.host += work.host;
     work.start = ready;
     if (work.kind == Kind::unknown) {
@@ -449,6 +451,7 @@ class JobSimulator {
           end = std::max(end, other.end);
         }
       first = std::min(first, start);
+      if (work.held > 0.0 && plan_.host_seen) collect_garbage(rank, recording, work);
       event.start = recorded(rank, start);
       event.end = recorded(rank, end);
       event.name = recording.names.intern(work.name);
@@ -466,6 +469,16 @@ class JobSimulator {
     recording.step_marks.push_back({step_,
                                     recorded(rank, plan_.timeline ? first : begin),
                                     recorded(rank, own.host - (plan_.timeline ? 20e3 : 0.0))});
+  }
+
+  void collect_garbage(int rank, trace::Recording& recording, const Work& work) const {
+    trace::HostEvent event;
+    event.start = recorded(rank, work.start - work.held);
+    event.end = recorded(rank, work.start);
+    event.name = recording.names.intern("gc");
+    event.activity = trace::HostActivity::operation;
+    event.cause = attribution::HostCause::garbage_collection;
+    recording.host_events.push_back(event);
   }
 
   void launch(int rank, trace::Recording& recording, const Work& work, trace::DeviceEvent& event) {
