@@ -116,6 +116,7 @@ Attributed attribute(const Job& job) {
   place_in_steps(all.steps, result.collectives);
   result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
   result.stragglers = find_stragglers(job, all.steps, all.waits, all.alignment, result.ledger);
+  result.slow_fabric = find_slow_fabric(job, all.steps, all.waits, all.alignment);
   EfficiencyResult efficiency =
       measure_efficiency(job, all.steps, all.waits, all.alignment, result.stragglers);
   result.efficiency = std::move(efficiency.efficiency);

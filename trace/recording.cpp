@@ -92,6 +92,7 @@ void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) 
     if (one.last_arriver) number(*one.last_arriver);
   }
   for (attribution::Straggler& one : result.stragglers.stragglers) number(one.rank);
+  for (attribution::SlowFabric& one : result.slow_fabric) std::ranges::for_each(one.ranks, number);
   if (result.efficiency)
     for (attribution::Efficiency::PathShare& one : result.efficiency->critical_path)
       number(one.rank);

@@ -287,6 +287,13 @@ void document(Fields& json, const AttributionView& view) {
       "how exposed_undivided_ns divides into wait and transfer is not known.");
   json.array("ledger", job.ledger, ledger);
   json.object("stragglers", view, stragglers);
+  json.sentence("Transfers slower than the fastest of that kind, size and number of ranks.");
+  json.array("slow_fabric", job.slow_fabric, [](Fields& entry, const auto& one) {
+    entry("ranks", one.ranks);
+    entry("varies", one.varies, "Slow in some steps only: congestion.");
+    entry("per_step_ns", one.per_step, "GPU time lost, summed over ranks.");
+    entry("sentence", one.sentence);
+  });
   json.object("collectives", [&](Fields& collectives) {
     collectives("matched", job.collectives.size());
     collectives("unmatched_kernels", job.unmatched_collectives);

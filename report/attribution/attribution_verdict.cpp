@@ -56,12 +56,18 @@ Part largest_loss(const AveragedJob& job) {
       });
 }
 
+/// In a sentence, without what the table's row says of how it divides.
+std::string loss_name(Part part) {
+  const std::string name = part_name(part);
+  return name.substr(0, name.find(','));
+}
+
 std::string step_line(const AveragedJob& job) {
   const Part part = largest_loss(job);
   return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
                      seconds(job.mean.step.mean),
                      percent(job.mean.share(Part::compute)),
-                     part_name(part),
+                     loss_name(part),
                      seconds(job.mean.part(part).mean),
                      percent(job.mean.share(part)));
 }
@@ -76,7 +82,7 @@ std::string loss_headline(const AveragedJob& job, Part part) {
     most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
-                     capitalised(part_name(part)),
+                     capitalised(loss_name(part)),
                      seconds(job.mean.part(part).mean),
                      seconds(job.mean.step.mean),
                      percent(job.mean.share(part)),
@@ -101,11 +107,12 @@ std::string waiting_share(const Attribution& attribution) {
   };
   if (!(whole.whole() > 0.0)) return "";
   return fmt::format(
-      "{} of the time in matched collectives is waiting for a late rank, {} is transfer, {} is "
-      "either; the clocks are known to {}.",
+      "{} of the time in matched collectives is waiting for a late rank, {} is transfer{}; the "
+      "clocks are known to {}.",
       share(&CollectiveTime::wait),
       share(&CollectiveTime::transfer),
-      percent(whole.either / whole.whole()),
+      whole.either > 0.0 ? fmt::format(", {} is either", percent(whole.either / whole.whole()))
+                         : "",
       seconds(attribution.clocks.error));
 }
 
@@ -165,6 +172,7 @@ Verdict judge_attribution(const AttributionView& view) {
   } else {
     verdict.headline = no_straggler_named(view);
   }
+  if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
   if (view.averages) lines.push_back(step_line(*view.averages));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {

@@ -174,6 +174,15 @@ struct CollectiveWait {
   Nanoseconds shortest{};
 };
 
+/// Ranks whose transfers take longer than the fastest of that kind, size and number of ranks, after
+/// the last rank came: not waiting but a link or a network card.
+struct SlowFabric {
+  std::vector<Rank> ranks;  // of the slow ones those that are fast with no others; else all
+  bool varies = false;      // slow in some steps only: congestion
+  Nanoseconds per_step{};   // of GPU time lost where nothing hides it, summed over ranks
+  std::string sentence;     // for people
+};
+
 struct RankRecording {
   Rank rank;
   std::string file;
@@ -238,6 +247,7 @@ struct Attribution {
   std::vector<CollectiveWait> collectives;  // in time order
   std::int64_t unmatched_collectives = 0;   // calls whose partners are not in the recordings
   StragglerReport stragglers;
+  std::vector<SlowFabric> slow_fabric;   // the most expensive first
   std::optional<Efficiency> efficiency;  // absent with `efficiency_reason`
   std::string efficiency_reason;
 };

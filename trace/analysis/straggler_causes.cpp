@@ -328,6 +328,33 @@ nanoseconds Excess::total() const {
   return sum;
 }
 
+void compare_steps(const CountedSteps& steps,
+                   const std::vector<StepLedger>& ledger,
+                   std::vector<Excess>& by_rank) {
+  for (Excess& excess : by_rank) excess = {{}, {}, {}, {}, {}, std::move(excess.kernels)};
+  std::map<std::int32_t, std::vector<const StepLedger*>> by_step;
+  for (const StepLedger& one : ledger)
+    if (steps.counts(one.excluded)) by_step[one.step].push_back(&one);
+  const auto add = [&](const auto& time_of) {  // of a ledger or an excess
+    for (const auto& step : by_step) {
+      std::vector<nanoseconds> times;
+      for (const StepLedger* one : step.second) times.push_back(time_of(*one));
+      for (const StepLedger* one : step.second)
+        add_bounded(time_of(by_rank.at(static_cast<std::size_t>(one->rank.index))),
+                    time_of(*one) - upper_median(times));
+    }
+  };
+  for (const Part part : own_parts)
+    add([part](auto& of) -> auto& { return of.parts[index_of(part)]; });
+  for (std::size_t i = 0; i < attribution::host_causes; ++i)
+    add([i](auto& of) -> auto& {
+      if constexpr (requires { of.host; })
+        return of.host[i];
+      else
+        return of.host_late_by_cause[i];
+    });
+}
+
 Excesses measure_excess(const Job& job,
                         const Waits& waits,
                         const ClockMap& clocks,

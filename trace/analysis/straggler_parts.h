@@ -73,6 +73,13 @@ struct Excess {
   nanoseconds total() const;
 };
 
+/// What a rank did itself, whatever its place in a pipeline, and idle time without a known reason.
+inline constexpr Part own_parts[] = {Part::compute,
+                                     Part::exposed_copy,
+                                     Part::host_late,
+                                     Part::profiler_overhead,
+                                     Part::unattributed};
+
 struct Excesses {
   /// Absent where the delay is not among the largest: as many are examined as fit into memory.
   std::vector<std::optional<Excess>> by_delay;
@@ -87,6 +94,12 @@ Excesses measure_excess(const Job& job,
                         const ClockMap& clocks,
                         const std::vector<IntervalSet>& computing,
                         const std::vector<Delay>& delays);
+
+/// Where ranks take turns, two that meet have done different pieces of their steps since they last
+/// met: the sums become those of `own_parts` over whole steps, own less the median rank's.
+void compare_steps(const CountedSteps& steps,
+                   const std::vector<attribution::StepLedger>& ledger,
+                   std::vector<Excess>& by_rank);
 
 /// Waiting charged to the ranks where it began: a rank that came late because it had itself waited
 /// passes that part on.

@@ -73,14 +73,12 @@ bool takes_turns(const Waits& waits) {
 double take_off_turns(const CountedSteps& steps,
                       const std::vector<StepLedger>& ledger,
                       Charges& charges) {
-  // Neither waiting nor transfers: those depend on the place in the pipeline.
   std::map<std::int32_t, std::vector<double>> work;  // in ns by step number, then rank
   for (const StepLedger& step : ledger) {
     if (!steps.counts(step.excluded)) continue;
     std::vector<double>& by_rank = work[step.step];
     by_rank.resize(charges.cost.size());
-    for (const Part part :
-         {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
+    for (const Part part : own_parts)
       by_rank.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(part));
   }
   double taken_off = 0.0;
@@ -181,6 +179,7 @@ class Investigation {
     found_ = find_delays(steps_, waits, computing, ledger);
     excess_ = measure_excess(job, waits, alignment.map, computing, found_.delays);
     charges_ = charge_delays(found_.delays, excess_.by_delay, job.recordings.size());
+    if (takes_turns_) compare_steps(steps_, ledger, excess_.by_rank);
     if (takes_turns_) bubble_ = take_off_turns(steps_, ledger, charges_);
   }
 
@@ -242,9 +241,7 @@ class Investigation {
       add_bounded(straggler.exposed, report.exposed[waiting][rank]);
     }
     straggler.collectives = std::ranges::count(found_.delays, rank, &Delay::late);
-    Excess sum = excess_.by_rank[rank];
-    // To have waited for its turn made it no later than those that waited for theirs.
-    if (takes_turns_) sum.part(Part::exposed_wait) = nanoseconds::zero();
+    const Excess& sum = excess_.by_rank[rank];
     const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
     straggler.exposed_per_step_ms =
         charges_.cost[rank] / others / std::max(1, steps_.numbers) / 1e6;

@@ -13,6 +13,13 @@ attribution::StragglerReport find_stragglers(const Job& job,
                                              const Alignment& alignment,
                                              const std::vector<attribution::StepLedger>& ledger);
 
+/// Of calls of known size whose ranks all left recordings: longer than noise, the clock error and
+/// 20 % explain, at a cost of at least 0.5 % of its ranks' steps.
+std::vector<attribution::SlowFabric> find_slow_fabric(const Job& job,
+                                                      const StepPlan& steps,
+                                                      const Waits& waits,
+                                                      const Alignment& alignment);
+
 /// Whether it is always the same one that is late.
 struct RecurrenceCount {
   attribution::Recurrence recurrence = attribution::Recurrence::too_few;

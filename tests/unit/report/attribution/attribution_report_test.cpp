@@ -134,8 +134,8 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
       verdict.headline ==
       "No step counts as steady state (boundary): the figures are of excluded steps. Exposed "
       "communication of 5.50 ms per step (27.5 %) has partners without a recording: how much of it "
-      "is waiting is n/a. Exposed communication, undivided costs most: 5.50 ms of each step of "
-      "20.0 ms (27.5 %). No straggler is named: One rank alone cannot tell who was late.");
+      "is waiting is n/a. Exposed communication costs most: 5.50 ms of each step of 20.0 "
+      "ms (27.5 %). No straggler is named: One rank alone cannot tell who was late.");
 }
 
 TEST_CASE("what nobody can divide into wait and transfer is n/a in every format", "[attribution]") {
@@ -158,6 +158,27 @@ TEST_CASE("what nobody can divide into wait and transfer is n/a in every format"
   const std::string csv = rendered(Format::csv);
   CHECK(line_with(csv, "ledger_step,exposed_wait_s,").ends_with(",,,,"));
   CHECK(line_with(csv, "ledger_step,exposed_undivided_s,").ends_with(",0.0055,,,"));
+}
+
+TEST_CASE("parts and columns that are zero everywhere are in CSV and JSON only", "[attribution]") {
+  auto job = fixture::straggler_job();
+  auto options = fixture::attribution_options();
+  options.details = true;
+  const auto rendered = [&](Format format) {
+    options.format = format;
+    return render_attribution(job, std::nullopt, options);
+  };
+  for (const Format format : {Format::text, Format::markdown})
+    for (const char* zero : {"wait or transfer", "undivided", "profiler overhead", " either"})
+      CHECK(rendered(format).find(zero) == std::string::npos);
+  CHECK_FALSE(line_with(rendered(Format::csv), "hidden,overlapped_undivided_s").empty());
+  CHECK_FALSE(line_with(rendered(Format::csv), "collective_kind,either_s").empty());
+  // Of one rank and step only.
+  job.ledger[9].parts[index_of(Part::below_clock_error)] =
+      std::exchange(job.ledger[9].parts[index_of(Part::exposed_transfer)], 0ns);
+  job.collectives.front().participants.front().below_error = true;
+  CHECK_FALSE(line_with(rendered(Format::text), "  wait or transfer, below clock error").empty());
+  CHECK(rendered(Format::text).find(" either") != std::string::npos);
 }
 
 TEST_CASE("zero beside divided communication is zero", "[attribution]") {
