@@ -275,6 +275,11 @@ void document(Fields& json, const AttributionView& view) {
   json("input", view.options.input, "What was attributed, as on the command line.", or_null);
   json("price_usd_per_gpu_hour", per_hour(view.price_per_gpu));
   put_verdict(json, judge_attribution(view), verdict_words);
+  json.array("advice", advice_for(view), [](Fields& entry, const Advice& one) {
+    entry("cause", one.cause);
+    entry("text", one.text, "What to try.");
+    entry("url", one.url);
+  });
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
   json.sentence("Means over the steps that count; null without steps.");

@@ -56,10 +56,8 @@ Part largest_loss(const AveragedJob& job) {
       });
 }
 
-/// In a sentence, without what the table's row says of how it divides.
 std::string loss_name(Part part) {
-  const std::string name = part_name(part);
-  return name.substr(0, name.find(','));
+  return part == Part::exposed_undivided ? "exposed communication" : part_name(part);
 }
 
 std::string step_line(const AveragedJob& job) {

@@ -249,13 +249,11 @@ Table kinds_table(const AttributionView& view) {
         [](const KindSum& sum) { return median(sum.spread_of_ends); }},
        {parameter("way", "way").if_present(), [](const KindSum& sum) { return if_said(sum.way); }},
        {times("network_wait_s", "network").if_present(), &KindSum::network}},
-      {"Times: summed over ranks, in all steps. Pure transfer: the last arriver's duration, "
-       "median. Bytes and algbw: of the collectives whose size is known, one rank's buffer over "
-       "the pure transfer. Ends apart (median): large values mean that the pairing or the clocks "
-       "are wrong."});
-  if (std::ranges::any_of(kinds, [](const KindSum& sum) { return sum.time.either > 0.0; }))
-    table.notes.push_back(
-        "Wait or transfer: waits below the clock error, and where partners left no recording.");
+      {"Times: summed over ranks, in all steps. Wait or transfer, where there is any: waits below "
+       "the clock error, and where partners left no recording. Pure transfer: the last arriver's "
+       "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "
+       "buffer over the pure transfer. Ends apart (median): large values mean that the pairing or "
+       "the clocks are wrong."});
   if (std::ranges::any_of(kinds, [](const KindSum& sum) { return sum.network.has_value(); })) {
     table.notes.push_back(
         "Network: what NCCL's network operations waited for others than their own GPU, mean of "

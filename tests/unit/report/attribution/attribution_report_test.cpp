@@ -181,6 +181,51 @@ TEST_CASE("parts and columns that are zero everywhere are in CSV and JSON only",
   CHECK(rendered(Format::text).find(" either") != std::string::npos);
 }
 
+TEST_CASE("every cause that can be printed has an advice or a reason for none", "[attribution]") {
+  std::vector<std::string> causes{"slow fabric"};
+  for (int i = 0; i <= static_cast<int>(attribution::LateCause::undecided); ++i)
+    causes.push_back(attribution::late_cause_name(static_cast<attribution::LateCause>(i)));
+  for (std::size_t i = 0; i < attribution::host_causes; ++i)
+    causes.push_back(attribution::host_cause_name(static_cast<attribution::HostCause>(i)));
+  for (const Part part : recording_parts) causes.push_back(part_name(part));
+  for (const std::string& cause : causes) {
+    INFO(cause);
+    const auto advice = advice_on(cause);
+    REQUIRE(advice);
+    CHECK_FALSE(advice->text.empty());
+    CHECK((advice->url.empty() || advice->url.starts_with("https://")));
+  }
+  CHECK_FALSE(advice_on("moon phase"));
+}
+
+TEST_CASE("what was found decides what is advised, in every format", "[attribution]") {
+  auto job = fixture::straggler_job();
+  const auto options = fixture::attribution_options();
+  const auto causes = [&] {
+    std::vector<std::string> found;
+    for (const Advice& one : advice_for({job, options, average(job)})) found.push_back(one.cause);
+    return found;
+  };
+  // Rank 3 loads data; 7.5 % of the step are exposed transfer.
+  CHECK(causes() == std::vector<std::string>{"data loading", "exposed transfer"});
+  for (const Format format : {Format::text, Format::markdown, Format::html})
+    CHECK(render_attribution(job, std::nullopt, fixture::attribution_options(format))
+              .find("What to try") != std::string::npos);
+  CHECK(as_json(job)["advice"][0]["url"].get<std::string>().starts_with("https://"));
+  job.slow_fabric.push_back({{Rank{1}}, true, 1ms, "Varying fabric at rank 1."});
+  CHECK(causes() == std::vector<std::string>{"data loading", "slow fabric", "exposed transfer"});
+  CHECK(judge_attribution({job, options, average(job)}).lines.at(2) == "Varying fabric at rank 1.");
+  // Without any loss the kernels are what is left to look at.
+  job.slow_fabric.clear();
+  job.stragglers.stragglers.clear();
+  job.ledger = {job.ledger.front()};
+  job.ledger.front().parts = {};
+  job.ledger.front().part(Part::compute) = job.ledger.front().end - job.ledger.front().start;
+  CHECK(causes() == std::vector<std::string>{"compute"});
+  job.ledger.clear();
+  CHECK(causes().empty());
+}
+
 TEST_CASE("zero beside divided communication is zero", "[attribution]") {
   const json ledger = as_json(fixture::straggler_job())["ledger"][3];
   CHECK(ledger["exposed_wait_ns"] == 0);
