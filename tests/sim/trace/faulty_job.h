@@ -58,7 +58,8 @@ struct JobPlan {
   double transfer_ns = 2e6;  // of a collective; a message takes a tenth
   Fault fault = Fault::none;
   double strength = 0.0;
-  int place = 0;  // rank, or stage, that has the fault
+  int place = 0;                   // rank, or stage, that has the fault
+  std::vector<int> more_places{};  // further ones
   Repair repair = Repair::none;
   double noise = 0.02;             // normal, of the logarithm of every duration
   double outliers = 1e-4;          // chance of a kernel to take 4 times as long
@@ -170,7 +171,9 @@ class JobSimulator {
   }
 
   bool has(Fault fault, int place) const {
-    return plan_.fault == fault && plan_.place == place && plan_.repair != Repair::removed;
+    const bool placed = plan_.place == place ||
+                        std::ranges::find(plan_.more_places, place) != plan_.more_places.end();
+    return plan_.fault == fault && placed && plan_.repair != Repair::removed;
   }
   double compute_factor(int rank, int micro_batch) const {
     if (plan_.fault == Fault::slow_stage && plan_.repair == Repair::evened)

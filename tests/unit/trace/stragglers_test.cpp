@@ -90,8 +90,8 @@ TEST_CASE("Recordings without sense are taken apart without loss") {
                                    })));
     }
     const StepPlan steps = find_steps(job, alignment.map);
-    const auto report = find_stragglers(
-        job, steps, waits, alignment, build_job_ledger(job, steps, waits, alignment.map));
+    const auto report = find_stragglers(JobReplay(job, steps, waits, alignment),
+                                        build_job_ledger(job, steps, waits, alignment.map));
     REQUIRE(report.stragglers.empty() != report.abstention.empty());
   }
 }
@@ -179,8 +179,8 @@ attribution::StragglerReport stragglers_of(const Job& job) {
   const Alignment alignment = align_clocks(job, matching);
   const StepPlan steps = find_steps(job, alignment.map);
   const Waits waits = split_waits(job, matching, alignment);
-  return find_stragglers(
-      job, steps, waits, alignment, build_job_ledger(job, steps, waits, alignment.map));
+  return find_stragglers(JobReplay(job, steps, waits, alignment),
+                         build_job_ledger(job, steps, waits, alignment.map));
 }
 
 TEST_CASE("The DLRM step is late by its ranks 7, 5 and 4, and a boundary step", "[golden]") {
