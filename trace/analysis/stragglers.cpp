@@ -151,7 +151,9 @@ class Investigation {
       if (is_named(rank, recurrence)) {
         Straggler late = describe({rank}, recurrence, report);
         const bool other = is_other_cause(late.cause);
-        if (!as_unit || other) others.push_back(std::move(late));
+        // Compute that is longer now on this rank, now on that one is chance or a rotating load.
+        const bool chance = replay_.reason().empty() && report.recurrence == Recurrence::rotating;
+        if (other || !(as_unit || chance)) others.push_back(std::move(late));
         as_unit = as_unit && (!other || unit->members.size() > 1);
       }
       if (as_unit && unit->members.front() == rank)
@@ -163,7 +165,8 @@ class Investigation {
     double known = 0.0;
     for (const Straggler& one : named) known += one.gpu_seconds;
     for (Straggler& one : others)
-      if (known == 0.0 || is_other_cause(one.cause) || one.gpu_seconds > known)
+      if (known == 0.0 || one.gpu_seconds > known ||
+          (is_other_cause(one.cause) && lost(one.gpu_seconds * 1e9) >= least_recurring))
         named.push_back(std::move(one));
     settle(report);
     std::ranges::stable_sort(named, std::ranges::greater{}, &Straggler::gpu_seconds);
@@ -285,9 +288,15 @@ class Investigation {
         straggler.steps += longer > 0.5 * unit->excess * mean(unit->peers);
         excess += longer * static_cast<double>(members.size());
       }
-      sum.parts = {};
-      sum.host = {};
-      sum.unrecorded = nanoseconds::zero();
+      sum = {};
+      const bool with_inputs = all_have_inputs(job_);
+      for (const EfficiencyWindow& run : replay_.windows().runs)
+        for (const std::uint32_t rank : {members.front(), unit->compared})
+          add_kernels(RankView(job_.recordings[rank], alignment_.map, rank),
+                      run.by_rank[rank],
+                      rank == members.front(),
+                      with_inputs,
+                      sum.kernels);
       sum.part(Part::compute) = nanoseconds(std::llround(excess));
       if (unit->level == LateUnit::stage)
         stage =
@@ -354,7 +363,7 @@ class Investigation {
                                                         : "Without its lateness",
                       time_in_words(step - *one.saved),
                       time_in_words(step),
-                      named > 1 ? "; of what all that are named cost together its part is" : ":");
+                      named > 1 ? "; its part of what all named cost together is" : ":");
     else
       text += " That is";
     text +=

@@ -20,6 +20,17 @@ double sum_of_times(const std::vector<double>& times) {
   return std::accumulate(times.begin(), times.end(), 0.0);
 }
 
+/// Of sums of so many values each; the last block may be shorter.
+double sum_of_squares(const std::vector<double>& values, std::size_t block) {
+  double squares = 0.0;
+  for (std::size_t i = 0; i < values.size(); i += block) {
+    double sum = 0.0;
+    for (std::size_t j = i; j < std::min(i + block, values.size()); ++j) sum += values[j];
+    squares += sum * sum;
+  }
+  return squares;
+}
+
 /// Places of the longest operations in `sums`, at most eight: together 80 % of all, if they
 /// suffice.
 std::vector<std::uint32_t> longest_operations(const std::vector<double>& sums) {
@@ -216,11 +227,12 @@ void JobReplay::measure_pieces() {
   }
   std::map<std::int32_t, std::vector<std::uint32_t>> groups;  // of peers
   for (std::uint32_t rank = 0; rank < ranks; ++rank) groups[group_of(rank)].push_back(rank);
-  std::vector<Times> squares(ranks, Times(kinds + 1));  // by operation, last of whole pieces
+  std::vector<Times> squares(ranks, Times(kinds));  // of what is beyond the peers, by operation
+  std::vector<Times> beyond(ranks);                 // the same of whole pieces, by piece
   for (const auto& [group, members] : groups)
     for (const Pieces& run : runs)
       for (std::size_t at = 0; at < run.count * kinds; at += kinds) {
-        Times whole(ranks);
+        for (const std::uint32_t one : members) beyond[one].push_back(0.0);
         for (std::size_t kind = 0; kind < kinds; ++kind) {
           double sum = 0.0;
           double all = 0.0;
@@ -233,10 +245,9 @@ void JobReplay::measure_pieces() {
             const double residual =
                 run.times[one][at + kind] - pace * times_[one][operations[kind]];
             squares[one][kind] += residual * residual / n;
-            whole[one] += residual;
+            beyond[one].back() += residual;
           }
         }
-        for (const std::uint32_t one : members) squares[one][kinds] += whole[one] * whole[one] / n;
       }
   double variance = 0.0;     // of whole pieces
   double independent = 0.0;  // the same if operations varied each for itself
@@ -248,10 +259,14 @@ void JobReplay::measure_pieces() {
       roots += std::sqrt(squares[rank][kind]);
     }
     alike += roots * roots;
-    variance += squares[rank][kinds];
+    variance += sum_of_squares(beyond[rank], 1) / n;
     const auto peers = static_cast<double>(groups[group_of(rank)].size());
+    // Pieces that follow each other may be of one micro-batch.
+    double most = 0.0;
+    for (std::size_t block = 1; block == 1 || 8 * block <= beyond[rank].size(); block *= 2)
+      most = std::max(most, sum_of_squares(beyond[rank], block));
     standard_error_.push_back(n > 1.0 && totals_[rank] > 0.0
-                                  ? std::sqrt(squares[rank][kinds] * n) / totals_[rank] *
+                                  ? std::sqrt(most) / totals_[rank] *
                                         (peers > 1.0 ? peers / (peers - 1.0) : 1.0)
                                   : 1.0);
   }
@@ -291,8 +306,8 @@ bool JobReplay::is_peer(std::uint32_t rank, std::uint32_t other, LateUnit level)
 SlowUnit JobReplay::unit_of(LateUnit level,
                             const std::string& name,
                             const std::vector<std::uint32_t>& members) const {
-  SlowUnit unit{level, name, members, {}, 0.0};
-  std::set<std::uint32_t> peers;
+  SlowUnit unit{level, name, members, {}};
+  std::vector<bool> known(totals_.size());  // of the peers
   const auto count = static_cast<double>(members.size());
   double least = 1e9;
   double error = 0.0;
@@ -300,10 +315,14 @@ SlowUnit JobReplay::unit_of(LateUnit level,
     Times usual;
     for (std::uint32_t other = 0; other < totals_.size(); ++other)
       if (is_peer(member, other, level) && std::ranges::find(members, other) == members.end()) {
-        peers.insert(other);
+        if (!known[other]) unit.peers.push_back(other);
+        known[other] = true;
         usual.push_back(totals_[other]);
       }
     const double of_peers = median(usual).value_or(0.0);
+    if (member == members.front() && !usual.empty())
+      unit.compared = *std::ranges::min_element(
+          unit.peers, {}, [&](std::uint32_t other) { return std::abs(totals_[other] - of_peers); });
     const double excess = slow_[member] || of_peers <= 0.0 ? 0.0 : totals_[member] / of_peers - 1.0;
     unit.excess += excess / count;
     least = std::min(least, excess);
@@ -313,7 +332,6 @@ SlowUnit JobReplay::unit_of(LateUnit level,
   if (least < 0.5 * unit.excess || unit.excess < certain * error ||
       unit.excess < (level == LateUnit::stage ? 0.05 : 0.03))
     unit.excess = 0.0;
-  unit.peers.assign(peers.begin(), peers.end());
   return unit;
 }
 

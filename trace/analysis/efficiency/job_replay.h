@@ -11,6 +11,7 @@ struct SlowUnit {
   std::string name;                    // "rank 3", "pipeline stage 3", "host node-2"
   std::vector<std::uint32_t> members;  // places, ascending
   std::vector<std::uint32_t> peers;    // of any member
+  std::uint32_t compared = 0;          // of the first member's peers the median one
   double excess = 0.0;                 // beyond the median peer, of what that one takes; the mean
 };
 
