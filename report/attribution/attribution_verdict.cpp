@@ -44,20 +44,16 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
   const Attribution& job = view.attribution;
   const auto& all = job.stragglers.stragglers;
   if (straggler.saved && job.stragglers.saved && job.efficiency) {
-    using attribution::LateUnit;
-    const auto saved = all.size() > 1 ? *job.stragglers.saved : *straggler.saved;
-    const std::string others =
-        all.size() > 1 ? fmt::format(" and {} more", all.size() - 1) : std::string();
-    const std::string without =
-        straggler.level == LateUnit::rotating
-            ? "With micro-batches of equal lengths" +
-                  (others.empty() ? "" : " and without" + others.substr(4))
-            : fmt::format("Without the lateness of {}{}", straggler.unit, others);
-    return fmt::format("{} a step takes {} instead of {} ({} less); {}.",
-                       without,
-                       seconds(job.efficiency->step_time - saved),
-                       seconds(job.efficiency->step_time),
-                       percent(in_seconds(saved) / in_seconds(job.efficiency->step_time)),
+    const double whole = in_seconds(job.efficiency->step_time);
+    const double saved = in_seconds(*job.stragglers.saved);
+    const bool rotating = straggler.level == attribution::LateUnit::rotating;
+    return fmt::format("Without {}{}{} a step takes {} instead of {} ({} less); {}.",
+                       rotating ? "changes in " : "the lateness of ",
+                       straggler.unit,
+                       all.size() > 1 ? fmt::format(" and {} more", all.size() - 1) : "",
+                       seconds(whole - saved),
+                       seconds(whole),
+                       percent(saved / whole),
                        cause_text(straggler));
   }
   const double lost = straggler.exposed_per_step_ms * 1e-3;

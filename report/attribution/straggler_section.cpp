@@ -260,9 +260,8 @@ Section efficiency_section(const AttributionView& view) {
         format_quantity(number(1.0 - efficiency->load_balance), Unit::percent),
         format_quantity(number(share), Unit::percent),
         share < 1.0 - efficiency->load_balance
-            ? " The rest stays: other differences in compute, and waiting for turns and transfers "
-              "that compute of the straggler hid."
-            : " Load balance counts compute only."));
+            ? " The rest turns into waiting for turns and transfers, or is of other ranks."
+            : ""));
   }
   section.tables = {factors_table(*efficiency),
                     what_if_table(view),

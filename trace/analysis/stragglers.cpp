@@ -114,11 +114,11 @@ class Investigation {
  public:
   Investigation(const JobReplay& replay, const std::vector<attribution::StepLedger>& ledger)
       : replay_(replay),
-        job_(replay.job()),
+        job_(replay.job),
         numbers_(job_),
-        alignment_(replay.alignment()),
-        waits_(replay.waits()),
-        steps_(replay.steps()),
+        alignment_(replay.alignment),
+        waits_(replay.waits),
+        steps_(replay.steps),
         takes_turns_(takes_turns(waits_)) {
     std::vector<IntervalSet> computing;
     for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
@@ -141,9 +141,9 @@ class Investigation {
         charges_.by_step, job_.recordings.size(), steps_.numbers, 0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
     std::vector<Straggler>& named = report.stragglers;
-    std::vector<Straggler> others;  // not by what they compute
-    std::vector<const SlowUnit*> unit_of(job_.recordings.size());
-    for (const SlowUnit& unit : replay_.slow_units())
+    std::vector<Straggler> others;                                 // not by what they compute
+    std::vector<const SlowUnit*> unit_of(job_.recordings.size());  // by rank
+    for (const SlowUnit& unit : replay_.slow_units)
       for (const std::uint32_t member : unit.members) unit_of[member] = &unit;
     for (std::uint32_t rank = 0; rank < unit_of.size(); ++rank) {
       const SlowUnit* unit = waits_.collectives.empty() ? nullptr : unit_of[rank];
@@ -152,14 +152,14 @@ class Investigation {
         Straggler late = describe({rank}, recurrence, report);
         const bool other = is_other_cause(late.cause);
         // Compute that is longer now on this rank, now on that one is chance or a rotating load.
-        const bool chance = replay_.reason().empty() && report.recurrence == Recurrence::rotating;
+        const bool chance = replay_.reason.empty() && report.recurrence == Recurrence::rotating;
         if (other || !(as_unit || chance)) others.push_back(std::move(late));
         as_unit = as_unit && (!other || unit->members.size() > 1);
       }
       if (as_unit && unit->members.front() == rank)
         named.push_back(describe(unit->members, recurrence, report, unit));
     }
-    if (replay_.rotating_load() && !waits_.collectives.empty()) named.push_back(rotating_load());
+    if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
     settle(report);
     // What a unit or a rotating load makes others wait for, they explain.
     double known = 0.0;
@@ -220,7 +220,7 @@ class Investigation {
         if (!is_unit(one))
           return !is_other_cause(one.cause) && one.gpu_seconds < 0.25 * charged[one.unit];
         one.significant = *report.saved > alignment_.report.error;
-        return lost(one.gpu_seconds * 1e9) < std::max(least_recurring, std::abs(replay_.error()));
+        return lost(one.gpu_seconds * 1e9) < std::max(least_recurring, std::abs(replay_.error));
       });
     }
   }
@@ -250,9 +250,6 @@ class Investigation {
     Straggler straggler;
     straggler.rank = Rank{static_cast<int>(members.front())};
     straggler.unit = unit != nullptr ? unit->name : numbers_.names(members);
-    const double others =
-        std::max(1.0, static_cast<double>(job_.recordings.size() - members.size()));
-    Excess sum = excess_.by_rank[members.front()];
     bool dropped = false;
     for (const std::uint32_t rank : members) {
       for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
@@ -260,73 +257,72 @@ class Investigation {
         add_bounded(straggler.exposed, report.exposed[waiting][rank]);
       }
       straggler.collectives += std::ranges::count(found_.delays, rank, &Delay::late);
-      straggler.exposed_per_step_ms +=
-          charges_.cost[rank] / others / std::max(1, steps_.numbers) / 1e6;
       straggler.gpu_seconds += charges_.cost[rank] / 1e9;
       dropped |= dropped_records(job_.recordings[rank]);
+      if (members.size() > 1) straggler.members.push_back(Rank{static_cast<int>(rank)});
     }
-    straggler.steps = recurrence.by_rank[members.front()];
+    const auto others = static_cast<double>(job_.recordings.size() - members.size());
+    straggler.exposed_per_step_ms =
+        straggler.gpu_seconds / std::max(1.0, others) / std::max(1, steps_.numbers) * 1e3;
     straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
                             alignment_.report.error;
+    Excess sum = excess_.by_rank[members.front()];
     // To have waited for its turn made it no later than those that waited for theirs.
     if (takes_turns_) sum.part(Part::exposed_wait) = nanoseconds::zero();
     std::optional<std::string> stage;
     if (unit != nullptr) {
       straggler.level = unit->level;
-      for (const std::uint32_t rank : members)
-        if (members.size() > 1) straggler.members.push_back(Rank{static_cast<int>(rank)});
-      straggler.steps = 0;
-      double excess = 0.0;  // ns, of all members
-      for (const auto& [number, compute] : compute_) {
-        const auto mean = [&](const std::vector<std::uint32_t>& ranks) {
-          double all = 0.0;
-          for (const std::uint32_t rank : ranks)
-            all += compute[rank] / static_cast<double>(ranks.size());
-          return all;
-        };
-        const double longer = mean(unit->members) - mean(unit->peers);
-        straggler.steps += longer > 0.5 * unit->excess * mean(unit->peers);
-        excess += longer * static_cast<double>(members.size());
-      }
-      sum = {};
-      const bool with_inputs = all_have_inputs(job_);
-      for (const EfficiencyWindow& run : replay_.windows().runs)
-        for (const std::uint32_t rank : {members.front(), unit->compared})
-          add_kernels(RankView(job_.recordings[rank], alignment_.map, rank),
-                      run.by_rank[rank],
-                      rank == members.front(),
-                      with_inputs,
-                      sum.kernels);
-      sum.part(Part::compute) = nanoseconds(std::llround(excess));
+      std::tie(sum, straggler.steps) = excess_of(*unit);
       if (unit->level == LateUnit::stage)
         stage =
             fmt::format("{} computes {:.2f} times as long as the others, on all of its {} replicas",
                         unit->name,
                         1.0 + unit->excess,
                         members.size());
+      straggler.sentence = fmt::format("computes {:.2f} times as long as {}, in",
+                                       1.0 + unit->excess,
+                                       stage ? "the other stages" : "its peers");
+    } else {
+      straggler.steps = recurrence.by_rank[members.front()];
+      straggler.sentence = fmt::format(
+          "keeps the other GPUs waiting {} per step on average and is the largest cause in",
+          time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))));
     }
+    straggler.sentence += fmt::format(
+        " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
     straggler.shares = cause_shares(sum, stage, numbers_);
     if (dropped)
       straggler.shares = {{LateCause::undecided,
                            sum.total(),
                            "its recording dropped records: what it did is not known whole"}};
     straggler.cause = named_cause(straggler.shares);
-    straggler.sentence =
-        unit == nullptr
-            ? fmt::format(
-                  "keeps the other GPUs waiting {} per step on average and is the largest "
-                  "cause in {} of {} step{}.",
-                  time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))),
-                  straggler.steps,
-                  steps_.numbers,
-                  steps_.numbers == 1 ? "" : "s")
-            : fmt::format("computes {:.2f} times as long as {}, in {} of {} step{}.",
-                          1.0 + unit->excess,
-                          stage ? "the other stages" : "its peers",
-                          straggler.steps,
-                          steps_.numbers,
-                          steps_.numbers == 1 ? "" : "s");
     return straggler;
+  }
+
+  /// What the unit computes longer than its peers, with kernels of its first rank, and the steps in
+  /// which it is at least half as much as on average.
+  std::pair<Excess, std::int32_t> excess_of(const SlowUnit& unit) const {
+    Excess sum;
+    std::int32_t steps = 0;
+    for (const auto& [number, compute] : compute_) {
+      double longer = 0.0;
+      double usual = 0.0;
+      for (std::size_t i = 0; i < unit.members.size(); ++i) {
+        longer += compute[unit.members[i]] - compute[unit.compared[i]];
+        usual += compute[unit.compared[i]];
+      }
+      steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
+      add_bounded(sum.part(Part::compute), nanoseconds(std::llround(longer)));
+    }
+    const bool with_inputs = all_have_inputs(job_);
+    for (const EfficiencyWindow& run : replay_.windows.runs)
+      for (const std::uint32_t rank : {unit.members.front(), unit.compared.front()})
+        add_kernels(RankView(job_.recordings[rank], alignment_.map, rank),
+                    run.by_rank[rank],
+                    rank == unit.members.front(),
+                    with_inputs,
+                    sum.kernels);
+    return {std::move(sum), steps};
   }
 
   Straggler rotating_load() const {
@@ -342,19 +338,16 @@ class Investigation {
   /// Who it is, how often, what it costs, and why.
   std::string sentence(const Straggler& one, std::size_t named) const {
     const double share = lost(one.gpu_seconds * 1e9);
-    std::string text = one.unit;
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     const auto& stage =
         job_.recordings[static_cast<std::size_t>(one.rank.index)].origin.pipeline_stage;
-    if (!one.members.empty()) {
-      std::vector<std::uint32_t> members;
-      for (const Rank rank : one.members) members.push_back(static_cast<std::uint32_t>(rank.index));
-      text += fmt::format(" ({})", numbers_.names(members));
-    } else if (stage && one.level == LateUnit::rank) {
-      text += fmt::format(" (pipeline stage {})", *stage);
-    }
+    std::string text = one.unit;
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    std::vector<std::uint32_t> members;
+    for (const Rank rank : one.members) members.push_back(static_cast<std::uint32_t>(rank.index));
+    if (!members.empty()) text += fmt::format(" ({})", numbers_.names(members));
+    if (stage && one.level == LateUnit::rank) text += fmt::format(" (pipeline stage {})", *stage);
     text += " " + one.sentence;
-    const nanoseconds step = replay_.windows().step_time;
+    const nanoseconds step = replay_.windows.step_time;
     if (one.saved)
       text +=
           fmt::format(" {} a step takes {} instead of {}{}",
@@ -364,10 +357,9 @@ class Investigation {
                       time_in_words(step - *one.saved),
                       time_in_words(step),
                       named > 1 ? "; its part of what all named cost together is" : ":");
-    else
-      text += " That is";
     text +=
-        fmt::format(" {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
+        fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
+                    one.saved ? "" : " That is",
                     100.0 * share,
                     three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
                                                   static_cast<double>(job_size(job_).at_least))));
@@ -425,7 +417,7 @@ class Investigation {
 
 StragglerReport find_stragglers(const JobReplay& replay,
                                 const std::vector<attribution::StepLedger>& ledger) {
-  const Job& job = replay.job();
+  const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));

@@ -20,7 +20,7 @@ JobPlan plan_of(int stages, int replicas, Fault fault, double strength, int plac
   plan.replicas = replicas;
   plan.micro_batches = 2 * stages;
   plan.steps = 6;
-  plan.timeline = true;
+  plan.timeline = stages > 1;
   plan.fault = fault;
   plan.strength = strength;
   plan.place = place;
@@ -115,7 +115,7 @@ TEST_CASE("All GPUs of a host that are slow alike are one host") {
 TEST_CASE("Lengths that change from micro-batch to micro-batch are no rank's fault") {
   const bool pipeline = GENERATE(true, false);
   const Outcome outcome =
-      outcome_of(plan_of(pipeline ? 4 : 1, pipeline ? 4 : 8, Fault::rotating_lengths, 1.4, 0));
+      outcome_of(plan_of(pipeline ? 4 : 1, pipeline ? 4 : 8, Fault::rotating_lengths, 0.6, 0));
   require_named(outcome, LateUnit::rotating, "the lengths of the micro-batches");
   CHECK(outcome.result.stragglers.recurrence == attribution::Recurrence::rotating);
 }
@@ -136,7 +136,7 @@ TEST_CASE("Two equally slow GPUs save together what neither saves alone") {
 TEST_CASE("In a healthy job nobody is named") {
   const int stages = GENERATE(1, 4);
   JobPlan plan = plan_of(stages, 4, Fault::none, 0.0, 0);
-  plan.timeline = GENERATE(true, false);
+  plan.timeline = GENERATE(true, false) && stages > 1;
   plan.noise = 0.03;
   const Outcome outcome = outcome_of(plan);
   CHECK(outcome.result.stragglers.stragglers.empty());

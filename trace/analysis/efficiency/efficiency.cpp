@@ -56,24 +56,23 @@ double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
 const Change without_transfer{.no_transfer = true};
 const Change without_transfer_and_host{.no_transfer = true, .no_host_delay = true};
 
+void add(const std::string& change, nanoseconds saved, Efficiency& result) {
+  result.what_if.push_back({change, result.step_time - saved, saved});
+}
+
 /// Step without the lateness of one straggler, and of all, where that is not asked of any job.
 void add_stragglers(const attribution::StragglerReport& report, Efficiency& result) {
   std::string names;
-  const auto add = [&](const std::string& change, nanoseconds saved) {
-    result.what_if.push_back({change, result.step_time - saved, saved});
-  };
   std::size_t count = 0;
   for (const Straggler& one : report.stragglers) {
     if (!one.saved) continue;
     names += (names.empty() ? "" : " and ") + one.unit;
-    ++count;
-    if (one.level != LateUnit::stage && one.level != LateUnit::rotating && one.significant &&
-        count <= most_stragglers)
-      add(fmt::format("without {}'s lateness", one.unit), *one.saved);
+    if (++count <= most_stragglers && one.significant && one.level != LateUnit::stage &&
+        one.level != LateUnit::rotating)
+      add(fmt::format("without {}'s lateness", one.unit), *one.saved, result);
   }
-  if (count > 1 && report.saved)
-    add("without the lateness of " + (count > most_stragglers ? "all that are named" : names),
-        *report.saved);
+  if (count > most_stragglers) names = "all that are named";
+  if (count > 1 && report.saved) add("without the lateness of " + names, *report.saved, result);
 }
 
 /// Runs of consecutive steps all of which count on every rank, still without their times; the
@@ -175,37 +174,37 @@ double length(const ReplayGraph& run, std::int64_t end) {
 
 EfficiencyResult measure_efficiency(const JobReplay& replay,
                                     const attribution::StragglerReport& stragglers) {
-  if (!replay.reason().empty()) return {std::nullopt, replay.reason()};
+  if (!replay.reason.empty()) return {std::nullopt, replay.reason};
   Efficiency result;
-  result.window = replay.windows().description;
-  result.runtime = replay.runtime();
-  result.step_time = replay.windows().step_time;
-  result.useful = replay.useful();
-  result.replay_error = replay.error();
+  result.window = replay.windows.description;
+  result.runtime = replay.runtime;
+  result.step_time = replay.windows.step_time;
+  result.useful = replay.useful;
+  result.replay_error = replay.error;
   std::vector<std::pair<std::string, Change>> questions{
       {"", without_transfer_and_host},
       {"with transfers that take no time", without_transfer},
       {"with communication hidden under compute", {.no_communication = true}},
       {"with hosts that launch in time", {.no_host_delay = true}}};
-  if (replay.has_stages())
+  if (replay.stages > 1)
     questions.emplace_back("with the work spread evenly over the pipeline's stages",
                            replay.even_stages());
-  if (replay.rotating_load())
+  if (replay.rotating_load)
     questions.emplace_back("with micro-batches of equal lengths", Change{.typical_pieces = true});
   std::vector<Change> changes;
   for (const auto& [text, change] : questions) changes.push_back(change);
   const std::vector<double> ratios = replay.ratios(changes);
   const double runtime = in_ns(result.runtime);
   set_factors(result, runtime * ratios[1], runtime * ratios[0]);
-  const double transfer = largest_transfer(replay.waits(), replay.windows()) / runtime;
+  const double transfer = largest_transfer(replay.waits, replay.windows) / runtime;
   add_stragglers(stragglers, result);
   for (std::size_t i = 1; i < questions.size(); ++i) {
     const double least = changes[i].no_communication ? std::min(transfer, 1.0) : 0.0;
-    const nanoseconds time(std::llround(in_ns(result.step_time) * std::max(ratios[i], least)));
-    result.what_if.push_back({questions[i].first, time, result.step_time - time});
+    const double saved = in_ns(result.step_time) * (1.0 - std::max(ratios[i], least));
+    add(questions[i].first, nanoseconds(std::llround(saved)), result);
   }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
-  result.critical_path = critical_path(replay.job(), replay.alignment().map, replay.runs());
+  result.critical_path = critical_path(replay.job, replay.alignment.map, replay.runs);
   return {std::move(result), ""};
 }
 
@@ -221,7 +220,8 @@ void settle_costs(const JobReplay& replay,
                   attribution::StragglerReport& report) {
   constexpr std::size_t most = 8;
   const std::vector<Straggler>& all = report.stragglers;
-  if (all.empty() || all.size() > most || !replay.reason().empty()) return;
+  report.saved.reset();
+  if (all.empty() || all.size() > most || !replay.reason.empty()) return;
   std::vector<Change> changes{replay.without(all)};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<Straggler> others = all;
@@ -230,7 +230,7 @@ void settle_costs(const JobReplay& replay,
     changes.push_back(replay.without(others));
   }
   const std::vector<double> ratios = replay.ratios(changes);
-  const double step = in_ns(replay.windows().step_time);
+  const double step = in_ns(replay.windows.step_time);
   std::vector<double> parts;
   for (std::size_t i = 1; i < ratios.size(); i += 2)
     parts.push_back(1.0 - ratios[i] + std::max(0.0, ratios[i + 1] - ratios[0]));

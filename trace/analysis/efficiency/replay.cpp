@@ -161,7 +161,7 @@ class Replay {
     const std::int64_t recorded = node.end - node.start;
     if (node.kind != DeviceNode::Kind::compute) return recorded;
     double pace = change_.typical_pieces ? node.typical : 1.0;
-    if (!change_.compute.empty()) pace *= change_.compute[node.rank * operations_ + node.operation];
+    if (!change_.compute.empty()) pace *= change_.compute[node.rank];
     return pace == 1.0 ? recorded : std::llround(static_cast<double>(recorded) * pace);
   }
 
@@ -172,7 +172,6 @@ class Replay {
 
   const ReplayGraph& graph_;
   const Change& change_;
-  std::size_t operations_ = change_.compute.size() / std::max<std::size_t>(graph_.ranks.size(), 1);
   std::vector<std::int64_t> device_starts_;
   std::vector<std::int64_t> host_starts_;
   std::vector<Arrivals> arrivals_;

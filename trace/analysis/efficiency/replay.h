@@ -136,7 +136,7 @@ struct Change {
   bool typical_pieces = false;  // compute takes DeviceNode::typical of the recorded time
   /// By rank: it is never one that the others wait for. Empty: as recorded.
   std::vector<bool> on_time{};
-  /// By rank, then by operation: what compute takes, of the recorded time. Empty: as recorded.
+  /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
   std::vector<double> compute{};
 
   bool excuses(std::uint32_t rank) const { return rank < on_time.size() && on_time[rank]; }
