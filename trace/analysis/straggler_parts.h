@@ -2,8 +2,7 @@
 /// What the sources of stragglers share: delays, their charges and their causes.
 #pragma once
 
-#include "trace/analysis/steps.h"
-#include "trace/analysis/waits.h"
+#include "trace/analysis/ledger.h"
 
 #include <array>
 
