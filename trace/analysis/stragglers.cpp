@@ -217,8 +217,12 @@ class Investigation {
       settle_costs(replay_, step_gpu_time() * steps_.numbers / 1e9, report);
       std::erase_if(named, [&](Straggler& one) {
         if (!one.saved) return one.level == LateUnit::rotating;
-        if (!is_unit(one))
-          return !is_other_cause(one.cause) && one.gpu_seconds < 0.25 * charged[one.unit];
+        if (!is_unit(one)) {
+          if (one.gpu_seconds >= 0.25 * charged[one.unit]) return false;
+          one.saved.reset();
+          one.gpu_seconds = charged[one.unit];
+          return one.cause <= LateCause::pipeline_stage;  // those of compute
+        }
         one.significant = *report.saved > alignment_.report.error;
         return lost(one.gpu_seconds * 1e9) < std::max(least_recurring, std::abs(replay_.error));
       });
@@ -363,6 +367,8 @@ class Investigation {
                     100.0 * share,
                     three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
                                                   static_cast<double>(job_size(job_).at_least))));
+    if (!one.saved && replay_.reason.empty())
+      text += " A replay without its lateness does not save that: part of it is not explained.";
     if (one.level == LateUnit::stage)
       text += " The model is cut unevenly, no single GPU is to blame.";
     else if (one.level != LateUnit::rotating)
