@@ -367,7 +367,7 @@ Change JobReplay::without(const std::vector<attribution::Straggler>& stragglers)
     if (one.level == LateUnit::rotating) continue;
     const bool computes = one.cause == LateCause::slower_kernels ||
                           one.cause == LateCause::longer_kernels ||
-                          one.cause == LateCause::more_work ||
+                          (one.cause == LateCause::more_work && stages > 1) ||
                           (one.cause == LateCause::undecided && is_slow(one.rank));
     SlowUnit unit;
     for (const Rank rank : one.members)

@@ -49,7 +49,8 @@ class JobReplay {
   bool is_slow(Rank place) const { return slow_[static_cast<std::size_t>(place.index)]; }
   /// Without the lateness of all of `stragglers`: those that compute longer take as long as their
   /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; for
-  /// any other late rank nobody waits.
+  /// any other late rank nobody waits, nor, outside of pipelines, for one that does more: kernels
+  /// that others do not run have launches and gaps of their own.
   Change without(const std::vector<attribution::Straggler>& stragglers) const;
   /// Every stage computes as long as their mean. One stage alone, or one replica of it, saves
   /// little: the next one takes its place.
