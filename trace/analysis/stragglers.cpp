@@ -224,7 +224,11 @@ class Investigation {
           return one.cause <= LateCause::pipeline_stage;  // those of compute
         }
         one.significant = *report.saved > alignment_.report.error;
-        return lost(one.gpu_seconds * 1e9) < std::max(least_recurring, std::abs(replay_.error));
+        const double least = std::max(least_recurring, std::abs(replay_.error));
+        if (lost(one.gpu_seconds * 1e9) >= least) return false;
+        one.saved.reset();  // the waiting that was measured stands where the replay has none of it
+        one.gpu_seconds = charged[one.unit];
+        return lost(one.gpu_seconds * 1e9) < least_without_chance;
       });
     }
   }
