@@ -42,8 +42,9 @@ Answer answer_of(const JobPlan& plan, const Attribution& result) {
     if (!one.varies && one.ranks.size() == 1) return {Fault::slow_link, one.ranks.front().index};
   for (const attribution::Straggler& one : result.stragglers.stragglers) {
     if (!one.significant) continue;
-    if (one.cause == LateCause::pipeline_stage)
+    if (one.level == attribution::LateUnit::stage)
       return {Fault::slow_stage, one.rank.index / plan.replicas};
+    if (one.level == attribution::LateUnit::rotating) return {Fault::rotating_lengths, -1};
     if (result.stragglers.recurrence == attribution::Recurrence::rotating)
       return {Fault::rotating_lengths, -1};
     if (one.cause == LateCause::communication) return {Fault::slow_link, one.rank.index};
@@ -55,9 +56,11 @@ Answer answer_of(const JobPlan& plan, const Attribution& result) {
 
 /// What a step would save without the fault, in ns; absent when that is not predicted.
 std::optional<double> predicted_saving(const JobPlan& plan, const Attribution& result) {
-  if (!result.efficiency || plan.fault == Fault::rotating_lengths) return std::nullopt;
+  if (!result.efficiency) return std::nullopt;
   const std::string change = plan.fault == Fault::slow_stage
                                  ? "with the work spread evenly over the pipeline's stages"
+                             : plan.fault == Fault::rotating_lengths
+                                 ? "with micro-batches of equal lengths"
                                  : fmt::format("without rank {}'s lateness", plan.place);
   for (const auto& one : result.efficiency->what_if)
     if (one.change == change) return static_cast<double>(one.saved.count());

@@ -2,8 +2,7 @@
 /// What the sources of stragglers share: delays, their charges and their causes.
 #pragma once
 
-#include "trace/analysis/steps.h"
-#include "trace/analysis/waits.h"
+#include "trace/analysis/ledger.h"
 
 #include <array>
 
@@ -55,6 +54,12 @@ struct KernelPair {
 };
 /// By name and shape of the launch, which is empty where it is not recorded.
 using KernelPairs = std::map<std::pair<std::string_view, std::string_view>, KernelPair>;
+
+/// Adds the compute kernels of a rank that begin in the window, on the late or the other side; in
+/// shapes operators' inputs count `with_inputs`, which needs all recordings to have them.
+void add_kernels(
+    const RankView& rank, TimeInterval window, bool late, bool with_inputs, KernelPairs& kernels);
+bool all_have_inputs(const Job& job);
 
 /// What a late rank did longer than the rank that it is compared with, since they last met:
 /// differences late - compared of the parts of a window; they sum to `total()`.

@@ -117,6 +117,7 @@ StragglerReport stragglers() {
   report.total[0][1] = 35us;
   Straggler straggler;
   straggler.rank = Rank{late};
+  straggler.unit = "rank 3";
   straggler.waited = 3 * 4 * 4690us;
   straggler.exposed = 3 * 4 * 3990us;
   straggler.exposed_per_step_ms = 3.99;

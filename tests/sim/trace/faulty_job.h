@@ -61,8 +61,9 @@ struct JobPlan {
   double transfer_ns = 2e6;  // of a collective; a message takes a tenth
   Fault fault = Fault::none;
   double strength = 0.0;
-  int place = 0;  // rank, or stage, that has the fault
-  int every = 1;  // how-manieth step has the fault
+  int place = 0;                   // rank, or stage, that has the fault
+  std::vector<int> more_places{};  // further ones
+  int every = 1;                   // how-manieth step has the fault
   Repair repair = Repair::none;
   double noise = 0.02;             // normal, of the logarithm of every duration
   double outliers = 1e-4;          // chance of a kernel to take 4 times as long
@@ -177,7 +178,9 @@ class JobSimulator {
   }
 
   bool has(Fault fault, int place) const {
-    return plan_.fault == fault && plan_.place == place && plan_.repair != Repair::removed &&
+    const bool placed = plan_.place == place ||
+                        std::ranges::find(plan_.more_places, place) != plan_.more_places.end();
+    return plan_.fault == fault && placed && plan_.repair != Repair::removed &&
            step_ % plan_.every == 0;
   }
   double compute_factor(int rank, int micro_batch) const {
