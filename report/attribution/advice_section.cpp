@@ -27,15 +27,26 @@ std::optional<Advice> advice_on(const std::string& cause) {
 
 std::vector<Advice> advice_for(const AttributionView& view) {
   const attribution::Attribution& attribution = view.attribution;
-  std::vector<std::string> causes;
+  const auto gain = [&](std::optional<attribution::Nanoseconds> saved) -> std::optional<double> {
+    if (!saved || !attribution.efficiency) return std::nullopt;
+    return share_of(in_seconds(*saved), in_seconds(attribution.efficiency->step_time));
+  };
+  const auto gain_if = [&](std::string_view change) -> std::optional<double> {
+    if (!attribution.efficiency) return std::nullopt;
+    const auto& all = attribution.efficiency->what_if;
+    const auto found = std::ranges::find(all, change, &attribution::Efficiency::WhatIf::change);
+    return found == all.end() ? std::nullopt : gain(found->saved);
+  };
+  std::vector<std::pair<std::string, std::optional<double>>> causes;
   const auto& stragglers = attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(stragglers, &attribution::Straggler::significant);
   if (worst != stragglers.end()) {
     const bool host = worst->cause == attribution::LateCause::host && !worst->shares.empty();
-    causes.push_back(host ? worst->shares.front().detail
-                          : attribution::late_cause_name(worst->cause));
+    causes.emplace_back(
+        host ? worst->shares.front().detail : attribution::late_cause_name(worst->cause),
+        gain(worst->saved));
   }
-  if (!attribution.slow_fabric.empty()) causes.push_back("slow fabric");
+  if (!attribution.slow_fabric.empty()) causes.emplace_back("slow fabric", std::nullopt);
   std::map<double, Part, std::greater<>> losses;
   for (const Part part : recording_parts)
     if (view.averages) losses.emplace(view.averages->mean.share(part), part);
@@ -45,24 +56,34 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     const auto most =
         static_cast<attribution::HostCause>(std::ranges::max_element(late) - late.begin());
     if (part == Part::host_late)
-      causes.push_back(attribution::host_cause_name(most));
+      causes.emplace_back(attribution::host_cause_name(most),
+                          gain_if("with hosts that launch in time"));
+    else if (part == Part::exposed_transfer || part == Part::exposed_undivided)
+      causes.emplace_back(part_name(part), gain_if("with communication hidden under compute"));
     else if (part != Part::exposed_wait || worst == stragglers.end())
-      causes.push_back(part_name(part));
+      causes.emplace_back(part_name(part), std::nullopt);
   }
-  if (view.averages && causes.empty()) causes.push_back(part_name(Part::compute));
+  if (view.averages && causes.empty()) causes.emplace_back(part_name(Part::compute), std::nullopt);
   std::vector<Advice> found;
-  for (const std::string& cause : causes)
+  for (const auto& [cause, share] : causes)
     if (const auto advice = advice_on(cause);
         advice && !advice->url.empty() && found.size() < 3 &&
         !std::ranges::count(found, advice->text, &Advice::text))
-      found.push_back(*advice);
+      found.push_back({cause, advice->text, advice->url, share});
   return found;
 }
 
 Section advice_section(const AttributionView& view) {
   Section section{"advice", "What to try"};
   for (const Advice& one : advice_for(view))
-    section.list.push_back(fmt::format("{}: {} See {}", capitalised(one.cause), one.text, one.url));
+    section.list.push_back(
+        fmt::format("{}: {}{} See {}",
+                    capitalised(one.cause),
+                    one.text,
+                    one.gain ? fmt::format(" Predicted: saves up to {} of the step.",
+                                           format_quantity(number(*one.gain), Unit::percent))
+                             : "",
+                    one.url));
   return section;
 }
 }  // namespace scaleworth::report

@@ -291,6 +291,7 @@ void document(Fields& json, const AttributionView& view) {
     entry("cause", one.cause);
     entry("text", one.text, "What to try.");
     entry("url", one.url);
+    entry("gain", one.gain, "Of the step, at most, by the replay.");
   });
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");

@@ -151,7 +151,8 @@ Table limit_rows(Table table, const std::string& what);
 struct Advice {
   std::string cause;
   std::string text;
-  std::string url;  // empty: nothing is advised, `text` says why
+  std::string url;               // empty: nothing is advised, `text` says why
+  std::optional<double> gain{};  // of the step, at most, by the replay
 };
 /// By the name that reports print; absent when the file does not know it.
 std::optional<Advice> advice_on(const std::string& cause);
