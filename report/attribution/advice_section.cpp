@@ -51,7 +51,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   for (const Part part : recording_parts)
     if (view.averages) losses.emplace(view.averages->mean.share(part), part);
   for (const auto& [share, part] : losses) {
-    if (share < 0.03 || part == Part::compute) continue;
+    if (share < least_loss_to_act_on || part == Part::compute) continue;
     const auto& late = view.averages->mean.host_late_by_cause;
     const auto most =
         static_cast<attribution::HostCause>(std::ranges::max_element(late) - late.begin());

@@ -156,7 +156,9 @@ struct Advice {
 };
 /// By the name that reports print; absent when the file does not know it.
 std::optional<Advice> advice_on(const std::string& cause);
-/// At most three: on the worst straggler, slow fabric and parts from 3 % of the step on.
+/// Of a step; a part other than compute that takes less is not worth an action.
+inline constexpr double least_loss_to_act_on = 0.03;
+/// At most three: on the worst straggler, slow fabric and parts from that share of the step on.
 std::vector<Advice> advice_for(const AttributionView& view);
 Section advice_section(const AttributionView& view);
 

@@ -103,11 +103,66 @@ std::string loss_headline(const AveragedJob& job, Part part) {
                      most);
 }
 
+/// Nothing is worth an action.
+bool healthy(const AttributionView& view) {
+  return view.averages && view.attribution.slow_fabric.empty() &&
+         view.averages->mean.share(largest_loss(*view.averages)) < least_loss_to_act_on;
+}
+
+/// Without the type of its result and namespaces, 48 characters at most.
+std::string short_kernel_name(std::string name) {
+  const std::size_t end = std::min(name.find_first_of("<("), name.size());
+  const std::size_t space = name.find_last_of(" :", end);
+  if (space != std::string::npos && end < name.size()) name.erase(0, space + 1);
+  return name.size() <= 48 ? name : name.substr(0, 45) + "...";
+}
+
+std::string healthy_headline(const AveragedJob& job) {
+  return fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}. ",
+                     percent(job.mean.share(Part::compute)),
+                     seconds(job.mean.step.mean),
+                     percent(least_loss_to_act_on));
+}
+
+/// Where the compute goes. Kernels of the classes named below do about one operation per byte that
+/// they move, where a GPU's roofline bends at ten and more, whatever their shapes.
+std::string compute_line(const Attribution& job) {
+  using attribution::WorkClass;
+  std::vector<std::pair<std::string, attribution::Nanoseconds>> kernels;
+  double whole = 0.0;
+  double memory_bound = 0.0;
+  for (const attribution::ClassifiedTime& one : job.classes) {
+    if (one.work_class == WorkClass::communication || one.work_class == WorkClass::copy) continue;
+    kernels.insert(kernels.end(), one.largest.begin(), one.largest.end());
+    whole += in_seconds(one.time);
+    for (const WorkClass simple : {WorkClass::normalization,
+                                   WorkClass::elementwise,
+                                   WorkClass::reduction,
+                                   WorkClass::embedding,
+                                   WorkClass::optimizer})
+      if (one.work_class == simple) memory_bound += in_seconds(one.time);
+  }
+  if (kernels.empty()) return "";
+  std::ranges::sort(kernels, std::greater<>(), &decltype(kernels)::value_type::second);
+  kernels.resize(std::min<std::size_t>(kernels.size(), 3));
+  std::string largest;
+  for (const auto& [name, time] : kernels)
+    largest += fmt::format("{}{} {}",
+                           largest.empty() ? "" : ", ",
+                           short_kernel_name(name),
+                           percent(in_seconds(time) / whole));
+  return fmt::format(
+      "Of the compute, {} is in kernels that are memory-bound by kind (element-wise, "
+      "normalization, reduction, optimizer). Largest: {}.",
+      percent(memory_bound / whole),
+      largest);
+}
+
 /// Why no rank is named; what a rank that is alone loses, only it can have caused.
 std::string no_straggler_named(const AttributionView& view) {
   const std::string& reason = view.attribution.stragglers.abstention;
   std::string loss;
-  if (view.attribution.recordings.size() == 1 && view.averages)
+  if (view.attribution.recordings.size() == 1 && view.averages && !healthy(view))
     loss = loss_headline(*view.averages, largest_loss(*view.averages)) + " ";
   return loss + "No straggler is named: " +
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
@@ -188,8 +243,11 @@ Verdict judge_attribution(const AttributionView& view) {
   } else {
     verdict.headline = no_straggler_named(view);
   }
+  if (worst == stragglers.end() && healthy(view))
+    verdict.headline = healthy_headline(*view.averages) + verdict.headline;
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
   if (view.averages) lines.push_back(step_line(*view.averages));
+  if (view.averages && healthy(view)) lines.push_back(compute_line(attribution));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));

@@ -138,6 +138,34 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
       "ms (27.5 %). No straggler is named: One rank alone cannot tell who was late.");
 }
 
+TEST_CASE("a job without a loss worth an action is healthy, and where its compute goes is said",
+          "[attribution]") {
+  auto job = large_job(2);
+  job.stragglers.finding = attribution::StragglerFinding::no_straggler;
+  job.stragglers.abstention = "no rank is late";
+  // 80 ms of compute: 40, 20 and 16 in the three largest kernels, 20 in element-wise ones.
+  using attribution::WorkClass;
+  job.classes = {{WorkClass::communication, 1, 900ms, {{"ncclDevKernel", 900ms}}},
+                 {WorkClass::gemm, 9, 60ms, {{"gemm_a", 40ms}, {"gemm_b", 16ms}}},
+                 {WorkClass::elementwise, 4, 20ms, {{"void at::native::add<at::Tensor>()", 20ms}}}};
+  const auto options = fixture::attribution_options();
+  const Verdict verdict = judge_attribution({job, options, average(job)});
+  CHECK(verdict.answer == Answer::yes);
+  CHECK(
+      verdict.headline ==
+      "Healthy: 100.0 % of each step of 1.00 ms is compute, and no loss reaches 3.0 %. No rank is "
+      "late.");
+  CHECK(verdict.lines.at(1) ==
+        "Of the compute, 25.0 % is in kernels that are memory-bound by kind (element-wise, "
+        "normalization, reduction, optimizer). Largest: gemm_a 50.0 %, add<at::Tensor>() 25.0 %, "
+        "gemm_b 20.0 %.");
+  for (auto& ledger : job.ledger) {
+    ledger.parts[0] = 960us;
+    ledger.part(Part::launch_gap) = 40us;
+  }
+  CHECK(judge_attribution({job, options, average(job)}).headline == "No rank is late.");
+}
+
 TEST_CASE("what nobody can divide into wait and transfer is n/a in every format", "[attribution]") {
   const auto job = fixture::lone_recording();
   const json document = as_json(job);
