@@ -35,8 +35,8 @@ void fill(const SharedLibrary& library, CublasLt& table) {
   constexpr std::int64_t oldest = 120000;
   const auto version = static_cast<std::int64_t>(get_version());
   if (version < oldest) {
-    throw UnusableLibrary(fmt::format(
-        "version {} is too old, {} is needed", version_text(version), version_text(oldest)));
+    throw UnusableLibrary(
+        "version {} is too old, {} is needed", version_text(version), version_text(oldest));
   }
   table = {{{.version = version_text(version), .library = &library}}};
 }

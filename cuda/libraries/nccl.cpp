@@ -27,7 +27,7 @@ void fill(const SharedLibrary& library, Nccl& table) {
   constexpr int oldest = 21800;
   if (version < oldest) {
     throw UnusableLibrary(
-        fmt::format("version number {} is too old, {} is needed", version, version_text(oldest)));
+        "version number {} is too old, {} is needed", version, version_text(oldest));
   }
   table = {{{.version = version_text(version), .library = &library}}};
 }

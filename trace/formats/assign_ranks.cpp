@@ -108,11 +108,11 @@ std::string decide(std::vector<Recording>& recordings) {
   }
   if (twice)
     throw UserError(
-        fmt::format("{} and {} are both rank {}: give one recording per rank of one run, or put "
-                    "the ranks into the names (rank-0.json)",
-                    recordings[twice->first].origin.file,
-                    recordings[twice->second].origin.file,
-                    *metadata[twice->first]));
+        "{} and {} are both rank {}: give one recording per rank of one run, or put "
+        "the ranks into the names (rank-0.json)",
+        recordings[twice->first].origin.file,
+        recordings[twice->second].origin.file,
+        *metadata[twice->first]);
   Ranks known = metadata;  // and file names for the rest
   for (std::size_t i = 0; i < known.size(); ++i)
     if (!known[i]) known[i] = names[i];
@@ -235,11 +235,10 @@ constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
 constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
 
 [[noreturn]] void refuse(const Recording& a, const Recording& b, const std::string& why) {
-  throw UserError(
-      fmt::format("{} and {} are of different runs ({}): give the recordings of one run",
+  throw UserError("{} and {} are of different runs ({}): give the recordings of one run",
                   a.origin.file,
                   b.origin.file,
-                  why));
+                  why);
 }
 
 /// Refuses recordings for which `fact` is known and differs; `unit` follows it in the message.

@@ -58,8 +58,8 @@ class FileSource final : public ByteSource {
 
  private:
   [[noreturn]] void fail(const char* what) const {
-    throw UserError(fmt::format(
-        "{} {}: {}. Check the path and its permissions.", path_, what, std::strerror(errno)));
+    throw UserError(
+        "{} {}: {}. Check the path and its permissions.", path_, what, std::strerror(errno));
   }
 
   std::string path_;
@@ -78,7 +78,7 @@ class DecompressedSource : public ByteSource {
       : stored_(std::move(stored)), input_(compressed_piece_bytes) {}
 
   [[noreturn]] void refuse_memory() const {
-    throw UserError(fmt::format("{}: there is no memory to decompress it", name()));
+    throw UserError("{}: there is no memory to decompress it", name());
   }
 
   /// The next piece in `input_`; none at the end, which is damage `inside` of a part.

@@ -187,10 +187,9 @@ class Walk {
     if (!source_.damage().empty())
       recording_.remarks.push_back(fmt::format("Read as far as possible: {}.", source_.damage()));
     if (!found_events_)
-      throw UserError(
-          fmt::format("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
+      throw UserError("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
                       source_.name(),
-                      source_.damage().empty() ? "" : " (" + source_.damage() + ")"));
+                      source_.damage().empty() ? "" : " (" + source_.damage() + ")");
   }
 
  private:

@@ -691,10 +691,10 @@ std::vector<Recording> read_kineto(ByteSource& source,
   reader.finish();
   if (recording.device_events.empty() && recording.host_events.empty() &&
       recording.step_marks.empty() && !reader.saw_operations())
-    throw UserError(fmt::format(
+    throw UserError(
         "{} holds no events of the PyTorch profiler{}: record with activities CPU and CUDA.",
         source.name(),
-        source.damage().empty() ? "" : " (" + source.damage() + ")"));
+        source.damage().empty() ? "" : " (" + source.damage() + ")");
   return recordings;
 }
 }  // namespace scaleworth::trace

@@ -136,8 +136,8 @@ std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& r
     }
   }
   if (recordings.empty())
-    throw UserError(fmt::format("{} was exported by scaleworth and changed since: export it again",
-                                source.name()));
+    throw UserError("{} was exported by scaleworth and changed since: export it again",
+                    source.name());
   return recordings;
 }
 }  // namespace scaleworth::trace

@@ -371,10 +371,10 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   });
   if (contents.processes.empty()) {
     const auto& damaged = database.trouble().damaged;
-    throw UserError(fmt::format(
+    throw UserError(
         "{} holds no work on a GPU{}: record with nsys profile --trace=cuda,nvtx and export again",
         path,
-        damaged.empty() ? "" : " (" + damaged.front() + ")"));
+        damaged.empty() ? "" : " (" + damaged.front() + ")");
   }
   read_host_tables(contents);
   read_ranges(contents);

@@ -183,11 +183,11 @@ Side& Contents::device(std::int64_t global_id, std::int32_t device) {
   Process& process = processes[process_of(global_id)];
   Side& side = process.devices[device];
   if (processes.size() > most_processes || process.devices.size() > most_devices)
-    throw UserError(fmt::format(
+    throw UserError(
         "the file names more than {} processes, or more than {} devices of one process: "
         "it is damaged; export the report again",
         most_processes,
-        most_devices));
+        most_devices);
   return side;
 }
 
