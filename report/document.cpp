@@ -8,8 +8,6 @@
 #include <cmath>
 #include <variant>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::string incomplete(const Run& run) {

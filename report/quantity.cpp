@@ -6,8 +6,6 @@
 #include <cmath>
 #include <span>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr int most_digits = 5;

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 /// Every parameter that a table may use, so that all reports have the same columns.

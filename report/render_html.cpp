@@ -6,8 +6,6 @@
 #include <array>
 #include <cctype>
 
-#include <fmt/format.h>
-
 // Files that are part of the binary because every HTML report carries them. Defined by assembler
 // files that CMake writes (cmake/embed.cmake).
 extern "C" {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t gap = 2;

@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::trace {

@@ -4,7 +4,6 @@
 #include <system_error>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <link.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/nccl.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 // The library that is opened need not be the header's version: these are what both sides must

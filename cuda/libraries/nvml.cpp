@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 std::string text_of(Nvml::Function<char*, Nvml::Number> read) {

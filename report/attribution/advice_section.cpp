@@ -5,8 +5,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 extern const char scaleworth_asset_advice[];
 extern const char scaleworth_asset_advice_end[];
 

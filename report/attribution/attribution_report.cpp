@@ -6,8 +6,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t most_summary_ranks = 8;

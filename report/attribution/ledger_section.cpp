@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::string rank_name(const AveragedLedger& ledger) {

@@ -8,8 +8,6 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 /// More ranks than this: the longest bars, the largest entries.

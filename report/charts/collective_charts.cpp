@@ -10,8 +10,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;

@@ -10,8 +10,6 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using decide::Cause;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using decide::DecisionRow;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using decide::DecisionRow;

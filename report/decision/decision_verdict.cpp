@@ -8,8 +8,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 /// Amounts below are printed by their digits, and those of rows by their work.

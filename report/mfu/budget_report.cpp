@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::vector<NextCommand> next_commands(const BudgetView& view) {

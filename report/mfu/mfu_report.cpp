@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <span>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 /// "300 billion", "1.4 trillion", "609524".

@@ -6,8 +6,6 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t longest = 60;  // of a command that is repeated

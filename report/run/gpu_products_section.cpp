@@ -5,8 +5,6 @@
 
 #include <functional>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;

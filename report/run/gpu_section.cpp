@@ -7,8 +7,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 Column gpu_column() {
   return parameter("gpu", "GPU", Unit::count);

@@ -14,7 +14,6 @@
 #include <limits>
 #include <set>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::report {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;

@@ -12,8 +12,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr std::size_t least_points = 3;

@@ -12,8 +12,6 @@
 #include <limits>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 /// From section "gpu N". The datasheet is found by PCI device id; none for a GPU

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr double above_link = 1.02;

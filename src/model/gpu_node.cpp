@@ -14,8 +14,6 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 std::string basis_of(const SlowestProduct& slowest) {

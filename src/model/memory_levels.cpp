@@ -11,8 +11,6 @@
 #include <map>
 #include <random>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr const char* nontemporal_prefix = "non-temporal ";

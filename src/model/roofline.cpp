@@ -9,8 +9,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 /// Below this ratio of thread-CPU time to wall time of all workers, foreign work took part of the

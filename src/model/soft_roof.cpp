@@ -7,7 +7,6 @@
 #include <limits>
 
 #include <Eigen/Core>
-#include <fmt/format.h>
 #include <unsupported/Eigen/LevenbergMarquardt>
 
 namespace scaleworth::model {

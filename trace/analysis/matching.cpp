@@ -9,8 +9,6 @@
 #include <span>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 using attribution::CollectiveKind;
 

@@ -8,8 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::SlowFabric;

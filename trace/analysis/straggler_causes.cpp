@@ -7,8 +7,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;

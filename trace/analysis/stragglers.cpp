@@ -9,8 +9,6 @@
 #include <numeric>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;

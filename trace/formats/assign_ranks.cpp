@@ -12,8 +12,6 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using Ranks = std::vector<std::optional<std::int32_t>>;

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>

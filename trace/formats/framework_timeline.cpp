@@ -11,7 +11,6 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 // Defined by an assembler file that CMake writes (cmake/embed.cmake).

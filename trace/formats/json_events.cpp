@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 /// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.

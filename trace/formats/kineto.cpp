@@ -13,7 +13,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 namespace scaleworth::trace {

@@ -20,7 +20,6 @@
 #include <functional>
 #include <set>
 
-#include <fmt/format.h>
 #include <glob.h>
 #include <unistd.h>
 

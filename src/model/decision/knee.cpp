@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace scaleworth::decide {
 using model::SpeedupPoint;
 using model::TimeAt;

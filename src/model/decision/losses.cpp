@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <span>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::decide {

@@ -8,7 +8,6 @@
 #include <set>
 
 #include <Eigen/Dense>
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {

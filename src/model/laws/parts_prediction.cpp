@@ -7,8 +7,6 @@
 #include <numbers>
 #include <random>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 constexpr int draw_count = 200;

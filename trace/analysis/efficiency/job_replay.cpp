@@ -9,8 +9,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::LateCause;

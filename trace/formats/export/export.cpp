@@ -9,7 +9,6 @@
 #include <memory>
 #include <numeric>
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 namespace scaleworth::trace {

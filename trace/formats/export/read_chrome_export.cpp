@@ -9,7 +9,6 @@
 #include <map>
 #include <type_traits>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::trace {

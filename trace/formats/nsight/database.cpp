@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <sqlite3.h>
 
 namespace scaleworth::trace::nsight {

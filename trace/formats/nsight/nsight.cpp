@@ -11,8 +11,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace::nsight {
 namespace {
 /// The ranges of one kind on one thread.

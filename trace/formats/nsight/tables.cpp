@@ -7,8 +7,6 @@
 #include <initializer_list>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace::nsight {
 namespace {
 constexpr std::size_t most_processes = 1024;

@@ -8,8 +8,6 @@
 #include <bit>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace::recording {
 namespace {
 // Strings inside of a frame: each with its length before it.
