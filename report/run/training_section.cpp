@@ -199,9 +199,7 @@ void put_row(Fields& json, const ScalingRow& one) {
   json("tokens_per_step", one.tokens);
   json("step_time_s", one.step);
   FIELDS(json, one.speedup, one.efficiency, one.karp_flatt, one.tokens_per_second, one.final_loss);
-  json("mfu_measured", one.mfu_measured);
-  json("mfu_basis", one.mfu_basis, or_null);
-  json("mfu_peak", one.mfu_peak);
+  FIELDS(json, one.mfu_measured, or_null(one.mfu_basis), one.mfu_peak);
   json("cost_per_million_tokens_usd", one.cost_per_million_tokens);
   json("cost_per_run_usd", one.cost_per_run);
   json("cost_plateau", one.cost_plateau);
@@ -215,8 +213,7 @@ void put_row(Fields& json, const ScalingRow& one) {
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
   FIELDS(json, one.name, one.prediction, one.basis, one.serial, one.coherency);
-  json("not_identifiable", one.not_identifiable, or_null);
-  FIELDS(json, one.correlation, one.next_count);
+  FIELDS(json, or_null(one.not_identifiable), one.correlation, one.next_count);
   json("single_rank_step_time_s", one.single);
   FIELDS(json, one.residual, one.reproduces_measured);
   json("fastest_ranks", one.fastest);
@@ -298,8 +295,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     of("price_cancels", choice.price_cancels);
   });
   json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {
-    of("owner", cause.owner, or_null);
-    of("explained", cause.explained);
+    FIELDS(of, or_null(cause.owner), cause.explained);
     of.array("mixture", cause.mixture, [](Fields& each, const auto& part) {
       each("part", part.first);
       each("share_of_loss", part.second);
@@ -310,7 +306,6 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     of("ranks", one.count);
     FIELDS(of, one.rank, one.cost);
   });
-  json("slowed", scaling.slowed, or_null);
-  FIELDS(json, scaling.quality_held, scaling.quality_note);
+  FIELDS(json, or_null(scaling.slowed), scaling.quality_held, scaling.quality_note);
 }
 }  // namespace scaleworth::report
