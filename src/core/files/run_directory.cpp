@@ -183,7 +183,8 @@ constexpr auto probe_fields = [](auto& fields, auto& probe) {
 };
 
 constexpr auto run_fields = [](auto& fields, auto& run) {
-  FIELDS(fields, run.tool_version, run.git_revision);
+  fields("tool_version", run.tool_version);
+  fields("git_revision", run.git_revision);
   fields("started_at", run.started_at, "ISO 8601, UTC.");
   fields("command_line", run.command_line);
   fields("suite", run.suite, "How thorough the run was: quick or standard.");
