@@ -155,9 +155,7 @@ auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
 }
 template <class Outer, class Inner>
 auto nested(const std::vector<Outer>& outers, Inner inner) {
-  std::vector<Nested<Outer>> rows;
-  for (const Outer& outer : outers) rows.push_back({{&outer}});
-  return nested(rows, inner);
+  return nested(mapped(outers, [](const Outer& one) { return Nested<Outer>{{&one}}; }), inner);
 }
 
 template <class Project, class T>

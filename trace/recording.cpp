@@ -75,10 +75,8 @@ std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
 }
 
 std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
-  std::vector<std::uint32_t> ranks;
-  for (const std::uint32_t place : places)
-    ranks.push_back(static_cast<std::uint32_t>(at(place).index));
-  return rank_names(ranks);
+  return rank_names(mapped(
+      places, [&](std::uint32_t place) { return static_cast<std::uint32_t>(at(place).index); }));
 }
 
 void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) {

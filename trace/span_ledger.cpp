@@ -284,8 +284,8 @@ class LedgerBuilder {
 
   void add_span(StepLedger& entry, const Span& span) {
     if (span.activity == Activity::collective_wait) {
-      const auto found = arrivals_.find({span.step, span.sequence});
-      if (found != arrivals_.end()) return add_wait(entry, span, found->second);
+      if (const auto* found = value_at(arrivals_, {span.step, span.sequence}))
+        return add_wait(entry, span, *found);
       lose(ledger_, "unsplit_waits", 1);
     }
     entry.part(part_of.at(static_cast<std::size_t>(span.activity))) += span.end - span.start;

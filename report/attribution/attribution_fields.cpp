@@ -114,9 +114,7 @@ void straggler(Fields& json, const AttributionView& view, const attribution::Str
        attribution::late_unit_name(one.level),
        "rank, pipeline stage, host, replica or rotating load.");
   json("unit", one.unit, or_null);
-  std::vector<int> members;
-  for (const Rank member : one.members) members.push_back(member.index);
-  json("members", members, "Ranks of a level above rank.");
+  json("members", mapped(one.members, &Rank::index), "Ranks of a level above rank.");
   json("saved_ns", one.saved, "Of the mean step, by a replay in which it alone is not late.");
   json("waited_ns", one.waited, "By all ranks, exposed or not.");
   json("exposed_ns", one.exposed);

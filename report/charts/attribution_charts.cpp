@@ -34,8 +34,7 @@ Json rank_axis(const std::string& field, const std::string& title) {
 
 /// Ranks to draw: all, or those with the least and the most waiting when there are too many.
 std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
-  std::vector<const AveragedLedger*> ranks;
-  for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);
+  auto ranks = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
   if (ranks.size() <= most_bars) return ranks;
   std::ranges::stable_sort(
       ranks, {}, [](const auto* rank) { return rank->part(Part::exposed_wait).mean; });

@@ -136,8 +136,7 @@ Json point_layers(const RooflineResult& roofline) {
 
 Json roofline_spec(const RooflineResult& roofline) {
   const Range range = intensities(roofline);
-  std::vector<std::string> precisions;
-  for (const auto& roof : roofline.soft_roofs) precisions.push_back(roof.precision);
+  const auto precisions = mapped(roofline.soft_roofs, &SoftRoof::precision);
   // Room above the peak for points that beat it.
   const double lowest = std::min(range_of(roof_rows(roofline, range, true), "rate").low,
                                  range_of(level_rows(roofline, range, true), "rate").low) /

@@ -15,10 +15,9 @@ namespace {
 using namespace model;
 
 const ScalingResult* strong_result(const Analysis& analysis) {
-  const auto found = std::ranges::find_if(analysis.scaling, [](const auto& result) {
+  return find_in(analysis.scaling, true, [](const auto& result) {
     return result.mode == "strong" && !result.rows.empty();
   });
-  return found == analysis.scaling.end() ? nullptr : &*found;
 }
 
 int largest_drawn(int most, const CurveLayers& layers) {
@@ -185,10 +184,9 @@ Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   Json x = rank_channel(last);
   x["title"] = decision.axis == decide::Axis::load ? "load" : "count";
   const std::vector<std::string> names = series_names(layers);
-  std::vector<std::string> colours;
-  for (const std::string& name : names) {
-    colours.push_back(css(name == measured ? "ink" : name == ideal ? "muted" : "series-1"));
-  }
+  const auto colours = mapped(names, [](const std::string& name) {
+    return css(name == measured ? "ink" : name == ideal ? "muted" : "series-1");
+  });
   return layered_spec(height,
                       x,
                       y,

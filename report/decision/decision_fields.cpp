@@ -208,8 +208,7 @@ void put_ledgers(Fields& json, const Decision& decision) {
         "POP factors: parallel = load_balance * host * dependency * transfer; null for the reason "
         "in no_factors.");
     ledger.object("factors", one.factors, [](Fields& of, const attribution::Efficiency& factors) {
-      std::vector<double> useful;
-      for (const auto time : factors.useful) useful.push_back(seconds(time));
+      const auto useful = mapped(factors.useful, [](auto time) { return seconds(time); });
       FIELDS(of, or_null(factors.parallel), or_null(factors.load_balance), or_null(factors.host));
       FIELDS(of, or_null(factors.dependency), or_null(factors.transfer));
       of("step_s", seconds(factors.runtime), "Mean step of the slowest rank, s.");

@@ -22,10 +22,9 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 
 Table pairs_table(const BudgetView& view) {
   using Pair = model::OptimalPair;
-  std::vector<std::string> notes;
-  for (const Pair& pair : view.answer.pairs) {
-    notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
-  }
+  std::vector<std::string> notes = mapped(view.answer.pairs, [](const Pair& pair) {
+    return fmt::format("{}: {}.", pair.approach, pair.source);
+  });
   notes.emplace_back(
       "FLOPs = 6 x parameters x tokens: attention is left out; parameters are the active ones "
       "without the input embedding (unless it is the head too). "

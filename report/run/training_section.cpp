@@ -64,8 +64,8 @@ Table shares(const Scaling& scaling) {
     if (std::ranges::count(names, part) == 0) names.push_back(part);
   }
   const auto share_of = [](const ScalingRow& row, const std::string& name) {
-    const auto found = std::ranges::find(row.shares, name, &StepShare::part);
-    return found == row.shares.end() ? std::nullopt : std::optional(found->share);
+    const StepShare* found = find_in(row.shares, name, &StepShare::part);
+    return found ? std::optional(found->share) : std::nullopt;
   };
   for (const auto& name : names) {
     std::string id = "share_" + name;
@@ -137,11 +137,6 @@ const ScalingLaw* shown_law(const ScalingResult& result) {
   return shown;
 }
 
-const CurvePoint* point_at(const ScalingLaw& law, int ranks) {
-  const auto found = std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
-  return found == law.curve.end() ? nullptr : &*found;
-}
-
 /// The largest measured count, then doublings up to the fastest.
 std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
   std::vector<int> counts;
@@ -158,7 +153,7 @@ void add_columns(std::vector<ColumnOf<int>>& columns,
                  const ScalingLaw& law) {
   const auto of = [&law](auto project) {
     return [&law, project](int ranks) {
-      const auto* point = point_at(law, ranks);
+      const auto* point = find_in(law.curve, ranks, &CurvePoint::ranks);
       return point ? as_cell(std::invoke(project, *point)) : Cell{};
     };
   };
@@ -255,7 +250,7 @@ Section worth_summary(const Analysis& analysis) {
       counts = counts_of(result, *law);
       note = law->prediction ? "Prediction from measured parts" : "Fitted law";
       const auto beyond = [law](int ranks) {
-        const auto* point = point_at(*law, ranks);
+        const auto* point = find_in(law->curve, ranks, &CurvePoint::ranks);
         return point && point->extrapolated;
       };
       columns.push_back({parameter("ranks", "Forecast"), [=](int ranks) {

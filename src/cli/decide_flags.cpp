@@ -83,10 +83,9 @@ std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideO
 /// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
 std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
   const std::optional<model::OwnedTerms> owned = owned_of(command, options);
-  std::vector<decide::Regime> regimes;
-  for (const std::string& text : options.regimes) {
-    regimes.push_back(regime_of(text, options.request.spot, owned));
-  }
+  auto regimes = mapped(options.regimes, [&](const std::string& text) {
+    return regime_of(text, options.request.spot, owned);
+  });
   if (!options.regimes_file.empty()) {
     const std::string text = toml_file::read_small_file(options.regimes_file);
     std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));

@@ -2,11 +2,11 @@
 /// Plain events: what one rank did from when to when. Probes record them, trace/ analyses them.
 #pragma once
 
+#include "src/core/lists.h"
+
 #include <chrono>
 #include <compare>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace scaleworth {
 /// A process of the job; cannot be mixed up with a count.

@@ -44,8 +44,7 @@ constexpr std::array known_formats{KnownFormat{"fp64", 8.0, 8.0},
 
 /// Null for an unknown format.
 const KnownFormat* element_bytes(const std::string& precision) {
-  const auto* found = std::ranges::find(known_formats, precision, &KnownFormat::name);
-  return found == known_formats.end() ? nullptr : found;
+  return find_in(known_formats, precision, &KnownFormat::name);
 }
 
 bool accumulates_two_ways(const std::string& precision) {

@@ -249,8 +249,7 @@ HostEvidence::HostEvidence(const RankView& rank) {
 }
 
 const HostThread* HostEvidence::thread(std::uint32_t index) const {
-  const auto found = threads.find(index);
-  return found == threads.end() ? nullptr : &found->second;
+  return value_at(threads, index);
 }
 
 LaunchCalls::LaunchCalls(const Recording& recording) : recording_(recording) {

@@ -344,8 +344,7 @@ void compare_steps(const CountedSteps& steps,
     if (steps.counts(one.excluded)) by_step[one.step].push_back(&one);
   const auto add = [&](const auto& time_of) {  // of a ledger or an excess
     for (const auto& step : by_step) {
-      std::vector<nanoseconds> times;
-      for (const StepLedger* one : step.second) times.push_back(time_of(*one));
+      const auto times = mapped(step.second, [&](const auto* one) { return time_of(*one); });
       for (const StepLedger* one : step.second)
         add_bounded(time_of(by_rank.at(static_cast<std::size_t>(one->rank.index))),
                     time_of(*one) - upper_median(times));

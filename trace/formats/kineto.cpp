@@ -553,8 +553,7 @@ class KinetoReader final : public TraceReader {
 
   bool is_kept_operation(std::string_view name) {
     operation_ = name;
-    const auto found = kept_operations_.find(operation_);
-    if (found != kept_operations_.end()) return found->second;
+    if (const auto* found = value_at(kept_operations_, operation_)) return *found;
     return kept_operations_.emplace(operation_, keep_(name)).first->second;
   }
 

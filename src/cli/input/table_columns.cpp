@@ -507,9 +507,7 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
     columns[i]->factor = 1.0 / unit_of(loads);
   }
   std::map<std::string, int> repeats;
-  std::vector<TableRow> rows;
-  for (const RawRow& row : table.rows) rows.push_back(built_row(row, columns, repeats));
-  return rows;
+  return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });
 }
 
 decide::TableKind kind_of(const Columns& columns) {

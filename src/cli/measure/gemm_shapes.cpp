@@ -30,12 +30,7 @@ probes::GemmWork parse_shape(const std::string& text) {
 }
 
 std::string number_format_names() {
-  std::string names;
-  for (const probes::NumberFormat format : probes::all_number_formats) {
-    names += names.empty() ? "" : ", ";
-    names += probes::number_format_name(format);
-  }
-  return names;
+  return listed(probes::all_number_formats, probes::number_format_name);
 }
 
 namespace {

@@ -236,8 +236,7 @@ int Session::conclude() {
 }
 
 ProbeRecord& Session::record(const std::string& probe) {
-  const auto found = std::ranges::find(run_.probes, probe, &ProbeRecord::name);
-  if (found != run_.probes.end()) return *found;
+  if (auto* found = find_in(run_.probes, probe, &ProbeRecord::name)) return *found;
   run_.probes.emplace_back().name = probe;
   return run_.probes.back();
 }

@@ -75,8 +75,8 @@ class Session final : public probes::Recorder {
   template <class Probe, class Measure>
   void run_probes(std::span<const Probe> table, Measure measure) {
     for (const PlannedProbe& planned : plan_.probes) {
-      const auto probe = std::ranges::find(table, planned.name, &Probe::name);
-      if (probe != table.end()) run_probe(planned, [&] { measure(*probe); });
+      const Probe* probe = find_in(table, planned.name, &Probe::name);
+      if (probe) run_probe(planned, [&] { measure(*probe); });
     }
   }
   /// The whole of `measure`, or until a signal, which is remembered.

@@ -257,8 +257,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   RubricResult result;
   result.objective = objective_of(rows, rubric, axis, clock_priced);
   add_quality(result, rows, rubric);
-  std::vector<const DecisionRow*> passing;
-  for (const DecisionRow& row : rows) passing.push_back(&row);
+  auto passing = mapped(rows, [](const DecisionRow& row) { return &row; });
   for (const Gate& gate : gates_of(rows, rubric)) {
     Exclusion exclusion{gate.reason, {}, gate.mark};
     for (const DecisionRow& row : rows) {

@@ -161,8 +161,8 @@ class Losses {
 }  // namespace
 
 double Gap::share(Cause cause) const {
-  const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
-  return found == losses.end() ? 0.0 : found->share;
+  const CauseLoss* found = find_in(losses, cause, &CauseLoss::cause);
+  return found ? found->share : 0.0;
 }
 
 std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,

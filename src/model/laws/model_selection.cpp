@@ -202,9 +202,7 @@ double CombinedLaw::time(double count) const {
 }
 
 std::vector<double> CombinedLaw::times(double count) const {
-  std::vector<double> times;
-  for (const TimeAt& draw : draws) times.push_back(draw(count));
-  return times;
+  return mapped(draws, [=](const TimeAt& draw) { return draw(count); });
 }
 
 Interval<double> CombinedLaw::interval(double count) const {

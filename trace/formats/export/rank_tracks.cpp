@@ -358,10 +358,7 @@ class RankExporter {
     std::ranges::stable_sort(events, [](const Placed& a, const Placed& b) {
       return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
     });
-    std::vector<TimeInterval> times;
-    times.reserve(events.size());
-    for (const Placed& event : events) times.push_back(event.time);
-    const std::vector<std::uint32_t> lanes = assign_lanes(times, nesting);
+    const std::vector<std::uint32_t> lanes = assign_lanes(mapped(events, &Placed::time), nesting);
     const std::uint32_t last = *std::ranges::max_element(lanes);
     for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
       const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);

@@ -162,8 +162,8 @@ void Database::read_schema(const std::string& path) {
 }
 
 bool Database::has(std::string_view table, std::string_view column) const {
-  const auto found = tables_.find(table);
-  return found != tables_.end() && found->second.contains(column);
+  const auto* found = value_at(tables_, table);
+  return found && found->contains(column);
 }
 
 Rows Database::select(std::string_view table,

@@ -162,9 +162,7 @@ std::vector<bool> foreign_threads(const Process& process, const Recording& recor
   std::vector<bool> launches_here(threads, false);
   std::vector<bool> launches_elsewhere(threads, false);
   for (const auto& [device, side] : process.devices) {
-    std::vector<std::uint64_t> correlations;
-    for (const DeviceEvent& event : side.recording.device_events)
-      correlations.push_back(event.correlation);
+    auto correlations = mapped(side.recording.device_events, &DeviceEvent::correlation);
     std::ranges::sort(correlations);
     auto& launches = &side.recording == &recording ? launches_here : launches_elsewhere;
     for (const HostEvent& event : process.host.recording.host_events)
