@@ -45,10 +45,7 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
 
 Chart ledger_chart(const AttributionView& view) {
   Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
-  if (!view.averages) {
-    chart.missing = "No bars: no step was found.";
-    return chart;
-  }
+  if (!view.averages) return chart.without("No bars: no step was found.");
   StackedBars bars;
   for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
     const std::string bar = fmt::format("rank {}", rank->rank->index);
@@ -110,10 +107,7 @@ Chart matrix_chart(const AttributionView& view) {
                       {"time", time}});
     }
   }
-  if (!any) {
-    chart.missing = "No picture: no exposed waiting is charged to a rank.";
-    return chart;
-  }
+  if (!any) return chart.without("No picture: no exposed waiting is charged to a rank.");
   Json y = rank_axis("waits", "rank that waits");
   Json x = rank_axis("for", "rank that is waited for");
   x["axis"] = {{"labelAngle", 0}};
@@ -146,10 +140,7 @@ Chart timeline_chart(const AttributionView& view) {
     const double length = in_seconds(ledger.end - ledger.start) * 1e3;
     lengths[ledger.step][ledger.rank.index] = length;
   }
-  if (lengths.size() < 2) {
-    chart.missing = "No picture: it takes two steps.";
-    return chart;
-  }
+  if (lengths.size() < 2) return chart.without("No picture: it takes two steps.");
   const bool lines = view.averages && view.averages->ranks.size() <= most_lines;
   std::vector<Json> rows;
   for (const auto& [step, by_rank] : lengths) {

@@ -16,6 +16,11 @@ struct Chart {
   std::string how_to_read = {};  // axes and marks in one or two sentences
   Json spec = nullptr;           // null: no picture, `missing` says why
   std::string missing = {};
+
+  Chart without(std::string why) {
+    missing = std::move(why);
+    return *this;
+  }
 };
 
 /// Soft roofs, ceilings of the memory levels, measured ladder, placed matrix products.

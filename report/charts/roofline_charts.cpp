@@ -284,10 +284,8 @@ Chart roofline_chart(const Analysis& analysis) {
 Chart gpu_roofline_chart(const GpuResult& gpu) {
   Chart chart = chart_of(shown_roofline(gpu), "gpus");
   chart.id = fmt::format("roofline-gpu-{}", gpu.identity.ordinal);
-  if (chart.spec.is_null()) {
-    chart.missing = "No roofline: memory or products were not measured on this GPU.";
-    return chart;
-  }
+  if (chart.spec.is_null())
+    return chart.without("No roofline: memory or products were not measured on this GPU.");
   chart.title = fmt::format("GPU {}: {}", gpu.identity.ordinal, chart.title);
   chart.how_to_read +=
       " Formats without a ladder have the roof of their fastest product and the memory's read "
