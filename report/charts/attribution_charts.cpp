@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 #include "report/charts/chart_grammar.h"
-#include "report/charts/charts.h"
 
 #include <algorithm>
 #include <array>

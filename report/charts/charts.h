@@ -2,13 +2,27 @@
 /// Charts as Vega-Lite specifications: data and grammar, no drawing.
 #pragma once
 
-#include "report/json_values.h"
 #include "report/render_options.h"
+#include "src/core/units.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace scaleworth::report {
+using Json = nlohmann::ordered_json;
+
+/// Base units, null for what is not finite.
+inline Json json_value(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+template <int S, int B, int F, int D>
+Json json_value(Quantity<S, B, F, D> quantity) {
+  return json_value(quantity.value());
+}
+
 struct Chart {
   std::string id;
   std::string section;           // whose tables it stands beside

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
-#include "report/charts/charts.h"
 #include "report/names.h"
 #include "report/table.h"
 #include "src/model/collectives.h"
