@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include "src/core/error.h"
 #include "src/core/files/fields.h"
 
 #include <algorithm>

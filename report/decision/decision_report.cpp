@@ -4,7 +4,6 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
-#include "src/core/error.h"
 
 #include <algorithm>
 #include <bit>

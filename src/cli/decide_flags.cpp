@@ -3,7 +3,6 @@
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 

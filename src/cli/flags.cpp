@@ -3,7 +3,6 @@
 
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/version.h"
 #include "src/model/analysis.h"

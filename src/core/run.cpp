@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/run.h"
 
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/cost.h"
 
-#include "src/core/error.h"
-
 #include <algorithm>
 #include <cmath>
 

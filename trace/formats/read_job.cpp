@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/read_job.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"

@@ -3,7 +3,6 @@
 #include "probes/host/host_machine.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
-#include "src/core/error.h"
 
 #include <map>
 #include <memory>

@@ -6,7 +6,6 @@
 #include "probes/host/training/training.h"
 #include "probes/roofline.h"
 #include "src/cli/measure/session.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
 #include <filesystem>

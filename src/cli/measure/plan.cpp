@@ -2,7 +2,6 @@
 #include "src/cli/measure/plan.h"
 
 #include "probes/roofline.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
 namespace scaleworth::cli {

@@ -3,7 +3,6 @@
 
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/version.h"
 #include "trace/span_ledger.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 

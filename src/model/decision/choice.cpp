@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/choice.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/law_evidence.h"
 
-#include "src/core/error.h"
 #include "src/model/decision/causes.h"
 #include "src/model/laws/model_selection.h"
 

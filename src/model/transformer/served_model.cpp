@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/gpu.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/transformer.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/nsight/nsight.h"
 
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "trace/formats/nsight/contents.h"
 
