@@ -80,7 +80,7 @@ std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
 }
 
 void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) {
-  const auto number = [&](Rank& rank) { rank = numbers.at(static_cast<std::size_t>(rank.index)); };
+  const auto number = [&](Rank& rank) { rank = numbers.at(rank.place()); };
   for (attribution::RankRecording& one : result.recordings) number(one.rank);
   for (attribution::ClockReport::RankClock& one : result.clocks.ranks) number(one.rank);
   for (attribution::StepLedger& one : result.ledger) number(one.rank);

@@ -12,6 +12,7 @@ namespace scaleworth {
 /// A process of the job; cannot be mixed up with a count.
 struct Rank {
   int index = 0;
+  std::size_t place() const { return static_cast<std::size_t>(index); }
   auto operator<=>(const Rank&) const = default;
 };
 

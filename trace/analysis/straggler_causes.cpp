@@ -200,7 +200,7 @@ struct Examiner {
     }
     ledgers.resize(bounds.size());
     for (StepLedger& ledger : build_job_ledger(job, plan, waits, clocks))
-      ledgers[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
+      ledgers[ledger.rank.place()].push_back(std::move(ledger));
   }
 
   /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
@@ -346,8 +346,7 @@ void compare_steps(const CountedSteps& steps,
     for (const auto& step : by_step) {
       const auto times = mapped(step.second, [&](const auto* one) { return time_of(*one); });
       for (const StepLedger* one : step.second)
-        add_bounded(time_of(by_rank.at(static_cast<std::size_t>(one->rank.index))),
-                    time_of(*one) - upper_median(times));
+        add_bounded(time_of(by_rank.at(one->rank.place())), time_of(*one) - upper_median(times));
     }
   };
   for (const Part part : own_parts)

@@ -159,7 +159,7 @@ class Arrows {
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       for (const CommunicationSplit& split : by_rank[rank]) {
         if (!split.waited_for || !is_shown(rank, split)) continue;
-        const auto straggler = static_cast<std::size_t>(split.waited_for->index);
+        const auto straggler = split.waited_for->place();
         const auto from = shown.find({straggler, split.collective});
         if (straggler == rank || from == shown.end()) continue;
         out_[{straggler, from->second}].push_back(++number);
@@ -319,8 +319,7 @@ class RankExporter {
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
     std::string name = split.below_error ? part_name(Part::below_clock_error) : "wait";
-    if (split.waited_for)
-      name += " for " + rank_label(static_cast<std::size_t>(split.waited_for->index));
+    if (split.waited_for) name += " for " + rank_label(split.waited_for->place());
     track.add({time, name, "wait"});
   }
 
