@@ -42,10 +42,11 @@ struct NextCommand {
 };
 
 struct Document {
-  std::string title;       // tool and machine
-  std::string subtitle;    // when, suite, probes
-  std::string incomplete;  // why the run ended early and what is missing, empty when it did not
-  bool intervals = true;   // numbers may carry 95 % intervals, which the page then explains
+  std::string title;     // tool and machine
+  std::string subtitle;  // when, suite, probes
+  std::string incomplete =
+      {};                 // why the run ended early and what is missing, empty when it did not
+  bool intervals = true;  // numbers may carry 95 % intervals, which the page then explains
   Verdict verdict;
   std::vector<Section> sections;
   std::vector<NextCommand> next;

@@ -136,16 +136,13 @@ Verdict judge_budget(const BudgetView& view) {
 }
 
 Document compose_budget(const BudgetView& view) {
-  Document document;
-  document.title =
-      document_title(view.options.tool_version, "how large a model, on how many tokens?");
-  document.subtitle =
-      "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
-  document.intervals = false;
-  document.verdict = judge_budget(view);
-  document.sections.push_back({"pairs", "Pairs", {}, {}, {pairs_table(view)}});
-  document.next = next_commands(view);
-  return document;
+  return {
+      .title = document_title(view.options.tool_version, "how large a model, on how many tokens?"),
+      .subtitle = "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens",
+      .intervals = false,
+      .verdict = judge_budget(view),
+      .sections = {{"pairs", "Pairs", {}, {}, {pairs_table(view)}}},
+      .next = next_commands(view)};
 }
 }  // namespace
 
