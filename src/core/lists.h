@@ -26,8 +26,8 @@ auto* find_in(Range& range, const Value& value, Project project = {}) {
 }
 
 /// The value of a map at `key`; null without one.
-template <class Map>
-auto* value_at(Map& map, const typename Map::key_type& key) {
+template <class Map, class Key = typename Map::key_type>
+auto* value_at(Map& map, const Key& key) {
   const auto found = map.find(key);
   return found == map.end() ? nullptr : &found->second;
 }
