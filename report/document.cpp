@@ -4,7 +4,6 @@
 #include "report/names.h"
 #include "report/run/run_report.h"
 
-#include <algorithm>
 #include <cmath>
 #include <variant>
 

@@ -7,9 +7,6 @@
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
-#include <string>
-#include <vector>
-
 namespace scaleworth::report {
 enum class Answer { yes, no, unknown };
 const char* answer_name(Answer answer);

@@ -5,12 +5,6 @@
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
-#include <algorithm>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace scaleworth::report {
 /// The largest of a member; 0 for none.
 template <class T>

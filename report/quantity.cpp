@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/quantity.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>

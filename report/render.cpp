@@ -3,7 +3,6 @@
 
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <array>
 
 namespace scaleworth::report {

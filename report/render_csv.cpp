@@ -4,7 +4,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>

@@ -2,7 +2,6 @@
 #include "report/charts/charts.h"
 #include "report/render.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace scaleworth::report {

@@ -5,17 +5,11 @@
 #include "report/quantity.h"
 #include "src/core/span.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::report {
 enum class Role {

@@ -6,8 +6,6 @@
 #include "trace/analysis/stragglers.h"
 #include "trace/classify.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace scaleworth::trace {

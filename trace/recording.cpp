@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording.h"
 
-#include <algorithm>
 #include <array>
 #include <tuple>
 

@@ -4,12 +4,10 @@
 #include "src/core/files/run_names.h"
 #include "trace/formats/export/export_writer.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

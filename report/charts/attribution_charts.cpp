@@ -2,7 +2,6 @@
 #include "report/attribution/attribution_report.h"
 #include "report/charts/chart_grammar.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>

@@ -6,8 +6,6 @@
 #include "src/core/estimate.h"
 #include "src/model/analysis.h"
 
-#include <functional>
-
 namespace scaleworth::report {
 // Pieces of Vega-Lite grammar that several charts share. Colours are names of CSS variables of the
 // page, so that light, dark and print follow its style sheet.

@@ -6,8 +6,6 @@
 #include "src/core/units.h"
 
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

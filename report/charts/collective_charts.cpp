@@ -4,7 +4,6 @@
 #include "report/table.h"
 #include "src/model/collectives.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>

@@ -4,7 +4,6 @@
 #include "report/quantity.h"
 #include "report/run/run_report.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::report {

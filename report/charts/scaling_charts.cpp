@@ -4,7 +4,6 @@
 #include "report/names.h"
 #include "src/model/cost.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>

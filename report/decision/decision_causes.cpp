@@ -3,7 +3,6 @@
 #include "report/names.h"
 #include "src/model/decision/scaling_table.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace scaleworth::report {

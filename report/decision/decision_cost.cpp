@@ -2,8 +2,6 @@
 #include "report/decision/decision_report.h"
 #include "report/names.h"
 
-#include <algorithm>
-
 namespace scaleworth::report {
 namespace {
 using decide::DecisionRow;

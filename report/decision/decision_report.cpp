@@ -5,7 +5,6 @@
 #include "report/render.h"
 #include "report/run/run_report.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace scaleworth::report {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace scaleworth::report {

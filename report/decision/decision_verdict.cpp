@@ -4,7 +4,6 @@
 #include "report/run/run_report.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

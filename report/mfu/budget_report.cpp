@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
 
-#include <algorithm>
-
 namespace scaleworth::report {
 namespace {
 std::vector<NextCommand> next_commands(const BudgetView& view) {

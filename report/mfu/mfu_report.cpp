@@ -4,7 +4,6 @@
 #include "report/charts/chart_grammar.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <span>
 
 namespace scaleworth::report {

@@ -2,10 +2,6 @@
 #include "report/charts/chart_grammar.h"
 #include "report/mfu/mfu_report.h"
 
-#include <algorithm>
-#include <functional>
-#include <utility>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t longest = 60;  // of a command that is repeated

@@ -4,7 +4,6 @@
 #include "src/core/files/fields.h"
 #include "src/model/collectives.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::report {

@@ -3,8 +3,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
-#include <functional>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;

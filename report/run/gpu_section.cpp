@@ -2,7 +2,6 @@
 #include "report/run/run_report.h"
 #include "src/model/gpu.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>

@@ -3,7 +3,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <tuple>
 
 namespace scaleworth::report {

@@ -8,7 +8,6 @@
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>

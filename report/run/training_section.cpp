@@ -4,7 +4,6 @@
 #include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 
-#include <algorithm>
 #include <set>
 
 namespace scaleworth::report {

@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <memory>
 #include <set>
-#include <string_view>
 
 namespace scaleworth::cli {
 namespace {

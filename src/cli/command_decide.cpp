@@ -5,8 +5,6 @@
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
-
 namespace scaleworth::cli {
 namespace {
 constexpr int default_counts = 64;

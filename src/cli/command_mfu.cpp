@@ -8,7 +8,6 @@
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <memory>

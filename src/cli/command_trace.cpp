@@ -5,7 +5,6 @@
 #include "src/core/error.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>

@@ -6,12 +6,10 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
-#include <string_view>
 
 namespace scaleworth::cli {
 namespace {

@@ -7,12 +7,10 @@
 #include "src/core/version.h"
 #include "src/model/analysis.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <string_view>
 
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::attribution {
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.

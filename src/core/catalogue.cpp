@@ -4,7 +4,6 @@
 #include "src/core/error.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>

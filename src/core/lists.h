@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Short forms of what is often asked of a list or a map.
+/// Short forms of what is often asked of a list or a map. Its standard headers come with it, and so
+/// with error.h, estimate.h and span.h.
 #pragma once
 
 #include <algorithm>

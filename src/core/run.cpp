@@ -3,7 +3,6 @@
 
 #include "src/core/files/run_names.h"
 
-#include <algorithm>
 #include <array>
 
 namespace scaleworth {

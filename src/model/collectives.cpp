@@ -5,13 +5,11 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 namespace scaleworth::model {

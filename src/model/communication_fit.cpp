@@ -4,7 +4,6 @@
 #include "src/core/statistics/sampling.h"
 #include "src/model/collectives.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>

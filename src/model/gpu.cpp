@@ -5,10 +5,8 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
 

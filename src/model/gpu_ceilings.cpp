@@ -5,7 +5,6 @@
 #include "src/model/roofline.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <map>
 
 namespace scaleworth::model {

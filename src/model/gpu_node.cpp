@@ -7,7 +7,6 @@
 #include "src/model/roofline.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>

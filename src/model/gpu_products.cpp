@@ -4,12 +4,9 @@
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <string_view>
 #include <tuple>
 
 namespace scaleworth::model {

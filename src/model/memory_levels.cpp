@@ -4,7 +4,6 @@
 #include "src/core/statistics/sampling.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>

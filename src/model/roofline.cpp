@@ -4,7 +4,6 @@
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>

@@ -10,9 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::model {
 /// A data cache as the machine describes it.

@@ -2,7 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -4,12 +4,10 @@
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
 #include <set>
-#include <utility>
 
 namespace scaleworth::trace {
 namespace {

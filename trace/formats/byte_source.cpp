@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -14,8 +13,6 @@
 #include <stop_token>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>

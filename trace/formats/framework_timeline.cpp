@@ -6,10 +6,8 @@
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <compare>
 #include <limits>
-#include <utility>
 
 #include <simdjson.h>
 

@@ -3,9 +3,6 @@
 
 #include "src/core/process.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace scaleworth::trace {
 namespace {
 /// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.

@@ -4,14 +4,12 @@
 #include "src/core/error.h"
 #include "trace/formats/json_events.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include <simdjson.h>
 

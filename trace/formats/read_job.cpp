@@ -11,12 +11,10 @@
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 
 #include <glob.h>

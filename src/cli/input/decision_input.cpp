@@ -7,7 +7,6 @@
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

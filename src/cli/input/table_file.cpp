@@ -6,11 +6,9 @@
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <type_traits>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

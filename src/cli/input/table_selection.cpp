@@ -3,12 +3,10 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
-#include <utility>
 
 #include <fmt/ranges.h>
 

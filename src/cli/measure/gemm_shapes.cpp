@@ -6,11 +6,9 @@
 #include "src/model/transformer/transformer.h"
 
 #include <array>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace scaleworth::cli {
 probes::GemmWork parse_shape(const std::string& text) {

@@ -6,7 +6,6 @@
 
 #include <map>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {

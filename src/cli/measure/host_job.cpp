@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {

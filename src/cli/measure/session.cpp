@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {

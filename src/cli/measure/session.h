@@ -13,13 +13,9 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// What happens now, on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.

@@ -13,19 +13,14 @@
 #include "src/core/span.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 

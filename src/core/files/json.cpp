@@ -2,10 +2,8 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

@@ -6,7 +6,6 @@
 #include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>

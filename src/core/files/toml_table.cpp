@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
 

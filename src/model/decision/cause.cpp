@@ -2,8 +2,6 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
-
 namespace scaleworth::decide {
 namespace {
 constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";

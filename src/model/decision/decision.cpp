@@ -3,7 +3,6 @@
 
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace scaleworth::decide {

@@ -2,9 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace scaleworth::decide {
 namespace {
 /// Shares of the losses above zero, the largest first.

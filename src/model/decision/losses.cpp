@@ -2,7 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 
-#include <algorithm>
 #include <span>
 
 #include <fmt/ranges.h>

@@ -2,10 +2,8 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 namespace scaleworth::decide {
 namespace {

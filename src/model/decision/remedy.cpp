@@ -2,7 +2,6 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
 

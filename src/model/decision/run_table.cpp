@@ -4,7 +4,6 @@
 #include "src/model/decision/causes.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace scaleworth::decide {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/sensitivity.h"
 
-#include <algorithm>
 #include <limits>
 #include <set>
 #include <tuple>

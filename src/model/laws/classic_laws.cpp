@@ -5,8 +5,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
-
 namespace scaleworth::model {
 std::optional<double> plain_amdahl_serial(const std::vector<SpeedupPoint>& rows) {
   double products = 0.0;

@@ -4,7 +4,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>

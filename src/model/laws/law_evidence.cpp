@@ -4,7 +4,6 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>

@@ -4,9 +4,7 @@
 #include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <random>
-#include <utility>
 
 #include <Eigen/Dense>
 

@@ -2,7 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>

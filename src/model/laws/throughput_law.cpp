@@ -2,7 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>

@@ -3,11 +3,8 @@
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 namespace scaleworth::inference {
 namespace {

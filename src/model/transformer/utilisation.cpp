@@ -3,7 +3,6 @@
 
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -3,7 +3,6 @@
 
 #include "src/core/process.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>

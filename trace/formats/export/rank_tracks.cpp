@@ -2,7 +2,6 @@
 #include "trace/formats/export/export_writer.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 

@@ -4,7 +4,6 @@
 #include "trace/formats/export/export_writer.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <type_traits>

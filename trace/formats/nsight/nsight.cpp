@@ -4,7 +4,6 @@
 #include "src/core/files/csv.h"
 #include "trace/formats/nsight/contents.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <set>
