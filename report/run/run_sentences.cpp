@@ -13,8 +13,6 @@
 #include <limits>
 #include <set>
 
-#include <fmt/ranges.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;

@@ -13,7 +13,6 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace scaleworth::cli {

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/ranges.h>
-
 // The data files in the program, defined by assembler files that CMake writes (cmake/embed.cmake).
 extern "C" {
 extern const char scaleworth_asset_gpus[];

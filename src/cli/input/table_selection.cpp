@@ -8,8 +8,6 @@
 #include <set>
 #include <unordered_map>
 
-#include <fmt/ranges.h>
-
 namespace scaleworth::cli {
 namespace {
 using toml_file::printable;

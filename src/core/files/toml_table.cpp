@@ -6,8 +6,6 @@
 #include <cmath>
 #include <fstream>
 
-#include <fmt/ranges.h>
-
 namespace {
 /// What toml++ takes for granted of a text and the text does not hold.
 struct BrokenAssumption {};

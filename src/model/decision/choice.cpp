@@ -6,8 +6,6 @@
 
 #include <set>
 
-#include <fmt/ranges.h>
-
 namespace scaleworth::decide {
 namespace {
 /// Differences of printed qualities (0.871 - 0.866) miss round tolerances by rounding alone.

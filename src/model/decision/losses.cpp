@@ -4,8 +4,6 @@
 
 #include <span>
 
-#include <fmt/ranges.h>
-
 namespace scaleworth::decide {
 namespace {
 constexpr std::size_t fewest_for_growth = 3;

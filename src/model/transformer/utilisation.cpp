@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/ranges.h>
-
 namespace scaleworth::model {
 namespace {
 const char* clock_of(const ComputeCeiling& ceiling) {
