@@ -2,8 +2,6 @@
 #include "report/attribution/attribution_report.h"
 #include "report/names.h"
 
-#include <cmath>
-
 namespace scaleworth::report {
 namespace {
 using attribution::Attribution;
