@@ -4,11 +4,8 @@
 #include "report/names.h"
 #include "report/run/run_report.h"
 
-#include <algorithm>
 #include <cmath>
 #include <variant>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {

@@ -7,8 +7,6 @@
 #include <cctype>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 struct Suffix {

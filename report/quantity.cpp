@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/quantity.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include "src/core/error.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <array>
 
 namespace scaleworth::report {
@@ -76,8 +74,7 @@ std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& me
 }
 
 void put_versions(Fields& json, const RenderOptions& options) {
-  json("tool_version", options.tool_version, or_null);
-  json("git_revision", options.git_revision, or_null);
+  FIELDS(json, or_null(options.tool_version), or_null(options.git_revision));
 }
 
 void put_currency(Fields& json, const RenderOptions& options) {

@@ -4,12 +4,9 @@
 #include "report/run/run_report.h"
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 /// Characters that Markdown or a table cell would take for its own.

@@ -6,8 +6,6 @@
 #include "trace/analysis/stragglers.h"
 #include "trace/classify.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
@@ -78,7 +76,7 @@ void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWa
     const auto last = std::ranges::max_element(
         collective.participants, {}, &attribution::CollectiveWait::Participant::end);
     if (last == collective.participants.end()) continue;
-    const auto& spans = steps.by_rank.at(static_cast<std::size_t>(last->rank.index));
+    const auto& spans = steps.by_rank.at(last->rank.place());
     const auto after = std::ranges::lower_bound(spans, last->end, {}, &StepSpan::end);
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }

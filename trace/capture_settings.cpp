@@ -3,7 +3,6 @@
 
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>

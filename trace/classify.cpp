@@ -3,7 +3,6 @@
 
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <tuple>

@@ -8,9 +8,6 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace scaleworth::trace {
 /// The ordered rules that derive from a name what a kernel, an operator or a call is for.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording.h"
 
-#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -75,14 +74,12 @@ std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
 }
 
 std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
-  std::vector<std::uint32_t> ranks;
-  for (const std::uint32_t place : places)
-    ranks.push_back(static_cast<std::uint32_t>(at(place).index));
-  return rank_names(ranks);
+  return rank_names(mapped(
+      places, [&](std::uint32_t place) { return static_cast<std::uint32_t>(at(place).index); }));
 }
 
 void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) {
-  const auto number = [&](Rank& rank) { rank = numbers.at(static_cast<std::size_t>(rank.index)); };
+  const auto number = [&](Rank& rank) { rank = numbers.at(rank.place()); };
   for (attribution::RankRecording& one : result.recordings) number(one.rank);
   for (attribution::ClockReport::RankClock& one : result.clocks.ranks) number(one.rank);
   for (attribution::StepLedger& one : result.ledger) number(one.rank);

@@ -12,12 +12,8 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace scaleworth::trace {
 /// Index into the NameTable of the recording; 0 is the empty name.

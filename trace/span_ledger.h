@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
 enum class WaitCause : std::uint8_t {

@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 const char* stream_scope_name(StreamScope scope) {
   // In the order of the enumeration.

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr std::int64_t tile_rows = 128;

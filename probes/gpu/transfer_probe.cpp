@@ -8,7 +8,6 @@
 #include <cmath>
 #include <exception>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::probes {

@@ -5,8 +5,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 extern const char scaleworth_asset_advice[];
 extern const char scaleworth_asset_advice_end[];
 
@@ -33,9 +31,9 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   };
   const auto gain_if = [&](std::string_view change) -> std::optional<double> {
     if (!attribution.efficiency) return std::nullopt;
-    const auto& all = attribution.efficiency->what_if;
-    const auto found = std::ranges::find(all, change, &attribution::Efficiency::WhatIf::change);
-    return found == all.end() ? std::nullopt : gain(found->saved);
+    using WhatIf = attribution::Efficiency::WhatIf;
+    const WhatIf* found = find_in(attribution.efficiency->what_if, change, &WhatIf::change);
+    return found ? gain(found->saved) : std::nullopt;
   };
   std::vector<std::pair<std::string, std::optional<double>>> causes;
   const auto& stragglers = attribution.stragglers.stragglers;

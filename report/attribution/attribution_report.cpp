@@ -6,8 +6,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t most_summary_ranks = 8;
@@ -233,9 +231,7 @@ std::vector<attribution::CollectiveWait> listed_collectives(
   std::ranges::nth_element(order, order.begin() + most_collectives);
   order.resize(most_collectives);
   std::ranges::sort(order, {}, &std::pair<double, std::size_t>::second);
-  std::vector<attribution::CollectiveWait> listed;
-  for (const auto& [wait, i] : order) listed.push_back(all[i]);
-  return listed;
+  return mapped(order, [&](const auto& place) { return all[place.second]; });
 }
 
 std::optional<double> share_of_gpu_time(const AttributionView& view,

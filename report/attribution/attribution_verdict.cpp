@@ -2,10 +2,6 @@
 #include "report/attribution/attribution_report.h"
 #include "report/names.h"
 
-#include <cmath>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using attribution::Attribution;
@@ -27,17 +23,7 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// Text of the cause with its largest detail: "late host (data loading)".
-std::string cause_text(const Straggler& straggler) {
-  if (straggler.cause == attribution::LateCause::undecided) {
-    return "no single cause explains 80 % of its lateness";
-  }
-  std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
-  const auto share = std::ranges::find_if(straggler.shares, [&](const auto& one) {
-    return one.cause == straggler.cause && !one.detail.empty();
-  });
-  return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
-}
+constexpr const char* undecided = "no single cause explains 80 % of its lateness";
 
 /// By the replay, as the cost and the what-if are; without one, what the others wait.
 std::string straggler_headline(const AttributionView& view, const Straggler& straggler) {
@@ -54,7 +40,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                        seconds(whole - saved),
                        seconds(whole),
                        percent(saved / whole),
-                       cause_text(straggler));
+                       straggler.cause_text(undecided));
   }
   const double lost = straggler.exposed_per_step_ms * 1e-3;
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
@@ -62,7 +48,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                      seconds(lost),
                      straggler.unit,
                      step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
-                     cause_text(straggler));
+                     straggler.cause_text(undecided));
 }
 
 Part largest_loss(const AveragedJob& job) {

@@ -5,8 +5,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using attribution::CollectiveWait;

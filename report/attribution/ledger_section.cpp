@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::string rank_name(const AveragedLedger& ledger) {
@@ -10,8 +8,7 @@ std::string rank_name(const AveragedLedger& ledger) {
 }
 
 std::vector<const AveragedLedger*> ranks_and_mean(const AveragedJob& job) {
-  std::vector<const AveragedLedger*> result;
-  for (const AveragedLedger& rank : job.ranks) result.push_back(&rank);
+  auto result = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
   result.push_back(&job.mean);
   return result;
 }
@@ -29,10 +26,9 @@ std::optional<double> known_share(const AveragedLedger& ledger, Part part) {
 }
 
 std::vector<Line> parts_of(const AveragedLedger& ledger) {
-  std::vector<Line> lines;
-  for (const Part part : recording_parts)
-    lines.push_back({&ledger, part_name(part), ledger.known(part), known_share(ledger, part)});
-  return lines;
+  return mapped(recording_parts, [&](Part part) {
+    return Line{&ledger, part_name(part), ledger.known(part), known_share(ledger, part)};
+  });
 }
 
 Table tidy_table(const AveragedJob& job) {

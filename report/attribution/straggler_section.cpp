@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using attribution::Straggler;

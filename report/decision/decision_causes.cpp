@@ -3,10 +3,7 @@
 #include "report/names.h"
 #include "src/model/decision/scaling_table.h"
 
-#include <algorithm>
 #include <chrono>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -16,8 +13,7 @@ using decide::Gap;
 using decide::Knee;
 
 const CauseLoss* loss_of(const Gap& gap, Cause cause) {
-  const auto found = std::ranges::find(gap.losses, cause, &CauseLoss::cause);
-  return found == gap.losses.end() ? nullptr : &*found;
+  return find_in(gap.losses, cause, &CauseLoss::cause);
 }
 
 Table gaps_by_cause(const std::string& id, const std::string& title, const std::vector<Gap>& gaps) {

@@ -2,10 +2,6 @@
 #include "report/decision/decision_report.h"
 #include "report/names.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using decide::DecisionRow;
@@ -204,11 +200,9 @@ Table regimes_table(const DecideView& view) {
         {dollars(fmt::format("cost_at_{}_usd", rows[i].count), fmt::format("at {}", rows[i].count)),
          [i](const Result& one) { return one.costs[i]; }});
   }
-  std::vector<std::string> notes;
-  for (const Result& one : view.decision.regimes) {
-    notes.push_back(
-        fmt::format("{}: {}.", one.regime.name, regime_terms(one.regime, view.options.currency)));
-  }
+  std::vector<std::string> notes = mapped(view.decision.regimes, [&](const Result& one) {
+    return one.regime.name + ": " + regime_terms(one.regime, view.options.currency) + ".";
+  });
   return make_table("regime",
                     "The same work under several ways to pay",
                     view.decision.regimes,

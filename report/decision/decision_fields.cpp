@@ -155,12 +155,10 @@ void put_knees(Fields& json, const decide::KneeSet& set) {
 
 void put_gap(Fields& json, const decide::Gap& one) {
   json.named("gap", "The gap from ideal at one count, by cause, the largest first.");
-  json("count", one.count);
-  json("lost_s", one.lost_s, or_null);
+  FIELDS(json, one.count, or_null(one.lost_s));
   json.array("causes", one.losses, [](Fields& cause, const decide::CauseLoss& each) {
     cause("cause", decide::cause_name(each.cause), one_cause);
-    cause("lost_s", each.lost_s, or_null);
-    cause("share", each.share, or_null);
+    FIELDS(cause, or_null(each.lost_s), or_null(each.share));
     cause.sentence("Least and greatest over the fits that hold, where a fit decides it.");
     cause("share_by_fits", ends(each.spread));
   });
@@ -192,11 +190,8 @@ void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
     of("serial_share_by_fits", ends(one.by_fits), "Least and greatest.");
     of("serial_share_with_noise", ends(one.serial_share), "Least and greatest.");
     of.array("fits", one.readings, [](Fields& fit, const decide::LawReading& reading) {
-      fit("fit", reading.fit);
-      fit("serial", reading.serial, or_null);
-      fit("serial_folds", reading.serial_folds, or_null);
-      fit("overhead_folds", reading.overhead_folds, or_null);
-      fit("unexplained_folds", reading.unexplained_folds, or_null);
+      FIELDS(fit, reading.fit, or_null(reading.serial), or_null(reading.serial_folds));
+      FIELDS(fit, or_null(reading.overhead_folds), or_null(reading.unexplained_folds));
       fit("serial_share_of_seconds", reading.serial_share, or_null);
       fit("residual", reading.residual, "Root mean square, relative.", or_null);
       fit("holds", reading.holds, "Not refuted by the rows (5 %).");
@@ -213,13 +208,9 @@ void put_ledgers(Fields& json, const Decision& decision) {
         "POP factors: parallel = load_balance * host * dependency * transfer; null for the reason "
         "in no_factors.");
     ledger.object("factors", one.factors, [](Fields& of, const attribution::Efficiency& factors) {
-      std::vector<double> useful;
-      for (const auto time : factors.useful) useful.push_back(seconds(time));
-      of("parallel", factors.parallel, or_null);
-      of("load_balance", factors.load_balance, or_null);
-      of("host", factors.host, or_null);
-      of("dependency", factors.dependency, or_null);
-      of("transfer", factors.transfer, or_null);
+      const auto useful = mapped(factors.useful, [](auto time) { return seconds(time); });
+      FIELDS(of, or_null(factors.parallel), or_null(factors.load_balance), or_null(factors.host));
+      FIELDS(of, or_null(factors.dependency), or_null(factors.transfer));
       of("step_s", seconds(factors.runtime), "Mean step of the slowest rank, s.");
       of("useful_s_by_rank", useful, "Of one step, s.");
       of("of", factors.window, "Which time the factors are of.", or_null);
@@ -307,8 +298,7 @@ void put_step(Fields& json, const decide::MarginalStep& one) {
   json("kind",
        decide::step_kind_name(one.kind),
        one_of("free|paid|slower and cheaper|slower and more expensive"));
-  json("speedup_gain", one.speedup_gain, or_null);
-  json("time_saved_s", one.time_saved, or_null);
+  FIELDS(json, or_null(one.speedup_gain), or_null(one.time_saved));
   json("cost_added_usd", one.cost_added, or_null);
   json.sentence("null where money is saved: no ratio ranks a free step.");
   json("speedup_per_usd", one.speedup_per_dollar);
@@ -361,8 +351,7 @@ void put_spot(Fields& json, const model::SpotChoice& one) {
 
 void put_sensitivity(Fields& json, const decide::Sensitivity& one) {
   json("input", one.name);
-  json("unit", one.unit, or_null);
-  json("value", one.value, or_null);
+  FIELDS(json, or_null(one.unit), or_null(one.value));
   json("stays_from", one.low, "The cheapest count is the same from here on; null: any.");
   json("stays_to", one.high, "Up to here; null: any.");
   json("elasticity", one.elasticity, "Per cent of least cost per per cent of the input.", or_null);
@@ -420,8 +409,7 @@ std::vector<FittedLaw> fitted_laws(const Decision& decision) {
 
 void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.array("rows", evidence.rows, [](Fields& row, const decide::LawRow& one) {
-    FIELDS(row, one.count, one.measured);
-    row("fitted_s", one.fitted, or_null);
+    FIELDS(row, one.count, one.measured, or_null(one.fitted));
     row("residual", one.residual, "Fitted over measured, less 1.", or_null);
     row("left_out_error", one.left_out, "The same by the fit to all other rows.");
   });
@@ -436,8 +424,7 @@ void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.object(
       "throughput_fit", evidence.throughput, [](Fields& of, const model::ThroughputFit& fit) {
         const auto parameter = [](Fields& each, const model::ThroughputParameter& one) {
-          each("value", one.value, or_null);
-          each("standard_error", one.standard_error);
+          FIELDS(each, or_null(one.value), one.standard_error);
           each("low", one.interval ? std::optional(one.interval->low) : std::nullopt);
           each("high", one.interval ? std::optional(one.interval->high) : std::nullopt);
         };
@@ -468,8 +455,7 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
       });
   json.object("informed", laws.informed, [](Fields& law, const model::ContentionFit& fit) {
     law("single_s", fit.single, or_null);
-    law("serial", fit.serial, or_null);
-    law("residual", fit.residual, or_null);
+    FIELDS(law, or_null(fit.serial), or_null(fit.residual));
   });
   json.array("ring", laws.ring, [](Fields& row, const decide::RingRow& one) {
     FIELDS(row, one.count, one.communication.latency, one.communication.bandwidth);
@@ -486,9 +472,7 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
 void put_forecast(Fields& json, const decide::LawForecast& forecast) {
   json("basis", forecast.basis, "The laws by weight, or why there is no point.");
   json.array("points", forecast.points, [](Fields& point, const decide::ForecastPoint& one) {
-    FIELDS(point, one.count, one.time);
-    point("speedup", one.speedup, or_null);
-    point("efficiency", one.efficiency, or_null);
+    FIELDS(point, one.count, one.time, or_null(one.speedup), or_null(one.efficiency));
     point("far", one.far, "Beyond 4 times the largest measured count.");
   });
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 struct LawParameter {

@@ -4,9 +4,7 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
-#include "src/core/error.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace scaleworth::report {

@@ -8,8 +8,6 @@
 #include "src/model/decision/sensitivity.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::report {
 std::string render_decision(const decide::Decision& decision, const RenderOptions& options);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include <algorithm>
 #include <bit>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {

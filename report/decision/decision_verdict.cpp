@@ -4,11 +4,8 @@
 #include "report/run/run_report.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {

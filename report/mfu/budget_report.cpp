@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::vector<NextCommand> next_commands(const BudgetView& view) {
@@ -24,10 +20,9 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 
 Table pairs_table(const BudgetView& view) {
   using Pair = model::OptimalPair;
-  std::vector<std::string> notes;
-  for (const Pair& pair : view.answer.pairs) {
-    notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
-  }
+  std::vector<std::string> notes = mapped(view.answer.pairs, [](const Pair& pair) {
+    return fmt::format("{}: {}.", pair.approach, pair.source);
+  });
   notes.emplace_back(
       "FLOPs = 6 x parameters x tokens: attention is left out; parameters are the active ones "
       "without the input embedding (unless it is the head too). "
@@ -139,16 +134,13 @@ Verdict judge_budget(const BudgetView& view) {
 }
 
 Document compose_budget(const BudgetView& view) {
-  Document document;
-  document.title =
-      document_title(view.options.tool_version, "how large a model, on how many tokens?");
-  document.subtitle =
-      "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
-  document.intervals = false;
-  document.verdict = judge_budget(view);
-  document.sections.push_back({"pairs", "Pairs", {}, {}, {pairs_table(view)}});
-  document.next = next_commands(view);
-  return document;
+  return {
+      .title = document_title(view.options.tool_version, "how large a model, on how many tokens?"),
+      .subtitle = "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens",
+      .intervals = false,
+      .verdict = judge_budget(view),
+      .sections = {{"pairs", "Pairs", {}, {}, {pairs_table(view)}}},
+      .next = next_commands(view)};
 }
 }  // namespace
 

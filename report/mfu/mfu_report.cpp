@@ -4,10 +4,7 @@
 #include "report/charts/chart_grammar.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <span>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -243,24 +240,22 @@ Verdict judge_mfu(const MfuView& view) {
 Document compose_mfu(const MfuView& view) {
   const bool all = view.options.details;
   const bool with_conventions = all || view.answer.conventions_differ;
-  Document document;
-  document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
-  document.subtitle = subtitle(view);
-  document.intervals = false;
-  document.verdict = judge_mfu(view);
-  document.sections = with_content(
-      {{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
-       {"conventions",
-        "Conventions",
-        {},
-        {},
-        {with_conventions ? conventions_table(view) : Table{}}},
-       {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
-       {"training", "Training", {}, {}, {training_cost_table(view)}},
-       {"remarks", "Remarks", {}, view.answer.remarks, {}},
-       {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}});
-  document.next = next_commands(view);
-  return document;
+  return {.title = document_title(view.options.tool_version, "what do the GPUs do for the model?"),
+          .subtitle = subtitle(view),
+          .intervals = false,
+          .verdict = judge_mfu(view),
+          .sections = with_content(
+              {{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
+               {"conventions",
+                "Conventions",
+                {},
+                {},
+                {with_conventions ? conventions_table(view) : Table{}}},
+               {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
+               {"training", "Training", {}, {}, {training_cost_table(view)}},
+               {"remarks", "Remarks", {}, view.answer.remarks, {}},
+               {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}}),
+          .next = next_commands(view)};
 }
 
 std::vector<Chart> mfu_charts(const MfuView& view) {

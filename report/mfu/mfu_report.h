@@ -8,10 +8,6 @@
 #include "src/model/transformer/training_budget.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace scaleworth::report {
 /// What the figures of `scaleworth mfu` stand on, as the reports name it; empty where a report has
 /// no use for it.

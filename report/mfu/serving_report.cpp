@@ -2,12 +2,6 @@
 #include "report/charts/chart_grammar.h"
 #include "report/mfu/mfu_report.h"
 
-#include <algorithm>
-#include <functional>
-#include <utility>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t longest = 60;  // of a command that is repeated
@@ -245,18 +239,16 @@ std::vector<Chart> serving_charts(const ServingView& view) {
 }
 
 Document compose_serving(const ServingView& view) {
-  Document document;
-  document.title = document_title(view.options.tool_version, "what do its tokens cost?");
-  document.subtitle = subtitle(view);
-  document.intervals = false;
-  document.verdict = judge_serving(view);
-  document.sections = with_content(
-      {{"batches", "Batches", {}, {}, {batches_table(view)}},
-       {"memory", "Memory", {}, {}, {memory_table(view)}},
-       {"phases", "Phases", {}, {}, {view.options.details ? phases_table(view) : Table{}}},
-       {"remarks", "Remarks", {}, view.names.remarks, {}}});
-  document.next = next_commands(view);
-  return document;
+  return {.title = document_title(view.options.tool_version, "what do its tokens cost?"),
+          .subtitle = subtitle(view),
+          .intervals = false,
+          .verdict = judge_serving(view),
+          .sections = with_content(
+              {{"batches", "Batches", {}, {}, {batches_table(view)}},
+               {"memory", "Memory", {}, {}, {memory_table(view)}},
+               {"phases", "Phases", {}, {}, {view.options.details ? phases_table(view) : Table{}}},
+               {"remarks", "Remarks", {}, view.names.remarks, {}}}),
+          .next = next_commands(view)};
 }
 }  // namespace
 

@@ -3,8 +3,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using inference::ServedBatch;

@@ -3,10 +3,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
-#include <functional>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;
@@ -252,9 +248,8 @@ void put_against(Fields& json, const AgainstPeak& one) {
 }
 
 void put_identity(Fields& json, const GpuIdentity& one) {
-  FIELDS(json, one.ordinal, one.name);
-  json("uuid", one.uuid, or_null);
-  FIELDS(json, one.pci_device_id, one.multiprocessors, one.memory);
+  FIELDS(json, one.ordinal, one.name, or_null(one.uuid), one.pci_device_id, one.multiprocessors);
+  json("memory_bytes", one.memory);
   json("l2_bytes", one.l2_cache);
   FIELDS(json, one.maximum_clock_hz, one.power_limit_w);
   json("power_limit_default_w", one.default_power_limit_w);
@@ -270,8 +265,7 @@ void put_shape(Fields& json, const GemmShape& one) {
 }
 
 void put_product(Fields& json, const GpuGemm& one) {
-  json("pass", one.pass);
-  json("regime", one.regime, or_null);
+  FIELDS(json, one.pass, or_null(one.regime));
   json.object("shape", one.shape, put_shape);
   FIELDS(json, one.library, one.algorithm, one.heuristic_rank, one.workspace, one.rate);
   json.object("conditions", one.conditions, put_conditions);
@@ -297,16 +291,13 @@ void put_format(Fields& json, const GpuFormat& one) {
 
 void put_memory_level(Fields& json, const model::MemoryLevel& one) {
   FIELDS(json, one.label, one.scope, one.kernel, one.smallest, one.largest, one.rate);
-  json("of_datasheet", one.of_datasheet);
-  json("variant", one.variant, or_null);
+  FIELDS(json, one.of_datasheet, or_null(one.variant));
 }
 
 void put_transfer(Fields& json, const GpuTransfer& one) {
   FIELDS(json, one.source, one.target, one.engine, one.both_directions);
   json("all_gpus_at_once", one.together);
-  FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size);
-  json("link", one.link, or_null);
-  json("of_link", one.of_link);
+  FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size, or_null(one.link), one.of_link);
   json.array("points", one.points, [](Fields& of, const TransferPoint& point) {
     of("bytes", point.size);
     of("rate_bytes_per_s", point.rate);
@@ -394,8 +385,7 @@ void put_gpus_together(Fields& json, const GpusTogether& together) {
   json.array("gpus", together.paces, [](Fields& of, const GpuPace& pace) {
     FIELDS(of, pace.ordinal, pace.together, pace.alone, pace.of_alone, pace.of_others);
     of.object("conditions", pace.conditions, put_conditions);
-    of("slow", pace.slow);
-    of("cause", pace.cause, or_null);
+    FIELDS(of, pace.slow, or_null(pace.cause));
   });
 }
 }  // namespace scaleworth::report

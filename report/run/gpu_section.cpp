@@ -2,12 +2,9 @@
 #include "report/run/run_report.h"
 #include "src/model/gpu.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 Column gpu_column() {

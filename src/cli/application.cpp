@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 #include "src/core/version.h"
 

@@ -3,7 +3,6 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
@@ -14,7 +13,6 @@
 #include <cstdio>
 #include <memory>
 #include <set>
-#include <string_view>
 
 namespace scaleworth::cli {
 namespace {

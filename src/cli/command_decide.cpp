@@ -2,11 +2,8 @@
 #include "report/decision/decision_report.h"
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
-
-#include <algorithm>
 
 namespace scaleworth::cli {
 namespace {

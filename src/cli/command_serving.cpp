@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
-#include "src/core/error.h"
 
 #include <cmath>
 

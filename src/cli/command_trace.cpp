@@ -5,7 +5,6 @@
 #include "src/core/error.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -14,7 +13,6 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace scaleworth::cli {

@@ -17,8 +17,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// "1.5:2", "1.5:" and ":2" in seconds; absent when empty. Throws UserError.

@@ -3,16 +3,13 @@
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
-#include <string_view>
 
 namespace scaleworth::cli {
 namespace {
@@ -83,10 +80,9 @@ std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideO
 /// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
 std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
   const std::optional<model::OwnedTerms> owned = owned_of(command, options);
-  std::vector<decide::Regime> regimes;
-  for (const std::string& text : options.regimes) {
-    regimes.push_back(regime_of(text, options.request.spot, owned));
-  }
+  auto regimes = mapped(options.regimes, [&](const std::string& text) {
+    return regime_of(text, options.request.spot, owned);
+  });
   if (!options.regimes_file.empty()) {
     const std::string text = toml_file::read_small_file(options.regimes_file);
     std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));

@@ -3,17 +3,14 @@
 
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/version.h"
 #include "src/model/analysis.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <string_view>
 
 #include <unistd.h>
 

@@ -10,8 +10,6 @@
 #include "src/model/analysis.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.

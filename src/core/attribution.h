@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::attribution {
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.
@@ -89,6 +87,16 @@ struct Straggler {
   LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
   std::vector<CauseShare> shares;          // largest first
   std::string sentence;                    // for people
+
+  /// "cause: late host (data loading)", the cause with its largest detail; else `undecided`.
+  std::string cause_text(const char* undecided) const {
+    if (cause == LateCause::undecided) return undecided;
+    const std::string text = std::string("cause: ") + late_cause_name(cause);
+    const auto* share = find_in(shares, true, [&](const CauseShare& one) {
+      return one.cause == cause && !one.detail.empty();
+    });
+    return share ? text + " (" + share->detail + ")" : text;
+  }
 };
 
 enum class StragglerFinding : std::uint8_t {

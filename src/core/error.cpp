@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <utility>
 
 namespace scaleworth {
 namespace {

@@ -2,11 +2,9 @@
 /// The exceptions of the tool; each says what the person at the keyboard can do about it.
 #pragma once
 
+#include "src/core/lists.h"
+
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

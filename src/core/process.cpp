@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
 
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>

@@ -4,15 +4,11 @@
 
 #include "src/core/span.h"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth {
 /// The parts of a step, disjoint and exhaustive, in the order in which they are printed.

@@ -6,7 +6,6 @@
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <iterator>
 
 namespace scaleworth::model {

@@ -9,8 +9,6 @@
 
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// One result per GPU that a roofline.gpu.* probe has points of, by ordinal. Throws UserError

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <string_view>
 #include <tuple>
 
 namespace scaleworth::model {
@@ -44,8 +40,7 @@ constexpr std::array known_formats{KnownFormat{"fp64", 8.0, 8.0},
 
 /// Null for an unknown format.
 const KnownFormat* element_bytes(const std::string& precision) {
-  const auto* found = std::ranges::find(known_formats, precision, &KnownFormat::name);
-  return found == known_formats.end() ? nullptr : found;
+  return find_in(known_formats, precision, &KnownFormat::name);
 }
 
 bool accumulates_two_ways(const std::string& precision) {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 /// Whether all recordings are one framework's timeline, which has one clock by construction.

@@ -4,7 +4,6 @@
 
 #include "trace/analysis/matching.h"
 
-#include <algorithm>
 #include <span>
 
 namespace scaleworth::trace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -249,8 +248,7 @@ HostEvidence::HostEvidence(const RankView& rank) {
 }
 
 const HostThread* HostEvidence::thread(std::uint32_t index) const {
-  const auto found = threads.find(index);
-  return found == threads.end() ? nullptr : &found->second;
+  return value_at(threads, index);
 }
 
 LaunchCalls::LaunchCalls(const Recording& recording) : recording_(recording) {

@@ -5,9 +5,7 @@
 #include "trace/analysis/steps.h"
 #include "trace/analysis/waits.h"
 
-#include <functional>
 #include <unordered_map>
-#include <utility>
 
 namespace scaleworth::trace {
 /// Ordered by (step, rank); each entry passes check_sums. Ranks are places in Job::recordings.

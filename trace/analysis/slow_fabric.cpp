@@ -8,8 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::SlowFabric;
@@ -69,8 +67,7 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
   std::vector<FabricCalls> all;
   for (auto& [key, of_ranks] : calls) {
     if (of_ranks.size() < 6) continue;
-    std::vector<double> lengths;
-    for (const FabricCall& call : of_ranks) lengths.push_back(call.length);
+    const auto lengths = mapped(of_ranks, &FabricCall::length);
     const double usual = *quantile(lengths, 0.25);
     const double slack = std::max(
         {in_ns(alignment.report.error), 0.2 * usual, 5.0 * (usual - *quantile(lengths, 0.05))});

@@ -7,8 +7,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;
@@ -202,7 +200,7 @@ struct Examiner {
     }
     ledgers.resize(bounds.size());
     for (StepLedger& ledger : build_job_ledger(job, plan, waits, clocks))
-      ledgers[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
+      ledgers[ledger.rank.place()].push_back(std::move(ledger));
   }
 
   /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
@@ -346,11 +344,9 @@ void compare_steps(const CountedSteps& steps,
     if (steps.counts(one.excluded)) by_step[one.step].push_back(&one);
   const auto add = [&](const auto& time_of) {  // of a ledger or an excess
     for (const auto& step : by_step) {
-      std::vector<nanoseconds> times;
-      for (const StepLedger* one : step.second) times.push_back(time_of(*one));
+      const auto times = mapped(step.second, [&](const auto* one) { return time_of(*one); });
       for (const StepLedger* one : step.second)
-        add_bounded(time_of(by_rank.at(static_cast<std::size_t>(one->rank.index))),
-                    time_of(*one) - upper_median(times));
+        add_bounded(time_of(by_rank.at(one->rank.place())), time_of(*one) - upper_median(times));
     }
   };
   for (const Part part : own_parts)

@@ -39,7 +39,7 @@ std::vector<std::vector<nanoseconds>> exposed_matrix(
   std::vector<std::vector<nanoseconds>> exposed(ranks, std::vector<nanoseconds>(ranks));
   for (const attribution::StepLedger& step : ledger) {
     if (!steps.counts(step.excluded)) continue;
-    auto& row = exposed.at(static_cast<std::size_t>(step.rank.index));
+    auto& row = exposed.at(step.rank.place());
     for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
       add_bounded(row[late], step.waited_for[late]);
   }

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;
@@ -79,8 +77,7 @@ double take_off_turns(const CountedSteps& steps,
     if (!steps.counts(step.excluded)) continue;
     std::vector<double>& by_rank = work[step.step];
     by_rank.resize(charges.cost.size());
-    for (const Part part : own_parts)
-      by_rank.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(part));
+    for (const Part part : own_parts) by_rank.at(step.rank.place()) += in_ns(step.part(part));
   }
   double taken_off = 0.0;
   std::ranges::fill(charges.cost, 0.0);
@@ -130,7 +127,7 @@ class Investigation {
       if (!steps_.counts(step.excluded)) continue;
       std::vector<double>& compute = compute_[step.step];
       compute.resize(job_.recordings.size());
-      compute.at(static_cast<std::size_t>(step.rank.index)) = in_ns(step.part(Part::compute));
+      compute.at(step.rank.place()) = in_ns(step.part(Part::compute));
     }
   }
 
@@ -343,8 +340,7 @@ class Investigation {
   /// Who it is, how often, what it costs, and why.
   std::string sentence(const Straggler& one, std::size_t named) const {
     const double share = lost(one.gpu_seconds * 1e9);
-    const auto& stage =
-        job_.recordings[static_cast<std::size_t>(one.rank.index)].origin.pipeline_stage;
+    const auto& stage = job_.recordings[one.rank.place()].origin.pipeline_stage;
     std::string text = one.unit;
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     std::vector<std::uint32_t> members;

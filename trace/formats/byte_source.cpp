@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -14,11 +13,8 @@
 #include <stop_token>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -58,8 +54,8 @@ class FileSource final : public ByteSource {
 
  private:
   [[noreturn]] void fail(const char* what) const {
-    throw UserError(fmt::format(
-        "{} {}: {}. Check the path and its permissions.", path_, what, std::strerror(errno)));
+    throw UserError(
+        "{} {}: {}. Check the path and its permissions.", path_, what, std::strerror(errno));
   }
 
   std::string path_;
@@ -78,7 +74,7 @@ class DecompressedSource : public ByteSource {
       : stored_(std::move(stored)), input_(compressed_piece_bytes) {}
 
   [[noreturn]] void refuse_memory() const {
-    throw UserError(fmt::format("{}: there is no memory to decompress it", name()));
+    throw UserError("{}: there is no memory to decompress it", name());
   }
 
   /// The next piece in `input_`; none at the end, which is damage `inside` of a part.

@@ -6,12 +6,9 @@
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <compare>
 #include <limits>
-#include <utility>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 // Defined by an assembler file that CMake writes (cmake/embed.cmake).
@@ -353,11 +350,11 @@ std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& 
   walk_trace(source, events, damage);
   const auto ranks = place_tracks(events.tracks, dialect);
   if (ranks.empty())
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: no track is named like \"{}\": give the names of your tracks in a table like "
         "data/timelines.toml.",
         source.name(),
-        dialect.track));
+        dialect.track);
   count_unplaced(events, damage);
   auto recordings = Distribution(events, ranks, dialect).all(source.name());
   recordings.front().losses = std::move(damage.losses);

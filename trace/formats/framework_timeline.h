@@ -9,9 +9,6 @@
 
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::trace {
 /// What the names in a framework's own timeline mean.

@@ -7,11 +7,8 @@
 #include "trace/recording.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::trace {
 struct WalkOptions;  // trace/formats/json_events.h

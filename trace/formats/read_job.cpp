@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/read_job.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
@@ -12,15 +11,12 @@
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 
-#include <fmt/format.h>
 #include <glob.h>
 #include <unistd.h>
 
@@ -45,8 +41,7 @@ class TemporaryFile {
     std::string name = (std::filesystem::temp_directory_path() / "scaleworth-XXXXXX").string();
     const int descriptor = mkstemp(name.data());
     if (descriptor < 0)
-      throw UserError(
-          fmt::format("{} cannot be unpacked: set TMPDIR to a folder with space", content));
+      throw UserError("{} cannot be unpacked: set TMPDIR to a folder with space", content);
     close(descriptor);
     path_ = name;
   }
@@ -71,8 +66,7 @@ std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTabl
     unpacked.write(buffer.data(), static_cast<std::streamsize>(got));
   unpacked.close();
   if (!unpacked)
-    throw UserError(fmt::format("{} cannot be unpacked: set TMPDIR to a folder with more space",
-                                source.name()));
+    throw UserError("{} cannot be unpacked: set TMPDIR to a folder with more space", source.name());
   std::vector<Recording> recordings = read_nsight(file.path(), rules);
   for (Recording& recording : recordings) recording.origin.file = source.name();
   return recordings;
@@ -236,9 +230,7 @@ std::vector<std::string> files_below(const std::string& folder) {
       files.push_back(entry->path().string());
     }
   }
-  if (error)
-    throw UserError(
-        fmt::format("{} cannot be listed ({}): check its rights", folder, error.message()));
+  if (error) throw UserError("{} cannot be listed ({}): check its rights", folder, error.message());
   std::ranges::sort(files, natural_less);
   return files;
 }
@@ -336,7 +328,7 @@ std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
     if (!fs::is_directory(path, error)) return add_file(path, true);
     const auto files = files_below(path);
     if (files.empty())
-      throw UserError(fmt::format("{} holds no files: name the folder with the recordings", path));
+      throw UserError("{} holds no files: name the folder with the recordings", path);
     for (const std::string& file : files) add_file(file, false);
   };
   for (const std::string& input : inputs) {
@@ -345,8 +337,7 @@ std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
       continue;
     }
     const auto paths = matches(input);
-    if (paths.empty())
-      throw UserError(fmt::format("{} names no file: check the path or pattern", input));
+    if (paths.empty()) throw UserError("{} names no file: check the path or pattern", input);
     for (const std::string& path : paths) add(path);
   }
   return found;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
@@ -8,7 +7,6 @@
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

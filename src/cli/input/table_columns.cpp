@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -507,9 +505,7 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
     columns[i]->factor = 1.0 / unit_of(loads);
   }
   std::map<std::string, int> repeats;
-  std::vector<TableRow> rows;
-  for (const RawRow& row : table.rows) rows.push_back(built_row(row, columns, repeats));
-  return rows;
+  return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });
 }
 
 decide::TableKind kind_of(const Columns& columns) {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <type_traits>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -9,10 +9,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::cli {
 /// Nothing, a number (of a format that has them), or text.

@@ -3,11 +3,9 @@
 #include "probes/host/host_machine.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
-#include "src/core/error.h"
 
 #include <map>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -20,11 +18,8 @@ constexpr const char* remedy = " (probes of the cores: add --machine host)";
 std::string gpu_names(const std::vector<probes::DeviceDescription>& devices) {
   std::map<std::string, int> counts;
   for (const probes::DeviceDescription& device : devices) ++counts[device.name];
-  std::string text;
-  for (const auto& [name, count] : counts) {
-    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, name);
-  }
-  return text;
+  return listed(counts,
+                [](const auto& one) { return fmt::format("{1} x {0}", one.first, one.second); });
 }
 
 /// GPUs, suite and the user's own products. Throws UserError for a malformed shape.

@@ -6,12 +6,10 @@
 #include "probes/host/training/training.h"
 #include "probes/roofline.h"
 #include "src/cli/measure/session.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
 #include <filesystem>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {

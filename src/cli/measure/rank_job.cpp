@@ -6,7 +6,6 @@
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
 #include "src/cli/measure/session.h"
-#include "src/core/error.h"
 
 #include <memory>
 #include <variant>

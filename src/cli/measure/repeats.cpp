@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <iostream>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 using probes::host::ChildEnding;

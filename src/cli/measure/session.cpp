@@ -3,7 +3,6 @@
 
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/version.h"
 #include "trace/span_ledger.h"
@@ -11,7 +10,6 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -236,8 +234,7 @@ int Session::conclude() {
 }
 
 ProbeRecord& Session::record(const std::string& probe) {
-  const auto found = std::ranges::find(run_.probes, probe, &ProbeRecord::name);
-  if (found != run_.probes.end()) return *found;
+  if (auto* found = find_in(run_.probes, probe, &ProbeRecord::name)) return *found;
   run_.probes.emplace_back().name = probe;
   return run_.probes.back();
 }

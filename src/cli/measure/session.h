@@ -13,13 +13,9 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// What happens now, on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.
@@ -75,8 +71,8 @@ class Session final : public probes::Recorder {
   template <class Probe, class Measure>
   void run_probes(std::span<const Probe> table, Measure measure) {
     for (const PlannedProbe& planned : plan_.probes) {
-      const auto probe = std::ranges::find(table, planned.name, &Probe::name);
-      if (probe != table.end()) run_probe(planned, [&] { measure(*probe); });
+      const Probe* probe = find_in(table, planned.name, &Probe::name);
+      if (probe) run_probe(planned, [&] { measure(*probe); });
     }
   }
   /// The whole of `measure`, or until a signal, which is remembered.

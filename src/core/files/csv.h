@@ -7,9 +7,6 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth {
 /// One line with its newline; cells that hold a comma, a quote or a line break are quoted

@@ -10,10 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace scaleworth {
 /// The text of run.json (docs/run.schema.json), one line per fact and point; bytes that are no

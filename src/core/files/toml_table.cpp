@@ -3,11 +3,8 @@
 
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
-
-#include <fmt/ranges.h>
 
 namespace {
 /// What toml++ takes for granted of a text and the text does not hold.

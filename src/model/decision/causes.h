@@ -8,8 +8,6 @@
 
 #include <array>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::decide {
 /// One row's gap from ideal, from the table's parts.

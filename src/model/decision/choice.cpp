@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/choice.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 
-#include <algorithm>
 #include <set>
-
-#include <fmt/ranges.h>
 
 namespace scaleworth::decide {
 namespace {
@@ -257,8 +253,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   RubricResult result;
   result.objective = objective_of(rows, rubric, axis, clock_priced);
   add_quality(result, rows, rubric);
-  std::vector<const DecisionRow*> passing;
-  for (const DecisionRow& row : rows) passing.push_back(&row);
+  auto passing = mapped(rows, [](const DecisionRow& row) { return &row; });
   for (const Gate& gate : gates_of(rows, rubric)) {
     Exclusion exclusion{gate.reason, {}, gate.mark};
     for (const DecisionRow& row : rows) {

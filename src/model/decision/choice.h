@@ -4,10 +4,7 @@
 
 #include "src/model/decision/scaling_row.h"
 
-#include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::decide {
 /// What the chosen count has least of; balanced: cost x time.

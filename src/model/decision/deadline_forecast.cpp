@@ -3,7 +3,6 @@
 #include "src/model/decision/sensitivity.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 

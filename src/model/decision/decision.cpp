@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/decision.h"
 
-#include "src/core/error.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace scaleworth::decide {
@@ -175,8 +173,8 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
   if (counts.empty()) return doublings(rows);
   std::vector<DecisionRow> chosen;
   for (const int count : counts) {
-    const auto found = std::ranges::find(rows, count, &DecisionRow::count);
-    if (found == rows.end()) {
+    const DecisionRow* found = find_in(rows, count, &DecisionRow::count);
+    if (!found) {
       throw UserError("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
                       count,
                       rows.back().count);
@@ -355,10 +353,7 @@ std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AllReduceTime& all_reduce) {
   Context context{options, ceilings, all_reduce, std::nullopt};
   if (options.price_per_rank) context.prices = Prices{*options.price_per_rank, options.fixed_price};
-  std::vector<ScalingResult> results;
-  for (const MeasuredMode& mode : measured_modes(run)) {
-    results.push_back(analyse_mode(mode, context));
-  }
-  return results;
+  return mapped(measured_modes(run),
+                [&](const MeasuredMode& mode) { return analyse_mode(mode, context); });
 }
 }  // namespace scaleworth::model

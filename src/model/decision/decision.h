@@ -8,8 +8,6 @@
 #include "src/model/laws/model_selection.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::decide {
 struct DecisionRequest {

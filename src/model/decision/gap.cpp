@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace scaleworth::decide {
 namespace {
@@ -161,8 +157,8 @@ class Losses {
 }  // namespace
 
 double Gap::share(Cause cause) const {
-  const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
-  return found == losses.end() ? 0.0 : found->share;
+  const CauseLoss* found = find_in(losses, cause, &CauseLoss::cause);
+  return found ? found->share : 0.0;
 }
 
 std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,

@@ -2,10 +2,7 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <limits>
-
-#include <fmt/format.h>
 
 namespace scaleworth::decide {
 using model::SpeedupPoint;
@@ -255,10 +252,7 @@ std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& po
 std::vector<Knee> law_knees(const TimeAt& time,
                             const std::vector<TimeAt>& draws,
                             const KneeRequest& request) {
-  std::vector<Knee> knees;
-  for (const KneeKind kind : kinds_of(request))
-    knees.push_back(knee_of(kind, time, draws, request));
-  return knees;
+  return mapped(kinds_of(request), [&](auto kind) { return knee_of(kind, time, draws, request); });
 }
 
 std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
@@ -301,7 +295,6 @@ std::string knee_name(KneeKind kind, const KneeRequest& request) {
 }
 
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {
-  const auto found = std::ranges::find(knees, kind, &Knee::kind);
-  return found == knees.end() ? nullptr : &*found;
+  return find_in(knees, kind, &Knee::kind);
 }
 }  // namespace scaleworth::decide

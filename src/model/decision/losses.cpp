@@ -2,11 +2,7 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 
-#include <algorithm>
 #include <span>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace scaleworth::decide {
 namespace {
@@ -151,8 +147,8 @@ std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& row
     if (row.count_ratio <= 1.0 || row.efficiency.low() <= 1.0 + ratio_rounding) continue;
     const Interval<double> own{row.efficiency.value, row.efficiency.value};
     const std::string why = reason(row, *baseline);
-    auto group = std::ranges::find(groups, why, &Alike::reason);
-    if (group == groups.end()) group = groups.insert(group, {{}, own, why});
+    Alike* group = find_in(groups, why, &Alike::reason);
+    if (!group) group = &groups.emplace_back(Alike{{}, own, why});
     group->counts.push_back(row.count);
     group->efficiency = *hull(group->efficiency, own);
   }

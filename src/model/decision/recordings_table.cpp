@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 namespace scaleworth::decide {
 namespace {
@@ -234,17 +231,6 @@ void set_factors(LedgerFacts& ledger,
   }
 }
 
-/// "cause: late host (data loading)".
-std::string cause_text(const attribution::Straggler& straggler) {
-  if (straggler.cause == attribution::LateCause::undecided)
-    return "no single cause explains 80 % of it";
-  const std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
-  const auto share = std::ranges::find_if(straggler.shares, [&](const auto& one) {
-    return one.cause == straggler.cause && !one.detail.empty();
-  });
-  return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
-}
-
 std::string straggler_of(const Attribution& attribution) {
   const auto& stragglers = attribution.stragglers.stragglers;
   const auto significant = &attribution::Straggler::significant;
@@ -256,7 +242,7 @@ std::string straggler_of(const Attribution& attribution) {
       worst->unit.empty() ? fmt::format("rank {}", worst->rank.index) : worst->unit,
       named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
       worst->saved ? static_cast<double>(worst->saved->count()) * 1e-6 : worst->exposed_per_step_ms,
-      cause_text(*worst));
+      worst->cause_text("no single cause explains 80 % of it"));
 }
 }  // namespace
 

@@ -2,7 +2,6 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
 
@@ -86,16 +85,15 @@ void rank(std::vector<Remedy>& remedies) {
 
 Reading rows_reading(const std::vector<TimePoint>& rows, const KneeRequest& request) {
   return {measured_knees(rows, request), [rows](int count) -> std::optional<double> {
-            const auto at = std::ranges::find(rows, count, &TimePoint::count);
-            return at == rows.end() ? std::nullopt : std::optional<double>(at->time);
+            const TimePoint* at = find_in(rows, count, &TimePoint::count);
+            return at ? std::optional(at->time) : std::nullopt;
           }};
 }
 
 /// As the knees of the table were read.
 Reading table_reading(std::vector<TimePoint> points, const KneeSet& set) {
   if (!set.laws) return rows_reading(points, set.request);
-  std::vector<model::LawFamily> families;
-  for (const model::WeightedLaw& law : set.laws->laws) families.push_back(law.family);
+  const auto families = mapped(set.laws->laws, &model::WeightedLaw::family);
   points = model::thinned(points, most_fitted);
   const auto laws = *model::combine_laws(std::move(points), set.laws->weak, {}, families);
   const auto time = [laws](double count) { return laws.time(count); };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
+#include "src/model/roofline.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace scaleworth::decide {
@@ -19,8 +18,7 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
   }
   if (!scaling) return modes.front();
   const char* wanted = *scaling == Scaling::weak ? "weak" : "strong";
-  const auto found = std::ranges::find(modes, wanted, &MeasuredMode::mode);
-  if (found != modes.end()) return *found;
+  if (const auto* found = find_in(modes, wanted, &MeasuredMode::mode)) return *found;
   throw UserError(
       "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode);
 }
@@ -109,9 +107,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
 namespace scaleworth::model {
 namespace {
 std::vector<double> seconds(const std::vector<double>& nanoseconds) {
-  std::vector<double> result;
-  for (const double value : nanoseconds) result.push_back(value * 1e-9);
-  return result;
+  return mapped(nanoseconds, [](double value) { return value * 1e-9; });
 }
 
 int count_parameter(const Point& point, const char* name) {
@@ -149,9 +145,7 @@ MeasuredCount read_count(const Point& point) {
   if (point.samples.contains(fields::loss)) count.loss = series(point, fields::loss);
   if (!point.parameters.contains(fields::straggler_rank)) return count;
   count.straggler_rank = count_parameter(point, fields::straggler_rank);
-  const auto factor = point.parameters.find(fields::straggler_factor);
-  if (factor == point.parameters.end()) return count;
-  if (const auto* value = std::get_if<double>(&factor->second)) count.straggler_factor = *value;
+  count.straggler_factor = parameter_of(point, fields::straggler_factor, 1.0);
   return count;
 }
 
@@ -208,8 +202,8 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
     MeasuredCount count = read_count(point);
     if (count.step_s.empty()) continue;
     const std::string& name = text_parameter(point, fields::mode);
-    const auto found = std::ranges::find(modes, name, &MeasuredMode::mode);
-    MeasuredMode& mode = found != modes.end() ? *found : modes.emplace_back(MeasuredMode{name, {}});
+    MeasuredMode* found = find_in(modes, name, &MeasuredMode::mode);
+    MeasuredMode& mode = found ? *found : modes.emplace_back(MeasuredMode{name, {}});
     if (std::ranges::count(mode.counts, count.ranks, &MeasuredCount::ranks) > 0) {
       throw UserError(
           "run.json: {} scaling at {} ranks appears twice; measure again", mode.mode, count.ranks);

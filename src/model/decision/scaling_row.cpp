@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/scaling_row.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -15,13 +13,10 @@ constexpr double same_work_tolerance = 0.01;
 
 const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count) {
   if (!count) return table.rows.front();
-  const auto found = std::ranges::find(table.rows, *count, &TableRow::count);
-  if (found == table.rows.end()) {
-    throw UserError(
-        "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
-        *count);
-  }
-  return *found;
+  if (const auto* found = find_in(table.rows, *count, &TableRow::count)) return *found;
+  throw UserError(
+      "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
+      *count);
 }
 
 std::optional<double> work_of(const TableRow& row, const MetricsRequest& request) {
@@ -183,8 +178,7 @@ bool DecisionRow::in_time(const model::Deadline& deadline) const {
 }
 
 const DecisionRow* baseline_row(const std::vector<DecisionRow>& rows) {
-  const auto found = std::ranges::find(rows, 1.0, &DecisionRow::count_ratio);
-  return found == rows.end() ? nullptr : &*found;
+  return find_in(rows, 1.0, &DecisionRow::count_ratio);
 }
 
 std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request) {
@@ -300,8 +294,7 @@ std::optional<double> loss_spread(const MeasuredMode& mode) {
   if (steps == 0) return std::nullopt;
   double worst = 0.0;
   for (std::size_t step = 0; step < steps; ++step) {
-    std::vector<double> losses;
-    for (const MeasuredCount& count : mode.counts) losses.push_back(count.loss[step]);
+    const auto losses = mapped(mode.counts, [&](const auto& count) { return count.loss[step]; });
     if (!std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); })) return {};
     const auto [low, high] = std::ranges::minmax(losses);
     const double size = std::max(std::abs(low), std::abs(high));

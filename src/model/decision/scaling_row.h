@@ -6,8 +6,6 @@
 #include "src/model/decision/scaling_table.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::decide {
 /// How far runs of the same work lie apart, pooled over the repeats of all counts.

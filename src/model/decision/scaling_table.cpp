@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/scaling_table.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
@@ -49,8 +48,8 @@ RowFacts merged_facts(const std::vector<const TableRow*>& repeats) {
   for (const TableRow* at : repeats) {
     if (at->facts.power_w) powers.push_back(*at->facts.power_w);
     for (const Latency& latency : at->facts.latencies) {
-      auto known = std::ranges::find(facts.latencies, latency.name, &Latency::name);
-      if (known == facts.latencies.end()) known = facts.latencies.insert(known, latency);
+      Latency* known = find_in(facts.latencies, latency.name, &Latency::name);
+      if (!known) known = &facts.latencies.emplace_back(latency);
       known->seconds = std::max(known->seconds, latency.seconds);
     }
   }
@@ -380,9 +379,7 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
     }
     repeats.push_back(&at);
   }
-  std::vector<TableRow> merged;
-  for (const auto& [count, repeats] : by_count) merged.push_back(merge(repeats));
-  table.rows = std::move(merged);
+  table.rows = mapped(by_count, [](const auto& count) { return merge(count.second); });
   return table;
 }
 
@@ -417,8 +414,8 @@ std::optional<double> RowFacts::step_work() const {
 }
 
 std::optional<double> RowFacts::latency_s(const std::string& name) const {
-  const auto found = std::ranges::find(latencies, name, &Latency::name);
-  return found == latencies.end() ? std::nullopt : std::optional(found->seconds);
+  const Latency* found = find_in(latencies, name, &Latency::name);
+  return found ? std::optional(found->seconds) : std::nullopt;
 }
 
 std::optional<double> relative_sd(const std::vector<double>& times) {

@@ -7,15 +7,11 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// One rank's steps; every series has one value per step, in seconds; empty for a part that the

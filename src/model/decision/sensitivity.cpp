@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/sensitivity.h"
 
-#include "src/core/error.h"
-
-#include <algorithm>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -135,9 +132,7 @@ double spot_cost(const CountTime& at, const model::Prices& prices, const SpotTer
 std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
                                           const std::vector<CountTime>& times,
                                           const CountTime& cheapest) {
-  std::vector<Sensitivity> result;
-  for (const CostInput& input : inputs) result.push_back(sensitivity(input, times, cheapest));
-  return result;
+  return mapped(inputs, [&](const auto& one) { return sensitivity(one, times, cheapest); });
 }
 
 /// What an hour of a rank that is used costs, and when a payment that also runs unused pays.

@@ -10,9 +10,7 @@
 #include "src/model/laws/model_selection.h"
 
 #include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::decide {
 struct Sensitivity {

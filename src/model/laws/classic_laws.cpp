@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/classic_laws.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
-
-#include <algorithm>
 
 namespace scaleworth::model {
 std::optional<double> plain_amdahl_serial(const std::vector<SpeedupPoint>& rows) {

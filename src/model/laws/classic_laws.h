@@ -5,8 +5,6 @@
 #include "src/model/laws/model_selection.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 struct SpeedupPoint {

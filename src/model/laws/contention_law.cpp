@@ -4,11 +4,9 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {

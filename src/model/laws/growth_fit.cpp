@@ -2,8 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/classic_laws.h"
 
-#include <algorithm>
-
 namespace scaleworth::decide {
 namespace {
 constexpr int draw_count = 200;

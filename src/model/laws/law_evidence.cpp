@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/law_evidence.h"
 
-#include "src/core/error.h"
 #include "src/model/decision/causes.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>
@@ -63,11 +61,9 @@ model::TimePoint point_of_law(const DecisionRow& row, double count, double time)
 }
 
 std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
-  std::vector<model::TimePoint> points;
-  for (const DecisionRow& row : rows) {
-    points.push_back(point_of_law(row, row.count, row.same_work.value.value()));
-  }
-  return points;
+  return mapped(rows, [](const DecisionRow& row) {
+    return point_of_law(row, row.count, row.same_work.value.value());
+  });
 }
 
 LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
@@ -75,11 +71,9 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                          const std::optional<model::Prices>& prices) {
   LawEvidence evidence;
   if (rows.size() >= model::minimum_counts && all_have(rows, &DecisionRow::throughput)) {
-    std::vector<model::ThroughputPoint> loads;
-    for (const DecisionRow& row : rows) {
-      loads.push_back({static_cast<double>(row.count), *row.throughput});
-    }
-    evidence.throughput = model::fit_throughput(loads);
+    evidence.throughput = model::fit_throughput(mapped(rows, [](const DecisionRow& row) {
+      return model::ThroughputPoint{static_cast<double>(row.count), *row.throughput};
+    }));
   }
   if (!fit) return evidence;
   const std::vector<model::TimePoint> points = points_of_laws(rows);

@@ -6,8 +6,6 @@
 #include "src/model/laws/contention_law.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// The count that says most about what is to be bought.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/model_selection.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -202,9 +200,7 @@ double CombinedLaw::time(double count) const {
 }
 
 std::vector<double> CombinedLaw::times(double count) const {
-  std::vector<double> times;
-  for (const TimeAt& draw : draws) times.push_back(draw(count));
-  return times;
+  return mapped(draws, [=](const TimeAt& draw) { return draw(count); });
 }
 
 Interval<double> CombinedLaw::interval(double count) const {

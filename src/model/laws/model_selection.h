@@ -6,11 +6,8 @@
 #include "src/model/laws/contention_law.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 struct FittedLaw {

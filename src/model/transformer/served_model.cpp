@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/gpu.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 namespace scaleworth::inference {
 namespace {
@@ -86,13 +82,9 @@ double active_weights(const ServedModel& model) {
 }
 
 double bytes_of_element(const std::string& format) {
-  const auto* found = std::ranges::find(formats, format, &Format::first);
-  if (found == formats.end()) {
-    throw UserError("number format '{}' is not known here; known: {}",
-                    format,
-                    fmt::join(known_formats(), ", "));
-  }
-  return found->second;
+  if (const Format* found = find_in(formats, format, &Format::first)) return found->second;
+  throw UserError(
+      "number format '{}' is not known here; known: {}", format, fmt::join(known_formats(), ", "));
 }
 
 std::string products_format(const Formats& formats) {
@@ -110,8 +102,6 @@ std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus) {
 }
 
 std::vector<std::string> known_formats() {
-  std::vector<std::string> names;
-  for (const auto& [name, bytes] : formats) names.emplace_back(name);
-  return names;
+  return mapped(formats, [](const Format& one) { return std::string(one.first); });
 }
 }  // namespace scaleworth::inference

@@ -2,7 +2,6 @@
 #include "src/core/error.h"
 #include "src/model/transformer/serving.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::model {

@@ -191,8 +191,7 @@ EfficiencyResult measure_efficiency(const JobReplay& replay,
                            replay.even_stages());
   if (replay.rotating_load)
     questions.emplace_back("with micro-batches of equal lengths", Change{.typical_pieces = true});
-  std::vector<Change> changes;
-  for (const auto& [text, change] : questions) changes.push_back(change);
+  const auto changes = mapped(questions, [](const auto& one) { return one.second; });
   const std::vector<double> ratios = replay.ratios(changes);
   const double runtime = in_ns(result.runtime);
   set_factors(result, runtime * ratios[1], runtime * ratios[0]);

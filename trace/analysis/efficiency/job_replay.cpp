@@ -9,8 +9,6 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 using attribution::LateCause;
@@ -167,11 +165,11 @@ void JobReplay::find_stages() {
   const bool stated = std::ranges::count(stage_, -1) != std::ssize(stage_);
   for (const attribution::CollectiveWait& one : waits.collectives) {
     if (!one.sender || one.participants.size() != 2 || stated) continue;
-    const auto a = static_cast<std::size_t>(one.participants[0].rank.index);
-    const auto b = static_cast<std::size_t>(one.participants[1].rank.index);
+    const auto a = one.participants[0].rank.place();
+    const auto b = one.participants[1].rank.place();
     linked[a].insert(b);
     linked[b].insert(a);
-    heads.push_back(static_cast<std::size_t>(one.sender->index));
+    heads.push_back(one.sender->place());
   }
   std::set<std::int32_t> lengths;
   for (std::size_t at : heads) {

@@ -2,7 +2,6 @@
 #include "trace/formats/export/export_writer.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -159,7 +158,7 @@ class Arrows {
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       for (const CommunicationSplit& split : by_rank[rank]) {
         if (!split.waited_for || !is_shown(rank, split)) continue;
-        const auto straggler = static_cast<std::size_t>(split.waited_for->index);
+        const auto straggler = split.waited_for->place();
         const auto from = shown.find({straggler, split.collective});
         if (straggler == rank || from == shown.end()) continue;
         out_[{straggler, from->second}].push_back(++number);
@@ -319,8 +318,7 @@ class RankExporter {
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
     std::string name = split.below_error ? part_name(Part::below_clock_error) : "wait";
-    if (split.waited_for)
-      name += " for " + rank_label(static_cast<std::size_t>(split.waited_for->index));
+    if (split.waited_for) name += " for " + rank_label(split.waited_for->place());
     track.add({time, name, "wait"});
   }
 
@@ -358,10 +356,7 @@ class RankExporter {
     std::ranges::stable_sort(events, [](const Placed& a, const Placed& b) {
       return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
     });
-    std::vector<TimeInterval> times;
-    times.reserve(events.size());
-    for (const Placed& event : events) times.push_back(event.time);
-    const std::vector<std::uint32_t> lanes = assign_lanes(times, nesting);
+    const std::vector<std::uint32_t> lanes = assign_lanes(mapped(events, &Placed::time), nesting);
     const std::uint32_t last = *std::ranges::max_element(lanes);
     for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
       const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);

@@ -11,10 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 namespace scaleworth::trace::nsight {
 /// What the payload of one of NCCL's NVTX ranges may contain; its schema decides which fields.

@@ -2,7 +2,6 @@
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
