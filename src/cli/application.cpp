@@ -5,6 +5,11 @@
 #include "src/core/process.h"
 #include "src/core/version.h"
 
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -34,6 +39,16 @@ void suggest_flags(const CLI::App& app) {
   }
 }
 
+/// Comparisons with NaN are false, so that it passes every range.
+void refuse_infinite(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_type_name().starts_with("FLOAT")) continue;
+    for (const std::string& text : option->results())
+      if (!std::isfinite(std::strtod(text.c_str(), nullptr)))
+        throw UserError("{}: {} is not a finite number", option->get_name(), text);
+  }
+}
+
 int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc, char** argv) {
   try {
     app.parse(argc, argv);
@@ -47,10 +62,19 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc,
   }
   const Arguments arguments(argv + 1, argv + argc);
   for (const Command& command : commands) {
-    if (command.subcommand->parsed()) return command.run(arguments);
+    if (!command.subcommand->parsed()) continue;
+    refuse_infinite(*command.subcommand);
+    return command.run(arguments);
   }
   fmt::print("{}", app.help());
   return exit_usage;
+}
+
+/// A full disk may show only when the last of the output leaves the program.
+int with_output_written(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr, "scaleworth: the output is not whole: {}\n", std::strerror(errno));
+  return code == exit_done ? exit_failed : code;
 }
 }  // namespace
 
@@ -74,7 +98,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();
   try {
-    return parse_and_run(app, commands, argc, argv);
+    return with_output_written(parse_and_run(app, commands, argc, argv));
   } catch (const UserError& error) {
     return complain(error, exit_usage);
   } catch (const NothingMeasurable& error) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
@@ -95,10 +94,13 @@ probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
   const std::vector<std::string_view> parts = split(text, ':');
   const auto rank = parse_number<int>(parts.front());
   const auto factor = parse_number<double>(parts.back());
-  const bool right = parts.size() == 2 && rank && factor && std::isfinite(*factor);
+  constexpr double largest = 1000.0;  // a step of a second becomes one of a quarter of an hour
+  const bool right = parts.size() == 2 && rank && factor && *factor <= largest;
   if (right && *rank >= 0 && *factor >= 1.0) return {Rank{*rank}, *factor};
-  throw UserError("--straggler '" + text +
-                  "' is not RANK:FACTOR with FACTOR >= 1, for example 1:2.0");
+  throw UserError(
+      "--straggler '{}' is not RANK:FACTOR with a FACTOR from 1 to {}, for example 1:2.0",
+      text,
+      largest);
 }
 
 FlopPerSecond parse_compute_rate(const std::string& text) {
@@ -111,7 +113,7 @@ FlopPerSecond parse_compute_rate(const std::string& text) {
     rest.remove_suffix(unit.size());
     while (rest.ends_with(' ')) rest.remove_suffix(1);
     const auto number = parse_number<double>(rest);
-    if (number && std::isfinite(*number) && *number > 0.0) return FlopPerSecond(*number * factor);
+    if (number && *number > 0.0) return FlopPerSecond(*number * factor);
   }
   throw UserError("--peak '" + text +
                   "' needs a positive number with its unit, for example 95GFLOP/s or 0.98PFLOP/s");
