@@ -42,6 +42,20 @@ std::string capitalised(std::string text) {
   return text;
 }
 
+std::string shell_words(const std::vector<std::string>& words) {
+  constexpr std::string_view harmless =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+.,:/@%";
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    const bool plain = !word.empty() && word.find_first_not_of(harmless) == std::string::npos;
+    if (!plain) text += '\'';
+    for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+    if (!plain) text += '\'';
+  }
+  return text;
+}
+
 std::string ranks_phrase(int ranks) {
   return counted(ranks, "rank");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "report/names.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
@@ -98,7 +99,7 @@ int attribute_recordings(const AttributeOptions& options) {
   const trace::Attributed attributed = trace::attribute(job);
   export_file(job, attributed, options);
   report::RenderOptions rendered = options.render;
-  rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
+  rendered.input = report::shell_words(options.inputs);
   fmt::print("{}", report::render_attribution(attributed.result, options.price, rendered));
   return exit_done;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/flags.h"
 
+#include "report/names.h"
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
 #include "src/core/error.h"
@@ -61,27 +62,15 @@ void add_vendor_options(CLI::App& app, probes::VendorPaths& paths) {
       "--cupti-lib", paths.cupti, "path or folder of the CUPTI to use (default: as for cuBLASLt)");
 }
 
-namespace {
-std::string quoted(const std::string& word) {
-  constexpr std::string_view harmless =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+.,:/@%";
-  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return text + "'";
-}
-}  // namespace
-
 std::string typed_command(const Arguments& arguments) {
-  std::string text = "scaleworth";
+  std::vector<std::string> words{"scaleworth"};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     const bool split = word == "--format";
     if (split) ++i;  // its value
-    if (split || word == "--details" || word.starts_with("--format=")) continue;
-    text += " " + quoted(word);
+    if (!split && word != "--details" && !word.starts_with("--format=")) words.push_back(word);
   }
-  return text;
+  return report::shell_words(words);
 }
 
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory) {

@@ -114,7 +114,7 @@ void MeasureOptions::add_to(CLI::App& app) {
             launch_flags.rendezvous,
             "GPUs: host:port where rank 0 waits for the others, with --rank");
   add_vendor_options(app, vendor_paths);
-  app.add_flag("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
+  app.add_option("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
   report.add_to(app);
 }
 
