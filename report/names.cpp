@@ -92,7 +92,7 @@ NamedValue printed_fact(const Fact& fact) {
     // Per cent with two significant digits.
     const double percent = 100.0 * *amount;
     const double size = std::abs(percent);
-    const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+    const int leading = size > 0.0 ? saturated<int>(std::floor(std::log10(size))) : 0;
     result.value = fmt::format("{:.{}f} %", percent, std::max(0, 1 - leading));
   } else if (const auto* real = std::get_if<double>(&*fact.value)) {
     result.value = fmt::format("{:.4g}", *real);
