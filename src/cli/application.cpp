@@ -18,7 +18,7 @@
 namespace scaleworth::cli {
 namespace {
 int complain(const std::exception& error, int code) {
-  fmt::print(stderr, "scaleworth: {}\n", error.what());
+  fmt::print(stderr, "scaleworth: {}\n", printable(error.what()));
   return code;
 }
 
