@@ -107,7 +107,7 @@ int run_application(int argc, char** argv) {
     return complain(error, exit_interrupted(error.signal()));
   } catch (const std::bad_alloc&) {
     fmt::print(stderr,
-               "scaleworth: out of memory; raise the memory limit or measure less with --only\n");
+               "scaleworth: out of memory; raise the memory limit, or read or measure less\n");
     return exit_failed;
   } catch (const std::exception& error) {
     return complain(error, exit_failed);
