@@ -25,6 +25,9 @@ std::string words(const std::string& identifier);
 
 std::string capitalised(std::string text);
 
+/// Words as a shell reads them back: in single quotes where a character would mean something to it.
+std::string shell_words(const std::vector<std::string>& words);
+
 /// "1 rank", "2 ranks".
 std::string ranks_phrase(int ranks);
 

@@ -218,7 +218,7 @@ std::string count_or_never(const decide::Knee& knee, const decide::KneeSet& set)
 /// A whole count of the kind: thresholds are still met below their position.
 int whole(double position, decide::KneeKind kind) {
   const bool threshold = kind == decide::KneeKind::efficiency || kind == decide::KneeKind::slope;
-  return static_cast<int>(threshold ? std::floor(position) : std::round(position));
+  return saturated<int>(threshold ? std::floor(position) : std::round(position));
 }
 
 /// "11 [10, 12], beyond what was measured"; no interval where it is one count.

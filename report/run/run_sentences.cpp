@@ -218,7 +218,7 @@ void add_communication(const std::vector<CollectiveResult>& collectives, Finding
 /// Three digits as a person writes money, without an exponent.
 std::string dollars_text(Dollars amount) {
   const double size = std::abs(amount.value());
-  const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+  const int leading = size > 0.0 ? saturated<int>(std::floor(std::log10(size))) : 0;
   return fmt::format("${:.{}f}", amount.value(), std::max(2, 2 - leading));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
+#include "report/names.h"
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
 #include "src/model/decision/scaling_row.h"
@@ -95,13 +96,12 @@ decide::Decision decide_file(DecideOptions& options) {
 
 /// The input as a command names it.
 std::string input_text(const DecideOptions& options) {
-  std::string text = fmt::format("{}", fmt::join(options.inputs, " "));
-  for (const std::string& condition : options.selection.where) {
-    text += fmt::format(" --where '{}'", condition);
-  }
-  for (const std::string& one : options.selection.rename) {
-    text += fmt::format(" --rename '{}'", one);
-  }
+  std::vector<std::string> words = options.inputs;
+  for (const std::string& condition : options.selection.where)
+    words.insert(words.end(), {"--where", condition});
+  for (const std::string& one : options.selection.rename)
+    words.insert(words.end(), {"--rename", one});
+  std::string text = report::shell_words(words);
   if (options.scaling) {
     text += *options.scaling == decide::Scaling::weak ? " --scaling weak" : " --scaling strong";
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
 #include "src/cli/application.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/traced_process.h"
@@ -132,8 +133,9 @@ int trace_program(const TraceOptions& options) {
   for (const std::string& warning : environment.warnings)
     fmt::print(stderr, "scaleworth trace: {}\n", warning);
   if (options.dry_run) {
-    for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
-    fmt::print("{}\n", fmt::join(options.command, " "));
+    for (const auto& [name, value] : environment.variables)
+      fmt::print("{}={}\n", name, report::shell_words({value}));
+    fmt::print("{}\n", report::shell_words(options.command));
     return exit_done;
   }
   create(directory);
@@ -150,7 +152,7 @@ int trace_program(const TraceOptions& options) {
   fmt::print(stderr, "scaleworth trace: {}\n", summary_line(recorded, where));
   for (const std::string& remark : recorded.sum.remarks)
     fmt::print(stderr, "scaleworth trace: {}\n", remark);
-  fmt::print(stderr, "next: scaleworth attribute {}\n", where);
+  fmt::print(stderr, "next: scaleworth attribute {}\n", report::shell_words({where}));
   return code;
 }
 }  // namespace

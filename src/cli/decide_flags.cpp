@@ -239,7 +239,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
 
 void add_bill(CLI::App& command, DecideOptions& options) {
   model::BillTerms& bill = options.request.bill.emplace();
-  const Flags flags(command, "Bill", nullptr, CLI::NonNegativeNumber);
+  const Flags flags(command, "Bill", nullptr, nonnegative_number);
   flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
   flags.add("--fixed", bill.fixed, "USD for each hour of wall clock");
   flags.add("--value-of-time",
@@ -271,7 +271,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
             "price_usd_per_hour with preemption_per_hour (and ranks_per_instance, checkpoint_s, "
             "restart_s, reacquire_s, notice_s)");
   flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number);
   flags.add("--preemption-per-hour",
             reclaims.per_hour,
             "reclaims of one instance per hour on spot (0: none)");
@@ -279,7 +279,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
       .add("--ranks-per-instance",
            reclaims.ranks_per_instance,
            "spot: ranks that are reclaimed together")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->default_str("1");
   const auto take_failures = [&options](const std::string& hours) {
     options.request.metrics.failures.emplace().failures_per_hour = failures_per_hour(hours);
@@ -306,7 +306,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
 void add_owned(CLI::App& command, DecideOptions& options) {
   model::OwnedTerms& owned = options.owned;
   constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
-  const Flags flags(command, group, nullptr, CLI::NonNegativeNumber);
+  const Flags flags(command, group, nullptr, nonnegative_number);
   flags.add("--capex", owned.capital, "USD per rank, with its share of host, network and storage");
   flags.add("--residual", owned.residual, "USD that it sells for at the end (0)");
   flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)");
@@ -329,7 +329,7 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
       .add("--watts-per-rank",
            power.watts_per_rank,
            "W of a rank that computes, where the table has no energy")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags
       .add("--idle-watts-fraction",
            power.waiting_power,
@@ -341,14 +341,14 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
             "country whose yearly average of g CO2e per kWh counts: USA, DEU, WORLD ... "
             "(data/grid.toml, with sources)");
   flags.add("--g-per-kwh", power.grams_per_kwh, "g CO2e per kWh, where you know your own")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
 }
 
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
   constexpr const char* group = "What you know of communication and work";
   decide::LawInputs& inputs = options.request.law_inputs;
   decide::MessageTerms& message = options.request.message.emplace();
-  const Flags positive(command, group, nullptr, CLI::PositiveNumber);
+  const Flags positive(command, group, nullptr, positive_number);
   positive.add(
       "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
   positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
@@ -377,16 +377,16 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
       ->capture_default_str();
   flags.add("--budget", rubric.budget, "exclude what is billed more, USD, by the upper end");
   flags.add("--max-latency-ms", rubric.max_latency, "exclude what answers later, or is unmeasured")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags.add(
       "--latency", rubric.latency, "which latency of the table that is (p99, else the only one)");
   flags.add("--min-throughput", rubric.min_throughput, "exclude what does less work per second")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags
       .add("--energy-budget-kwh",
            rubric.energy_budget_kwh,
            "exclude what takes more energy, kWh of the building")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags.add(
       "--efficiency-threshold", rubric.efficiency_threshold, "exclude what is below, as 0.70");
   flags.add("--quality-tolerance",

@@ -53,6 +53,10 @@ struct NothingToMeasure : Message {
   using Message::Message;
 };
 
+/// Text of a stranger as a terminal or a page may show it: line ends and tabs are blanks; bytes
+/// that are no UTF-8, control characters and marks that turn the direction of text are U+FFFD.
+std::string printable(std::string_view text);
+
 /// "1 worker", "2 workers".
 std::string counted(std::size_t count, std::string_view what);
 

@@ -118,7 +118,7 @@ class Placer {
 std::optional<nanoseconds> quantile(const std::vector<WeightedValue>& values, double p) {
   const std::optional<double> found = weighted_quantile(values, p);
   if (!found) return std::nullopt;
-  return nanoseconds(static_cast<std::int64_t>(*found));
+  return nanoseconds(saturated<std::int64_t>(*found));
 }
 
 /// Median of `ends`, sorted, without the one at `left_out`.

@@ -2,6 +2,7 @@
 /// How the clocks of ranks map to one another, and how that map is fitted.
 #pragma once
 
+#include "src/core/units.h"
 #include "trace/analysis/matching.h"
 
 #include <span>
@@ -37,7 +38,7 @@ class ClockMap {
     if (clock.drift == 0.0) return time + clock.offset;
     const auto since = static_cast<double>((time - clock.reference).count());
     return time + clock.offset +
-           std::chrono::nanoseconds(static_cast<std::int64_t>(clock.drift * since));
+           std::chrono::nanoseconds(saturated<std::int64_t>(clock.drift * since));
   }
 
  private:

@@ -77,7 +77,7 @@ CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
         spans += 1.0;
       }
   numbers = static_cast<std::int32_t>(different.size());
-  if (spans > 0.0) mean_length = nanoseconds(static_cast<std::int64_t>(sum / spans));
+  if (spans > 0.0) mean_length = nanoseconds(saturated<std::int64_t>(sum / spans));
 }
 
 const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {

@@ -288,7 +288,8 @@ class Investigation {
       straggler.steps = recurrence.by_rank[members.front()];
       straggler.sentence = fmt::format(
           "keeps the other GPUs waiting {} per step on average and is the largest cause in",
-          time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))));
+          time_in_words(nanoseconds(
+              saturated<std::int64_t>(std::round(straggler.exposed_per_step_ms * 1e6)))));
     }
     straggler.sentence += fmt::format(
         " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
@@ -314,7 +315,8 @@ class Investigation {
         usual += compute[unit.compared[i]];
       }
       steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
-      add_bounded(sum.part(Part::compute), nanoseconds(std::llround(longer)));
+      add_bounded(sum.part(Part::compute),
+                  nanoseconds(saturated<std::int64_t>(std::round(longer))));
     }
     const bool with_inputs = all_have_inputs(job_);
     for (const EfficiencyWindow& run : replay_.windows.runs)

@@ -170,7 +170,7 @@ attribution::Straggler straggler_of(const Fields& fields) {
   straggler.rank = rank_of(fields);
   straggler.unit = fields.text("unit");
   if (const auto saved = fields.number("saved_ns"))
-    straggler.saved = Nanoseconds(std::llround(*saved));
+    straggler.saved = Nanoseconds(saturated<std::int64_t>(std::round(*saved)));
   straggler.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
   straggler.significant = fields.flag("significant");
   straggler.cause = cause_of(fields);

@@ -443,7 +443,7 @@ double unit_of(const std::vector<double>& loads) {
     std::int64_t unit = 0;
     const auto fits = [&](double load) {
       const double scaled = load * static_cast<double>(scale);
-      unit = std::gcd(unit, static_cast<std::int64_t>(std::round(scaled)));
+      unit = std::gcd(unit, saturated<std::int64_t>(std::round(scaled)));
       return std::abs(scaled - std::round(scaled)) < 1e-6;
     };
     if (!std::ranges::all_of(loads, fits)) continue;

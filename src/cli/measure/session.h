@@ -8,6 +8,7 @@
 #include "src/cli/application.h"
 #include "src/cli/measure/plan.h"
 #include "src/cli/measure_flags.h"
+#include "src/core/files/atomic_file.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
@@ -86,9 +87,11 @@ class Session final : public probes::Recorder {
   /// Warns the reader when `ranks` processes share `cores` of one node.
   void warn_of_sharing(int ranks, int cores);
 
-  /// Takes over what other processes left in the run directory `part` inside ours: the ranks, or
-  /// all of the run `number`, from 1, whose points join those of the runs before. What they did not
-  /// reach is failed with `failure` (absent: they ended well).
+  /// The value of --part-of-bench for the next process that leaves its results to us.
+  std::string memory_path() { return memory_.emplace().path(); }
+  /// Takes over what other processes left in the run directory `part` inside ours, or in memory:
+  /// the ranks, or all of the run `number`, from 1, whose points join those of the runs before.
+  /// What they did not reach is failed with `failure` (absent: they ended well).
   void adopt_part(const std::string& part,
                   const std::optional<std::string>& failure,
                   int number = 0);
@@ -127,6 +130,7 @@ class Session final : public probes::Recorder {
   const Plan& plan_;
   Run run_;
   std::optional<RunDirectory> directory_;
+  std::optional<MemoryFile> memory_;
   Progress progress_;
   std::string current_;
   std::optional<std::string> disk_trouble_;

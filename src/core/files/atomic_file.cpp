@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,6 +112,22 @@ void append_to_file(const fs::path& path, std::string_view contents, Existing ex
   }
   if (existing == Existing::refuse) unlink(path.c_str());
   fail(path, error);
+}
+
+MemoryFile::MemoryFile() : descriptor_(memfd_create("scaleworth", MFD_CLOEXEC)) {}
+
+MemoryFile::~MemoryFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string MemoryFile::path() const {
+  return descriptor_ < 0 ? "/dev/null" : fmt::format("/proc/{}/fd/{}", getpid(), descriptor_);
+}
+
+std::uintmax_t MemoryFile::size() const {
+  std::error_code trouble;
+  const std::uintmax_t size = fs::file_size(path(), trouble);
+  return trouble ? 0 : size;
 }
 
 void make_directory(const fs::path& path) {

@@ -19,6 +19,21 @@ void append_to_file(const std::filesystem::path& path,
                     std::string_view contents,
                     Existing existing);
 
+/// A file in memory that other processes of this user can write to by its path, while it lives.
+class MemoryFile {
+ public:
+  MemoryFile();
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  /// Where the system has no such files, one that keeps nothing.
+  std::string path() const;
+  std::uintmax_t size() const;
+
+ private:
+  int descriptor_;
+};
+
 /// Creates the directory and its parents. Throws UserError as above.
 void make_directory(const std::filesystem::path& path);
 

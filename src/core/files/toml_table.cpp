@@ -121,10 +121,7 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 }
 
 std::string printable(std::string_view text) {
-  std::string result(text.substr(0, 200));
-  std::ranges::replace_if(
-      result, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return result;
+  return scaleworth::printable(text.substr(0, 200));
 }
 
 Table Table::parse(std::string_view text, const std::string& file) {

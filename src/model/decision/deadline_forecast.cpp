@@ -157,7 +157,7 @@ std::vector<int> counts_between(int from, int to, int step) {
   const double ratio = static_cast<double>(to) / from;
   for (std::size_t i = 0; i < most_forecasts; ++i) {
     const double part = static_cast<double>(i) / static_cast<double>(most_forecasts - 1);
-    const int count = static_cast<int>(std::lround(from * std::pow(ratio, part) / step)) * step;
+    const int count = saturated<int>(std::round(from * std::pow(ratio, part) / step)) * step;
     if (counts.empty() || count > counts.back()) counts.push_back(std::clamp(count, from, to));
   }
   return counts;
@@ -229,8 +229,7 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
   for (const DecisionRow& row : rows) forecast.step = std::gcd(forecast.step, row.count);
   forecast.from = rows.front().count;
   const double farthest = model::farthest_extrapolation * rows.back().count;
-  const double most = std::numeric_limits<int>::max();
-  forecast.to = static_cast<int>(std::min(farthest, most)) / forecast.step * forecast.step;
+  forecast.to = saturated<int>(farthest) / forecast.step * forecast.step;
 }
 }  // namespace
 

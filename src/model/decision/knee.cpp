@@ -101,7 +101,7 @@ double position_of(KneeKind kind, const TimeAt& time, const KneeRequest& request
 }
 
 int whole(KneeKind kind, const TimeAt& time, const KneeRequest& request, double position) {
-  const int below = static_cast<int>(std::floor(position + root_rounding));
+  const int below = saturated<int>(std::floor(position + root_rounding));
   if (of_threshold(kind)) return below;
   const auto at = [&](int count) { return objective(kind, request, count, time(count)); };
   return at(below) <= at(below + 1) ? below : below + 1;

@@ -31,7 +31,7 @@ void add(PartTimes& sums, Part part, double time_s) {
 }
 
 attribution::Nanoseconds nanoseconds(double time_s) {
-  return attribution::Nanoseconds(std::llround(time_s / seconds_per_ns));
+  return attribution::Nanoseconds(saturated<std::int64_t>(std::round(time_s / seconds_per_ns)));
 }
 
 /// No step counts as steady state.

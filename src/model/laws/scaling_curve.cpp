@@ -90,8 +90,8 @@ void fill_cost_optimum(ScalingLaw& law,
   }
   const std::vector<int> plateau = choose_count(prices, counts)->plateau;
   law.cost_optimal_range =
-      Interval<int>{std::min(static_cast<int>(std::floor(range->low)), plateau.front()),
-                    std::max(static_cast<int>(std::ceil(range->high)), plateau.back())};
+      Interval<int>{std::min(saturated<int>(std::floor(range->low)), plateau.front()),
+                    std::max(saturated<int>(std::ceil(range->high)), plateau.back())};
 }
 }  // namespace
 

@@ -200,7 +200,7 @@ EfficiencyResult measure_efficiency(const JobReplay& replay,
   for (std::size_t i = 1; i < questions.size(); ++i) {
     const double least = changes[i].no_communication ? std::min(transfer, 1.0) : 0.0;
     const double saved = in_ns(result.step_time) * (1.0 - std::max(ratios[i], least));
-    add(questions[i].first, nanoseconds(std::llround(saved)), result);
+    add(questions[i].first, nanoseconds(saturated<std::int64_t>(std::round(saved))), result);
   }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
   result.critical_path = critical_path(replay.job, replay.alignment.map, replay.runs);
@@ -234,10 +234,10 @@ void settle_costs(const JobReplay& replay,
   for (std::size_t i = 1; i < ratios.size(); i += 2)
     parts.push_back(1.0 - ratios[i] + std::max(0.0, ratios[i + 1] - ratios[0]));
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  report.saved = nanoseconds(std::llround(step * (1.0 - ratios[0])));
+  report.saved = nanoseconds(saturated<std::int64_t>(std::round(step * (1.0 - ratios[0]))));
   for (std::size_t i = 0; i < all.size(); ++i) {
     Straggler& one = report.stragglers[i];
-    one.saved = nanoseconds(std::llround(step * (1.0 - ratios[2 * i + 1])));
+    one.saved = nanoseconds(saturated<std::int64_t>(std::round(step * (1.0 - ratios[2 * i + 1]))));
     one.gpu_seconds = sum > 0.0 ? gpu_seconds * (1.0 - ratios[0]) * parts[i] / sum : 0.0;
   }
 }

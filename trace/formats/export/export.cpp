@@ -222,7 +222,7 @@ std::int64_t count_shown(const ExportSource& source) {
 /// inside.
 TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) {
   const auto length = nanoseconds(
-      static_cast<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
+      saturated<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
   nanoseconds start = window.start;
   const auto slowest = slowest_step(plan);
   if (slowest && slowest->start > window.start && slowest->start < window.end)
