@@ -260,6 +260,65 @@ void fill_in_energy(TableRow& at, Axis axis) {
   }
 }
 
+bool within(double ratio, double factor) {
+  return ratio <= factor && ratio >= 1.0 / factor;
+}
+
+/// Columns that say the same thing twice agree: work or batch with time x throughput, where the
+/// batch may count other units, equally in all rows; energy with power x time. Factors are wide
+/// enough for warm-up, rounding and power limits; a unit slip is a thousand.
+void check_agreement(const ScalingTable& table) {
+  std::vector<double> ratios;  // of time x throughput to the batch
+  for (const TableRow& at : table.rows) {
+    const std::optional<double> time = stated_time(at);
+    if (!time) continue;
+    const double done = at.throughput.value_or(0.0) * *time;
+    if (at.throughput && at.facts.batch) ratios.push_back(done / *at.facts.batch);
+    if (at.throughput && at.work && !within(done / *at.work, 2.0))
+      refuse(
+          at, "time x throughput is {:g}, the work {:g}; correct one of the three", done, *at.work);
+    const int ranks = table.axis == Axis::load ? 1 : at.count;
+    const double energy = at.facts.power_w.value_or(0.0) * *time * ranks;
+    if (at.energy_j && at.facts.power_w && !within(*at.energy_j / energy, 3.0))
+      refuse(at,
+             "the energy is {:g} J, power x time x count {:g} J; correct one of them",
+             *at.energy_j,
+             energy);
+  }
+  if (ratios.size() < table.rows.size()) return;
+  const double usual = *median(ratios);
+  for (std::size_t i = 0; i < ratios.size(); ++i)
+    if (!within(ratios[i] / usual, 2.0))
+      refuse(
+          table.rows[i],
+          "time x throughput is {:g} times the batch, in the other rows about {:g} times; correct "
+          "one of the three",
+          ratios[i],
+          usual);
+}
+
+/// From one count to the next a time, of equal work, neither falls nor grows by a hundred times as
+/// much as the count does.
+void check_neighbours(const ScalingTable& table) {
+  const bool works = all_have(table.rows, &TableRow::work);
+  for (std::size_t i = 1; table.axis != Axis::load && i < table.rows.size(); ++i) {
+    const TableRow& before = table.rows[i - 1];
+    const TableRow& at = table.rows[i];
+    const double growth = works ? *at.work / *before.work : 1.0;
+    const double times = at.time.value / before.time.value / growth;
+    const double counts = static_cast<double>(at.count) / before.count;
+    if (within(times, 100.0 * counts)) continue;
+    throw UserError(
+        "the table's time goes from {:g} s at {} to {:g} s at {}: a unit that differs between "
+        "rows? "
+        "Correct the row, or leave it out",
+        before.time.value.value(),
+        before.count,
+        at.time.value.value(),
+        at.count);
+  }
+}
+
 /// Time and work from the throughput or a step's batch, energy from its rate per work or from
 /// power. Throws UserError with the place of a row that has a throughput alone among rows with
 /// times, or no batch among rows whose batch grows.
@@ -274,6 +333,7 @@ void fill_in_work(ScalingTable& table) {
   } else if (!work_given && table.basis == TimeBasis::step && any_has(rows, batch)) {
     work_from_batch(table);
   }
+  check_agreement(table);
   for (TableRow& at : rows) fill_in_energy(at, table.axis);
 }
 
@@ -380,6 +440,7 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
     repeats.push_back(&at);
   }
   table.rows = mapped(by_count, [](const auto& count) { return merge(count.second); });
+  check_neighbours(table);
   return table;
 }
 
