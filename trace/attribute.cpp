@@ -97,6 +97,7 @@ Attributed attribute(const Job& job) {
   result.job_size = job_size(job);
   result.programs = programs(job);
   result.remarks = job.remarks;
+  result.contradictions = job.contradictions;
   if (!job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);

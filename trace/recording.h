@@ -256,6 +256,8 @@ struct Job {
   std::vector<Recording> recordings;
   std::string ranks_from;            // one sentence: how the ranks were found
   std::vector<std::string> remarks;  // missing ranks, files left out and why
+  /// What cannot all be true, a sentence each: every figure may be wrong.
+  std::vector<std::string> contradictions = {};
 };
 
 /// Sorts events by start (then by end, longest first, and stream) and drops nothing. Readers call

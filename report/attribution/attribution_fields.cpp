@@ -261,6 +261,9 @@ void document(Fields& json, const AttributionView& view) {
     entry("url", one.url);
     entry("gain", one.gain, "Of the step, at most, by the replay.");
   });
+  json("contradictions",
+       job.contradictions,
+       "Of what the recordings hold and cannot all be true: every figure may be wrong.");
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
   json.sentence("Means over the steps that count; null without steps.");

@@ -258,6 +258,8 @@ std::string recording_limits(const AttributionView& view) {
   const attribution::Attribution& job = view.attribution;
   const int ranks = job_ranks(job);
   std::string limits;
+  if (!job.contradictions.empty())
+    limits = fmt::format("Not reliable: {}. ", fmt::join(job.contradictions, "; "));
   if (std::cmp_less(job.recordings.size(), ranks))
     limits += fmt::format("{} of {}{} ranks left {}{}. ",
                           job.recordings.size(),

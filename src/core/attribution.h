@@ -269,7 +269,8 @@ struct ClassifiedTime {
 struct Attribution {
   std::vector<RankRecording> recordings;  // by rank
   JobSize job_size;
-  std::vector<std::string> remarks;  // missing ranks, mixed runs, truncated files, ...
+  std::vector<std::string> remarks;         // missing ranks, mixed runs, truncated files, ...
+  std::vector<std::string> contradictions;  // of what cannot all be true, a sentence each
   /// Ranks by the program that their kernels show, as text: "ranks 0-3"; empty for one program.
   std::vector<std::string> programs;
   StepChoice step_choice;

@@ -235,6 +235,14 @@ std::optional<nanoseconds> typical_lateness(const Job& job,
   }
   return quantile(spreads, 0.5);
 }
+
+nanoseconds longest_recording(const Job& job) {
+  nanoseconds longest{};
+  for (const Recording& one : job.recordings)
+    if (!one.device_events.empty())
+      longest = std::max(longest, one.device_events.back().end - one.device_events.front().start);
+  return longest;
+}
 }  // namespace
 
 Alignment align_clocks(const Job& job, const Matching& matching) {
@@ -278,6 +286,10 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
         microseconds(report.error),
         microseconds(*typical));
   }
+  if (report.reason.empty() && report.error > longest_recording(job))
+    report.reason =
+        fmt::format("the clocks agree to {:.1f} us only, longer than any recording lasts",
+                    microseconds(report.error));
   report.comparable = report.reason.empty();
   return alignment;
 }
