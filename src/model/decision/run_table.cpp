@@ -192,6 +192,44 @@ std::vector<std::size_t> first_steps(std::size_t count) {
   std::iota(steps.begin(), steps.end(), std::size_t{0});
   return steps;
 }
+
+/// One program ran at all counts: its sequences have one length, and what ranks did in a step takes
+/// about as long as the step. Wide bounds: a file that was changed or joined by hand is far off.
+void check_agreement(const MeasuredMode& mode) {
+  const MeasuredCount& first = mode.counts.front();
+  for (const MeasuredCount& count : mode.counts) {
+    const auto batches = static_cast<double>(count.global_batch);
+    const double tokens = count.tokens * static_cast<double>(first.global_batch);
+    if (count.global_batch > 0 && first.global_batch > 0 &&
+        std::abs(tokens - first.tokens * batches) > 0.01 * tokens)
+      throw UserError(
+          "run.json: {:g} tokens in {} sequences at {} ranks, {:g} in {} at {}; measure again",
+          first.tokens,
+          first.global_batch,
+          first.ranks,
+          count.tokens,
+          count.global_batch,
+          count.ranks);
+    const std::size_t steps = common_steps(count);
+    const double whole = std::accumulate(count.step_s.begin(), count.step_s.begin() + steps, 0.0);
+    for (const RankLedger& rank : count.ledger) {
+      double parts = 0.0;
+      for (const Part part : probe_parts) {
+        const auto& times = rank.parts[index_of(part)];
+        parts = std::accumulate(times.begin(), times.begin() + steps, parts);
+      }
+      if (parts > 2.0 * whole || parts < 0.5 * whole)
+        throw UserError(
+            "run.json: the parts of rank {}'s steps at {} ranks add up to {:g} s, the steps to "
+            "{:g} s; "
+            "measure again",
+            rank.rank,
+            count.ranks,
+            parts,
+            whole);
+    }
+  }
+}
 }  // namespace
 
 std::vector<MeasuredMode> measured_modes(const Run& run) {
@@ -214,6 +252,7 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
   for (MeasuredMode& mode : modes) {
     std::ranges::sort(mode.counts, {}, &MeasuredCount::ranks);
     for (MeasuredCount& count : mode.counts) std::ranges::sort(count.ledger, {}, &RankLedger::rank);
+    check_agreement(mode);
   }
   std::ranges::stable_sort(modes, {}, &MeasuredMode::mode);  // "strong" before "weak"
   return modes;
