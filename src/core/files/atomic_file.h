@@ -8,6 +8,8 @@
 #include <string_view>
 
 namespace scaleworth {
+/// Files are the user's alone to read: a run says much about a machine and a job.
+
 /// Replaces `path` by `contents` as one step: temporary file, fsync, rename, fsync of the
 /// directory. Throws UserError naming path, cause and remedy; `path` is then as before.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);

@@ -122,8 +122,11 @@ class OutputFile {
   /// Writes to `path` + ".part", compressed when `path` ends in ".gz". Throws UserError.
   OutputFile(const std::string& path, std::uint64_t most_bytes)
       : path_(path), part_(path + ".part"), most_bytes_(most_bytes) {
-    // zlib's mode T writes what it is given, so that one path serves both kinds.
-    file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wb6" : "wbT"));
+    // zlib's mode T writes what it is given, so that one path serves both kinds; x takes no file
+    // and no link that somebody else put there.
+    std::error_code ignored;
+    std::filesystem::remove(part_, ignored);
+    file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wbx6" : "wbxT"));
     if (!file_) fail();
     buffer_.reserve(piece + (piece >> 4U));
   }
