@@ -38,7 +38,7 @@ void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& re
   recorded.sum.lost += file.lost;
   if (file.device_events + file.other_events == 0) {
     // A file without events would stand as a rank that did nothing.
-    ++recorded.idle_processes;
+    ++(file.ended ? recorded.idle_processes : recorded.killed);
     std::error_code ignored;
     fs::remove(path, ignored);
     return;
@@ -93,6 +93,12 @@ std::string summary_line(const Recorded& recorded, const std::string& directory)
 std::string why_nothing(const Recorded& recorded, const std::string& library) {
   if (!recorded.sum.remarks.empty())
     return fmt::format("nothing was recorded: {}", fmt::join(recorded.sum.remarks, "; "));
+  if (recorded.killed > 0)
+    return fmt::format(
+        "nothing was recorded: {} process{} ended, killed perhaps, before the first second of its "
+        "recording was written",
+        recorded.killed,
+        recorded.killed == 1 ? "" : "es");
   if (recorded.idle_processes > 0) {
     return fmt::format("nothing was recorded: {} process{} opened the CUDA driver and used no GPU",
                        recorded.idle_processes,

@@ -38,8 +38,10 @@ constexpr std::size_t piece = 1 << 20;
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content) {
-    std::string name = (std::filesystem::temp_directory_path() / "scaleworth-XXXXXX").string();
-    const int descriptor = mkstemp(name.data());
+    std::error_code missing;
+    const auto folder = std::filesystem::temp_directory_path(missing);
+    std::string name = (folder / "scaleworth-XXXXXX").string();
+    const int descriptor = missing ? -1 : mkstemp(name.data());
     if (descriptor < 0)
       throw UserError("{} cannot be unpacked: set TMPDIR to a folder with space", content);
     close(descriptor);
