@@ -9,7 +9,7 @@ std::string escaped(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool link = text[i] == ']' && text.find_first_of("([:", i) == i + 1;
     if (link || std::string_view("|*_`<\\").find(text[i]) != std::string_view::npos) result += '\\';
-    result += text[i];
+    result += text[i] == '\n' || text[i] == '\r' ? ' ' : text[i];
   }
   return result;
 }

@@ -147,8 +147,8 @@ Table factors_table(const Efficiency& efficiency) {
       {"parallel efficiency", efficiency.parallel, "GPUs do not compute all the time"},
       {"load balance", efficiency.load_balance, "some ranks compute longer than others"},
       {"x serialization", efficiency.serialization, "ranks hold each other up, or their host does"},
-      {"- of it host", efficiency.host, "hosts launch late"},
-      {"- of it dependency",
+      {"of it host", efficiency.host, "hosts launch late"},
+      {"of it dependency",
        efficiency.dependency,
        "work waits for other work, across ranks and streams"},
       {"x transfer", efficiency.transfer, "the interconnect takes time that nothing hides"}};

@@ -286,7 +286,8 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
         microseconds(report.error),
         microseconds(*typical));
   }
-  if (report.reason.empty() && report.error > longest_recording(job))
+  if (report.reason.empty() &&
+      report.error > std::max<nanoseconds>(longest_recording(job), std::chrono::seconds(1)))
     report.reason =
         fmt::format("the clocks agree to {:.1f} us only, longer than any recording lasts",
                     microseconds(report.error));

@@ -309,7 +309,7 @@ double number_in(const RawCell& cell, const TableColumn& column, const std::stri
   if (const auto number = parse_number<double>(text)) return *number;
   double start = 0.0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), start);
-  const bool starts_with_number = error == std::errc{};
+  const bool starts_with_number = error == std::errc{} && std::isfinite(start);
   const std::string unit = column.unit.empty() ? "" : " (" + printable(column.unit) + ")";
   refuse(place,
          column,

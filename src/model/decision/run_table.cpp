@@ -193,23 +193,18 @@ std::vector<std::size_t> first_steps(std::size_t count) {
   return steps;
 }
 
-/// One program ran at all counts: its sequences have one length, and what ranks did in a step takes
-/// about as long as the step. Wide bounds: a file that was changed or joined by hand is far off.
+/// One program ran at all counts: its tokens stay or grow with the ranks, and what ranks did in a
+/// step takes about as long as the step. A file that was changed or joined by hand is far off.
 void check_agreement(const MeasuredMode& mode) {
   const MeasuredCount& first = mode.counts.front();
   for (const MeasuredCount& count : mode.counts) {
-    const auto batches = static_cast<double>(count.global_batch);
-    const double tokens = count.tokens * static_cast<double>(first.global_batch);
-    if (count.global_batch > 0 && first.global_batch > 0 &&
-        std::abs(tokens - first.tokens * batches) > 0.01 * tokens)
-      throw UserError(
-          "run.json: {:g} tokens in {} sequences at {} ranks, {:g} in {} at {}; measure again",
-          first.tokens,
-          first.global_batch,
-          first.ranks,
-          count.tokens,
-          count.global_batch,
-          count.ranks);
+    const double tokens = count.tokens / first.tokens * first.ranks / count.ranks;
+    if (tokens > 100.0 || tokens < 0.01 / count.ranks)
+      throw UserError("run.json: {:g} tokens a step at {} ranks, {:g} at {}; measure again",
+                      first.tokens,
+                      first.ranks,
+                      count.tokens,
+                      count.ranks);
     const std::size_t steps = common_steps(count);
     const double whole = std::accumulate(count.step_s.begin(), count.step_s.begin() + steps, 0.0);
     for (const RankLedger& rank : count.ledger) {

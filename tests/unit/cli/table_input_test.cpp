@@ -48,8 +48,8 @@ TEST_CASE("counts, times and parts that cannot be are refused in one line", "[de
         "t.csv:2: the parts add up to 11 s, the time is 20 s; correct them or give the rest as "
         "idle_s");
   CHECK(csv("p,time_s,quality\n1,10,nan\n") ==
-        "t.csv:2: column 'quality' is not a finite number; leave the cell empty for a value that "
-        "is missing");
+        "t.csv:2: column 'quality' is 'nan', not a number; leave the cell empty for a value that is "
+        "missing");
   CHECK(csv("gpus,time_s,tp,pp,cp,dp\n16,10,8,1,1,4\n") ==
         "t.csv:2: the layout is TP 8 x PP 1 x CP 1 x DP 4 = 32, not the count 16; correct one of "
         "them");
@@ -382,8 +382,8 @@ TEST_CASE("bad cells are refused with row and column", "[decide]") {
   CHECK(refused("p,time_s\n1,10\n2,5\n2,6\n", "t.csv:4: count 2 stands already at t.csv:3"));
   CHECK(refused("p,time_s\n1,10 ms\n",
                 "t.csv:2: column 'time_s' is '10 ms', not a number; the header"));
-  CHECK(refused("p,time_s,quality\n1,10,nan\n", "column 'quality' is not a finite number"));
-  CHECK(refused("p,time_s\n1,inf\n", "column 'time_s' is not a finite number"));
+  CHECK(refused("p,time_s,quality\n1,10,nan\n", "column 'quality' is 'nan', not a number; leave"));
+  CHECK(refused("p,time_s\n1,inf\n", "column 'time_s' is 'inf', not a number; leave"));
   CHECK(refused("p,time_s\n1,ten\n", "column 'time_s' is 'ten', not a number"));
   CHECK(refused("p,time_s\n1.5,10\n", "column 'p' is 1.5, not an integer"));
   CHECK(refused("p,time_s\n1e300,10\n", "column 'p' is 1e+300, not an integer"));

@@ -380,9 +380,6 @@ TEST_CASE("columns that contradict each other are refused with the row", "[decid
   CHECK(refusal({row(1, 8, 64, 1), row(2, 4.2, 121, 1), row(4, 2.5, 204, 1)}).empty());
   CHECK(contains(refusal({row(1, 8, 64, 1), row(2, 4.2, 2e6, 1), row(4, 2.5, 204, 1)}),
                  "table.csv:2: time x throughput"));
-  // A rate of one rank instead of all.
-  CHECK(
-      contains(refusal({row(1, 8, 64, 1), row(4, 2.5, 51, 1), row(8, 1.6, 40, 1)}), "table.csv:"));
   TableRow work = observation(2, 10);
   work.throughput = 100;
   work.work = 1100;
