@@ -105,7 +105,10 @@ std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& me
   members(json);
   // What came in from the command line or a file may be in any encoding; a replacement character
   // beats an exception.
-  return json.take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = json.take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  for (std::size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;)
+    text.replace(at, 1, "\\u007f");
+  return text;
 }
 
 void put_versions(Fields& json, const RenderOptions& options) {

@@ -38,13 +38,15 @@ void suggest_flags(const CLI::App& app) {
   }
 }
 
-/// Comparisons with NaN are false, so that it passes every range.
+/// Comparisons with NaN are false, so that it passes every range; products of what is larger than
+/// any amount of this world end as infinity.
 void refuse_infinite(const CLI::App& command) {
+  constexpr double largest = 1e36;
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_type_name().starts_with("FLOAT")) continue;
     for (const std::string& text : option->results())
-      if (!std::isfinite(std::strtod(text.c_str(), nullptr)))
-        throw UserError("{}: {} is not a finite number", option->get_name(), text);
+      if (!(std::abs(std::strtod(text.c_str(), nullptr)) <= largest))
+        throw UserError("{}: {} is not a number up to {:g}", option->get_name(), text, largest);
   }
 }
 

@@ -415,11 +415,10 @@ TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::stri
       continue;
     }
     const double value = number_in(cell, column, raw.place);
-    if (!std::isfinite(value) || !std::isfinite(value * column.factor)) {
+    if (!(std::abs(value * column.factor) <= 1e40))
       refuse(raw.place,
              column,
-             "is not a finite number; leave the cell empty for a value that is missing");
-    }
+             "is not a number up to 1e40; leave the cell empty for a value that is missing");
     per_rank = per_rank || column.per_rank;
     load = load || column.load;
     time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
