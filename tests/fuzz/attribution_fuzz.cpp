@@ -21,9 +21,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-class Bytes {
+class InputBytes {
  public:
-  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  InputBytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
   bool empty() const { return size_ == 0; }
   std::uint8_t next() {
     if (size_ == 0) return 0;
@@ -43,12 +43,12 @@ class Bytes {
 };
 
 template <class Event>
-void take_times(Bytes& bytes, Event& event) {
+void take_times(InputBytes& bytes, Event& event) {
   event.start = bytes.time();
   event.end = bytes.next() % 4 == 0 ? bytes.time() : event.start + nanoseconds(bytes.next() * 64);
 }
 
-void take_device_event(Bytes& bytes, Recording& recording) {
+void take_device_event(InputBytes& bytes, Recording& recording) {
   DeviceEvent event;
   take_times(bytes, event);
   event.end = std::max(event.start, event.end);
@@ -61,7 +61,7 @@ void take_device_event(Bytes& bytes, Recording& recording) {
   recording.device_events.push_back(event);
 }
 
-void take_host_event(Bytes& bytes, Recording& recording) {
+void take_host_event(InputBytes& bytes, Recording& recording) {
   HostEvent event;
   take_times(bytes, event);
   event.correlation = bytes.next() % 16;
@@ -73,14 +73,14 @@ void take_host_event(Bytes& bytes, Recording& recording) {
   recording.host_events.push_back(event);
 }
 
-void take_mark(Bytes& bytes, Recording& recording) {
+void take_mark(InputBytes& bytes, Recording& recording) {
   StepMark mark;
   take_times(bytes, mark);
   mark.number = bytes.next() % 32 == 0 ? 2147483647 : bytes.next() % 8;
   recording.step_marks.push_back(mark);
 }
 
-Job take_job(Bytes& bytes) {
+Job take_job(InputBytes& bytes) {
   Job job;
   job.recordings.resize(2);
   for (Recording& recording : job.recordings) {
@@ -134,7 +134,7 @@ void check_efficiency(const EfficiencyResult& result) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Bytes bytes(data, size);
+  InputBytes bytes(data, size);
   const Job job = take_job(bytes);
   const Matching matching = match_collectives(job);
   const Alignment alignment = align_clocks(job, matching);
