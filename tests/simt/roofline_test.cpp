@@ -236,7 +236,7 @@ double tensor_element(TensorFormat format, const std::byte* memory, std::size_t 
   return __half2float(__nv_cvt_fp8_to_halfraw(read(std::uint8_t{}), __NV_E4M3));
 }
 
-/// Small numbers that each format holds exactly, and that sum exactly in fp32: 1/2, 1, ... 3.
+/// Small numbers that each format holds exactly and whose products sum exactly in fp32.
 std::vector<std::byte> tensor_operands(TensorFormat format) {
   const std::array<float, 6> numbers{-1.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F};
   std::vector<std::byte> memory(std::size_t{tensor_block_threads} * tensor_operand_bytes);
@@ -328,8 +328,8 @@ TEST_CASE("a pointer chase follows as many links as asked and times the last one
   state[0].position = nodes.memory.data();
   std::uint32_t place = 0;
   for (int launches = 0; launches < 2; ++launches) {
-    REQUIRE(launch_chase(state.data(), 32, 96, nullptr) == cudaSuccess);
-    for (int i = 0; i < 128; ++i) place = nodes.next[place];
+    REQUIRE(launch_chase(state.data(), 32, 33 * 32, nullptr) == cudaSuccess);
+    for (int i = 0; i < 34 * 32; ++i) place = nodes.next[place];
     CHECK(state[0].position == nodes.place(place));
     // Four readings of a clock that counts readings, the cycles between the nanoseconds.
     CHECK(state[0].nanoseconds == 30);
@@ -366,7 +366,9 @@ TEST_CASE("each stream kernel touches each element once, the tail included", "[s
     for (const int threads : {256, 512, 1024}) {
       for (const int unroll : {1, 2, 4, 8}) {
         const StreamKernel kernel{operation, threads, unroll, unroll % 4 != 0};
-        check_stream({kernel, static_cast<std::uint64_t>(threads * unroll + 3), 0, 1});
+        const auto turn = static_cast<std::uint64_t>(threads * unroll);
+        check_stream({kernel, turn + 3, 0, 1});
+        check_stream({kernel, 2 * turn - 1, 0, 1});
       }
     }
   }
