@@ -17,19 +17,16 @@
 /// launch: threads, grid, shared memory.
 ///
 /// Not emulated:
-/// - warp functions of a part of a warp, cooperative groups, clusters, bulk copies, wgmma, tcgen05,
-///   mbarriers, textures, atomics but atomicAdd: a kernel that uses them does not compile here,
-///   other PTX throws;
-/// - blocks that wait for each other: they would wait for ever, and throw;
-/// - the memory model: a missing fence or volatile is not seen, nor a race whose outcome is the
-/// same in
-///   each order;
-/// - the compiler's own arithmetic: nvcc contracts a * b + c to one rounding, expf and logf differ
-/// in the
-///   last bits, so that these results are compared within a tolerance;
+/// - warp functions of a part of a warp, cooperative groups, clusters, bulk copies, textures,
+///   atomics but atomicAdd: a kernel that uses them does not compile here;
+/// - other PTX (wgmma, tcgen05, mbarriers): throws, with its text;
+/// - blocks that wait for each other, or threads that poll memory: they do so for ever;
+/// - the memory model: neither a missing fence or volatile is seen, nor a race with the same
+///   outcome in each order;
+/// - the compiler's own arithmetic: nvcc rounds a * b + c once, and the last bits of expf and logf
+///   differ, so that such results are compared within a tolerance;
 /// - time, occupancy, registers, banks, caches, streams: the clock counts readings, a launch ends
-/// before
-///   it returns.
+///   before it returns.
 #pragma once
 
 #include <cmath>
@@ -190,8 +187,8 @@ inline std::size_t __cvta_generic_to_shared(const void* address) {
                                   static_cast<char*>(scaleworth::simt::dynamic_shared_memory()));
 }
 
-/// One rounding to the format: the product is exact in fp64, and the sum of numbers of at most 2^13
-/// times each other's magnitude as well.
+/// One rounding to the format: the product is exact in fp64, and so is the sum unless one of the
+/// two is more than 2^30 times the other.
 inline __half2 __hfma2(__half2 x, __half2 a, __half2 b) {
   const auto fma = [](__half p, __half q, __half r) {
     return __double2half(std::fma(double{__half2float(p)}, __half2float(q), __half2float(r)));
