@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -67,7 +68,7 @@ class Buffer {
  public:
   explicit Buffer(std::size_t count) : memory_(count * sizeof(T)) {}
   explicit Buffer(const std::vector<T>& values) : Buffer(values.size()) {
-    std::memcpy(memory_.data(), values.data(), memory_.size());
+    std::copy(values.begin(), values.end(), data());
   }
 
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }
