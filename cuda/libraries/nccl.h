@@ -16,6 +16,7 @@ struct Nccl : CheckedLibrary<Nccl, ncclResult_t> {
   decltype(&ncclGetLastError) last_error = need("ncclGetLastError");
   decltype(&ncclGetUniqueId) get_unique_id = need("ncclGetUniqueId");
   decltype(&ncclCommInitRank) init_rank = need("ncclCommInitRank");
+  decltype(&ncclCommInitRankConfig) init_rank_config = need("ncclCommInitRankConfig");
   decltype(&ncclCommAbort) abort = need("ncclCommAbort");
   decltype(&ncclCommGetAsyncError) get_async_error = need("ncclCommGetAsyncError");
   decltype(&ncclAllReduce) all_reduce = need("ncclAllReduce");

@@ -196,9 +196,9 @@ void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expect
     if (waited < std::chrono::milliseconds(1)) continue;
     communicator_.require_healthy(what_);
     check_interrupt();
-    if (stop_) throw ProbeFailure("{}: another rank gave up", place_.name());
+    if (stop_) throw RanksMissing("{}: another rank gave up", place_.name());
     if (waited > limit) {
-      throw ProbeFailure("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
+      throw RanksMissing("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
                          what_,
                          place_.name(),
                          limit.count());

@@ -3,10 +3,12 @@
 
 #include "cuda/libraries/library.h"
 #include "src/core/error.h"
+#include "src/core/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <thread>
 
 namespace scaleworth::gpu {
 namespace {
@@ -58,6 +60,31 @@ Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
   const Nccl& table = this->nccl();
   table.check(table.init_rank(&communicator, ranks, id, rank));
   handle_.reset(communicator);
+}
+
+void try_to_join(const std::shared_ptr<const Nccl>& nccl,
+                 const ncclUniqueId& id,
+                 int ranks,
+                 int rank,
+                 const std::atomic<bool>& stop,
+                 std::chrono::duration<double> limit) {
+  const auto begin = std::chrono::steady_clock::now();
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t communicator = nullptr;
+  ncclResult_t state = nccl->init_rank_config(&communicator, ranks, id, rank, &config);
+  const OwnedThrough<ncclComm_t, &Nccl::abort> owner(communicator, {nccl});
+  while (state == ncclInProgress) {
+    check_interrupt();
+    if (stop || std::chrono::steady_clock::now() - begin > limit) {
+      throw RanksMissing("no communicator of {} ranks after {:.0f} s: a rank is lost or failed",
+                         ranks,
+                         limit.count());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    nccl->check(nccl->get_async_error(communicator, &state));
+  }
+  nccl->check(state);
 }
 
 void Communicator::require_healthy(const std::string& doing) const {

@@ -8,13 +8,15 @@
 #include "cuda/runtime/memory.h"
 #include "probes/collectives.h"
 
+#include <atomic>
+#include <chrono>
 #include <string_view>
 
 namespace scaleworth::gpu {
 class Communicator {
  public:
-  /// On the current device. Returns when all `ranks` have called with the same id; what ends the
-  /// wait for one that never does is the caller's watchdog. Throws LibraryError.
+  /// On the current device. Returns when all `ranks` have called with the same id, which
+  /// `try_to_join` has shown that they can. Throws LibraryError.
   Communicator(std::shared_ptr<const Nccl> nccl, const ncclUniqueId& id, int ranks, int rank);
 
   const Nccl& nccl() const { return *library(); }
@@ -32,6 +34,19 @@ class Communicator {
   int ranks_;
   int rank_;
 };
+
+/// Whether `ranks` can join: makes a communicator that does not block, on the current device, and
+/// ends it again. Returns when all have called with the same id. Throws LibraryError where this
+/// rank fails, RanksMissing after `limit` or when `stop` was set because another rank of this
+/// process gave up. What is measured is a blocking one, as programs use it: of the other kind each
+/// operation is launched by a thread made for it (ncclGroupEndInternal in group.cc of NCCL 2.28.9),
+/// which would count.
+void try_to_join(const std::shared_ptr<const Nccl>& nccl,
+                 const ncclUniqueId& id,
+                 int ranks,
+                 int rank,
+                 const std::atomic<bool>& stop,
+                 std::chrono::duration<double> limit);
 
 /// Ends that a buffer is known to the library; to be called before the communicator ends.
 struct Deregister {

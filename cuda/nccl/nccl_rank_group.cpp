@@ -6,6 +6,7 @@
 #include "src/core/statistics/sampling.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <numeric>
@@ -24,6 +25,8 @@ constexpr Bytes kept_for_nccl{1.5 * 1024 * 1024 * 1024};
 constexpr double usable_share = 0.95;
 // Rank 0 alone writes down results meanwhile.
 constexpr std::chrono::hours waiting_limit{2};
+// Thousands of ranks take tens of seconds.
+constexpr std::chrono::seconds joining_limit{120};
 
 /// Forces the way of `work` until the end of the scope.
 class Forcing {
@@ -64,17 +67,20 @@ std::vector<int> members_of(const CollectiveWork& work, int size) {
 }
 
 std::exception_ptr root_cause(const probes::AtOnce& done) {
+  std::exception_ptr own;
   for (const std::exception_ptr& failure : done.failures) {
     if (!failure) continue;
     try {
       std::rethrow_exception(failure);
     } catch (const OutOfMemory&) {
       return failure;
-    } catch (...) {
+    } catch (const RanksMissing&) {
       continue;
+    } catch (...) {
+      own = own ? own : failure;
     }
   }
-  return done.first;
+  return own ? own : done.first;
 }
 }  // namespace
 
@@ -150,26 +156,30 @@ void NcclRankGroup::dissolve_team() {
 void NcclRankGroup::choose_team(const std::vector<int>& members) {
   if (members == team_) return;
   dissolve_team();
-  ncclUniqueId id{};
-  std::string id_text(sizeof(id.internal), '\0');
+  std::array<ncclUniqueId, 2> ids{};  // each serves once: to try, and to stay
+  std::string id_text(sizeof(ids), '\0');
   meeting_.agree(probes::rank_trouble([&] {
     if (meeting_.rank() != 0) return;
-    options_.nccl->check(options_.nccl->get_unique_id(&id));
-    std::memcpy(id_text.data(), id.internal, id_text.size());
+    for (ncclUniqueId& id : ids) options_.nccl->check(options_.nccl->get_unique_id(&id));
+    std::memcpy(id_text.data(), ids.data(), id_text.size());
   }));
   id_text = meeting_.broadcast(id_text);
-  if (id_text.size() != sizeof(id.internal)) throw ProbeFailure("rank 0 sent no NCCL id");
-  std::memcpy(id.internal, id_text.data(), id_text.size());
+  if (id_text.size() != sizeof(ids)) throw ProbeFailure("rank 0 sent no NCCL ids");
+  std::memcpy(ids.data(), id_text.data(), id_text.size());
   for (const auto& place : local_) {
     if (std::find(members.begin(), members.end(), place->rank()) == members.end()) continue;
     members_.push_back({place.get(), nullptr, nullptr});
   }
+  const int ranks = static_cast<int>(members.size());
+  const auto number_of = [&](const Member& member) {
+    return static_cast<int>(std::ranges::find(members, member.place->rank()) - members.begin());
+  };
   on_all_ranks([&](Member& member) {
-    const auto at = std::find(members.begin(), members.end(), member.place->rank());
-    member.communicator = std::make_unique<Communicator>(options_.nccl,
-                                                         id,
-                                                         static_cast<int>(members.size()),
-                                                         static_cast<int>(at - members.begin()));
+    try_to_join(options_.nccl, ids[0], ranks, number_of(member), stop_, joining_limit);
+  });
+  on_all_ranks([&](Member& member) {
+    member.communicator =
+        std::make_unique<Communicator>(options_.nccl, ids[1], ranks, number_of(member));
   });
   team_ = members;
 }

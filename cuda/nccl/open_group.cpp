@@ -176,8 +176,7 @@ probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) 
       choose_team(team);
       for (const Member& member : members_) {
         const int rank = member.communicator->rank();
-        exchanges.push_back(
-            std::make_unique<NcclExchange>(options_.nccl, member.communicator->handle(), rank));
+        exchanges.push_back(std::make_unique<NcclExchange>(*member.communicator));
         local.push_back({member.place->ordinal(), Rank{rank}, exchanges.back().get()});
       }
     } else if (meeting_.rank() == 0) {

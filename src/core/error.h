@@ -50,6 +50,11 @@ struct GpuLost : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
+/// Other ranks were waited for in vain. Where one of them failed itself, that is why.
+struct RanksMissing : ProbeFailure {
+  using ProbeFailure::ProbeFailure;
+};
+
 /// A probe has no question to ask here (a collective of one rank): skipped with this reason.
 struct NothingToMeasure : Message {
   using Message::Message;
