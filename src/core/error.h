@@ -55,6 +55,11 @@ struct RanksMissing : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
+/// An operation ended and its numbers are wrong: whatever else is asked may still be right.
+struct WrongResult : ProbeFailure {
+  using ProbeFailure::ProbeFailure;
+};
+
 /// A probe has no question to ask here (a collective of one rank): skipped with this reason.
 struct NothingToMeasure : Message {
   using Message::Message;
