@@ -12,11 +12,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-NothingToMeasure too_old(const Nccl& nccl) {
-  return NothingToMeasure("NCCL {} registers no buffers, 2.19 is the first that does",
-                          nccl.version);
-}
-
 using probes::CollectiveWork;
 using probes::MessageShape;
 
@@ -137,11 +132,9 @@ CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
   release_memory();
   const std::size_t bytes = needed_bytes(work, shape);
   const Nccl& nccl = communicator.nccl();
-  if (nccl.memory_allocate == nullptr || nccl.memory_free == nullptr) throw too_old(nccl);
   void* memory = nullptr;
   nccl.check(nccl.memory_allocate(&memory, bytes));
   registered_ = {memory, {communicator.library()}};
-  if (nccl.register_buffer == nullptr || nccl.deregister_buffer == nullptr) throw too_old(nccl);
   void* handle = nullptr;
   nccl.check(nccl.register_buffer(communicator.handle(), memory, bytes, &handle));
   registration_ = {handle, Deregister{&communicator}};

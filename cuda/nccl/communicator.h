@@ -101,8 +101,8 @@ class LocalRank {
   CollectiveBuffers plain_buffers(const probes::CollectiveWork& work,
                                   const probes::MessageShape& shape,
                                   int team_rank);
-  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`. Throws
-  /// NothingToMeasure before NCCL 2.19, LibraryError otherwise.
+  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`; of NCCL
+  /// 2.19 and later. Throws LibraryError.
   CollectiveBuffers registered_buffers(const probes::CollectiveWork& work,
                                        const probes::MessageShape& shape,
                                        const Communicator& communicator);

@@ -28,28 +28,6 @@ constexpr std::chrono::hours waiting_limit{2};
 // Thousands of ranks take tens of seconds.
 constexpr std::chrono::seconds joining_limit{120};
 
-/// Forces the way of `work` until the end of the scope.
-class Forcing {
- public:
-  explicit Forcing(const CollectiveWork& work) {
-    if (work.algorithm.empty()) return;
-    plugin_state().force(CollectiveAlgorithm{work.algorithm, work.protocol});
-  }
-  Forcing(const Forcing&) = delete;
-  Forcing& operator=(const Forcing&) = delete;
-  ~Forcing() { plugin_state().force(std::nullopt); }
-};
-
-/// What NCCL reports of a warm-up; a failure ends the watching too.
-class Watching {
- public:
-  Watching() { plugin_state().start_watching(); }
-  Watching(const Watching&) = delete;
-  Watching& operator=(const Watching&) = delete;
-  ~Watching() { static_cast<void>(plugin_state().stop_watching()); }
-  NcclReport report() const { return plugin_state().stop_watching(); }
-};
-
 std::vector<int> members_of(const CollectiveWork& work, int size) {
   std::vector<int> members = work.members;
   if (members.empty()) {
@@ -207,13 +185,13 @@ NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
   communicating_ = true;
   Seconds slowest_last;
   std::mutex mutex;
-  const Watching watching;
+  plugin_state().start_watching();
   on_all_ranks([&](Member& member) {
     const Seconds last = member.run->warm_up();
     const std::scoped_lock lock(mutex);
     slowest_last = std::max(slowest_last, last);
   });
-  NcclReport own = watching.report();
+  NcclReport own = plugin_state().stop_watching();
   own.operation = slowest_last;
   on_all_ranks([](Member& member) { member.run->verify(); });
   NcclReport result;
@@ -298,7 +276,9 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
     throw NothingToMeasure("this NCCL registers no buffers, 2.19 is the first that does");
   }
   const auto watch = watchdog_.watch(fmt::format("{} on {} ranks", describe(asked), asked.ranks));
-  const Forcing forcing(asked);
+  std::optional<CollectiveAlgorithm> forced;
+  if (!asked.algorithm.empty()) forced = CollectiveAlgorithm{asked.algorithm, asked.protocol};
+  plugin_state().force(forced);
   communicating_ = true;
   try {
     choose_team(asked.members);

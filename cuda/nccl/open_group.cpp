@@ -166,6 +166,7 @@ probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) 
         "training on {} GPUs: this job has {}; use at most as many", work.ranks, size());
   }
   const auto watch = watchdog_.watch(fmt::format("the training step on {} GPUs", work.ranks));
+  plugin_state().force(std::nullopt);  // of the question before
   const TrainingLibraries libraries = open_libraries(meeting_, options_, work.trace);
   std::vector<TrainingRank> local;
   std::vector<std::unique_ptr<NcclExchange>> exchanges;
