@@ -40,10 +40,6 @@ CollectiveBuffers divide(const CollectiveWork& work,
 constexpr std::array<std::string_view, 4> memory_words{
     "out of memory", "alloc", "no space left", "creating shared memory"};
 
-OutOfMemory out_of_memory(const std::string& who, const char* what) {
-  return OutOfMemory("{}: out of memory: {}", who, what);
-}
-
 }  // namespace
 
 Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
@@ -135,10 +131,21 @@ CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
   void* memory = nullptr;
   nccl.check(nccl.memory_allocate(&memory, bytes));
   registered_ = {memory, {communicator.library()}};
+  if (work.symmetric) return divide(work, shape, registered_.get(), communicator.rank());
   void* handle = nullptr;
   nccl.check(nccl.register_buffer(communicator.handle(), memory, bytes, &handle));
   registration_ = {handle, Deregister{&communicator}};
   return divide(work, shape, registered_.get(), communicator.rank());
+}
+
+void LocalRank::open_window(const CollectiveWork& work, const Communicator& communicator) {
+  const auto shape = probes::message_shape(work.collective, work.message, communicator.ranks());
+  const Nccl& nccl = communicator.nccl();
+  const std::size_t bytes = needed_bytes(work, shape);
+  ncclWindow_t window = nullptr;
+  nccl.check(nccl.register_window(
+      communicator.handle(), registered_.get(), bytes, &window, NCCL_WIN_COLL_SYMMETRIC));
+  registration_ = {window, Deregister{&communicator, true}};
 }
 
 void LocalRank::release_memory() {
@@ -178,12 +185,12 @@ void name_lack_of_memory(const std::string& who, const std::function<void()>& ac
     action();
   } catch (const Error& error) {
     if (error.status() != cudaErrorMemoryAllocation) throw;
-    throw out_of_memory(who, error.what());
+    throw OutOfMemory("{}: out of memory: {}", who, error.what());
   } catch (const LibraryError& error) {
     // Without the call site: a folder's name may have one of these words.
     const std::string_view what = error.what();
     if (!is_lack_of_memory(error.code(), what.substr(0, what.rfind(" (code ")))) throw;
-    throw out_of_memory(who, error.what());
+    throw OutOfMemory("{}: out of memory: {}", who, error.what());
   }
 }
 }  // namespace scaleworth::gpu

@@ -35,12 +35,10 @@ class Communicator {
   int rank_;
 };
 
-/// Whether `ranks` can join: makes a communicator that does not block, on the current device, and
-/// ends it again. Returns when all have called with the same id. Throws LibraryError where this
-/// rank fails, RanksMissing after `limit` or when `stop` was set because another rank of this
-/// process gave up. What is measured is a blocking one, as programs use it: of the other kind each
-/// operation is launched by a thread made for it (ncclGroupEndInternal in group.cc of NCCL 2.28.9),
-/// which would count.
+/// Makes a communicator of `ranks` that does not block, on the current device, and ends it again.
+/// Throws LibraryError where this rank fails, RanksMissing after `limit` or once `stop` was set.
+/// What is measured blocks, as in most programs: without, NCCL launches each operation from a
+/// thread made for it (2.28.9, group.cc, ncclGroupEndInternal), which would count.
 void try_to_join(const std::shared_ptr<const Nccl>& nccl,
                  const ncclUniqueId& id,
                  int ranks,
@@ -51,8 +49,12 @@ void try_to_join(const std::shared_ptr<const Nccl>& nccl,
 /// Ends that a buffer is known to the library; to be called before the communicator ends.
 struct Deregister {
   const Communicator* communicator = nullptr;
+  bool window = false;
   void operator()(void* handle) const noexcept {
-    static_cast<void>(communicator->nccl().deregister_buffer(communicator->handle(), handle));
+    const Nccl& nccl = communicator->nccl();
+    const ncclComm_t of = communicator->handle();
+    static_cast<void>(window ? nccl.deregister_window(of, static_cast<ncclWindow_t>(handle))
+                             : nccl.deregister_buffer(of, handle));
   }
 };
 
@@ -102,10 +104,13 @@ class LocalRank {
                                   const probes::MessageShape& shape,
                                   int team_rank);
   /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`; of NCCL
-  /// 2.19 and later. Throws LibraryError.
+  /// 2.19 and later. Symmetric: not registered before `open_window`. Throws LibraryError.
   CollectiveBuffers registered_buffers(const probes::CollectiveWork& work,
                                        const probes::MessageShape& shape,
                                        const Communicator& communicator);
+  /// Makes the buffers a window of memory that all ranks address alike; called by every rank, once
+  /// all have their buffers. NCCL 2.27 and later.
+  void open_window(const probes::CollectiveWork& work, const Communicator& communicator);
   /// Gives back the buffers of collectives.
   void release_memory();
   /// Before the communicator of the registration ends; `aborted`: after it was aborted.

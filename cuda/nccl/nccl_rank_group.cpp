@@ -183,6 +183,8 @@ NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
     member.run = std::make_unique<CollectiveRun>(*member.place, *member.communicator, work, stop_);
   });
   communicating_ = true;
+  if (work.symmetric)
+    on_all_ranks([&](Member& member) { member.place->open_window(work, *member.communicator); });
   Seconds slowest_last;
   std::mutex mutex;
   plugin_state().start_watching();
@@ -232,6 +234,11 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                                : "asks no tuner",
                            describe(work));
   }
+  // NCCL asks no tuner about its symmetric kernels, and takes its others in silence.
+  if (work.symmetric && report.tuner_called) {
+    throw NothingToMeasure("NCCL runs its usual kernels on the symmetric windows of {}",
+                           describe(work));
+  }
   probes::CollectivePacer pacer(work.mode, target, report.operation);
   if (work.mode == CollectiveMode::graph) {
     on_all_ranks([&](Member& member) { member.run->capture(pacer.operations()); });
@@ -272,8 +279,11 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
     const auto shape = probes::message_shape(asked.collective, asked.message, asked.ranks);
     static_cast<void>(in_place_buffers(asked.collective, shape, nullptr, 0));
   }
-  if (asked.registered && options_.nccl->register_buffer == nullptr) {
-    throw NothingToMeasure("this NCCL registers no buffers, 2.19 is the first that does");
+  if ((asked.registered && options_.nccl->register_buffer == nullptr) ||
+      (asked.symmetric && options_.nccl->register_window == nullptr)) {
+    throw NothingToMeasure(
+        "NCCL {}: buffers are registered from 2.19 on, symmetric windows from 2.27",
+        options_.nccl->version);
   }
   const auto watch = watchdog_.watch(fmt::format("{} on {} ranks", describe(asked), asked.ranks));
   std::optional<CollectiveAlgorithm> forced;

@@ -41,6 +41,7 @@ Point make_point(const CollectiveWork& work,
                  bool shared_gpu,
                  const CollectiveMeasured& measured) {
   Point point = collective_point(work, measured);
+  if (work.symmetric) point.parameters[fields::mode] = "symmetric windows";
   point.parameters[fields::topology] = topology.name;
   point.parameters[fields::algorithm] = work.algorithm;
   point.parameters[fields::protocol] = work.protocol;
@@ -102,7 +103,7 @@ std::string line_name(const RankTopology& topology, const CollectiveWork& work) 
                                  topology.name);
   if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
   if (work.in_place) name += ", in place";
-  if (work.registered) name += ", registered";
+  if (work.registered) name += work.symmetric ? ", symmetric windows" : ", registered";
   return name;
 }
 
@@ -153,8 +154,9 @@ class Sweep {
     try {
       measured = group_.time_collective(work, nccl_target(work, planning_));
     } catch (const NothingToMeasure& nothing) {
-      ++left_out_;
-      if (reason_.empty()) reason_ = nothing.what();
+      auto& [count, reason] =
+          left_out_[work.symmetric ? "settings on symmetric windows" : "settings"];
+      if (count++ == 0) reason = nothing.what();
       return;
     } catch (const OutOfMemory& failure) {
       limits_[line] = {work.message, failure.what()};
@@ -178,9 +180,9 @@ class Sweep {
 
   void report_left_out() {
     group_.on_rank_0([&] {
-      if (left_out_ > 0) {
-        recorder_.warn(
-            fmt::format("{} settings were left out, the first because: {}", left_out_, reason_));
+      for (const auto& [what, left_out] : left_out_) {
+        recorder_.warn(fmt::format(
+            "{} {} were left out, the first because: {}", left_out.first, what, left_out.second));
       }
       for (const auto& [line, limit] : limits_) {
         recorder_.warn(fmt::format(
@@ -195,8 +197,7 @@ class Sweep {
   NcclPlanning planning_;
   Recorder& recorder_;
   OfferedWays offered_;
-  int left_out_ = 0;
-  std::string reason_;
+  std::map<std::string, std::pair<int, std::string>> left_out_;  // how many, the first reason
   /// The smallest size of a line that found no memory, and why. A way that finds no room for its
   /// own buffers says nothing about the others.
   std::map<std::string, std::pair<Bytes, std::string>> limits_;
