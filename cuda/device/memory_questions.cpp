@@ -176,9 +176,9 @@ class Chase {
     const auto* found = static_cast<const std::byte*>(state.position);
     const std::byte* wanted = address_of(probes::place_after(next_, 0, loads_at_least));
     if (found != wanted) {
-      throw ProbeFailure("GPU {}: {} led to a wrong address; its timing is not kept",
-                         bench_.description().ordinal,
-                         doing_);
+      throw WrongResult("GPU {}: {} led to a wrong address; its timing is not kept",
+                        bench_.description().ordinal,
+                        doing_);
     }
   }
 
@@ -458,7 +458,7 @@ void wrong_result(const DeviceHealth& health,
                   std::uint64_t index,
                   double found,
                   double expected) {
-  throw ProbeFailure(
+  throw WrongResult(
       "GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
       "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
       health.ordinal(),

@@ -243,34 +243,6 @@ class FormatMeasurement {
   int failed_trials_ = 0;  // in a row
 };
 
-/// Counts what was recorded, so that a probe whose every product failed fails.
-class CountingRecorder final : public Recorder {
- public:
-  explicit CountingRecorder(Recorder& inner) : inner_(inner) {}
-  void add(Point point) override {
-    ++points_;
-    inner_.add(std::move(point));
-  }
-  void add_timeline(const Point& setting, Timeline timeline) override {
-    inner_.add_timeline(setting, std::move(timeline));
-  }
-  void add_rows(const std::string& name,
-                const std::vector<std::string>& header,
-                const std::vector<std::vector<std::string>>& rows) override {
-    inner_.add_rows(name, header, rows);
-  }
-  void warn(const std::string& warning) override { inner_.warn(warning); }
-  void lose(const std::string& what, double amount) override { inner_.lose(what, amount); }
-  void progress(double fraction, const std::string& what) override {
-    inner_.progress(fraction, what);
-  }
-  std::size_t points() const { return points_; }
-
- private:
-  Recorder& inner_;
-  std::size_t points_ = 0;
-};
-
 /// A piece of the probe that is measured on one GPU as a whole: a format, or one of the user's
 /// products.
 struct Job {
@@ -442,6 +414,7 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
                               devices.size(),
                               fields::gpu_together));
   }
+  // A probe whose every product failed fails.
   CountingRecorder counted(recorder);
   std::string last_failure;
   bool complete = true;

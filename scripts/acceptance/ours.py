@@ -2,6 +2,7 @@
 """The figures of the acceptance table from a run directory, recomputed here from raw samples: a second reading of
 run.json, independent of the program's own analysis."""
 import json
+import re
 import statistics
 
 
@@ -55,8 +56,18 @@ def step_change(run, variant):
     return medians[variant] / medians["launched"] - 1.0
 
 
+SETTLED = re.compile(r"settled after ([0-9.e+-]+) s")
+BATCH_S = 0.02  # of which a sample is the mean
+
+
 def shape(point):
-    return {name: point["parameters"][name] for name in ("m", "n", "k")} if point else None
+    """Of the product and of its measurement: the other side warms up as long and measures as long, in one turn as ours."""
+    if not point:
+        return None
+    settled = SETTLED.search(point.get("stop_reason") or "")
+    times = point["samples"]["wall_s"]
+    return {**{name: point["parameters"][name] for name in ("m", "n", "k")}, "samples": len(times),
+            "warm_up_s": float(settled.group(1)) if settled else 0.0, "window_s": sum(max(BATCH_S, time) for time in times)}
 
 
 def gpu_fact(run, name):
@@ -75,7 +86,7 @@ def large(candidates, run):
 
 
 def figures(run):
-    """Name -> value in base units, absent figures None; and the shapes behind the products."""
+    """Name -> value in base units, absent figures None; and the shapes behind the products, with how they were measured."""
     memory = {kernel: best(large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device"), run), "bytes")[0]
               for kernel in ("read", "copy", "triad", "write")}
     cube = {"m": 8192, "n": 8192, "k": 8192}

@@ -48,6 +48,16 @@ struct GpuLost : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
+/// Other ranks were waited for in vain. Where one of them failed itself, that is why.
+struct RanksMissing : ProbeFailure {
+  using ProbeFailure::ProbeFailure;
+};
+
+/// An operation ended and its numbers are wrong: whatever else is asked may still be right.
+struct WrongResult : ProbeFailure {
+  using ProbeFailure::ProbeFailure;
+};
+
 /// A probe has no question to ask here (a collective of one rank): skipped with this reason.
 struct NothingToMeasure : Message {
   using Message::Message;

@@ -143,8 +143,12 @@ int measure_on_devices(const MeasureOptions& options,
   const auto measure_node = [&] {
     session.record_environment(*probes::host::open_host_machine({options.blas_library}));
     if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
+    probes::TimeBudget budget([] {
+      using Elapsed = std::chrono::duration<double>;
+      return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
+    });
     session.run_probes(probes::device_probes(), [&](const probes::DeviceProbe& probe) {
-      probe.measure(chosen.devices, setting, session);
+      measure_in_time(probe, chosen.devices, setting, budget, session);
     });
   };
   session.until_interrupted([&] {

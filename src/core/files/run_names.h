@@ -43,7 +43,8 @@ inline constexpr const char* collective = "collective";  // "all_reduce", "all_g
 inline constexpr const char* ranks = "ranks";
 inline constexpr const char* message_bytes = "message_bytes";  // as nccl-tests counts them
 inline constexpr const char* mode =
-    "mode";  // collectives: "isolated" | "back_to_back" | "graph"; step: "strong" | "weak"
+    "mode";  // collectives: "isolated" | "back_to_back" | "graph", and "symmetric windows", which
+             // is isolated too; step: "strong" | "weak"
 // Collectives on GPUs, besides the ones above. The algorithm and protocol asked for are empty where
 // the library chose; what ran is absent where it does not report it.
 inline constexpr const char* topology = "topology";  // "all ranks", "pair, NVLink", ...

@@ -111,6 +111,9 @@ void SimDevice::begin_question(Bytes buffers) {
   require_present(truth_, *use_);
   ++use_->questions;
   const int gpu = truth_.description.ordinal;
+  if (truth_.fault.wrong_results.contains(use_->questions)) {
+    throw WrongResult("GPU {}: element 5 is 12.5 instead of 12.25", gpu);
+  }
   const Bytes most = std::min(capacity(), truth_.fault.out_of_memory_above.value_or(capacity()));
   if (buffers > most) {
     throw OutOfMemory(fmt::format(
