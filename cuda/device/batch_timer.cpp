@@ -97,8 +97,6 @@ class StreamHold {
 using probes::BatchOptions;
 using probes::BatchTiming;
 
-// With untimed work between, each repetition queues about six things instead of one.
-constexpr int repetitions_with_pauses = 80;
 constexpr double timeout_s = 60.0;
 
 Event event_on(int device, unsigned flags) {
@@ -119,7 +117,7 @@ class BatchTimer::Machinery {
     const Unholding unholding(hold_);
     if (work.blocked) hold_.hold(stream_);
     clock_.begin(stream_);
-    const std::vector<Pair> pairs = enqueue(work, repetitions);
+    enqueue(work, repetitions);
     clock_.end(stream_);
     clock_.fetch(stream_);
     check(cudaEventRecord(done_.get(), stream_));
@@ -127,19 +125,16 @@ class BatchTimer::Machinery {
     finish(work.doing);
 
     BatchTiming timing;
-    double time_s = 0.0;
-    for (const Pair& pair : pairs) time_s += elapsed_s(*pair.begin, *pair.end);
-    timing.time = Seconds{time_s};
+    timing.time = Seconds{elapsed_s(begin_, end_)};
     timing.clock_hz = clock_.clock_hz();
     timing.gaps = work.blocked && hold_.gave_up();
-    expected_s_ = time_s / repetitions;
+    expected_s_ = timing.time.value() / repetitions;
     return timing;
   }
 
   void run_unblocked(const BatchWork& work) {
     expected_s_ = 0.0;
     health_.require();
-    if (work.between) check(work.between(stream_, 0));
     fork(work);
     check(work.enqueue(stream_, 0));
     join(work);
@@ -163,10 +158,6 @@ class BatchTimer::Machinery {
     wait("loading the timer's kernels");
   }
 
-  struct Pair {
-    const Event* begin;
-    const Event* end;
-  };
   /// However queueing ends, the stream goes on.
   class Unholding {
    public:
@@ -179,26 +170,13 @@ class BatchTimer::Machinery {
     StreamHold& hold_;
   };
 
-  std::vector<Pair> enqueue(const BatchWork& work, int repetitions) {
+  void enqueue(const BatchWork& work, int repetitions) {
     health_.require();
-    const int pairs = work.between ? repetitions : 1;
-    while (timed_.size() < 2 * static_cast<std::size_t>(pairs)) timed_.push_back(make_event());
-    std::vector<Pair> used;
-    for (int i = 0; i < repetitions; ++i) {
-      if (work.between) check(work.between(stream_, repetition_));
-      if (work.between || i == 0) {
-        const auto index = 2 * used.size();
-        used.push_back({&timed_[index], &timed_[index + 1]});
-        check(cudaEventRecord(used.back().begin->get(), stream_));
-        fork(work);
-      }
-      check(work.enqueue(stream_, repetition_++));
-      if (work.between || i + 1 == repetitions) {
-        join(work);
-        check(cudaEventRecord(used.back().end->get(), stream_));
-      }
-    }
-    return used;
+    check(cudaEventRecord(begin_.get(), stream_));
+    fork(work);
+    for (int i = 0; i < repetitions; ++i) check(work.enqueue(stream_, repetition_++));
+    join(work);
+    check(cudaEventRecord(end_.get(), stream_));
   }
 
   void fork(const BatchWork& work) {
@@ -248,7 +226,8 @@ class BatchTimer::Machinery {
   cudaStream_t stream_;
   StreamHold hold_;
   ClockCounter clock_;
-  std::vector<Event> timed_;
+  Event begin_ = make_event();
+  Event end_ = make_event();
   Event done_ = make_event(cudaEventDisableTiming);
   Event forked_ = make_event(cudaEventDisableTiming);
   Event joined_;
@@ -266,12 +245,8 @@ probes::DeviceMeasured BatchTimer::time(const BatchWork& work,
                                         const probes::Target& target,
                                         const BatchOptions& options) {
   run_once(work);
-  BatchOptions bounded = options;
-  if (work.between) {
-    bounded.maximum_repetitions = std::min(options.maximum_repetitions, repetitions_with_pauses);
-  }
   probes::BatchFunction runner([&](int repetitions) { return machinery_->run(work, repetitions); });
-  return probes::sample_batches(runner, target, bounded);
+  return probes::sample_batches(runner, target, options);
 }
 
 double BatchTimer::time_once(const BatchWork& work, int repetitions) {

@@ -22,10 +22,6 @@ using probes::DeviceMeasured;
 using probes::GemmCandidate;
 using probes::GemmPace;
 using probes::GemmProblem;
-using probes::GemmRegime;
-
-/// Fill between duty-cycled products: what mamf-finder overwrites.
-constexpr std::size_t fill_bytes = std::size_t{256} << 20;
 
 constexpr Seconds shortest_watch{0.09};
 
@@ -87,11 +83,15 @@ class CublasLtSession final : public probes::GemmSession {
     });
   }
 
+  void fill(probes::OperandData data) override {
+    in_context(context_, "filling " + name_, [&] { product_.fill(data); });
+  }
+
   DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
     DeviceMeasured measured;
     in_context(context_, "timing " + name_, [&] {
       Known& known = find(candidate);
-      const BatchWork work = batch_work(known, pace.regime);
+      const BatchWork work = batch_work(known);
       idle(pace.pause);
       const auto measure = [&] {
         return context_.bench.timer().time(work, pace.target, batch_options(known, pace));
@@ -145,7 +145,7 @@ class CublasLtSession final : public probes::GemmSession {
     return needed > 0 ? workspace_.get() : nullptr;
   }
 
-  BatchWork batch_work(const Known& known, GemmRegime regime) {
+  BatchWork batch_work(const Known& known) {
     BatchWork work;
     work.doing = name_;
     void* workspace = workspace_for(known);
@@ -153,16 +153,6 @@ class CublasLtSession final : public probes::GemmSession {
       product_.enqueue(repetition % product_.operands().sets, known.algorithm, workspace, stream);
       return cudaSuccess;
     };
-    if (regime == GemmRegime::duty_cycled) {
-      if (!fill_) fill_ = allocate_device(context_.bench.health(), fill_bytes);
-      work.between = [this](cudaStream_t stream, int repetition) {
-        const GemmOperands& operands = product_.operands();
-        std::byte* d = operands.d.at(repetition % operands.sets);
-        const cudaError_t reset = cudaMemsetAsync(d, 0, operands.d.bytes(), stream);
-        if (reset != cudaSuccess) return reset;
-        return cudaMemsetAsync(fill_.get(), 0, fill_bytes, stream);
-      };
-    }
     return work;
   }
 
@@ -187,7 +177,6 @@ class CublasLtSession final : public probes::GemmSession {
   std::map<std::string, Known> known_;  // by description
   DeviceBuffer workspace_;
   std::size_t workspace_bytes_ = 0;
-  DeviceBuffer fill_;
 };
 }  // namespace
 

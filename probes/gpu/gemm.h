@@ -28,6 +28,7 @@ struct GemmSubject {
   std::string family;   // "search" | "cube" | "own"
   std::string name;     // that the user gave; empty otherwise
   GemmProblem problem;
+  OperandData data = OperandData::uniform;
 };
 
 /// Of the whole batch, at the time of one operation.
@@ -37,7 +38,6 @@ FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s);
 /// warning.
 Point gemm_point(const GemmSubject& subject,
                  const std::string& pass,
-                 GemmRegime regime,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured);
 
@@ -72,54 +72,33 @@ AlgorithmChoice search_algorithm(GemmSession& session,
                                  const SearchEffort& effort,
                                  Recorder& recorder);
 
-struct SettleRule {
-  Seconds minimum{3.0};
-  Seconds maximum{10.0};
-  Seconds window{2.0};   // looked back over
-  double change = 0.01;  // over the window, relative
+/// When a product runs at its sustained rate: windows follow each other without gaps until one
+/// neither drops nor spreads by more than this; that one is the measurement.
+struct SustainedRule {
+  Seconds window{2.0};    // from 2 s on the energy counter gives the power
+  Seconds minimum{0.0};   // since the first product: a window that ends earlier does not count
+  Seconds maximum{12.0};  // then the last window is kept, with a warning
+  double drop = 0.01;     // of clock or rate, and of power: relative, over the window
+  double spread = 0.03;   // of the samples
 };
 
-/// Means over a piece of time.
-struct SettlePiece {
-  std::optional<double> clock_hz;  // absent where it could not be counted
-  double product_s = 0.0;          // time of one product
-  std::optional<double> power_w;   // absent without telemetry
-};
+/// How much a window of samples moved, relative. Changes are the least-squares slope times the
+/// length of the window over its mean, of either sign; absent for fewer than three values.
+struct Steadiness {
+  bool counted = false;          // `speed` is the clock's, else the rate's
+  std::optional<double> speed;   // the clock's where it was counted for every sample
+  std::optional<double> power;   // absent without telemetry
+  std::optional<double> spread;  // of the samples: 90th less 10th percentile over the median
 
-/// Fed with equal pieces of time; settled when neither clock nor power has changed by more than the
-/// rule allows: the least-squares slope over the window times its length, relative to the mean.
-/// While the window holds a piece without a clock, the rate of the product stands for the clock;
-/// one without power leaves it to the clock alone.
-class SettleWatch {
- public:
-  explicit SettleWatch(const SettleRule& rule) : rule_(rule) {}
-  void add(Seconds duration, const SettlePiece& piece);
-  bool settled() const;
-  bool finished() const { return settled() || elapsed_ >= rule_.maximum; }
-  /// "settled after 3.2 s (over the last 2 s: clock 0.4 %, power 0.1 %)".
+  bool within(const SustainedRule& rule) const;
+  /// "over the window: clock 0.4 %, power 0.1 %, spread 0.3 %".
   std::string explanation() const;
-
- private:
-  enum class Series { clock, rate, power };
-  struct Ended {
-    double end_s;
-    SettlePiece piece;
-  };
-  static std::optional<double> value(Series series, const SettlePiece& piece);
-  /// The pieces that ended within the window.
-  std::span<const Ended> window() const;
-  /// The clock where every piece of the window has one, else the rate.
-  Series speed() const;
-  /// Relative change over the window; absent while it is not full or for a missing series.
-  std::optional<double> change(Series series) const;
-
-  SettleRule rule_;
-  Seconds elapsed_{};
-  std::vector<Ended> pieces_;
 };
+Steadiness steadiness(const DeviceMeasured& measured);
 
-/// Runs the product without gaps until the watch is content.
-SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
+/// Leaves the samples whose counted clock is within 1 % of the highest: neither the way up from the
+/// idle clock nor the fall under load is burst. Without counted clocks all stay, with a warning.
+void keep_highest_clock(DeviceMeasured& measured);
 
 struct GemmFormat {
   NumberFormat input = NumberFormat::bf16;
@@ -136,10 +115,10 @@ struct GemmEffort {
   SearchEffort reference;   // of the reference cube and the user's own products
   SearchEffort best_shape;  // of what the shape search found
   SearchEffort brief;       // of other shapes
-  SettleRule settle;
-  Seconds pause{1.0};  // before the burst
-  Seconds steady{5.0};
-  Seconds brief_steady{1.0};  // of the other cubes
+  SustainedRule sustained;
+  bool other_cubes = false;           // of 4096 and 16384, steady
+  Seconds pause{0.5};                 // before a burst
+  std::vector<OperandData> patterns;  // of the reference cube, besides uniform data
   Seconds shape_search{10.0};
   std::size_t shape_trials = 40;
 };
@@ -151,7 +130,7 @@ bool is_leading(const GemmFormat& format);
 /// GPUs by kind (`kind_of`), by index, in the order of the node.
 std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices);
 /// Expected time of one format on one GPU, of one of the user's products, and of a short search.
-Seconds format_time(const GemmEffort& effort, Suite suite);
+Seconds format_time(const GemmEffort& effort);
 Seconds own_product_time(const GemmEffort& effort);
 Seconds search_time(const SearchEffort& effort);
 
@@ -165,8 +144,7 @@ Bytes gemm_footprint(const GemmProblem& problem);
 /// Source: NVIDIA's GEMM measurement guidelines (CUTLASS documentation).
 int rotating_sets(Bytes footprint, Bytes l2_cache);
 
-/// Memory that measuring the product takes: rotating sets, 256 MiB of workspace, and 256 MiB that
-/// the duty-cycled regime overwrites.
+/// Memory that measuring the product takes: rotating sets and 256 MiB of workspace.
 Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache);
 
 /// Why the product cannot be asked in its format, with the nearest larger shape that can; absent
@@ -187,23 +165,18 @@ class ChosenGemm {
   const GemmSubject& subject() const { return subject_; }
   FlopPerSecond best_rate() const;
 
-  /// The first 100 ms after the GPU has idled for `pause`.
+  /// Fills the operands anew: later points are of such data.
+  void fill(OperandData data);
+  /// The first 100 ms after the GPU has idled for `pause`, as far as the clock is near its highest.
   Point burst(Seconds pause);
-  /// Without gaps for `time` after clock and power have settled; the point says whether they did.
-  Point steady(const std::string& pass, const SettleRule& rule, Seconds time);
-  /// 0.2 s of products with an output reset and a 256 MiB fill before each.
-  Point duty_cycled();
+  /// At the sustained rate; the point says whether that was reached.
+  Point steady(const std::string& pass, const SustainedRule& rule);
 
  private:
-  Point timed(const std::string& pass, const GemmPace& pace, const std::string& remark = {});
-
   GemmSubject subject_;
   std::unique_ptr<GemmSession> session_;
   AlgorithmChoice choice_;
 };
-
-/// Duty-cycled pace with `time` of products, the pauses not counted.
-GemmPace duty_cycled_pace(Seconds time);
 
 // The rate that a GPU cannot pass: what is measured above it is a broken clock or a wrong result.
 
@@ -251,18 +224,19 @@ struct ShapeFound {
   std::string stop_reason;
 };
 
-/// Starts from the squarest full grids of 1, 2 and 4 waves at k = 8192, then coordinate descent
-/// over k (4096 to 16384), the number of waves (1 to 8), and the grid that fills them, until three
-/// moves in a row gain less than 0.5 %, or a limit is reached. `measure` returns the rate of a
-/// shape, nothing where it cannot be had; no shape is tried twice.
+/// Starts from published best shapes and from the squarest full grids of 1, 2 and 4 waves at
+/// k = 8192, then coordinate descent over k (4096 to 32768), the number of waves (1 to 8), and the
+/// grid that fills them, until three moves in a row gain less than 0.5 %, or a limit is reached.
+/// `measure` returns the rate of a shape, nothing where it cannot be had; no shape is tried twice.
 ShapeFound search_shape(
     const ShapeLimits& limits,
     const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure);
 
 /// On one GPU of each kind (the next equal one where it is lost), for every format: the reference
-/// cube (algorithm search, burst, steady), other cubes, and the best shape that a search finds. Or,
-/// when the user gave products, these instead, each with its best algorithm, steady. A format that
-/// the library does not support is a warning.
+/// cube (algorithm search, burst, steady), other cubes, and the shape of most FLOP per clock that a
+/// search finds (burst, steady). Standard suite, 16-bit and fp8: the cube on other data as well.
+/// Or, when the user gave products, these instead, each with its best algorithm, steady. A format
+/// that the library does not support is a warning.
 DeviceProbe::Measure measure_gpu_gemm;
 DeviceProbe::Estimate estimate_gpu_gemm;
 

@@ -15,7 +15,7 @@ namespace scaleworth::probes {
 namespace {
 constexpr int trial_proposals = 6;
 constexpr Seconds trial_pick{0.002};
-constexpr Seconds trial_budget{0.05};
+constexpr Seconds trial_budget{0.04};
 /// Then it is not the shapes.
 constexpr int most_failed_trials = 3;
 /// A product that lasts longer than this is left out of the cubes.
@@ -48,13 +48,6 @@ ProductShape cube(std::int64_t side) {
   return {side, side, side};
 }
 
-/// Settles within one window of half of `time`.
-SettleRule short_rule(SettleRule rule, Seconds time) {
-  rule.minimum = rule.window = 0.5 * time;
-  rule.maximum = time;
-  return rule;
-}
-
 /// The fastest of a few proposals in one short sample each; absent when all break.
 std::optional<GemmCandidate> fastest(GemmSession& session) {
   std::optional<GemmCandidate> best;
@@ -79,7 +72,6 @@ class FormatMeasurement {
       : device_(device),
         format_(format),
         effort_(gemm_effort(suite, is_leading(format))),
-        suite_(suite),
         library_(required(device.gemm_library())),
         recorder_(recorder) {}
 
@@ -141,16 +133,22 @@ class FormatMeasurement {
     return expected_s(shape) > longest_product.value();
   }
 
+  /// Steady first: the search has warmed the chip up, and each burst begins with a pause.
   void measure_reference(ChosenGemm& gemm) {
-    recorder_.add(gemm.burst(effort_.pause));
-    recorder_.add(gemm.steady("steady", effort_.settle, effort_.steady));
-    recorder_.add(gemm.duty_cycled());
+    std::vector<OperandData> all{OperandData::uniform};
+    all.insert(all.end(), effort_.patterns.begin(), effort_.patterns.end());
+    for (const OperandData data : all) {
+      gemm.fill(data);
+      recorder_.add(gemm.steady("steady", effort_.sustained));
+    }
+    for (const OperandData data : all) {
+      gemm.fill(data);
+      recorder_.add(gemm.burst(effort_.pause));
+    }
   }
 
-  /// The chip is warm from the reference: half a second shows whether it still is.
   void measure_warm(ChosenGemm& gemm) {
-    const SettleRule rule = short_rule(effort_.settle, effort_.brief_steady);
-    recorder_.add(gemm.steady("steady", rule, effort_.brief_steady));
+    recorder_.add(gemm.steady("steady", {.window = effort_.sustained.window}));
   }
 
   void measure_brief(const ProductShape& shape) {
@@ -179,12 +177,14 @@ class FormatMeasurement {
       measure_reference(*small);
       return;
     }
+    if (!effort_.other_cubes) return;
     measure_warm(*small);
     small.reset();
-    if (suite_ == Suite::standard) measure_brief(cube(16384));
+    measure_brief(cube(16384));
   }
 
-  /// Duty-cycled rate of the best of a few proposals, not verified.
+  /// Rate of the best of a few proposals, not verified, as it would be at the maximum clock: trials
+  /// follow a hot search, and each one's own clock is chance.
   std::optional<FlopPerSecond> trial(const ProductShape& shape) {
     const GemmSubject tried = subject("search", shape);
     std::optional<FlopPerSecond> rate;
@@ -192,13 +192,17 @@ class FormatMeasurement {
       const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
       const std::optional<GemmCandidate> candidate = fastest(*session);
       if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
-      const GemmPace pace = duty_cycled_pace(trial_budget);
+      const GemmPace pace{.target = {.relative_half_width = 0.0,
+                                     .minimum_samples = 5,
+                                     .time_budget = trial_budget}};
       const DeviceMeasured measured = session->time(*candidate, pace);
-      recorder_.add(gemm_point(tried, "coarse", pace.regime, *candidate, measured));
+      recorder_.add(gemm_point(tried, "trial", *candidate, measured));
       const std::optional<double> time = median(measured.time_s);
       if (!time) return;
       const FlopPerSecond reached = gemm_rate(tried.problem, *time);
-      if (!impossible_rate(tried.device, format_.input, reached)) rate = reached;
+      if (impossible_rate(tried.device, format_.input, reached)) return;
+      const double highest = tried.device.maximum_clock_hz.value_or(1e9);
+      rate = reached * (highest / median(measured.clock_hz).value_or(highest));
     });
     failed_trials_ = tried_it ? 0 : failed_trials_ + 1;
     return rate;
@@ -225,17 +229,18 @@ class FormatMeasurement {
         search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
     if (!found.best) return;
     attempt(*found.best, [&] {
-      Point point = chosen("search", *found.best, effort_.best_shape)->duty_cycled();
+      const auto gemm = chosen("search", *found.best, effort_.best_shape);
+      Point point = gemm->steady("steady", effort_.sustained);
       point.stop_reason +=
           fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
       recorder_.add(std::move(point));
+      recorder_.add(gemm->burst(effort_.pause));
     });
   }
 
   Device& device_;
   GemmFormat format_;
   GemmEffort effort_;
-  Suite suite_;
   std::string library_;
   Recorder& recorder_;
   double rate_ = 0.0;  // FLOP/s, of the last product measured; 0: none yet
@@ -295,7 +300,7 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
                                         {on.description(), library, "own", own.name, own.problem},
                                         effort.reference,
                                         recorder);
-                        recorder.add(gemm.steady("steady", effort.settle, effort.steady));
+                        recorder.add(gemm.steady("steady", effort.sustained));
                       });
                     }});
   }
@@ -356,11 +361,6 @@ Seconds contention_window(Suite suite) {
   return suite == Suite::quick ? Seconds(0.5) : Seconds(1.2);
 }
 
-SettleRule contention_rule(Suite suite) {
-  const Seconds window = 0.5 * contention_window(suite);
-  return {.minimum = window, .maximum = 2.0 * contention_window(suite), .window = window};
-}
-
 std::vector<int> multiprocessor_counts(const DeviceDescription& device, Suite suite) {
   std::vector<int> counts;
   for (const int held : held_by_others) {
@@ -379,8 +379,10 @@ GemmProblem reference_cube(const DeviceDescription& device) {
 
 // Whether GPUs of a node are equally fast, and what they cost each other in power and heat.
 
-Seconds together_time(Suite suite) {
-  return suite == Suite::quick ? Seconds(1.0) : Seconds(5.0);
+/// Always two windows, the second kept: so GPUs that run at once end at once.
+SustainedRule together_rule(Suite suite) {
+  const Seconds window = suite == Suite::quick ? Seconds(1.0) : Seconds(4.0);
+  return {.window = window, .minimum = 2.0 * window, .maximum = 2.0 * window};
 }
 
 using Prepared = std::vector<std::unique_ptr<ChosenGemm>>;
@@ -388,7 +390,7 @@ using Prepared = std::vector<std::unique_ptr<ChosenGemm>>;
 /// Every GPU searches for itself and runs alone; one that cannot is left out with a warning.
 Prepared measure_alone(Devices& devices,
                        const GemmEffort& effort,
-                       Seconds time,
+                       const SustainedRule& rule,
                        Recorder& recorder) {
   Prepared prepared;
   double done = 0.0;
@@ -406,7 +408,7 @@ Prepared measure_alone(Devices& devices,
           GemmSubject{description, library, "cube", {}, reference_cube(description)},
           effort.brief,
           recorder);
-      recorder.add(gemm->steady("alone", effort.settle, time));
+      recorder.add(gemm->steady("alone", rule));
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
       leave_out(failure);
@@ -468,7 +470,7 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
       continue;
     }
     for (const GemmFormat& format : gemm_formats(setting.suite, capability)) {
-      total += format_time(gemm_effort(setting.suite, is_leading(format)), setting.suite);
+      total += format_time(gemm_effort(setting.suite, is_leading(format)));
     }
   }
   return total;
@@ -494,8 +496,7 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
                                   description.multiprocessors));
     try {
       ChosenGemm gemm(device, {description, library, "cube", {}, problem}, effort, recorder);
-      recorder.add(gemm.steady(
-          "contention", contention_rule(setting.suite), contention_window(setting.suite)));
+      recorder.add(gemm.steady("contention", {.window = contention_window(setting.suite)}));
       ++reached;
     } catch (const ProbeFailure& failure) {
       last_failure = failure.what();
@@ -507,8 +508,8 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
 
 Seconds estimate_gpu_contention(const DeviceSetting& setting) {
   if (setting.devices.empty()) return Seconds(0.0);
-  const Seconds each = search_time(gemm_effort(setting.suite, false).brief) +
-                       contention_rule(setting.suite).minimum + contention_window(setting.suite);
+  const Seconds each =
+      search_time(gemm_effort(setting.suite, false).brief) + 2.0 * contention_window(setting.suite);
   return static_cast<double>(multiprocessor_counts(setting.devices.front(), setting.suite).size()) *
          each;
 }
@@ -518,14 +519,13 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   required(devices.front()->gemm_library());
   GemmEffort effort = gemm_effort(setting.suite, true);
   effort.brief.recorded = false;
-  const Seconds time = together_time(setting.suite);
-  Prepared prepared = measure_alone(devices, effort, time, recorder);
+  const SustainedRule rule = together_rule(setting.suite);
+  Prepared prepared = measure_alone(devices, effort, rule, recorder);
   if (prepared.size() < 2) throw ProbeFailure("fewer than two GPUs can run the product");
   recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
   std::vector<std::optional<Point>> points(prepared.size());
-  const AtOnce done = run_at_once(prepared.size(), [&](std::size_t i) {
-    points[i] = prepared[i]->steady("together", effort.settle, time);
-  });
+  const AtOnce done = run_at_once(
+      prepared.size(), [&](std::size_t i) { points[i] = prepared[i]->steady("together", rule); });
   for (std::optional<Point>& point : points)
     if (point) recorder.add(std::move(*point));
   rethrow(done.failures, prepared);
@@ -534,7 +534,7 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
 Seconds estimate_gpu_together(const DeviceSetting& setting) {
   if (setting.devices.size() < 2) return Seconds(0.0);
   const GemmEffort effort = gemm_effort(setting.suite, true);
-  const Seconds once = effort.settle.minimum + together_time(setting.suite);
+  const Seconds once = together_rule(setting.suite).maximum;
   return static_cast<double>(setting.devices.size()) * (search_time(effort.brief) + once) + once;
 }
 }  // namespace scaleworth::probes

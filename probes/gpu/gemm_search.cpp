@@ -85,8 +85,7 @@ class AlgorithmSearch {
 
   void record(const std::string& pass, const Timed& entry) {
     if (!effort_.recorded) return;
-    recorder_.add(
-        gemm_point(subject_, pass, GemmRegime::gap_free, entry.candidate, entry.measured));
+    recorder_.add(gemm_point(subject_, pass, entry.candidate, entry.measured));
   }
 
   /// Absent, and dropped, when the candidate breaks.
@@ -208,14 +207,19 @@ class AlgorithmSearch {
   int broken_ = 0;
 };
 
-constexpr int pieces_per_window = 8;
+/// The clock of a sample that counts as burst, over the highest.
+constexpr double near_highest = 0.99;
 
-/// Mean of the readings that were not refused.
-std::optional<double> mean_power(const Telemetry& telemetry) {
-  std::vector<double> read = telemetry.power_w;
-  std::erase_if(read, [](double power) { return !std::isfinite(power); });
-  if (read.empty()) return std::nullopt;
-  return std::accumulate(read.begin(), read.end(), 0.0) / static_cast<double>(read.size());
+/// The least-squares slope over equally spaced values times their number, over their mean.
+std::optional<double> relative_change(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  if (values.size() < 3 || !(mean > 0.0)) return std::nullopt;
+  double moment = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    moment += (static_cast<double>(i) - 0.5 * (n - 1.0)) * values[i];
+  }
+  return 12.0 * moment / (n * n - 1.0) / mean;
 }
 
 /// Event and clock readings together are better than this.
@@ -248,87 +252,57 @@ AlgorithmChoice search_algorithm(GemmSession& session,
   return AlgorithmSearch(session, subject, effort, recorder).run();
 }
 
-void SettleWatch::add(Seconds duration, const SettlePiece& piece) {
-  elapsed_ += duration;
-  pieces_.push_back({elapsed_.value(), piece});
-}
-
-std::optional<double> SettleWatch::value(Series series, const SettlePiece& piece) {
-  if (series == Series::clock) return piece.clock_hz;
-  if (series == Series::power) return piece.power_w;
-  if (piece.product_s <= 0.0) return std::nullopt;
-  return 1.0 / piece.product_s;
-}
-
-std::span<const SettleWatch::Ended> SettleWatch::window() const {
-  const double begin_s = elapsed_.value() - rule_.window.value() - 1e-9;
-  return {std::ranges::upper_bound(pieces_, begin_s, {}, &Ended::end_s), pieces_.end()};
-}
-
-SettleWatch::Series SettleWatch::speed() const {
-  const bool counted = std::ranges::all_of(
-      window(), [](const Ended& ended) { return ended.piece.clock_hz.has_value(); });
-  return counted ? Series::clock : Series::rate;
-}
-
-std::optional<double> SettleWatch::change(Series series) const {
-  double count = 0.0;
-  double sum_t = 0.0;
-  double sum_y = 0.0;
-  double sum_tt = 0.0;
-  double sum_ty = 0.0;
-  for (const Ended& ended : window()) {
-    const std::optional<double> y = value(series, ended.piece);
-    if (!y) return std::nullopt;
-    const double t = ended.end_s - elapsed_.value();
-    count += 1.0;
-    sum_t += t;
-    sum_y += *y;
-    sum_tt += t * t;
-    sum_ty += t * *y;
+Steadiness steadiness(const DeviceMeasured& measured) {
+  Steadiness moved;
+  moved.counted = !measured.clock_hz.empty() && measured.clock_hz.size() == measured.time_s.size();
+  moved.speed = relative_change(moved.counted ? measured.clock_hz : measured.time_s);
+  // The rate rises as the time falls.
+  if (moved.speed && !moved.counted) moved.speed = -*moved.speed;
+  std::vector<double> power = measured.telemetry.power_w;
+  std::erase_if(power, [](double watts) { return !std::isfinite(watts); });
+  moved.power = relative_change(power);
+  const auto low = quantile(measured.time_s, 0.1);
+  if (low && *low > 0.0) {
+    moved.spread = (*quantile(measured.time_s, 0.9) - *low) / *median(measured.time_s);
   }
-  const double determinant = count * sum_tt - sum_t * sum_t;
-  if (elapsed_ < rule_.window || determinant <= 0.0 || sum_y == 0.0) return std::nullopt;
-  const double slope = (count * sum_ty - sum_t * sum_y) / determinant;
-  return std::abs(slope) * rule_.window.value() / (sum_y / count);
+  return moved;
 }
 
-bool SettleWatch::settled() const {
-  if (elapsed_ < rule_.minimum) return false;
-  const std::optional<double> of_speed = change(speed());
-  if (!of_speed || *of_speed >= rule_.change) return false;
-  return change(Series::power).value_or(0.0) < rule_.change;
+bool Steadiness::within(const SustainedRule& rule) const {
+  return speed && std::abs(*speed) < rule.drop && std::abs(power.value_or(0.0)) < rule.drop &&
+         spread && *spread < rule.spread;
 }
 
-std::string SettleWatch::explanation() const {
+std::string Steadiness::explanation() const {
   const auto percent = [](std::optional<double> value) {
-    return value ? fmt::format("{:.2g} %", 100.0 * *value) : std::string("n/a");
+    return value ? fmt::format("{:+.2g} %", 100.0 * *value) : std::string("n/a");
   };
-  const bool counted = speed() == Series::clock;
-  return fmt::format("{} after {:.2g} s (over the last {:.2g} s: {} {}, power {}{})",
-                     settled() ? "settled" : "not settled",
-                     elapsed_.value(),
-                     rule_.window.value(),
+  return fmt::format("over the window: {} {}, power {}, spread {}{}",
                      counted ? "clock" : "rate",
-                     percent(change(speed())),
-                     percent(change(Series::power)),
+                     percent(speed),
+                     percent(power),
+                     spread ? fmt::format("{:.2g} %", 100.0 * *spread) : "n/a",
                      counted ? "" : "; the clock could not be counted");
 }
 
-SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule) {
-  SettleWatch watch(rule);
-  const Seconds piece = rule.window / static_cast<double>(pieces_per_window);
-  const GemmPace pace{
-      .target = {.relative_half_width = 0.0, .minimum_samples = 1, .time_budget = piece}};
-  while (!watch.finished()) {
-    check_interrupt();
-    const DeviceMeasured measured = session.time(candidate, pace);
-    watch.add(piece,
-              {median(measured.clock_hz),
-               median(measured.time_s).value_or(0.0),
-               mean_power(measured.telemetry)});
+void keep_highest_clock(DeviceMeasured& measured) {
+  const std::size_t all = measured.time_s.size();
+  if (all == 0 || measured.clock_hz.size() != all) {
+    measured.warnings.emplace_back(
+        "the clock could not be counted: samples at a lowered clock are among these");
+    return;
   }
-  return watch;
+  const double highest = *std::ranges::max_element(measured.clock_hz);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    if (measured.clock_hz[i] < near_highest * highest) continue;
+    measured.time_s[kept] = measured.time_s[i];
+    measured.clock_hz[kept++] = measured.clock_hz[i];
+  }
+  measured.time_s.resize(kept);
+  measured.clock_hz.resize(kept);
+  measured.stop_reason += fmt::format(
+      "; {} of {} samples within 1 % of the highest clock, {:.0f} MHz", kept, all, highest * 1e-6);
 }
 
 FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s) {
@@ -337,7 +311,6 @@ FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s) {
 
 Point gemm_point(const GemmSubject& subject,
                  const std::string& pass,
-                 GemmRegime regime,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured) {
   const GemmProblem& problem = subject.problem;
@@ -352,7 +325,7 @@ Point gemm_point(const GemmSubject& subject,
       {fields::batch, problem.batch},
       {fields::library, subject.library},
       {fields::pass, pass},
-      {fields::regime, std::string(gemm_regime_name(regime))},
+      {fields::data, std::string(operand_data_name(subject.data))},
       {fields::heuristic_rank, std::int64_t{candidate.heuristic_rank}},
       {fields::algorithm, candidate.description},
       {fields::workspace_bytes, static_cast<std::int64_t>(candidate.workspace.value())},

@@ -39,22 +39,26 @@ def per_operation(operation, seconds):
     return statistics.median(samples)
 
 
-def duty_cycled(operation, seconds):
-    """Median time of `operation` alone, with a 256 MiB fill before each, as mamf-finder leaves gaps."""
-    flush = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+def burst(operation, seconds):
+    """Median over pauses: time of `operation` in a batch right after 0.5 s without work, before the clock falls."""
+    operation()
+    repetitions = None
     samples = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(samples) < 7:
-        pairs = []
-        for _ in range(50):
-            flush.zero_()
-            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            start.record()
-            operation()
-            stop.record()
-            pairs.append((start, stop))
         torch.cuda.synchronize()
-        samples += [start.elapsed_time(stop) * 1e-3 for start, stop in pairs]
+        time.sleep(0.5)
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        operation()
+        start.record()
+        for _ in range(repetitions or 1):
+            operation()
+        stop.record()
+        stop.synchronize()
+        each = start.elapsed_time(stop) * 1e-3 / (repetitions or 1)
+        if repetitions:
+            samples.append(each)
+        repetitions = max(1, round(BATCH_S / each))
     return statistics.median(samples)
 
 
@@ -142,7 +146,7 @@ def main():
     cube = {"m": 8192, "n": 8192, "k": 8192}
     work = {
         "bf16_steady": lambda: matmul(shapes.get("bf16_steady") or cube, torch.bfloat16, per_operation, 4.0),
-        "bf16_best_shape": lambda: matmul(shapes.get("bf16_best_shape") or cube, torch.bfloat16, duty_cycled, 4.0),
+        "bf16_best_shape": lambda: matmul(shapes.get("bf16_best_shape") or cube, torch.bfloat16, burst, 5.0),
         "fp8_steady": lambda: scaled_matmul(shapes.get("fp8_steady") or cube, 4.0),
         "memory_copy": lambda: copy(2.0),
         "host_to_device": lambda: upload(2.0),

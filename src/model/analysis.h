@@ -175,7 +175,7 @@ struct GpuGemm {
   std::string family;  // "search" | "cube" | "own"
   std::string name;    // that the user gave, family own
   std::string pass;
-  std::string regime;  // "gap-free" | "duty-cycled"
+  std::string data;  // of operands: "uniform" | "normal" | "zero"
   GemmShape shape;
   std::string library;
   std::string algorithm;
@@ -189,6 +189,7 @@ struct GpuGemm {
   GpuConditions conditions;
   std::optional<AgainstPeak> against;
   std::optional<Estimate<double>> flop_per_joule;
+  std::optional<Estimate<double>> flop_per_clock;  // and multiprocessor; absent without a clock
 };
 
 /// One step from the datasheet's to the measured rate. Without figures: a cause that could not be
@@ -212,9 +213,11 @@ struct LossWaterfall {
 struct GpuFormat {
   std::string precision;
   bool fast_accumulation = false;     // fp8 only
-  std::optional<GpuGemm> steady;      // gap-free, settled clock
-  std::optional<GpuGemm> burst;       // first 100 ms after a pause
-  std::optional<GpuGemm> best_shape;  // duty-cycled, comparable with MAMF tables
+  std::optional<GpuGemm> steady;      // sustained
+  std::optional<GpuGemm> burst;       // after a pause, near the highest clock
+  std::optional<GpuGemm> best_shape;  // steady, of the shape that the search found
+  std::optional<GpuGemm> best_burst;  // burst of that shape
+  std::vector<GpuGemm> by_data;       // steady and burst on operands that are not uniform
   /// Best algorithm's rate over that of the library's first proposal, for the shape named.
   std::optional<Estimate<double>> tuning_headroom;
   std::optional<GemmShape> tuned_shape;

@@ -16,8 +16,6 @@ constexpr double open_s = 0.1;
 constexpr double load_s = 0.01;
 constexpr double verify_s = 0.05;
 constexpr double batch_s = 0.02;
-/// Overwriting 256 MiB between two products.
-constexpr double fill_s = 80e-6;
 
 double wave_efficiency(const probes::GemmProblem& problem, int multiprocessors) {
   const double tiles = std::ceil(static_cast<double>(problem.m) / 128.0) *
@@ -73,13 +71,13 @@ void SimGemmSession::verify(const probes::GemmCandidate& candidate) {
   }
 }
 
-double SimGemmSession::clock_hz(probes::GemmRegime regime) const {
+/// Zeros draw so little power that the clock stays where it was.
+double SimGemmSession::clock_hz() const {
   const ClockTruth& clock = truth_.clock;
-  const double cool =
-      regime == probes::GemmRegime::duty_cycled ? clock.duty_cycled_hz : clock.burst_hz;
-  const double settled =
-      regime == probes::GemmRegime::duty_cycled ? clock.duty_cycled_hz : clock.settled_hz;
-  return settled + (cool - settled) * std::exp(-use_->heat_s / clock.time_constant_s);
+  if (data_ == probes::OperandData::zero) return clock.burst_hz;
+  const double share = data_ == probes::OperandData::normal ? clock.normal_share : 1.0;
+  const double settled = share * clock.settled_hz;
+  return settled + (clock.burst_hz - settled) * std::exp(-use_->heat_s / clock.time_constant_s);
 }
 
 probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candidate,
@@ -91,20 +89,19 @@ probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candida
   use_->elapsed_s += pace.pause.value() + pace.warm_up.value();
   use_->heat_s += pace.warm_up.value();
 
-  const bool gap_free = pace.regime == probes::GemmRegime::gap_free;
   const double share =
       pace.target.time_budget.value() / static_cast<double>(pace.target.minimum_samples);
   probes::DeviceMeasured measured;
   StoppingRule rule(pace.target);
   while (!rule.finished()) {
-    const double clock = clock_hz(pace.regime);
+    const double clock = clock_hz();
     const double one = true_gemm_time(device_, problem_, truth_, rank, clock) * noise_.factor();
     const double products = std::max(1.0, std::ceil(std::min(batch_s, share) / one));
     const double spent = products * one;
     rule.add(Seconds(one), Seconds(spent));
     measured.clock_hz.push_back(clock);
-    use_->elapsed_s += gap_free ? spent : spent + products * fill_s;
-    use_->heat_s += gap_free ? spent : 0.0;
+    use_->elapsed_s += spent;
+    use_->heat_s += spent;
   }
   measured.time_s = rule.samples();
   measured.stop_reason = rule.explanation();

@@ -15,8 +15,8 @@ namespace scaleworth::sim {
 struct ClockTruth {
   double burst_hz = 1980e6;
   double settled_hz = 1500e6;
-  double duty_cycled_hz = 1800e6;
   double time_constant_s = 0.4;
+  double normal_share = 0.95;  // of `settled_hz`, with normal operands
 };
 
 struct GemmTruth {
@@ -55,9 +55,10 @@ class SimGemmSession final : public probes::GemmSession {
   void verify(const probes::GemmCandidate& candidate) override;
   probes::DeviceMeasured time(const probes::GemmCandidate& candidate,
                               const probes::GemmPace& pace) override;
+  void fill(probes::OperandData data) override { data_ = data; }
 
  private:
-  double clock_hz(probes::GemmRegime regime) const;
+  double clock_hz() const;
 
   probes::DeviceDescription device_;
   probes::GemmProblem problem_;
@@ -65,6 +66,7 @@ class SimGemmSession final : public probes::GemmSession {
   std::shared_ptr<GpuUse> use_;
   Noise noise_;
   std::set<int> loaded_;
+  probes::OperandData data_ = probes::OperandData::uniform;
 };
 
 /// Of one product with the algorithm of that rank at that clock, without noise.

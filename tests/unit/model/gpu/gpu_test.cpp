@@ -334,9 +334,8 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   run.probes = {
       record_of(fields::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),
       record_of(fields::gpu_launch, {launch}),
-      record_of(
-          fields::gpu_gemm,
-          {product_point("steady", 60e12, 1.1e9), product_point("duty-cycled", 66e12, 1.1e9)}),
+      record_of(fields::gpu_gemm,
+                {product_point("steady", 60e12, 1.1e9), product_point("burst", 66e12, 1.1e9)}),
       record_of(fields::gpu_compute, {of_gpu(fma_point("cuda cores", "fp32", 9e12, 1.2e9), 1)})};
   AnalysisOptions options;
   options.price_per_rank = dollars_per_hour(3.6);
