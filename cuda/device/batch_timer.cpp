@@ -64,34 +64,45 @@ class ClockCounter {
   PinnedBuffer fetched_;
 };
 
-/// Holds a stream back while a batch is queued; holds are numbered.
+/// Holds a stream back while a batch is queued, or multiprocessors while it runs; holds are
+/// numbered.
 class StreamHold {
  public:
-  explicit StreamHold(const DeviceHealth& health)
-      : memory_(allocate_pinned(health, sizeof(StreamBlockWords))) {}
+  StreamHold(const DeviceHealth& health, int most_blocks)
+      : memory_(allocate_pinned(
+            health, static_cast<std::size_t>(most_blocks) * sizeof(StreamBlockWords))) {}
 
   /// Everything queued on `stream` from now on waits for `release`, at most a second: should
-  /// queueing itself wait for the GPU, it goes on then, and `gave_up` is set.
-  void hold(cudaStream_t stream) {
+  /// queueing itself wait for the GPU, or the flag be lost, it goes on then, and `gave_up` is set.
+  void hold(cudaStream_t stream, int blocks = 1, int shared_bytes = 0) {
     // Below the shortest watchdog of a GPU that also drives a display (2 s).
     constexpr std::uint64_t timeout_ns = 1'000'000'000;
     ++number_;
-    check(launch_stream_block(&words(), number_, timeout_ns, stream));
+    blocks_ = static_cast<std::size_t>(blocks);
+    check(launch_stream_block(words(), number_, timeout_ns, blocks, shared_bytes, stream));
   }
   /// No hold: nothing. Never fails, so that it may stand in a destructor.
   void release() noexcept {
-    std::atomic_ref(words().released).store(number_, std::memory_order_release);
+    std::atomic_ref(words()->released).store(number_, std::memory_order_release);
   }
+  /// Whether every block of the last hold is there.
+  bool arrived() const { return count(&StreamBlockWords::arrived) == blocks_; }
   /// Whether the last hold ended by itself; known when the work behind it is done.
-  bool gave_up() const {
-    return std::atomic_ref(words().gave_up).load(std::memory_order_acquire) == number_;
-  }
+  bool gave_up() const { return count(&StreamBlockWords::gave_up) > 0; }
 
  private:
-  StreamBlockWords& words() const { return *static_cast<StreamBlockWords*>(memory_.get()); }
+  StreamBlockWords* words() const { return static_cast<StreamBlockWords*>(memory_.get()); }
+  std::size_t count(std::uint64_t StreamBlockWords::*word) const {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < blocks_; ++i) {
+      found += std::atomic_ref(words()[i].*word).load(std::memory_order_acquire) == number_;
+    }
+    return found;
+  }
 
   PinnedBuffer memory_;
   std::uint64_t number_ = 0;
+  std::size_t blocks_ = 0;
 };
 
 using probes::BatchOptions;
@@ -109,12 +120,19 @@ Event event_on(int device, unsigned flags) {
 class BatchTimer::Machinery {
  public:
   Machinery(DeviceHealth& health, cudaStream_t stream)
-      : health_(health), stream_(stream), hold_(health), clock_(health) {
+      : health_(health),
+        stream_(stream),
+        hold_(health, 1),
+        multiprocessors_(attribute(cudaDevAttrMultiProcessorCount)),
+        beside_(health, multiprocessors_),
+        clock_(health) {
     load_own_kernels();
   }
 
   BatchTiming run(const BatchWork& work, int repetitions) {
     const Unholding unholding(hold_);
+    const Unholding freeing(beside_);
+    if (work.held > 0) hold_multiprocessors(work);
     if (work.blocked) hold_.hold(stream_);
     clock_.begin(stream_);
     enqueue(work, repetitions);
@@ -123,6 +141,7 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(done_.get(), stream_));
     hold_.release();
     finish(work.doing);
+    if (work.held > 0 && beside_.gave_up()) throw not_held(work, "ended before the batch did");
 
     BatchTiming timing;
     timing.time = Seconds{elapsed_s(begin_, end_)};
@@ -179,6 +198,35 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(end_.get(), stream_));
   }
 
+  int attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, health_.ordinal()));
+    return value;
+  }
+
+  ProbeFailure not_held(const BatchWork& work, const char* what) const {
+    return ProbeFailure(
+        "GPU {}: the kernel that is to hold {} multiprocessors beside {} {}: another program may "
+        "use the GPU, or CUDA_DEVICE_MAX_CONNECTIONS puts both streams into one queue",
+        health_.ordinal(),
+        work.held,
+        work.doing,
+        what);
+  }
+
+  /// Returns when all are held.
+  void hold_multiprocessors(const BatchWork& work) {
+    constexpr std::chrono::milliseconds limit{500};
+    beside_.hold(beside_stream_.get(),
+                 std::min(work.held, multiprocessors_ - 1),
+                 attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const auto start = std::chrono::steady_clock::now();
+    while (!beside_.arrived()) {
+      if (std::chrono::steady_clock::now() - start > limit) throw not_held(work, "does not start");
+      std::this_thread::sleep_for(std::chrono::microseconds{20});
+    }
+  }
+
   void fork(const BatchWork& work) {
     if (work.second == nullptr) return;
     check(cudaEventRecord(forked_.get(), stream_));
@@ -225,6 +273,9 @@ class BatchTimer::Machinery {
   DeviceHealth& health_;
   cudaStream_t stream_;
   StreamHold hold_;
+  int multiprocessors_;
+  StreamHold beside_;
+  Stream beside_stream_ = make_stream();
   ClockCounter clock_;
   Event begin_ = make_event();
   Event end_ = make_event();

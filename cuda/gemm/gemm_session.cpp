@@ -91,7 +91,7 @@ class CublasLtSession final : public probes::GemmSession {
     DeviceMeasured measured;
     in_context(context_, "timing " + name_, [&] {
       Known& known = find(candidate);
-      const BatchWork work = batch_work(known);
+      const BatchWork work = batch_work(known, pace.held);
       idle(pace.pause);
       const auto measure = [&] {
         return context_.bench.timer().time(work, pace.target, batch_options(known, pace));
@@ -145,8 +145,9 @@ class CublasLtSession final : public probes::GemmSession {
     return needed > 0 ? workspace_.get() : nullptr;
   }
 
-  BatchWork batch_work(const Known& known) {
+  BatchWork batch_work(const Known& known, int held) {
     BatchWork work;
+    work.held = held;
     work.doing = name_;
     void* workspace = workspace_for(known);
     work.enqueue = [this, &known, workspace](cudaStream_t stream, int repetition) {

@@ -84,10 +84,6 @@ GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& 
     set_attribute(
         descriptor_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{problem.fast_accumulation});
   }
-  if (problem.multiprocessors > 0) {
-    set_attribute(
-        descriptor_, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{problem.multiprocessors});
-  }
   if (is_block_scaled(recipe_)) {
     try {
       set_attribute(descriptor_,

@@ -104,7 +104,6 @@ struct GemmProblem {
   NumberFormat input = NumberFormat::bf16;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool fast_accumulation = true;  // fp8 on cc 8.9 and 9.0; meaningless otherwise
-  int multiprocessors = 0;        // leave the others free, as a collective would; 0: use all
 };
 
 /// A way to compute the product, as the library proposes it.
@@ -120,6 +119,7 @@ struct GemmCandidate {
 struct GemmPace {
   Seconds pause{0.0};    // the GPU idles this long first
   Seconds warm_up{0.0};  // of the same product just before the first timed batch
+  int held = 0;          // multiprocessors that a resident kernel takes away, as a collective would
   Target target;
 };
 

@@ -96,6 +96,9 @@ struct Steadiness {
 };
 Steadiness steadiness(const DeviceMeasured& measured);
 
+/// Adds the samples of another turn, without telemetry.
+void append(DeviceMeasured& all, DeviceMeasured turn);
+
 /// Leaves the samples whose counted clock is within 1 % of the highest: neither the way up from the
 /// idle clock nor the fall under load is burst. Without counted clocks all stay, with a warning.
 void keep_highest_clock(DeviceMeasured& measured);
@@ -169,6 +172,8 @@ class ChosenGemm {
   void fill(OperandData data);
   /// The first 100 ms after the GPU has idled for `pause`, as far as the clock is near its highest.
   Point burst(Seconds pause);
+  /// While a resident kernel holds `held` multiprocessors, for `time`.
+  DeviceMeasured beside(int held, Seconds time);
   /// At the sustained rate; the point says whether that was reached.
   Point steady(const std::string& pass, const SustainedRule& rule);
 
@@ -240,7 +245,8 @@ ShapeFound search_shape(
 DeviceProbe::Measure measure_gpu_gemm;
 DeviceProbe::Estimate estimate_gpu_gemm;
 
-/// The same product while 0, 4, 16, 32, ... multiprocessors are left to others, as to a collective.
+/// The same product while a resident kernel holds 0, 4, 16, 32, ... multiprocessors, in turns; the
+/// point's multiprocessors are those left to the product.
 DeviceProbe::Measure measure_gpu_contention;
 DeviceProbe::Estimate estimate_gpu_contention;
 

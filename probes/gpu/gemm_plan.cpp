@@ -229,6 +229,13 @@ Point ChosenGemm::burst(Seconds pause) {
   return gemm_point(subject_, "burst", choice_.best, measured);
 }
 
+DeviceMeasured ChosenGemm::beside(int held, Seconds time) {
+  return session_->time(
+      choice_.best,
+      {.held = held,
+       .target = {.relative_half_width = 0.0, .minimum_samples = 5, .time_budget = time}});
+}
+
 Point ChosenGemm::steady(const std::string& pass, const SustainedRule& rule) {
   const GemmPace pace{
       .target = {.relative_half_width = 0.0, .minimum_samples = 7, .time_budget = rule.window}};

@@ -3,6 +3,7 @@
 #include "probes/ranks.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
+#include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <array>
@@ -356,17 +357,17 @@ bool measure_kind(const std::vector<Device*>& equal,
 /// NCCL takes 1 to 32 multiprocessors; twice that shows where the curve goes.
 constexpr std::array held_by_others{0, 4, 16, 32, 64};
 constexpr int most_held_in_quick = 32;
+constexpr Seconds contention_turn{0.1};
 
-Seconds contention_window(Suite suite) {
-  return suite == Suite::quick ? Seconds(0.5) : Seconds(1.2);
+int contention_rounds(Suite suite) {
+  return suite == Suite::quick ? 5 : 12;
 }
 
-std::vector<int> multiprocessor_counts(const DeviceDescription& device, Suite suite) {
+std::vector<int> held_counts(const DeviceDescription& device, Suite suite) {
   std::vector<int> counts;
   for (const int held : held_by_others) {
     if (suite == Suite::quick && held > most_held_in_quick) continue;
-    const int left = device.multiprocessors - held;
-    if (4 * left >= device.multiprocessors) counts.push_back(left);
+    if (4 * held <= 3 * device.multiprocessors) counts.push_back(held);
   }
   return counts;
 }
@@ -479,39 +480,47 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
 void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   Device& device = *devices.at(0);
   const DeviceDescription& description = device.description();
-  const std::string library = required(device.gemm_library());
   SearchEffort effort = gemm_effort(setting.suite, false).brief;
   effort.recorded = false;
-  const std::vector<int> counts = multiprocessor_counts(description, setting.suite);
+  const GemmSubject subject{
+      description, required(device.gemm_library()), "cube", {}, reference_cube(description)};
+  recorder.progress(0.0, gemm_problem_name(subject.problem));
+  ChosenGemm gemm(device, subject, effort, recorder);
+  gemm.steady("warm-up", {});
+  std::vector<std::pair<int, DeviceMeasured>> arms;  // multiprocessors held, and what they left
+  for (const int held : held_counts(description, setting.suite)) arms.push_back({held, {}});
   std::string last_failure;
-  std::size_t reached = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    GemmProblem problem = reference_cube(description);
-    // All is the undisturbed case: no target is set, as every other product is measured.
-    problem.multiprocessors = counts[i] == description.multiprocessors ? 0 : counts[i];
-    recorder.progress(static_cast<double>(i) / static_cast<double>(counts.size()),
-                      fmt::format("{} on {} of {} multiprocessors",
-                                  gemm_problem_name(problem),
-                                  counts[i],
-                                  description.multiprocessors));
-    try {
-      ChosenGemm gemm(device, {description, library, "cube", {}, problem}, effort, recorder);
-      recorder.add(gemm.steady("contention", {.window = contention_window(setting.suite)}));
-      ++reached;
-    } catch (const ProbeFailure& failure) {
-      last_failure = failure.what();
-      recorder.warn(fmt::format("{} multiprocessors left out: {}", counts[i], last_failure));
-    }
+  const int rounds = contention_rounds(setting.suite);
+  for (int round = 0; round < rounds; ++round) {
+    recorder.progress(0.5 + 0.5 * round / rounds, "while multiprocessors are held, in turns");
+    std::erase_if(arms, [&](auto& arm) {
+      check_interrupt();
+      try {
+        append(arm.second, gemm.beside(arm.first, contention_turn));
+        return false;
+      } catch (const GpuLost&) {
+        throw;
+      } catch (const ProbeFailure& failure) {
+        last_failure = failure.what();
+        recorder.warn(fmt::format("{} held left out: {}", arm.first, last_failure));
+        return true;
+      }
+    });
   }
-  if (reached == 0) throw ProbeFailure(last_failure);
+  if (arms.empty()) throw ProbeFailure(last_failure);
+  for (auto& [held, measured] : arms) {
+    measured.stop_reason = fmt::format("{} rounds, {} counts in turn", rounds, arms.size());
+    Point point = gemm_point(subject, "contention", gemm.choice().best, measured);
+    point.parameters[fields::multiprocessors] = std::int64_t{description.multiprocessors - held};
+    recorder.add(std::move(point));
+  }
 }
 
 Seconds estimate_gpu_contention(const DeviceSetting& setting) {
   if (setting.devices.empty()) return Seconds(0.0);
-  const Seconds each =
-      search_time(gemm_effort(setting.suite, false).brief) + 2.0 * contention_window(setting.suite);
-  return static_cast<double>(multiprocessor_counts(setting.devices.front(), setting.suite).size()) *
-         each;
+  const std::size_t counts = held_counts(setting.devices.front(), setting.suite).size();
+  return search_time(gemm_effort(setting.suite, false).brief) + 2.0 * SustainedRule{}.window +
+         static_cast<double>(counts) * contention_rounds(setting.suite) * contention_turn;
 }
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {

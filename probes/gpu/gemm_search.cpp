@@ -24,22 +24,6 @@ struct Timed {
   }
 };
 
-/// Adds the samples of another turn.
-void append(DeviceMeasured& all, DeviceMeasured turn) {
-  const bool clocks = all.clock_hz.size() == all.time_s.size();
-  all.time_s.insert(all.time_s.end(), turn.time_s.begin(), turn.time_s.end());
-  if (clocks && turn.clock_hz.size() == turn.time_s.size()) {
-    all.clock_hz.insert(all.clock_hz.end(), turn.clock_hz.begin(), turn.clock_hz.end());
-  } else {
-    all.clock_hz.clear();
-  }
-  for (std::string& warning : turn.warnings) {
-    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
-  }
-  all.flops = turn.flops;
-  all.bytes = turn.bytes;
-}
-
 class AlgorithmSearch {
  public:
   AlgorithmSearch(GemmSession& session,
@@ -237,6 +221,21 @@ constexpr std::array clock_flops{
     ClockFlops{100, {0, 256, 4096, 8192, 8192, 16384, 16384, 16384, 0, 16384, 32768}}};
 }  // namespace
 
+void append(DeviceMeasured& all, DeviceMeasured turn) {
+  const bool clocks = all.clock_hz.size() == all.time_s.size();
+  all.time_s.insert(all.time_s.end(), turn.time_s.begin(), turn.time_s.end());
+  if (clocks && turn.clock_hz.size() == turn.time_s.size()) {
+    all.clock_hz.insert(all.clock_hz.end(), turn.clock_hz.begin(), turn.clock_hz.end());
+  } else {
+    all.clock_hz.clear();
+  }
+  for (std::string& warning : turn.warnings) {
+    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
+  }
+  all.flops = turn.flops;
+  all.bytes = turn.bytes;
+}
+
 GemmPace one_sample(Seconds sample, Seconds warm_up) {
   return {.warm_up = warm_up,
           .target = {.relative_half_width = 0.0,
@@ -314,8 +313,6 @@ Point gemm_point(const GemmSubject& subject,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured) {
   const GemmProblem& problem = subject.problem;
-  const int multiprocessors =
-      problem.multiprocessors > 0 ? problem.multiprocessors : subject.device.multiprocessors;
   std::map<std::string, Value> parameters{
       {fields::precision, std::string(number_format_name(problem.input))},
       {fields::family, subject.family},
@@ -330,7 +327,7 @@ Point gemm_point(const GemmSubject& subject,
       {fields::algorithm, candidate.description},
       {fields::workspace_bytes, static_cast<std::int64_t>(candidate.workspace.value())},
       {fields::fast_accumulation, problem.fast_accumulation},
-      {fields::multiprocessors, std::int64_t{multiprocessors}}};
+      {fields::multiprocessors, std::int64_t{subject.device.multiprocessors}}};
   if (!subject.name.empty()) parameters[fields::name] = subject.name;
   Point point = device_point(subject.device.ordinal, std::move(parameters), measured);
   if (const auto time = median(measured.time_s)) {

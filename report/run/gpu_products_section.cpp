@@ -345,7 +345,7 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
                   "the products stay below it at any number of tokens."}),
       make_table(
           "gpu_contention",
-          "A product beside a collective that holds multiprocessors",
+          "A product while a resident kernel holds multiprocessors, as a collective would",
           nested(gpus, &GpuResult::contention),
           {{gpu_column(), gpu_ordinal},
            {parameter("precision", "format"), &ContentionPoint::precision},
@@ -354,7 +354,12 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
            {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
            {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
            {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-            &ContentionPoint::of_multiprocessors}})};
+            &ContentionPoint::of_multiprocessors},
+           {measure("flop_per_clock", "FLOP per clock and SM left", Unit::plain),
+            &ContentionPoint::flop_per_clock}},
+          {"Of the rate with all: per counted clock. A collective also moves data; this kernel "
+           "only "
+           "holds."})};
 }
 
 std::vector<Table> summary_products(const GpuResult& gpu) {
@@ -391,7 +396,7 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
     FIELDS(of, launch.kind, launch.time);
   });
   json.array("contention", gpu.contention, [](Fields& of, const ContentionPoint& one) {
-    FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all);
+    FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all, one.flop_per_clock);
   });
   json.object("cost", gpu.cost, [](Fields& of, const GpuCost& one) {
     of("precision", one.precision, or_null);

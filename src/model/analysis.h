@@ -260,13 +260,15 @@ struct GpuLaunch {
   Estimate<Seconds> time;
 };
 
-/// A product's rate when only some multiprocessors are left to it, as beside a collective.
+/// A product's rate while a resident kernel holds multiprocessors, as a collective would.
 struct ContentionPoint {
   std::string precision;
-  int multiprocessors = 0;
+  int multiprocessors = 0;  // left to the product
   Estimate<FlopPerSecond> rate;
-  Estimate<double> of_all;          // rate / rate with the most multiprocessors
+  /// Of the rate with the most multiprocessors, both per counted clock where there is one.
+  Estimate<double> of_all;
   double of_multiprocessors = 1.0;  // their share: what a proportional loss would leave
+  std::optional<Estimate<double>> flop_per_clock;  // and multiprocessor left
 };
 
 // ---- Result

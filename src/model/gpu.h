@@ -187,7 +187,8 @@ Tile tile_of(const std::string& algorithm);
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
 /// One entry per product of roofline.gpu.contention, most multiprocessors first; rates relative to
-/// the first. Empty for fewer than two counts.
+/// the first, per counted clock: held ones draw less power, and the clock rises. Empty for fewer
+/// than two counts.
 std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);

@@ -85,7 +85,7 @@ inline constexpr const char* heuristic_rank = "heuristic_rank";
 inline constexpr const char* algorithm = "algorithm";  // of a library, in its words
 inline constexpr const char* workspace_bytes = "workspace_bytes";
 inline constexpr const char* fast_accumulation = "fast_accumulation";
-inline constexpr const char* multiprocessors = "multiprocessors";  // used; the others are left free
+inline constexpr const char* multiprocessors = "multiprocessors";  // used; the others are held
 inline constexpr const char* name = "name";                        // that the user gave
 
 // Amounts: known exactly, per sample.

@@ -248,23 +248,25 @@ TEST_CASE("the user's own products replace the search and keep their names", "[g
   CHECK(mentions(record.warnings, "pad to 4096 x 1008 x 8192"));
 }
 
-TEST_CASE("fewer multiprocessors slow the product by what they are missing", "[gpu gemm]") {
-  // A target is a wish: the guard keeps to what the whole GPU can do.
-  GemmTruth truth;
-  truth.too_fast_algorithm = -1;
+TEST_CASE("held multiprocessors slow the product by what they take, whatever the clock does",
+          "[gpu gemm]") {
+  const GemmTruth truth;  // the clock rises by a quarter of the share that is held
   Devices devices = devices_of(1, truth);
   Run run;
   RunRecorder recorder(run, fields::gpu_contention);
   measure_gpu_contention(devices, setting_of(devices), recorder);
   const ProbeRecord& record = *find_probe(run, fields::gpu_contention);
   REQUIRE(record.points.size() == 4);
+  const GemmProblem cube = cube_of(8192).problem;
   for (const Point& point : record.points) {
-    GemmProblem problem;
-    problem.m = problem.n = problem.k = 8192;
-    problem.multiprocessors = static_cast<int>(integer_parameter(point, fields::multiprocessors));
-    CAPTURE(problem.multiprocessors);
-    CHECK_THAT(median_time(point),
-               WithinRel(true_gemm_time(hopper(), problem, truth, 5, 1500e6), 0.02));
+    const int held = 132 - static_cast<int>(integer_parameter(point, fields::multiprocessors));
+    CAPTURE(held);
+    CHECK(series(point, fields::wall_s).size() == series(point, fields::clock_hz).size());
+    CHECK(series(point, fields::wall_s).size() >= 25);  // five rounds of five samples
+    const double cycles = median_time(point) * *median(series(point, fields::clock_hz));
+    CHECK_THAT(cycles, WithinRel(true_gemm_time(hopper(), cube, truth, 5, 1.0, held), 0.003));
+    CHECK_THAT(*median(series(point, fields::clock_hz)),
+               WithinRel(1500e6 * (1.0 + 0.25 * held / 132.0), 0.01));
   }
   CHECK_THAT(estimate_gpu_contention(setting_of(devices)).value(),
              WithinRel(use_of(devices).elapsed_s, 0.3));
