@@ -172,6 +172,8 @@ struct DeviceMeasured {
   std::vector<double> clock_hz;
   std::string stop_reason;
   std::vector<std::string> warnings;
+  /// Operations of a batch that has no gaps, where longer batches had some; 0: none had.
+  int most_at_once = 0;
   Telemetry telemetry;
   Flops flops;  // one operation
   Bytes bytes;  // one operation: explicit loads and stores

@@ -3,6 +3,7 @@
 /// reach.
 #pragma once
 
+#include "probes/gpu/batching.h"
 #include "probes/gpu/device.h"
 #include "probes/gpu/numbers.h"
 #include "probes/gpu/registry.h"
@@ -182,6 +183,11 @@ class ChosenGemm {
   std::unique_ptr<GemmSession> session_;
   AlgorithmChoice choice_;
 };
+
+/// Batches of a product that lasts `product_s` (0: not known), as long as the pace wants its
+/// samples. `launches` of one product and `most_at_once` (0: no limit) bound the products of a
+/// batch: behind a held stream the queue must not fill up.
+BatchOptions gemm_batch(const GemmPace& pace, double product_s, int launches, int most_at_once);
 
 // The rate that a GPU cannot pass: what is measured above it is a broken clock or a wrong result.
 

@@ -202,6 +202,23 @@ std::string gemm_problem_name(const GemmProblem& problem) {
   return name;
 }
 
+BatchOptions gemm_batch(const GemmPace& pace, double product_s, int launches, int most_at_once) {
+  BatchOptions options;
+  options.maximum_repetitions = std::max(1, options.maximum_repetitions / std::max(1, launches));
+  if (most_at_once > 0) {
+    options.maximum_repetitions = std::min(options.maximum_repetitions, most_at_once);
+  }
+  const auto samples = static_cast<double>(std::max<std::size_t>(1, pace.target.minimum_samples));
+  options.batch = std::min(options.batch, pace.target.time_budget / samples);
+  options.warm_up = pace.warm_up;
+  if (product_s > 0.0) {
+    const double needed = std::ceil(options.batch.value() / product_s);
+    const auto most = static_cast<double>(options.maximum_repetitions);
+    options.repetitions = static_cast<int>(std::clamp(needed, 1.0, most));
+  }
+  return options;
+}
+
 ChosenGemm::ChosenGemm(Device& device,
                        GemmSubject subject,
                        const SearchEffort& effort,

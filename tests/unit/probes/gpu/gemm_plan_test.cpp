@@ -196,6 +196,20 @@ TEST_CASE("a burst keeps neither the way up from the idle clock nor the fall", "
   CHECK(measured.warnings.size() == 1);
 }
 
+TEST_CASE("a batch of products fits the queue whatever a product launches", "[gpu gemm]") {
+  const GemmPace pace{.target = {.minimum_samples = 7, .time_budget = Seconds(2.0)}};
+  // 20 ms of products of 10 us are 2000; the queue takes 500 launches for certain.
+  CHECK(gemm_batch(pace, 1e-5, 1, 0).repetitions == 500);
+  CHECK(gemm_batch(pace, 1e-5, 3, 0).repetitions == 166);
+  CHECK(gemm_batch(pace, 1e-5, 3, 40).repetitions == 40);
+  CHECK(gemm_batch(pace, 1e-5, 3, 400).repetitions == 166);
+  CHECK(gemm_batch(pace, 1e-3, 3, 0).repetitions == 20);
+  CHECK(gemm_batch(pace, 1.0, 1000, 0).repetitions == 1);
+  // Not timed yet: calibrated within the same limit.
+  CHECK(gemm_batch(pace, 0.0, 2, 0).repetitions == 0);
+  CHECK(gemm_batch(pace, 0.0, 2, 0).maximum_repetitions == 250);
+}
+
 TEST_CASE("the shape search finds the top of a smooth hill in few trials", "[gpu gemm]") {
   const ShapeLimits limits{.multiprocessors = 132,
                            .trials = 100,
