@@ -239,7 +239,15 @@ struct MultiprocessorRead {
   int unroll = 4;
   std::uint32_t vectors = 0;
   int passes = 1;
+  int shared_bytes = 0;  // of a block: so much that there is no room for a second
 };
+
+/// Shared memory of a block that leaves no room for a second one when L1 has the rest. The smallest
+/// piece that the hardware sets apart is 8 KiB, of which 1 KiB is the system's from 8.0 on; 32 KiB
+/// on 7.5. Source: cuda_occupancy.h, cudaOccAlignUpShmemSizeVoltaPlus.
+constexpr int lone_block_bytes(int compute_capability) {
+  return (compute_capability == 75 ? 17 : 7) * 1024;
+}
 
 /// Where results go. `sums` blocks * block_threads sums of what each thread read, written if
 /// `want_sums`; never otherwise, which the compiler cannot know. `multiprocessors` one number
@@ -256,8 +264,9 @@ cudaError_t launch_l1_read(const MultiprocessorRead& read,
                            const MultiprocessorReadResult& result,
                            cudaStream_t stream);
 
-/// Block g first copies data[4 vectors g ..) to shared memory, then reads it there. The kernel's
-/// limit of shared memory is raised as needed: cudaErrorInvalidValue above what a block can have.
+/// Block g first copies data[4 vectors g ..) to shared memory, then reads it there; `shared_bytes`
+/// hold at least that. The kernel's limit of shared memory is raised as needed:
+/// cudaErrorInvalidValue above what a block can have.
 cudaError_t launch_shared_read(const MultiprocessorRead& read,
                                const float* data,
                                const MultiprocessorReadResult& result,

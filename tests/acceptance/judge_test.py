@@ -27,8 +27,8 @@ def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0), family="cube", da
                   "data": data}, {"flops": flops}, [flops / rate * factor for factor in samples])
 
 
-def stream(kernel, size, rate, gpu=0):
-    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size}, {"bytes": size},
+def stream(kernel, size, rate, gpu=0, step="sweep"):
+    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size, "pass": step}, {"bytes": size},
                  [size / rate] * 3)
 
 
@@ -37,6 +37,7 @@ def fabricated():
         "roofline.gpu.compute": [point({"gpu": 0, "precision": "fp32"}, {"flops": 60e12}, [1.0, 1.0, 1.0])],
         "roofline.gpu.memory": [stream("read", 2**20, 9e12),  # inside of L2: faster, and not memory
                                 stream("read", 2**30, 4.2e12), stream("copy", 2**30, 3.9e12),
+                                stream("read", 2**30, 4.6e12, step="pilot"),  # few samples: a lucky one
                                 stream("copy", 2**30, 9e12, gpu=1)],
         "roofline.gpu.gemm": [gemm("coarse", "bf16", 8192, 999e12), gemm("steady", "bf16", 8192, 700e12, (0.9, 1.0, 1.1)),
                               gemm("burst", "bf16", 4096, 790e12, family="search"), gemm("burst", "bf16", 8192, 830e12),
