@@ -108,6 +108,8 @@ class StreamHold {
 using probes::BatchOptions;
 using probes::BatchTiming;
 
+constexpr int most_held = 256;
+
 constexpr double timeout_s = 60.0;
 
 Event event_on(int device, unsigned flags) {
@@ -123,8 +125,7 @@ class BatchTimer::Machinery {
       : health_(health),
         stream_(stream),
         hold_(health, 1),
-        multiprocessors_(attribute(cudaDevAttrMultiProcessorCount)),
-        beside_(health, multiprocessors_),
+        beside_(health, most_held),
         clock_(health) {
     load_own_kernels();
   }
@@ -132,7 +133,7 @@ class BatchTimer::Machinery {
   BatchTiming run(const BatchWork& work, int repetitions) {
     const Unholding unholding(hold_);
     const Unholding freeing(beside_);
-    if (work.held > 0) hold_multiprocessors(work);
+    if (work.held > 0) hold_multiprocessors(work.held);
     if (work.blocked) hold_.hold(stream_);
     clock_.begin(stream_);
     enqueue(work, repetitions);
@@ -141,7 +142,15 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(done_.get(), stream_));
     hold_.release();
     finish(work.doing);
-    if (work.held > 0 && beside_.gave_up()) throw not_held(work, "ended before the batch did");
+    if (work.held > 0 && (!beside_.arrived() || beside_.gave_up())) {
+      throw ProbeFailure(
+          "GPU {}: {} multiprocessors were not held all the time beside {}: another program may "
+          "use "
+          "the GPU, or CUDA_DEVICE_MAX_CONNECTIONS puts both streams into one queue",
+          health_.ordinal(),
+          work.held,
+          work.doing);
+    }
 
     BatchTiming timing;
     timing.time = Seconds{elapsed_s(begin_, end_)};
@@ -198,31 +207,14 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(end_.get(), stream_));
   }
 
-  int attribute(cudaDeviceAttr which) const {
-    int value = 0;
-    check(cudaDeviceGetAttribute(&value, which, health_.ordinal()));
-    return value;
-  }
-
-  ProbeFailure not_held(const BatchWork& work, const char* what) const {
-    return ProbeFailure(
-        "GPU {}: the kernel that is to hold {} multiprocessors beside {} {}: another program may "
-        "use the GPU, or CUDA_DEVICE_MAX_CONNECTIONS puts both streams into one queue",
-        health_.ordinal(),
-        work.held,
-        work.doing,
-        what);
-  }
-
-  /// Returns when all are held.
-  void hold_multiprocessors(const BatchWork& work) {
-    constexpr std::chrono::milliseconds limit{500};
-    beside_.hold(beside_stream_.get(),
-                 std::min(work.held, multiprocessors_ - 1),
-                 attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const auto start = std::chrono::steady_clock::now();
-    while (!beside_.arrived()) {
-      if (std::chrono::steady_clock::now() - start > limit) throw not_held(work, "does not start");
+  /// Returns when all are held, or at the latest after half a second.
+  void hold_multiprocessors(int count) {
+    int shared_bytes = 0;
+    check(cudaDeviceGetAttribute(
+        &shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, health_.ordinal()));
+    beside_.hold(beside_stream_.get(), count, shared_bytes);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{500};
+    while (!beside_.arrived() && std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(std::chrono::microseconds{20});
     }
   }
@@ -273,7 +265,6 @@ class BatchTimer::Machinery {
   DeviceHealth& health_;
   cudaStream_t stream_;
   StreamHold hold_;
-  int multiprocessors_;
   StreamHold beside_;
   Stream beside_stream_ = make_stream();
   ClockCounter clock_;

@@ -68,10 +68,7 @@ class CublasLtSession final : public probes::GemmSession {
       const auto bytes = static_cast<std::size_t>(workspace.value());
       for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
         const std::string words = remember(proposed);
-        all.push_back({proposed.rank,
-                       words,
-                       Bytes(static_cast<double>(proposed.workspace_bytes)),
-                       proposed.waves});
+        all.push_back({proposed.rank, words, Bytes(static_cast<double>(proposed.workspace_bytes))});
       }
     });
     return all;

@@ -132,7 +132,7 @@ std::vector<ProposedAlgorithm> GemmProduct::propose(int wanted, std::size_t work
   for (int rank = 0; rank < returned; ++rank) {
     const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(rank)];
     if (result.state != CUBLAS_STATUS_SUCCESS) continue;
-    proposed.push_back({result.algo, result.workspaceSize, result.wavesCount, rank});
+    proposed.push_back({result.algo, result.workspaceSize, rank});
   }
   return proposed;
 }

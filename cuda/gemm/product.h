@@ -48,7 +48,6 @@ struct GemmOperands {
 struct ProposedAlgorithm {
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes = 0;
-  double waves = 0.0;
   int rank = 0;  // in the library's order
 };
 

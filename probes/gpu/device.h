@@ -111,7 +111,6 @@ struct GemmCandidate {
   int heuristic_rank = 0;   // 0: what the library would take by itself
   std::string description;  // "algorithm 66, tile 128x256, cluster 2x1, split-k 1, ..."
   Bytes workspace;
-  double waves = 0.0;  // of tiles over the multiprocessors, as the library computes it
 };
 
 /// A sample is the mean over a batch of products without gaps that lasts 20 ms, or

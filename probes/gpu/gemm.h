@@ -60,6 +60,8 @@ struct AlgorithmChoice {
   double best_s = 0.0;  // median of the fine pass
 };
 
+/// Samples for `time`, at least so many.
+GemmPace gap_free(Seconds time, std::size_t samples);
 /// One sample that lasts about `sample`.
 GemmPace one_sample(Seconds sample, Seconds warm_up);
 
@@ -83,19 +85,14 @@ struct SustainedRule {
   double spread = 0.03;   // of the samples
 };
 
-/// How much a window of samples moved, relative. Changes are the least-squares slope times the
-/// length of the window over its mean, of either sign; absent for fewer than three values.
 struct Steadiness {
-  bool counted = false;          // `speed` is the clock's, else the rate's
-  std::optional<double> speed;   // the clock's where it was counted for every sample
-  std::optional<double> power;   // absent without telemetry
-  std::optional<double> spread;  // of the samples: 90th less 10th percentile over the median
-
-  bool within(const SustainedRule& rule) const;
-  /// "over the window: clock 0.4 %, power 0.1 %, spread 0.3 %".
-  std::string explanation() const;
+  bool sustained = true;
+  std::string words{};  // "over the window: clock +0.4 %, power +0.1 %, spread 0.3 %"
 };
-Steadiness steadiness(const DeviceMeasured& measured);
+/// How much a window of samples moved, relative. Changes are the least-squares slope times the
+/// length of the window over its mean: of the clock where it was counted for every sample, else of
+/// the rate; of power where it was read. Spread: 90th less 10th percentile over the median.
+Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule);
 
 /// Adds the samples of another turn, without telemetry.
 void append(DeviceMeasured& all, DeviceMeasured turn);
@@ -116,9 +113,8 @@ std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability);
 
 /// How thoroughly one format is measured.
 struct GemmEffort {
-  SearchEffort reference;   // of the reference cube and the user's own products
-  SearchEffort best_shape;  // of what the shape search found
-  SearchEffort brief;       // of other shapes
+  SearchEffort reference;  // of the reference cube, the best shape and the user's own products
+  SearchEffort brief;      // of other shapes
   SustainedRule sustained;
   bool other_cubes = false;           // of 4096 and 16384, steady
   Seconds pause{0.5};                 // before a burst

@@ -89,7 +89,6 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
   effort.brief = {.wanted = 16, .large_workspace = false, .coarse_limit = Seconds(0.5), .kept = 2};
   if (suite == Suite::quick) {
     effort.reference = {.wanted = 32, .coarse_limit = Seconds(1.0), .kept = 3};
-    effort.best_shape = effort.brief;
     effort.sustained.maximum = Seconds(6.0);
     effort.shape_search = leading ? Seconds(8.0) : Seconds(2.0);
     effort.shape_trials = leading ? 24 : 8;
@@ -135,8 +134,7 @@ Seconds format_time(const GemmEffort& effort) {
   const double cubes = effort.other_cubes ? 2.0 : 0.0;
   const double trials = static_cast<double>(std::min(effort.shape_trials, usual_trials));
   const double patterns = static_cast<double>(effort.patterns.size());
-  return search_time(effort.reference) + search_time(effort.best_shape) +
-         (1.0 + 0.5 * cubes) * search_time(effort.brief) +
+  return 2.0 * search_time(effort.reference) + (1.0 + 0.5 * cubes) * search_time(effort.brief) +
          (2.0 + patterns) * (effort.pause + burst_time) + (2.0 + cubes) * cold +
          patterns * effort.sustained.window + std::min(effort.shape_search, trials * trial_time);
 }
@@ -237,35 +235,27 @@ void ChosenGemm::fill(OperandData data) {
 }
 
 Point ChosenGemm::burst(Seconds pause) {
-  const GemmPace pace{
-      .pause = pause,
-      .target = {
-          .relative_half_width = 0.0, .minimum_samples = burst_samples, .time_budget = burst_time}};
+  GemmPace pace = gap_free(burst_time, burst_samples);
+  pace.pause = pause;
   DeviceMeasured measured = session_->time(choice_.best, pace);
   keep_highest_clock(measured);
   return gemm_point(subject_, "burst", choice_.best, measured);
 }
 
 DeviceMeasured ChosenGemm::beside(int held, Seconds time) {
-  return session_->time(
-      choice_.best,
-      {.held = held,
-       .target = {.relative_half_width = 0.0, .minimum_samples = 5, .time_budget = time}});
+  GemmPace pace = gap_free(time, 5);
+  pace.held = held;
+  return session_->time(choice_.best, pace);
 }
 
 Point ChosenGemm::steady(const std::string& pass, const SustainedRule& rule) {
-  const GemmPace pace{
-      .target = {.relative_half_width = 0.0, .minimum_samples = 7, .time_budget = rule.window}};
   for (Seconds elapsed = rule.window;; elapsed += rule.window) {
     check_interrupt();
-    DeviceMeasured measured = session_->time(choice_.best, pace);
-    const Steadiness moved = steadiness(measured);
-    const bool sustained = moved.within(rule);
+    DeviceMeasured measured = session_->time(choice_.best, gap_free(rule.window, 7));
+    const auto [sustained, moved] = steadiness(measured, rule);
     if (elapsed < rule.maximum && (elapsed < rule.minimum || !sustained)) continue;
-    const std::string words = fmt::format("{} after {:.2g} s ({})",
-                                          sustained ? "sustained" : "not sustained",
-                                          elapsed.value(),
-                                          moved.explanation());
+    const std::string words = fmt::format(
+        "{}sustained after {:.2g} s ({})", sustained ? "" : "not ", elapsed.value(), moved);
     measured.stop_reason += "; " + words;
     if (!sustained) measured.warnings.push_back(words);
     return gemm_point(subject_, pass, choice_.best, measured);

@@ -25,25 +25,29 @@ constexpr Seconds longest_product{0.1};
 /// Takes the share that is done.
 using Progress = std::function<void(double done, const std::string& what)>;
 
-/// Runs `action` for the product `what`. Returns why the product could not be measured, which is
-/// also a warning; empty when it could. Throws GpuLost.
-std::string attempt(const std::string& what,
-                    Recorder& recorder,
-                    const std::function<void()>& action) {
-  std::string failure;
-  try {
-    action();
-    return {};
-  } catch (const NothingToMeasure& reason) {
-    failure = fmt::format("n/a: {}: {}", what, reason.what());
-  } catch (const GpuLost&) {
-    throw;
-  } catch (const ProbeFailure& broken) {
-    failure = fmt::format("{} left out: {}", what, broken.what());
+/// What a probe records, and how its attempts ended: when every product failed, so did the probe.
+struct Attempts {
+  Recorder& recorder;
+  bool any = false;  // product was measured
+  std::string last_failure{};
+
+  /// Runs `action` for the product `what`; false, with a warning, where it could not be measured.
+  /// Throws GpuLost.
+  bool attempt(const std::string& what, const std::function<void()>& action) {
+    try {
+      action();
+      return any = true;
+    } catch (const NothingToMeasure& reason) {
+      last_failure = fmt::format("n/a: {}: {}", what, reason.what());
+    } catch (const GpuLost&) {
+      throw;
+    } catch (const ProbeFailure& broken) {
+      last_failure = fmt::format("{} left out: {}", what, broken.what());
+    }
+    recorder.warn(last_failure);
+    return false;
   }
-  recorder.warn(failure);
-  return failure;
-}
+};
 
 ProductShape cube(std::int64_t side) {
   return {side, side, side};
@@ -69,16 +73,16 @@ std::optional<GemmCandidate> fastest(GemmSession& session) {
 /// Everything that is measured of one number format on one GPU.
 class FormatMeasurement {
  public:
-  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Recorder& recorder)
+  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Attempts& attempts)
       : device_(device),
         format_(format),
         effort_(gemm_effort(suite, is_leading(format))),
         library_(required(device.gemm_library())),
-        recorder_(recorder) {}
+        attempts_(attempts),
+        recorder_(attempts.recorder) {}
 
-  /// Cubes, then the best shape. A product that cannot be measured is a warning; returns why the
-  /// last one could not, empty when all could. Throws GpuLost.
-  std::string run(const Progress& progress) {
+  /// Cubes, then the best shape. A product that cannot be measured is a warning. Throws GpuLost.
+  void run(const Progress& progress) {
     const std::string name = number_format_name(format_.input);
     const int capability = device_.description().compute_capability;
     if (!greatest_rate(device_.description(), format_.input)) {
@@ -95,7 +99,6 @@ class FormatMeasurement {
       progress(0.5, name + ": best shape");
       measure_best_shape();
     }
-    return last_failure_;
   }
 
  private:
@@ -120,10 +123,7 @@ class FormatMeasurement {
   }
 
   bool attempt(const ProductShape& shape, const std::function<void()>& action) {
-    const std::string failure =
-        probes::attempt(gemm_problem_name(problem(shape)), recorder_, action);
-    if (!failure.empty()) last_failure_ = failure;
-    return failure.empty();
+    return attempts_.attempt(gemm_problem_name(problem(shape)), action);
   }
 
   /// At the rate of the last product measured; 0 before the first.
@@ -193,10 +193,7 @@ class FormatMeasurement {
       const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
       const std::optional<GemmCandidate> candidate = fastest(*session);
       if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
-      const GemmPace pace{.target = {.relative_half_width = 0.0,
-                                     .minimum_samples = 5,
-                                     .time_budget = trial_budget}};
-      const DeviceMeasured measured = session->time(*candidate, pace);
+      const DeviceMeasured measured = session->time(*candidate, gap_free(trial_budget, 5));
       recorder_.add(gemm_point(tried, "trial", *candidate, measured));
       const std::optional<double> time = median(measured.time_s);
       if (!time) return;
@@ -230,7 +227,7 @@ class FormatMeasurement {
         search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
     if (!found.best) return;
     attempt(*found.best, [&] {
-      const auto gemm = chosen("search", *found.best, effort_.best_shape);
+      const auto gemm = chosen("search", *found.best, effort_.reference);
       Point point = gemm->steady("steady", effort_.sustained);
       point.stop_reason +=
           fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
@@ -243,86 +240,55 @@ class FormatMeasurement {
   GemmFormat format_;
   GemmEffort effort_;
   std::string library_;
+  Attempts& attempts_;
   Recorder& recorder_;
-  double rate_ = 0.0;  // FLOP/s, of the last product measured; 0: none yet
-  std::string last_failure_;
+  double rate_ = 0.0;      // FLOP/s, of the last product measured; 0: none yet
   int failed_trials_ = 0;  // in a row
-};
-
-/// Counts what was recorded, so that a probe whose every product failed fails.
-class CountingRecorder final : public Recorder {
- public:
-  explicit CountingRecorder(Recorder& inner) : inner_(inner) {}
-  void add(Point point) override {
-    ++points_;
-    inner_.add(std::move(point));
-  }
-  void add_timeline(const Point& setting, Timeline timeline) override {
-    inner_.add_timeline(setting, std::move(timeline));
-  }
-  void add_rows(const std::string& name,
-                const std::vector<std::string>& header,
-                const std::vector<std::vector<std::string>>& rows) override {
-    inner_.add_rows(name, header, rows);
-  }
-  void warn(const std::string& warning) override { inner_.warn(warning); }
-  void lose(const std::string& what, double amount) override { inner_.lose(what, amount); }
-  void progress(double fraction, const std::string& what) override {
-    inner_.progress(fraction, what);
-  }
-  std::size_t points() const { return points_; }
-
- private:
-  Recorder& inner_;
-  std::size_t points_ = 0;
 };
 
 /// A piece of the probe that is measured on one GPU as a whole: a format, or one of the user's
 /// products.
 struct Job {
   std::string name;
-  /// Returns why a product could not be measured; empty when all could. Throws GpuLost.
-  std::function<std::string(Device&, const Progress&)> measure;
+  std::function<void(Device&, const Progress&)> measure;  // throws GpuLost
 };
 
 std::vector<Job> jobs_for(const DeviceDescription& device,
                           const DeviceSetting& setting,
-                          Recorder& recorder) {
+                          Attempts& attempts) {
   const Suite suite = setting.suite;
   std::vector<Job> jobs;
   for (const DeviceSetting::NamedProblem& own : setting.own_problems) {
-    jobs.push_back({own.name, [=, &recorder](Device& on, const Progress& progress) {
+    jobs.push_back({own.name, [=, &attempts](Device& on, const Progress& progress) {
                       const GemmEffort effort = gemm_effort(suite, false);
                       const std::string what = own.name + " " + gemm_problem_name(own.problem);
                       progress(0.0, what);
-                      return attempt(what, recorder, [&] {
+                      attempts.attempt(what, [&] {
                         const std::string library = required(on.gemm_library());
                         ChosenGemm gemm(on,
                                         {on.description(), library, "own", own.name, own.problem},
                                         effort.reference,
-                                        recorder);
-                        recorder.add(gemm.steady("steady", effort.sustained));
+                                        attempts.recorder);
+                        attempts.recorder.add(gemm.steady("steady", effort.sustained));
                       });
                     }});
   }
   if (!jobs.empty()) return jobs;
   for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
     jobs.push_back(
-        {number_format_name(format.input), [=, &recorder](Device& on, const Progress& progress) {
-           return FormatMeasurement(on, format, suite, recorder).run(progress);
+        {number_format_name(format.input), [=, &attempts](Device& on, const Progress& progress) {
+           FormatMeasurement(on, format, suite, attempts).run(progress);
          }});
   }
   return jobs;
 }
 
 /// The jobs of one kind of GPU. Where a GPU is lost, the next equal one begins the job anew in
-/// which that happened and goes on; false when none was left for a job. `last_failure` is set where
-/// there is one.
+/// which that happened and goes on; false when none was left for a job.
 bool measure_kind(const std::vector<Device*>& equal,
                   const std::vector<Job>& jobs,
-                  Recorder& recorder,
-                  const Progress& progress,
-                  std::string& last_failure) {
+                  Attempts& attempts,
+                  const Progress& progress) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < equal.size() && next < jobs.size(); ++i) {
     Device& device = *equal[i];
@@ -331,22 +297,20 @@ bool measure_kind(const std::vector<Device*>& equal,
                fmt::format("gpu {}: {}", device.description().ordinal, what));
     };
     try {
-      for (; next < jobs.size(); ++next) {
-        const std::string failure = jobs[next].measure(device, show);
-        if (!failure.empty()) last_failure = failure;
-      }
+      for (; next < jobs.size(); ++next) jobs[next].measure(device, show);
       device.release_memory();
     } catch (const GpuLost& lost) {
-      last_failure = lost.what();
+      attempts.last_failure = lost.what();
       if (next == jobs.size()) break;  // only its memory was still to be given back
       const bool last = i + 1 == equal.size();
-      recorder.warn(last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
-                                       lost.what(),
-                                       jobs[next].name)
-                         : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
-                                       lost.what(),
-                                       equal[i + 1]->description().ordinal,
-                                       jobs[next].name));
+      attempts.recorder.warn(
+          last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
+                             lost.what(),
+                             jobs[next].name)
+               : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
+                             lost.what(),
+                             equal[i + 1]->description().ordinal,
+                             jobs[next].name));
     }
   }
   return next == jobs.size();
@@ -445,20 +409,19 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
                               devices.size(),
                               fields::gpu_together));
   }
-  CountingRecorder counted(recorder);
-  std::string last_failure;
+  Attempts attempts{recorder};
   bool complete = true;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     std::vector<Device*> equal;
     for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
-    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, counted);
+    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, attempts);
     const auto progress = [&](double done, const std::string& what) {
       recorder.progress((static_cast<double>(i) + done) / static_cast<double>(kinds.size()), what);
     };
-    complete = measure_kind(equal, jobs, counted, progress, last_failure) && complete;
+    complete = measure_kind(equal, jobs, attempts, progress) && complete;
   }
-  const bool nothing = counted.points() == 0 && !last_failure.empty();
-  if (nothing || !complete) throw ProbeFailure(last_failure);
+  const bool nothing = !attempts.any && !attempts.last_failure.empty();
+  if (nothing || !complete) throw ProbeFailure(attempts.last_failure);
 }
 
 Seconds estimate_gpu_gemm(const DeviceSetting& setting) {

@@ -236,12 +236,15 @@ void append(DeviceMeasured& all, DeviceMeasured turn) {
   all.bytes = turn.bytes;
 }
 
+GemmPace gap_free(Seconds time, std::size_t samples) {
+  return {.target = {.relative_half_width = 0.0, .minimum_samples = samples, .time_budget = time}};
+}
+
 GemmPace one_sample(Seconds sample, Seconds warm_up) {
-  return {.warm_up = warm_up,
-          .target = {.relative_half_width = 0.0,
-                     .minimum_samples = 1,
-                     .maximum_samples = 1,
-                     .time_budget = sample}};
+  GemmPace pace = gap_free(sample, 1);
+  pace.warm_up = warm_up;
+  pace.target.maximum_samples = 1;
+  return pace;
 }
 
 AlgorithmChoice search_algorithm(GemmSession& session,
@@ -251,37 +254,24 @@ AlgorithmChoice search_algorithm(GemmSession& session,
   return AlgorithmSearch(session, subject, effort, recorder).run();
 }
 
-Steadiness steadiness(const DeviceMeasured& measured) {
-  Steadiness moved;
-  moved.counted = !measured.clock_hz.empty() && measured.clock_hz.size() == measured.time_s.size();
-  moved.speed = relative_change(moved.counted ? measured.clock_hz : measured.time_s);
-  // The rate rises as the time falls.
-  if (moved.speed && !moved.counted) moved.speed = -*moved.speed;
-  std::vector<double> power = measured.telemetry.power_w;
-  std::erase_if(power, [](double watts) { return !std::isfinite(watts); });
-  moved.power = relative_change(power);
-  const auto low = quantile(measured.time_s, 0.1);
-  if (low && *low > 0.0) {
-    moved.spread = (*quantile(measured.time_s, 0.9) - *low) / *median(measured.time_s);
-  }
-  return moved;
-}
-
-bool Steadiness::within(const SustainedRule& rule) const {
-  return speed && std::abs(*speed) < rule.drop && std::abs(power.value_or(0.0)) < rule.drop &&
-         spread && *spread < rule.spread;
-}
-
-std::string Steadiness::explanation() const {
-  const auto percent = [](std::optional<double> value) {
-    return value ? fmt::format("{:+.2g} %", 100.0 * *value) : std::string("n/a");
+Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule) {
+  Steadiness found{.words = "over the window:"};
+  const auto judge = [&](const char* what, std::optional<double> moved, double limit) {
+    if (!moved || std::abs(*moved) >= limit) found.sustained = false;
+    const std::string percent = moved ? fmt::format("{:+.2g} %", 100.0 * *moved) : "n/a";
+    found.words += fmt::format("{} {} {}", found.words.ends_with(':') ? "" : ",", what, percent);
   };
-  return fmt::format("over the window: {} {}, power {}, spread {}{}",
-                     counted ? "clock" : "rate",
-                     percent(speed),
-                     percent(power),
-                     spread ? fmt::format("{:.2g} %", 100.0 * *spread) : "n/a",
-                     counted ? "" : "; the clock could not be counted");
+  std::vector<double> rates;
+  for (const double time : window.time_s) rates.push_back(1.0 / time);
+  const bool counted = window.clock_hz.size() == rates.size();
+  judge(counted ? "clock" : "rate", relative_change(counted ? window.clock_hz : rates), rule.drop);
+  std::vector<double> power = window.telemetry.power_w;
+  std::erase_if(power, [](double watts) { return !std::isfinite(watts); });
+  if (!power.empty()) judge("power", relative_change(power), rule.drop);
+  const double middle = median(rates).value_or(1.0);
+  const auto part = [&](double p) { return quantile(rates, p).value_or(0.0); };
+  judge("spread", (part(0.9) - part(0.1)) / middle, rule.spread);
+  return found;
 }
 
 void keep_highest_clock(DeviceMeasured& measured) {

@@ -58,8 +58,7 @@ std::vector<probes::GemmCandidate> SimGemmSession::candidates(int wanted, Bytes 
   std::vector<probes::GemmCandidate> all;
   if (truth_.unsupported.contains(problem_.input)) return all;
   for (int rank = 0; rank < std::min(wanted, truth_.algorithms); ++rank) {
-    all.push_back(
-        {rank, "algorithm " + std::to_string(rank), std::min(workspace, Bytes(1e6)), 1.0});
+    all.push_back({rank, "algorithm " + std::to_string(rank), std::min(workspace, Bytes(1e6))});
   }
   return all;
 }
