@@ -109,7 +109,6 @@ using probes::BatchOptions;
 using probes::BatchTiming;
 
 constexpr int most_held = 256;
-
 constexpr double timeout_s = 60.0;
 
 Event event_on(int device, unsigned flags) {

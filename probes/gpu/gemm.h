@@ -60,7 +60,7 @@ struct AlgorithmChoice {
   double best_s = 0.0;  // median of the fine pass
 };
 
-/// Samples for `time`, at least so many.
+/// Samples for the whole `time`, however narrow their interval; at least so many.
 GemmPace gap_free(Seconds time, std::size_t samples);
 /// One sample that lasts about `sample`.
 GemmPace one_sample(Seconds sample, Seconds warm_up);

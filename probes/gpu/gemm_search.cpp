@@ -237,7 +237,6 @@ void append(DeviceMeasured& all, DeviceMeasured turn) {
 }
 
 GemmPace gap_free(Seconds time, std::size_t samples) {
-  // No width is narrow enough: the whole time.
   return {.target = {.relative_half_width = -1.0, .minimum_samples = samples, .time_budget = time}};
 }
 

@@ -109,9 +109,8 @@ class Descent {
   std::optional<Place> along_k(const Place& place, int direction) const {
     Place next = place;
     const std::int64_t step = place.k < 2 * start_k ? step_k : 2 * step_k;
-    // Published ones lie between the steps.
-    next.k = (direction > 0 ? place.k / step + 1 : (place.k - 1) / step) * step;
-    next.k = std::clamp(next.k, smallest_k, greatest_k);
+    const std::int64_t steps = direction > 0 ? place.k / step + 1 : (place.k - 1) / step;
+    next.k = std::clamp(steps * step, smallest_k, greatest_k);
     return next.k == place.k ? std::nullopt : std::optional(next);
   }
 
