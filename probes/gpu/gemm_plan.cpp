@@ -129,8 +129,8 @@ Seconds search_time(const SearchEffort& effort) {
 }
 
 Seconds format_time(const GemmEffort& effort) {
-  // After a pause the clock falls in the first window.
-  const Seconds cold = 2.0 * effort.sustained.window;
+  const SustainedRule& rule = effort.sustained;
+  const Seconds cold = (rule.minimum > rule.window ? 2.0 : 1.0) * rule.window;
   const double cubes = effort.other_cubes ? 2.0 : 0.0;
   const double trials = static_cast<double>(std::min(effort.shape_trials, usual_trials));
   const double patterns = static_cast<double>(effort.patterns.size());
