@@ -248,6 +248,7 @@ class MultiprocessorWork {
  public:
   MultiprocessorWork(Workbench& bench, const probes::StreamWork& work)
       : bench_(bench), shared_(work.scope == probes::StreamScope::shared) {
+    read_.shared_bytes = lone_block_bytes(bench.description().compute_capability);
     require_readable(work);
     read_.blocks = bench.description().multiprocessors;
     read_.block_threads = work.variant.block_threads;
@@ -307,7 +308,7 @@ class MultiprocessorWork {
   }
 
  private:
-  void require_readable(const probes::StreamWork& work) const {
+  void require_readable(const probes::StreamWork& work) {
     if (work.kernel != probes::MemoryKernel::read) {
       throw NothingToMeasure("inside a multiprocessor only reading is measured");
     }
@@ -322,6 +323,7 @@ class MultiprocessorWork {
           limit,
           work.working_set.value());
     }
+    read_.shared_bytes = limit;
   }
 
   float* data() const { return static_cast<float*>(data_.get()); }

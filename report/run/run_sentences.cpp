@@ -103,8 +103,8 @@ void add_contention(const GpuResult& gpu, Findings& findings) {
   const auto nearest = std::ranges::min_element(gpu.contention, {}, distance);
   if (nearest->multiprocessors == all) return;
   findings.result(
-      "GPU {}: while a collective holds {} of {} multiprocessors, {} products keep {} "
-      "% of their rate.",
+      "GPU {}: while another kernel holds {} of {} multiprocessors, {} products keep {} "
+      "% of their rate per clock.",
       gpu.identity.ordinal,
       all - nearest->multiprocessors,
       all,

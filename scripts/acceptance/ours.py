@@ -56,7 +56,7 @@ def step_change(run, variant):
     return medians[variant] / medians["launched"] - 1.0
 
 
-SETTLED = re.compile(r"settled after ([0-9.e+-]+) s")
+SETTLED = re.compile(r"sustained after ([0-9.e+-]+) s")
 BATCH_S = 0.02  # of which a sample is the mean
 
 
@@ -87,12 +87,17 @@ def large(candidates, run):
 
 def figures(run):
     """Name -> value in base units, absent figures None; and the shapes behind the products, with how they were measured."""
-    memory = {kernel: best(large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device"), run), "bytes")[0]
+    # Pilots have few samples: a maximum over them is noise.
+    memory = {kernel: best(large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device", **{"pass": "sweep"}), run), "bytes")[0]
               for kernel in ("read", "copy", "triad", "write")}
     cube = {"m": 8192, "n": 8192, "k": 8192}
-    steady, steady_point = best(points(run, "roofline.gpu.gemm", precision="bf16", **{"pass": "steady"}, **cube), "flops")
-    shaped, shaped_point = best(points(run, "roofline.gpu.gemm", precision="bf16", **{"pass": "duty-cycled"}), "flops")
-    fp8, fp8_point = best(points(run, "roofline.gpu.gemm", precision="fp8_e4m3", **{"pass": "steady"}), "flops")
+
+    def product(precision, step, **parameters):
+        return best(points(run, "roofline.gpu.gemm", precision=precision, data="uniform", **{"pass": step}, **parameters), "flops")
+
+    steady, steady_point = product("bf16", "steady", **cube)
+    shaped, shaped_point = product("bf16", "burst", family="search")
+    fp8, fp8_point = product("fp8_e4m3", "steady")
     fp32, _ = best(points(run, "roofline.gpu.compute", precision="fp32"), "flops")
     upload, _ = best((point for point in points(run, "roofline.gpu.transfer", engine="copy engine", both_directions=False)
                       if point["parameters"]["source"].startswith("host (pinned")), "bytes")

@@ -39,21 +39,27 @@ def per_operation(operation, warm_up_s, window_s):
     return statistics.median(samples)
 
 
-def duty_cycled(operation, samples):
-    """Median time of `operation` alone, with a 256 MiB fill before each, as mamf-finder leaves gaps; as many samples as ours,
-    and no warm-up but a first call."""
-    flush = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+def burst(operation, count):
+    """Median over pauses: time of `operation` in a batch right after 0.5 s without work, before the clock falls; as many samples
+    as ours."""
     operation()
-    pairs = []
-    for _ in range(samples):
-        flush.zero_()
+    repetitions = None
+    samples = []
+    while len(samples) < count:
+        torch.cuda.synchronize()
+        time.sleep(0.5)
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
         operation()
+        start.record()
+        for _ in range(repetitions or 1):
+            operation()
         stop.record()
-        pairs.append((start, stop))
-    torch.cuda.synchronize()
-    return statistics.median(start.elapsed_time(stop) * 1e-3 for start, stop in pairs)
+        stop.synchronize()
+        each = start.elapsed_time(stop) * 1e-3 / (repetitions or 1)
+        if repetitions:
+            samples.append(each)
+        repetitions = max(1, round(BATCH_S / each))
+    return statistics.median(samples)
 
 
 def uniform(rows, columns, dtype):
@@ -77,10 +83,10 @@ def in_turn(operation, sets):
 
 
 def timed(operation, shape):
-    """As ours was: gap-free after settling, or each alone."""
+    """As ours was: gap-free after settling, or in bursts after pauses."""
     if shape["warm_up_s"] > 0.0:
         return per_operation(operation, shape["warm_up_s"], shape["window_s"])
-    return duty_cycled(operation, shape["samples"])
+    return burst(operation, shape["samples"])
 
 
 def matmul(shape, dtype):

@@ -26,14 +26,14 @@ def point(parameters, amounts, times):
     return {"parameters": parameters, "amounts": amounts, "samples": {"wall_s": times}, "stop_reason": None, "warnings": []}
 
 
-def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0)):
+def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0), family="cube", data="uniform"):
     flops = 2.0 * side**3
-    return point({"gpu": 0, "pass": step, "precision": precision, "m": side, "n": side, "k": side}, {"flops": flops},
-                 [flops / rate * factor for factor in samples])
+    return point({"gpu": 0, "pass": step, "precision": precision, "m": side, "n": side, "k": side, "family": family,
+                  "data": data}, {"flops": flops}, [flops / rate * factor for factor in samples])
 
 
-def stream(kernel, size, rate, gpu=0):
-    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size}, {"bytes": size},
+def stream(kernel, size, rate, gpu=0, step="sweep"):
+    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size, "pass": step}, {"bytes": size},
                  [size / rate] * 3)
 
 
@@ -42,9 +42,13 @@ def fabricated():
         "roofline.gpu.compute": [point({"gpu": 0, "precision": "fp32"}, {"flops": 60e12}, [1.0, 1.0, 1.0])],
         "roofline.gpu.memory": [stream("read", 2**20, 9e12),  # inside of L2: faster, and not memory
                                 stream("read", 2**30, 4.2e12), stream("copy", 2**30, 3.9e12),
+                                stream("read", 2**30, 4.6e12, step="pilot"),  # few samples: a lucky one
                                 stream("copy", 2**30, 9e12, gpu=1)],
         "roofline.gpu.gemm": [gemm("coarse", "bf16", 8192, 999e12), gemm("steady", "bf16", 8192, 700e12, (0.9, 1.0, 1.1)),
-                              gemm("duty-cycled", "bf16", 4096, 790e12), gemm("steady", "fp8_e4m3", 8192, 1400e12)],
+                              gemm("burst", "bf16", 4096, 790e12, family="search"), gemm("burst", "bf16", 8192, 830e12),
+                              gemm("steady", "bf16", 4096, 740e12, family="search"), gemm("steady", "fp8_e4m3", 8192, 1400e12),
+                              gemm("steady", "bf16", 8192, 880e12, data="zero"),
+                              gemm("steady", "fp8_e4m3", 8192, 1700e12, data="zero")],
         "roofline.gpu.transfer": [point({"gpu": 0, "source": "host (pinned, node 0)", "target": "gpu 0",
                                          "engine": "copy engine", "both_directions": False}, {"bytes": 55e9}, [1.0] * 3)],
     }

@@ -16,7 +16,7 @@ class GemmDevice final : public probes::Device {
   GemmDevice(probes::DeviceDescription description, GemmTruth truth)
       : description_(std::move(description)), truth_(std::move(truth)) {}
 
-  const GpuUse& use() const { return *use_; }
+  GpuUse& use() { return *use_; }
   const probes::DeviceDescription& description() const override { return description_; }
   Bytes available_memory() const override { return description_.memory; }
   Outcome<std::string> gemm_library() override { return std::string("sim library 1.0"); }
