@@ -78,7 +78,7 @@ class Figures(unittest.TestCase):
     def test_the_other_side_warms_up_and_measures_as_long_as_ours(self):
         run = fabricated()
         steady = next(probe for probe in run["probes"] if probe["name"] == "roofline.gpu.gemm")["points"][1]
-        steady["stop_reason"] = "time budget; settled after 4.2 s (over the last 2 s: clock 0.4 %, power 0.1 %)"
+        steady["stop_reason"] = "time budget; sustained after 4.2 s (clock 0.4 %, power 0.1 %)"
         _, shapes = ours.figures(run)
         self.assertEqual(shapes["bf16_steady"]["warm_up_s"], 4.2)
         self.assertAlmostEqual(shapes["bf16_steady"]["window_s"], 0.06)  # three samples, each the mean of 20 ms
