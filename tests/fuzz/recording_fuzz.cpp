@@ -86,8 +86,7 @@ void read(std::string_view bytes) {
     for (const Recording& recording : read_recording(source)) judge(recording);
   } catch (const scaleworth::UserError& error) {
     const std::string_view message = error.what();
-    require(
-        std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    require(message == scaleworth::printable(message));
   }
 }
 

@@ -386,7 +386,8 @@ TEST_CASE("bad cells are refused with row and column", "[decide]") {
   CHECK(refused("p,time_s\n1,inf\n", "column 'time_s' is 'inf', not a number; leave"));
   CHECK(refused("p,time_s\n1,ten\n", "column 'time_s' is 'ten', not a number"));
   CHECK(refused("p,time_s\n1.5,10\n", "column 'p' is 1.5, not an integer"));
-  CHECK(refused("p,time_s\n1e300,10\n", "column 'p' is 1e+300, not an integer"));
+  CHECK(refused("p,time_s\n1e30,10\n", "column 'p' is 1e+30, not an integer"));
+  CHECK(refused("p,time_s\n1,1e41\n", "column 'time_s' is not a number up to 1e40"));
   CHECK(refused("p,time_s\n,10\n", "t.csv:2: column 'p' is empty"));
   CHECK(refused("p,time_s\n1,-3\n", "the time is -3 s"));
   CHECK(refused("p,compute_s,comm_s,idle_s\n1,10,1,-2\n", "idle is -2 s"));
