@@ -264,6 +264,9 @@ constexpr std::size_t shared_bytes_without_asking = 48 * 1024;
 std::size_t allowed_shared_bytes = shared_bytes_without_asking;
 cudaError_t last_error = cudaSuccess;
 std::uint64_t clock_ns = 1'000'000;
+std::uint64_t act_ns = 0;
+std::function<void()> act_then;
+LaunchShape shape;
 
 cudaError_t refusal(dim3 grid, dim3 block, std::size_t shared_bytes) {
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
@@ -286,6 +289,7 @@ void launch(const char* kernel,
             dim3 block,
             std::size_t shared_bytes,
             cudaStream_t) {
+  shape = {grid, block, shared_bytes};
   last_error = refusal(grid, block, shared_bytes);
   allowed_shared_bytes = shared_bytes_without_asking;
   if (last_error != cudaSuccess) return;
@@ -294,6 +298,10 @@ void launch(const char* kernel,
   processor.shared.reset();
   if (shared_bytes > 0) processor.shared.emplace(shared_bytes);
   processor.run(kernel, thread);
+}
+
+LaunchShape last_launch() {
+  return shape;
 }
 
 std::uint64_t block_number() {
@@ -329,7 +337,14 @@ void fail(const std::string& reason) {
 }
 
 std::uint64_t read_nanoseconds() {
-  return clock_ns += 10;
+  clock_ns += 10;
+  if (act_then && clock_ns >= act_ns) std::exchange(act_then, nullptr)();
+  return clock_ns;
+}
+
+void at_nanoseconds(std::uint64_t time, std::function<void()> act) {
+  act_ns = time;
+  act_then = std::move(act);
 }
 
 void sleep_nanoseconds(unsigned nanoseconds) {
