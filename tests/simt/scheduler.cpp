@@ -11,18 +11,6 @@
 
 #include <ucontext.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#include <sanitizer/common_interface_defs.h>
-#else
-namespace {
-void __sanitizer_start_switch_fiber(void**, const void*, std::size_t) {}
-void __sanitizer_finish_switch_fiber(void*, const void**, std::size_t*) {}
-}  // namespace
-#endif
-
 uint3 threadIdx;
 uint3 blockIdx;
 dim3 blockDim;
@@ -38,8 +26,6 @@ constexpr unsigned none = ~0U;
 struct Fiber {
   ucontext_t context;
   std::unique_ptr<char[]> memory;
-  const void* stack = nullptr;
-  std::size_t size = 0;
   unsigned thread = none;
 };
 
@@ -175,8 +161,6 @@ class Processor {
       fibers_.push_back(std::make_unique<Fiber>());
       Fiber& fiber = *fibers_.back();
       fiber.memory.reset(new char[stack_bytes]);  // left as it is: most of it is never touched
-      fiber.stack = fiber.memory.get();
-      fiber.size = stack_bytes;
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = fiber.memory.get();
       fiber.context.uc_stack.ss_size = stack_bytes;
@@ -192,17 +176,12 @@ class Processor {
     Fiber& from = *current_;
     if (to.thread != none) threadIdx = place(to.thread, blockDim);
     if (&to == &from) return;
-    void* fake_stack = nullptr;
-    previous_ = &from;
     current_ = &to;
-    __sanitizer_start_switch_fiber(&fake_stack, to.stack, to.size);
     swapcontext(&from.context, &to.context);
-    __sanitizer_finish_switch_fiber(fake_stack, &previous_->stack, &previous_->size);
   }
 
   static void start();
   void run_threads() {
-    __sanitizer_finish_switch_fiber(nullptr, &previous_->stack, &previous_->size);
     for (;;) {
       (*body_)();
       thread().runnable = false;
@@ -249,7 +228,6 @@ class Processor {
   std::vector<Fiber*> idle_;
   Fiber main_;
   Fiber* current_ = &main_;
-  Fiber* previous_ = nullptr;
 };
 
 Processor processor;
