@@ -7,6 +7,7 @@
 #include "tests/simt/schedule.h"
 #include "tests/simt/shim.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -52,6 +53,13 @@ double uniform_of(std::uint64_t word) {
   return std::ldexp(static_cast<double>(word >> 40U), -23) - 1.0;
 }
 
+/// Box and Muller's, of the upper and the lower 24 bits.
+double normal_of(std::uint64_t word) {
+  const double first = std::ldexp(static_cast<double>((word >> 40U) + 1), -24);
+  const double second = std::ldexp(static_cast<double>(word & 0xFFFFFFU), -24);
+  return std::sqrt(-2.0 * std::log(first)) * std::cos(2.0 * std::acos(-1.0) * second);
+}
+
 double fp8_value(unsigned code, __nv_fp8_interpretation_t kind) {
   return __half2float(__nv_cvt_fp8_to_halfraw(static_cast<std::uint8_t>(code), kind));
 }
@@ -81,17 +89,54 @@ unsigned fp4_code(double wanted) {
 }
 
 template <class T, class Expected>
-void check_operands(OperandEncoding encoding, std::size_t words, Expected expected) {
+void check_operands(OperandEncoding encoding,
+                    std::size_t words,
+                    Expected expected,
+                    bool normal = false) {
+  INFO("encoding " << static_cast<int>(encoding));
   constexpr std::uint64_t seed = 3;
   const Buffer<T> memory(words);
   const std::uint64_t numbers = encoding == OperandEncoding::e2m1 ? 2 * words : words;
-  REQUIRE(launch_fill_operands(memory.data(), encoding, numbers, seed, nullptr) == cudaSuccess);
+  REQUIRE(launch_fill_operands(memory.data(), encoding, numbers, seed, normal, nullptr) ==
+          cudaSuccess);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < words; ++i) {
     const T value = static_cast<T>(expected(random_word((seed << 44U) + i)));
     wrong += std::memcmp(&memory[i], &value, sizeof(T)) != 0 ? 1 : 0;
   }
   CHECK(wrong == 0);
+}
+
+template <class T>
+void check_normal(OperandEncoding encoding) {
+  constexpr std::uint64_t seed = 11;
+  const Buffer<T> memory(beyond_grid);
+  REQUIRE(launch_fill_operands(memory.data(), encoding, beyond_grid, seed, true, nullptr) ==
+          cudaSuccess);
+  double sum = 0.0;
+  double squares = 0.0;
+  double neighbours = 0.0;
+  double within_one = 0.0;
+  double furthest = 0.0;
+  double error = 0.0;
+  for (std::size_t i = 0; i < beyond_grid; ++i) {
+    const double value = memory[i];
+    sum += value;
+    squares += value * value;
+    neighbours += value * (i > 0 ? double{memory[i - 1]} : 0.0);
+    within_one += std::fabs(value) <= 1.0 ? 1.0 : 0.0;
+    furthest = std::max(furthest, std::fabs(value));
+    error = std::max(error, std::fabs(value - normal_of(random_word((seed << 44U) + i))));
+  }
+  CHECK(error < 2e-6);  // fp32 has 2.4e-7 at most there
+  // Four standard errors of a million numbers.
+  const double of_one = 1.0 / beyond_grid;
+  CHECK_THAT(sum * of_one, Catch::Matchers::WithinAbs(0.0, 0.004));
+  CHECK_THAT(squares * of_one, Catch::Matchers::WithinAbs(1.0, 0.0056));
+  CHECK_THAT(neighbours * of_one, Catch::Matchers::WithinAbs(0.0, 0.004));
+  CHECK_THAT(within_one * of_one, Catch::Matchers::WithinAbs(std::erf(std::sqrt(0.5)), 0.0019));
+  CHECK(furthest > 4.0);
+  CHECK(furthest <= 5.8);
 }
 
 template <class Word>
@@ -204,6 +249,41 @@ TEST_CASE("operands of 8 and 4 bits are the nearest codes, two of 4 bits to a by
   });
 }
 
+TEST_CASE("normal operands have mean 0 and variance 1", "[simt]") {
+  check_normal<float>(OperandEncoding::f32);
+  check_normal<double>(OperandEncoding::f64);
+  // The smallest number that the logarithm gets.
+  CHECK(normal_of(0) <= 5.8);
+}
+
+TEST_CASE("normal operands of 16 bits and less are rounded, and cut where the format ends",
+          "[simt]") {
+  constexpr std::size_t n = 777;
+  const auto check = [](OperandEncoding encoding, auto expected) {
+    using T = decltype(expected(std::uint64_t{0}));
+    check_operands<T>(encoding, n, expected, true);
+  };
+  check(OperandEncoding::bf16,
+        [](std::uint64_t word) { return __double2bfloat16(normal_of(word)); });
+  check(OperandEncoding::f16, [](std::uint64_t word) { return __double2half(normal_of(word)); });
+  std::size_t cut = 0;
+  check(OperandEncoding::int8, [&](std::uint64_t word) {
+    cut += std::fabs(normal_of(word)) > 1.0 ? 1 : 0;
+    return static_cast<std::int8_t>(std::nearbyint(127.0 * std::clamp(normal_of(word), -1.0, 1.0)));
+  });
+  CHECK(cut > n / 4);  // of 0.317 n
+  check(OperandEncoding::e4m3, [](std::uint64_t word) {
+    return static_cast<std::uint8_t>(fp8_code(normal_of(word), __NV_E4M3));
+  });
+  check(OperandEncoding::e5m2, [](std::uint64_t word) {
+    return static_cast<std::uint8_t>(fp8_code(normal_of(word), __NV_E5M2));
+  });
+  check(OperandEncoding::e2m1, [](std::uint64_t word) {
+    const double high = normal_of(random_word(word));
+    return static_cast<std::uint8_t>(fp4_code(6.0 * normal_of(word)) | fp4_code(6.0 * high) << 4U);
+  });
+}
+
 TEST_CASE("scales of operands lie in their ranges", "[simt]") {
   constexpr std::size_t n = 777;
   check_operands<float>(OperandEncoding::scale_f32, n, [](std::uint64_t word) {
@@ -215,6 +295,12 @@ TEST_CASE("scales of operands lie in their ranges", "[simt]") {
     const auto number = static_cast<float>(uniform_of(word));
     return fp8_code(0.0625F + 0.46875F * (number + 1.0F), __NV_E4M3);
   });
+  // Of normal operands too.
+  check_operands<std::uint8_t>(
+      OperandEncoding::scale_ue8m0,
+      n,
+      [](std::uint64_t word) { return 127 - (word >> 62U); },
+      true);
 }
 
 TEST_CASE("words that match a pattern are counted in each size", "[simt]") {

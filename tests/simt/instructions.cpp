@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The PTX of the kernels. Source: PTX ISA 9.0.
+/// The PTX of the kernels. Source: PTX ISA 9.0; of mma.sync the figures "Matrix Fragments for mma".
 #include "tests/simt/shim.h"
 
 #include <bit>
@@ -140,7 +140,8 @@ constexpr Instruction instructions[] = {
     {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 ", multiply<Tf32, 16, 8>},
     {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 ", multiply<S8, 16, 32>},
     {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 ", multiply<E4m3, 16, 32>},
-    {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 ", multiply<F64, 8, 4>}};
+    {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 ", multiply<F64, 8, 4>},
+    {"mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 ", multiply<F64, 16, 16>}};
 }  // namespace
 
 void execute(const char* text, Operands operands) {

@@ -9,4 +9,4 @@ s/__shared__ ([^;[]*[^ ;[]) +([a-z_]+)(\[[^;]*)?;/static simt::Shared<\1\3> simt
 s/asm( volatile)?\(/simt::ptx(/g
 s/::"memory"//g
 s/\s*:?\s*:\s*"[=+]?[a-z]+"\(/, (/g
-s/, "[=+]?[a-z]+"\(/, (/g
+s/,\s*"[=+]?[a-z]+"\(/, (/g

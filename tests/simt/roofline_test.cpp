@@ -178,11 +178,13 @@ void check_multiprocessor_read(Launch launch) {
     for (const int threads : {1, 96, 512}) {
       constexpr std::uint32_t turns = 11;
       constexpr std::uint32_t blocks = 9;
-      const MultiprocessorRead read{static_cast<int>(blocks),
-                                    threads,
-                                    unroll,
-                                    turns * static_cast<std::uint32_t>(threads),
-                                    3};
+      const MultiprocessorRead read{
+          static_cast<int>(blocks),
+          threads,
+          unroll,
+          turns * static_cast<std::uint32_t>(threads),
+          3,
+          std::max(16 * static_cast<int>(turns) * threads, lone_block_bytes(90))};
       if (read.vectors > 4096) continue;  // more than a test needs
       const auto values = integers(std::size_t{4} * read.vectors * blocks, unroll);
       const Buffer<float> data(values);
@@ -193,6 +195,7 @@ void check_multiprocessor_read(Launch launch) {
                 cudaSuccess);
         return sums.values();
       });
+      CHECK(simt::last_launch().shared_bytes == static_cast<std::size_t>(read.shared_bytes));
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < found.size(); ++i) {
         const std::size_t block = i / static_cast<std::size_t>(threads);
@@ -221,6 +224,7 @@ double tensor_element(TensorFormat format, const std::byte* memory, std::size_t 
   };
   switch (format) {
     case TensorFormat::fp64:
+    case TensorFormat::fp64_wide:
       return read(double{});
     case TensorFormat::tf32:
       return read(float{});
@@ -236,19 +240,30 @@ double tensor_element(TensorFormat format, const std::byte* memory, std::size_t 
   return __half2float(__nv_cvt_fp8_to_halfraw(read(std::uint8_t{}), __NV_E4M3));
 }
 
+/// Numbers of a thread: A of two fragments, B of as many as make the chains of all pairs.
+int tensor_numbers(TensorFormat format) {
+  const TensorShape shape = tensor_shape(format);
+  return (2 * shape.m + shape.chains / 2 * shape.n) * shape.k / 32;
+}
+
 /// Small numbers that each format holds exactly and whose products sum exactly in fp32.
 std::vector<std::byte> tensor_operands(TensorFormat format) {
   const std::array<float, 6> numbers{-1.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F};
-  std::vector<std::byte> memory(std::size_t{tensor_block_threads} * tensor_operand_bytes);
+  std::vector<std::byte> memory;
   std::mt19937 random(4);
   const auto fill = [&](auto encode) {
     using Code = decltype(encode(0.0F));
+    const std::size_t bytes = static_cast<std::size_t>(tensor_numbers(format)) * sizeof(Code);
+    CHECK(bytes <= tensor_operand_bytes);
+    memory.resize(tensor_block_threads * bytes);
     for (std::size_t i = 0; i < memory.size() / sizeof(Code); ++i) {
       const Code code = encode(numbers[random() % numbers.size()]);
       std::memcpy(memory.data() + i * sizeof(Code), &code, sizeof(Code));
     }
   };
-  if (format == TensorFormat::fp64) fill([](float x) { return double{x}; });
+  if (format == TensorFormat::fp64 || format == TensorFormat::fp64_wide) {
+    fill([](float x) { return double{x}; });
+  }
   if (format == TensorFormat::tf32) fill([](float x) { return x; });
   if (format == TensorFormat::bf16) fill([](float x) { return __float2bfloat16_rn(x); });
   if (format == TensorFormat::fp16) fill([](float x) { return __float2half_rn(x); });
@@ -259,8 +274,8 @@ std::vector<std::byte> tensor_operands(TensorFormat format) {
   return memory;
 }
 
-/// Products of `iterations` by the definition: chain c of a warp is matrix A c / 4 times matrix B c
-/// mod 4 of the fragments that the PTX ISA's chapter on mma assigns to lanes.
+/// Products of `iterations` by the definition: chain c of a warp of n is matrix A 2 c / n times
+/// matrix B c mod n / 2 of the fragments that the PTX ISA's chapter on mma assigns to lanes.
 template <class Sum>
 std::size_t wrong_products(TensorFormat format,
                            const std::vector<std::byte>& operands,
@@ -268,20 +283,21 @@ std::size_t wrong_products(TensorFormat format,
                            int iterations) {
   const TensorShape shape = tensor_shape(format);
   // Neighbours along k that one lane holds in one register.
-  const int w = format == TensorFormat::fp64 || format == TensorFormat::tf32  ? 1
+  const int w = format == TensorFormat::bf16 || format == TensorFormat::fp16  ? 2
                 : format == TensorFormat::int8 || format == TensorFormat::fp8 ? 4
-                                                                              : 2;
+                                                                              : 1;
+  const int rights = shape.chains / 2;
   const int left = shape.m * shape.k / 32;  // elements of a lane
   const int right = shape.k * shape.n / 32;
   const int sums = shape.m * shape.n / 32;
   const auto element = [&](int warp, int lane, int index) {
     const int thread = warp * 32 + lane;
     return tensor_element(
-        format, operands.data(), static_cast<std::size_t>(thread * (2 * left + 4 * right) + index));
+        format, operands.data(), static_cast<std::size_t>(thread * tensor_numbers(format) + index));
   };
   std::size_t wrong = 0;
   for (int warp = 0; warp < tensor_block_threads / 32; ++warp) {
-    for (int chain = 0; chain < tensor_chains; ++chain) {
+    for (int chain = 0; chain < shape.chains; ++chain) {
       for (int row = 0; row < shape.m; ++row) {
         for (int column = 0; column < shape.n; ++column) {
           double sum = 0.0;
@@ -290,11 +306,12 @@ std::size_t wrong_products(TensorFormat format,
             const int group = i / w / 4;
             const int in_a = (row / 8 + shape.m / 8 * group) * w + i % w;
             sum +=
-                element(warp, row % 8 * 4 + lane, chain / 4 * left + in_a) *
-                element(warp, column * 4 + lane, 2 * left + chain % 4 * right + group * w + i % w);
+                element(warp, row % 8 * 4 + lane, chain / rights * left + in_a) *
+                element(
+                    warp, column * 4 + lane, 2 * left + chain % rights * right + group * w + i % w);
           }
           const int thread = warp * 32 + row % 8 * 4 + column / 2;
-          const int index = (thread * tensor_chains + chain) * sums + row / 8 * 2 + column % 2;
+          const int index = (thread * shape.chains + chain) * sums + row / 8 * 2 + column % 2;
           Sum found;
           std::memcpy(
               &found, results.data() + static_cast<std::size_t>(index) * sizeof(Sum), sizeof(Sum));
@@ -384,6 +401,12 @@ TEST_CASE("turns of a stream are shared by few blocks and repeated by passes", "
   }
   const Buffer<float> a(4);
   const StreamArrays arrays{a.data(), nullptr, nullptr, 1};
+  // A sum that is not wanted is not written.
+  a[0] = a[1] = a[2] = a[3] = 1.0F;
+  const Buffer<double> sum(std::vector<double>{0.25});
+  const StreamArrays unwanted{a.data(), nullptr, nullptr, 1, 0.0F, sum.data(), false};
+  CHECK(launch_stream({StreamOperation::read, 256, 1}, unwanted, 1, 1, nullptr) == cudaSuccess);
+  CHECK(sum[0] == 0.25);
   CHECK(launch_stream({StreamOperation::write, 128, 1}, arrays, 1, 1, nullptr) ==
         cudaErrorInvalidValue);
   CHECK(launch_stream({StreamOperation::write, 256, 3}, arrays, 1, 1, nullptr) ==
@@ -400,8 +423,8 @@ TEST_CASE("reads through L1 sum each block's own part", "[simt]") {
 
 TEST_CASE("reads of shared memory sum each block's own part", "[simt]") {
   check_multiprocessor_read(launch_shared_read);
-  // 2^14 vectors are 256 KiB.
-  CHECK(launch_shared_read({1, 64, 1, 1 << 14, 1}, nullptr, {}, nullptr) == cudaErrorInvalidValue);
+  CHECK(launch_shared_read({1, 64, 1, 1 << 14, 1, 1 << 18}, nullptr, {}, nullptr) ==
+        cudaErrorInvalidValue);
 }
 
 TEST_CASE("matrix instructions multiply the fragments of each chain", "[simt]") {
@@ -410,14 +433,16 @@ TEST_CASE("matrix instructions multiply the fragments of each chain", "[simt]") 
                                     TensorFormat::bf16,
                                     TensorFormat::fp16,
                                     TensorFormat::int8,
-                                    TensorFormat::fp8}) {
+                                    TensorFormat::fp8,
+                                    TensorFormat::fp64_wide}) {
     INFO("format " << static_cast<int>(format));
     const auto values = tensor_operands(format);
     const Buffer<std::byte> operands(values);
     const Buffer<std::byte> results(std::size_t{tensor_block_threads} * tensor_result_bytes);
     REQUIRE(launch_tensor(format, 1, 1, {operands.data(), results.data(), true}, nullptr) ==
             cudaSuccess);
-    const auto wrong = format == TensorFormat::fp64   ? wrong_products<double>
+    const bool fp64 = format == TensorFormat::fp64 || format == TensorFormat::fp64_wide;
+    const auto wrong = fp64                           ? wrong_products<double>
                        : format == TensorFormat::int8 ? wrong_products<std::int32_t>
                                                       : wrong_products<float>;
     CHECK(wrong(format, values, results.values(), 1) == 0);
@@ -442,13 +467,62 @@ TEST_CASE("each multiprocessor that has a slot leaves its clock's stamp", "[simt
 }
 
 TEST_CASE("a stream waits until it is released or its time is over", "[simt]") {
-  const Buffer<StreamBlockWords> words(std::vector<StreamBlockWords>{{7, 0}});
-  REQUIRE(launch_stream_block(words.data(), 7, 1'000'000, nullptr) == cudaSuccess);
+  const Buffer<StreamBlockWords> words(std::vector<StreamBlockWords>{{7, 0, 0}});
+  REQUIRE(launch_stream_block(words.data(), 7, 1'000'000, 1, 0, nullptr) == cudaSuccess);
+  CHECK(words[0].arrived == 7);
   CHECK(words[0].gave_up == 0);
   const std::uint64_t start = simt::read_nanoseconds();
-  REQUIRE(launch_stream_block(words.data(), 8, 1'000'000, nullptr) == cudaSuccess);
+  REQUIRE(launch_stream_block(words.data(), 8, 1'000'000, 1, 0, nullptr) == cudaSuccess);
+  CHECK(words[0].arrived == 8);
   CHECK(words[0].gave_up == 8);
   const std::uint64_t waited = simt::read_nanoseconds() - start;
   CHECK(waited > 1'000'000);
   CHECK(waited < 1'001'000);
+}
+
+TEST_CASE("blocks hold their multiprocessors until the host releases them all at once", "[simt]") {
+  constexpr int blocks = 5;
+  constexpr std::uint64_t time = 10'000'000;
+  constexpr int shared_bytes = 200 * 1024;
+  const auto hold = [&](std::uint64_t release_after) {
+    // Only the first block's word is asked; the number of another batch is too small.
+    const Buffer<StreamBlockWords> words(
+        std::vector<StreamBlockWords>(blocks, StreamBlockWords{9, 0, 0}));
+    words[0].released = 6;
+    std::uint64_t arrived_before = 0;
+    const std::uint64_t start = simt::read_nanoseconds();
+    simt::at_nanoseconds(start + release_after, [&] {
+      for (const StreamBlockWords& word : words.values()) arrived_before += word.arrived;
+      words[0].released = 7;
+    });
+    REQUIRE(launch_stream_block(words.data(), 7, time, blocks, shared_bytes, nullptr) ==
+            cudaSuccess);
+    const std::uint64_t waited = simt::read_nanoseconds() - start;
+    simt::at_nanoseconds(0, nullptr);
+    std::vector<std::uint64_t> results{waited, arrived_before};
+    for (int i = 0; i < blocks; ++i) {
+      CHECK(words[static_cast<std::size_t>(i)].arrived == 7);
+      results.push_back(words[static_cast<std::size_t>(i)].gave_up);
+    }
+    std::sort(results.begin() + 2, results.end());
+    return results;
+  };
+  // The block that runs then has arrived, ends at its next look and lets the others through.
+  const auto released = in_every_order([&] { return hold(300'000); });
+  CHECK(released[0] >= 300'000);
+  CHECK(released[0] < 330'000);
+  CHECK(released[1] == 7);
+  CHECK(std::vector(released.begin() + 2, released.end()) == std::vector<std::uint64_t>(blocks, 0));
+  // Blocks run one after another here: each waits its own time.
+  const auto late = in_every_order([&] { return hold(std::uint64_t{100} * time); });
+  CHECK(late[0] > blocks * time);
+  CHECK(late[0] < blocks * (time + 30'000));
+  CHECK(std::vector(late.begin() + 2, late.end()) == std::vector<std::uint64_t>(blocks, 7));
+  // Two in time, three released.
+  const auto some = in_every_order([&] { return hold(5 * time / 2); });
+  CHECK(std::vector(some.begin() + 2, some.end()) == std::vector<std::uint64_t>{0, 0, 0, 7, 7});
+  CHECK(simt::last_launch().grid.x == blocks);
+  CHECK(simt::last_launch().block.x == 1);
+  CHECK(simt::last_launch().shared_bytes == shared_bytes);
+  CHECK(launch_stream_block(nullptr, 1, 1, 1, 228 * 1024, nullptr) == cudaErrorInvalidValue);
 }

@@ -11,18 +11,6 @@
 
 #include <ucontext.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#include <sanitizer/common_interface_defs.h>
-#else
-namespace {
-void __sanitizer_start_switch_fiber(void**, const void*, std::size_t) {}
-void __sanitizer_finish_switch_fiber(void*, const void**, std::size_t*) {}
-}  // namespace
-#endif
-
 uint3 threadIdx;
 uint3 blockIdx;
 dim3 blockDim;
@@ -38,8 +26,6 @@ constexpr unsigned none = ~0U;
 struct Fiber {
   ucontext_t context;
   std::unique_ptr<char[]> memory;
-  const void* stack = nullptr;
-  std::size_t size = 0;
   unsigned thread = none;
 };
 
@@ -175,8 +161,6 @@ class Processor {
       fibers_.push_back(std::make_unique<Fiber>());
       Fiber& fiber = *fibers_.back();
       fiber.memory.reset(new char[stack_bytes]);  // left as it is: most of it is never touched
-      fiber.stack = fiber.memory.get();
-      fiber.size = stack_bytes;
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = fiber.memory.get();
       fiber.context.uc_stack.ss_size = stack_bytes;
@@ -192,17 +176,12 @@ class Processor {
     Fiber& from = *current_;
     if (to.thread != none) threadIdx = place(to.thread, blockDim);
     if (&to == &from) return;
-    void* fake_stack = nullptr;
-    previous_ = &from;
     current_ = &to;
-    __sanitizer_start_switch_fiber(&fake_stack, to.stack, to.size);
     swapcontext(&from.context, &to.context);
-    __sanitizer_finish_switch_fiber(fake_stack, &previous_->stack, &previous_->size);
   }
 
   static void start();
   void run_threads() {
-    __sanitizer_finish_switch_fiber(nullptr, &previous_->stack, &previous_->size);
     for (;;) {
       (*body_)();
       thread().runnable = false;
@@ -249,7 +228,6 @@ class Processor {
   std::vector<Fiber*> idle_;
   Fiber main_;
   Fiber* current_ = &main_;
-  Fiber* previous_ = nullptr;
 };
 
 Processor processor;
@@ -264,6 +242,9 @@ constexpr std::size_t shared_bytes_without_asking = 48 * 1024;
 std::size_t allowed_shared_bytes = shared_bytes_without_asking;
 cudaError_t last_error = cudaSuccess;
 std::uint64_t clock_ns = 1'000'000;
+std::uint64_t act_ns = 0;
+std::function<void()> act_then;
+LaunchShape shape;
 
 cudaError_t refusal(dim3 grid, dim3 block, std::size_t shared_bytes) {
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
@@ -286,6 +267,7 @@ void launch(const char* kernel,
             dim3 block,
             std::size_t shared_bytes,
             cudaStream_t) {
+  shape = {grid, block, shared_bytes};
   last_error = refusal(grid, block, shared_bytes);
   allowed_shared_bytes = shared_bytes_without_asking;
   if (last_error != cudaSuccess) return;
@@ -294,6 +276,10 @@ void launch(const char* kernel,
   processor.shared.reset();
   if (shared_bytes > 0) processor.shared.emplace(shared_bytes);
   processor.run(kernel, thread);
+}
+
+LaunchShape last_launch() {
+  return shape;
 }
 
 std::uint64_t block_number() {
@@ -329,7 +315,14 @@ void fail(const std::string& reason) {
 }
 
 std::uint64_t read_nanoseconds() {
-  return clock_ns += 10;
+  clock_ns += 10;
+  if (act_then && clock_ns >= act_ns) std::exchange(act_then, nullptr)();
+  return clock_ns;
+}
+
+void at_nanoseconds(std::uint64_t time, std::function<void()> act) {
+  act_ns = time;
+  act_then = std::move(act);
 }
 
 void sleep_nanoseconds(unsigned nanoseconds) {

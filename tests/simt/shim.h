@@ -11,7 +11,7 @@
 /// starts: a barrier too few shows. Shared memory starts each block as NaN; so do the buffers of
 /// tests, which end at a page that cannot be accessed (guarded.h).
 ///
-/// Emulated: threadIdx and the like, __syncthreads, shuffles, ballot and __syncwarp of whole warps,
+/// Emulated: threadIdx and the like, __syncthreads; shuffles, votes and __syncwarp of whole warps;
 /// static and dynamic shared memory, atomicAdd, cached loads and stores, and the PTX of the
 /// kernels: loads, clocks, %smid, conversion to bf16, mma.sync (instructions.cpp). Limits of a
 /// launch: threads, grid, shared memory.
@@ -26,7 +26,7 @@
 /// - the compiler's own arithmetic: nvcc rounds a * b + c once, and the last bits of expf and logf
 ///   differ, so that such results are compared within a tolerance;
 /// - time, occupancy, registers, banks, caches, streams: the clock counts readings, a launch ends
-///   before it returns.
+///   before it returns. What the host does meanwhile comes at a reading (at_nanoseconds).
 #pragma once
 
 #include <cmath>
@@ -53,6 +53,14 @@ void launch(const char* kernel,
             dim3 block,
             std::size_t shared_bytes,
             cudaStream_t stream);
+
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+};
+/// What the last launch asked for, refused or not.
+LaunchShape last_launch();
 
 /// Blocks that have begun since the program did: a name for the present one.
 std::uint64_t block_number();
@@ -114,6 +122,8 @@ inline constexpr unsigned multiprocessors = 7;
 /// Counts 10 ns at each reading.
 std::uint64_t read_nanoseconds();
 void sleep_nanoseconds(unsigned nanoseconds);
+/// At the first reading from this time on, in whatever thread reads: `act`, once.
+void at_nanoseconds(std::uint64_t time, std::function<void()> act);
 
 cudaError_t allow_shared_memory(cudaFuncAttribute attribute, int value);
 }  // namespace scaleworth::simt
@@ -153,6 +163,9 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin
   for (unsigned i = 0; i < 32; ++i) result |= static_cast<unsigned>(all[i]) << i;
   return result;
 }
+inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  return __ballot_sync(mask, predicate, line) != 0 ? 1 : 0;
+}
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFU, int line = __builtin_LINE()) {
   scaleworth::simt::exchange(mask, 0, line);
 }
@@ -185,6 +198,10 @@ inline int __float2int_rn(float value) {
 inline std::size_t __cvta_generic_to_shared(const void* address) {
   return static_cast<std::size_t>(static_cast<const char*>(address) -
                                   static_cast<char*>(scaleworth::simt::dynamic_shared_memory()));
+}
+
+inline float cospif(float x) {
+  return static_cast<float>(std::cos(3.14159265358979323846 * x));
 }
 
 /// One rounding to the format: the product is exact in fp64, and so is the sum unless one of the
