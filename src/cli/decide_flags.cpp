@@ -25,7 +25,7 @@ bool given(const CLI::App& command,
 }
 
 double number_of(const std::string& regime, std::string_view text) {
-  if (const auto value = parse_number<double>(text)) return *value;
+  if (const auto value = parse_number<double>(text); value && *value <= 1e40) return *value;
   throw UserError("--regime " + regime +
                   ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
 }

@@ -125,7 +125,13 @@ std::optional<TableColumn> flops_column(const std::string& name) {
   return rate;
 }
 
-/// "time_ms", "time (ms)", "Time [ms]", "time_ms_per_step" and "# GPUs" as name, unit and basis.
+/// "tok/s/gpu" as "tok_per_s_per_gpu".
+std::string without_slashes(std::string_view words) {
+  return fmt::format("{}", fmt::join(split(words, '/'), "_per_"));
+}
+
+/// "time_ms", "time (ms)", "Time [ms]", "time_ms_per_step", "Throughput (tok/s/GPU)", "seconds" and
+/// "# GPUs" as name, unit and basis.
 HeaderWords header_words(const std::string& header) {
   HeaderWords words;
   const std::size_t bracket = header.find_first_of("([");
@@ -133,9 +139,17 @@ HeaderWords header_words(const std::string& header) {
   if (bracket != 0 && close != std::string::npos) {
     words.name = joined_words(std::string_view(header).substr(0, bracket));
     words.unit = joined_words(std::string_view(header).substr(bracket + 1, close - bracket - 1));
+    // "(tok/s/GPU)" says more than the name before it.
+    const std::string rate = without_slashes(words.unit);
+    if (words.name.find("throughput") != std::string::npos && is_rate(rate)) {
+      words.name = rate;
+      words.unit.clear();
+    }
     take_basis(words);
   } else {
     words.name = joined_words(header);
+    const bool time_alone = among("seconds minutes hours days sec secs ms", words.name);
+    if (time_alone) words.name.insert(0, "time_");
     take_basis(words);
     const std::size_t underline = words.name.rfind('_');
     const bool rate = is_rate(words.name);
@@ -154,7 +168,7 @@ HeaderWords header_words(const std::string& header) {
 /// "tokens_per_s", "tok_per_s_per_gpu", "tflops_per_chip", "aggregate_pflops", "mfu_pct" (a share
 /// of a peak), "j_per_tok"; absent for anything else.
 std::optional<TableColumn> rate_column(const HeaderWords& words) {
-  std::string name = words.name;
+  std::string name = without_slashes(words.name);
   TableColumn rate = throughput_column(2);
   if (name.starts_with("j_per_") && name.size() > 6) {
     rate.meaning = Meaning::energy_per_work;
@@ -167,17 +181,22 @@ std::optional<TableColumn> rate_column(const HeaderWords& words) {
     if (name.ends_with("_pct")) rate.factor = 0.01;
     return rate;
   }
-  for (const std::string_view rank : split(rank_words, ' ')) {
-    if (!rate.per_rank) rate.per_rank = take_suffix(name, fmt::format("_per_{}", rank));
-  }
-  if (name == "throughput") return rate;
-  for (const char* per_second : {"_per_s", "_per_sec", "_per_second", "/s"}) {
-    if (take_suffix(name, per_second) && !name.empty() && name.find("byte") == std::string::npos &&
-        name.find("gb") == std::string::npos) {
-      return rate;
+  const auto take_rank = [&] {
+    for (const std::string_view rank : split(rank_words, ' ')) {
+      if (rate.per_rank || !take_suffix(name, fmt::format("_per_{}", rank))) continue;
+      rate.per_rank = true;
+      rate.nodes = rank == "node";
     }
-  }
-  return std::nullopt;
+  };
+  take_rank();
+  if (name == "throughput") return rate;
+  bool per_second = false;
+  for (const char* second : {"_per_s", "_per_sec", "_per_second"})
+    per_second = per_second || take_suffix(name, second);
+  take_rank();  // "tokens_per_gpu_per_s"
+  const bool of_bytes =
+      name.find("byte") != std::string::npos || name.find("gb") != std::string::npos;
+  return per_second && !name.empty() && !of_bytes ? std::optional(rate) : std::nullopt;
 }
 
 /// "ttft_p99" of "p99_ttft" and "ttft_p99", "ttft_p50" of "median_ttft"; absent for anything else.
@@ -230,8 +249,8 @@ struct Known {
 
 constexpr std::array column_table{
     Known{Meaning::count,
-          "p k n count gpus num_gpus chips chips_total ranks workers processors nodes slices load "
-          "users concurrency",
+          "p k n count gpus num_gpus gpu_count n_gpus number_of_gpus chips chips_total ranks "
+          "world_size workers processors nodes num_nodes node_count slices load users concurrency",
           &TableRow::count},
     Known{Meaning::repeat, "repeat run trial seed"},
     Known{Meaning::time,
@@ -303,10 +322,25 @@ double factor_of(const TableColumn& column,
                      known));
 }
 
+/// "1,234,567.5" as "1234567.5": commas before three digits each, as people group thousands.
+std::string without_grouping(const std::string& text) {
+  const std::vector<std::string_view> groups = split(std::string_view(text), ',');
+  std::string digits(groups.front());
+  const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  for (std::size_t i = 1; i < groups.size(); ++i) {
+    const std::string_view whole = groups[i].substr(0, groups[i].find('.'));
+    const bool last = i + 1 == groups.size();
+    if (whole.size() != 3 || !std::ranges::all_of(whole, digit) || (!last && whole != groups[i]))
+      return text;
+    digits += groups[i];
+  }
+  return groups.front().size() <= 4 ? digits : text;
+}
+
 double number_in(const RawCell& cell, const TableColumn& column, const std::string& place) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
   const auto& text = std::get<std::string>(cell);
-  if (const auto number = parse_number<double>(text)) return *number;
+  if (const auto number = parse_number<double>(without_grouping(text))) return *number;
   double start = 0.0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), start);
   const bool starts_with_number = error == std::errc{} && std::isfinite(start);
@@ -452,6 +486,25 @@ double unit_of(const std::vector<double>& loads) {
 }
 }  // namespace
 
+namespace {
+/// A rate whose name speaks of a GPU may be that of one or of all: a factor of the whole count.
+void refuse_unclear(const TableColumn& rate, const HeaderWords& words, const std::string& place) {
+  if (rate.per_rank || rate.meaning != Meaning::throughput) return;
+  bool of_one = false;
+  bool of_all = false;
+  const std::string all = words.name + "_" + words.unit;
+  for (const std::string_view word : split(all, '_')) {
+    of_one = of_one || among(rank_words, word);
+    of_all = of_all || among("all total aggregate sum overall gpus ranks nodes", word);
+  }
+  if (of_one && !of_all)
+    refuse(place,
+           rate,
+           "may be the rate of one or of all of them; write it as tokens_per_s_per_gpu or as "
+           "tokens_per_s");
+}
+}  // namespace
+
 std::optional<TableColumn> table_column(const std::string& header, const std::string& place) {
   const HeaderWords words = header_words(header);
   TableColumn column;
@@ -466,13 +519,14 @@ std::optional<TableColumn> table_column(const std::string& header, const std::st
     column.factor = factor_of(column, words.name, known.dimension, place);
     const bool step = among("step step_time iter iter_time iteration iteration_time", words.name);
     column.per = step ? Per::step : words.per;
-    column.nodes = among("nodes slices", words.name);
+    column.nodes = among("nodes num_nodes node_count slices", words.name);
     column.load = among("load users concurrency", words.name);
     return column;
   }
   if (auto rate = rate_column(words)) {
     rate->name = header;
     rate->unit = words.unit;
+    refuse_unclear(*rate, words, place);
     return rate;
   }
   if (auto latency = latency_words(words)) {
@@ -502,6 +556,18 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
       if (std::abs(load) < most_count) loads.push_back(load);
     }
     columns[i]->factor = 1.0 / unit_of(loads);
+  }
+  const auto count = std::ranges::find_if(
+      columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
+  for (const auto& rate : columns) {
+    if (!rate || !rate->per_rank || rate->relative || count == columns.end()) continue;
+    const bool of_gpus = joined_words((*count)->name).find("gpu") != std::string::npos;
+    if (rate->nodes ? of_gpus : (*count)->nodes && rate->meaning == Meaning::throughput)
+      refuse(
+          table.place,
+          *rate,
+          fmt::format("is of another thing than '{}' counts; give the rate of all, as tokens_per_s",
+                      printable((*count)->name)));
   }
   std::map<std::string, int> repeats;
   return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });

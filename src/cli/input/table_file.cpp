@@ -188,7 +188,34 @@ bool is_run(const std::string& path) {
          std::filesystem::path(path).filename() == "run.json";
 }
 
-RawTable parse_csv(std::string_view text, const std::string& file) {
+/// The text with commas between the cells, line by line, where semicolons, tabs or the bars of a
+/// Markdown table separate them: what the header has most of.
+std::string with_commas(std::string_view text) {
+  char separator = ',';
+  std::string result;
+  for (const std::string_view line : split(text, '\n')) {
+    std::string_view cells = trimmed(line);
+    if (result.find_first_not_of('\n') == std::string::npos && cells.find('#') != 0) {
+      const auto more = [&](char a, char b) {
+        return std::ranges::count(cells, a) < std::ranges::count(cells, b);
+      };
+      for (const char other : {';', '\t', '|'})
+        if (more(separator, other)) separator = other;
+      if (separator == ',') return std::string(text);
+    }
+    const bool rule = separator == '|' && cells.find_first_not_of("|-: ") == std::string_view::npos;
+    if (separator == '|' && cells.starts_with('|')) cells.remove_prefix(1);
+    if (separator == '|' && cells.ends_with('|')) cells.remove_suffix(1);
+    std::vector<std::string> words;
+    if (cells.starts_with('#') || rule) cells = {};
+    for (const std::string_view cell : split(cells, separator)) words.emplace_back(trimmed(cell));
+    result += csv_line(words);
+  }
+  return result;
+}
+
+RawTable parse_csv(std::string_view separated, const std::string& file) {
+  const std::string text = with_commas(separated);
   CsvReader reader(text, file);
   RawTable table{file, file + ":1", {}, {}};
   auto names = commented_header(text);

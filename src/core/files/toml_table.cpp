@@ -177,7 +177,8 @@ double Table::positive_value(const Node& node, const char* key, bool or_zero) co
   } else {
     refuse_form(key, "a number without quotes");
   }
-  if (!std::isfinite(value) || value < 0.0 || (value == 0.0 && !or_zero)) {
+  // Products of what is larger than any amount end as infinity.
+  if (!(value <= 1e40) || value < 0.0 || (value == 0.0 && !or_zero)) {
     refuse_form(key,
                 or_zero ? "a number of 0 or more"
                         : "a positive number: leave the key out if it is unknown");

@@ -47,9 +47,10 @@ TEST_CASE("counts, times and parts that cannot be are refused in one line", "[de
   CHECK(csv("p,time_s,compute_s,comm_s\n1,20,10,1\n") ==
         "t.csv:2: the parts add up to 11 s, the time is 20 s; correct them or give the rest as "
         "idle_s");
-  CHECK(csv("p,time_s,quality\n1,10,nan\n") ==
-        "t.csv:2: column 'quality' is 'nan', not a number; leave the cell empty for a value that is "
-        "missing");
+  CHECK(
+      csv("p,time_s,quality\n1,10,nan\n") ==
+      "t.csv:2: column 'quality' is 'nan', not a number; leave the cell empty for a value that is "
+      "missing");
   CHECK(csv("gpus,time_s,tp,pp,cp,dp\n16,10,8,1,1,4\n") ==
         "t.csv:2: the layout is TP 8 x PP 1 x CP 1 x DP 4 = 32, not the count 16; correct one of "
         "them");
@@ -408,3 +409,48 @@ TEST_CASE("bad headers are refused", "[decide]") {
 }
 
 }  // namespace decide_table_test
+
+TEST_CASE("a rate of one GPU is multiplied by the count, however its header says it", "[decide]") {
+  for (const char* rate : {"tokens_per_s_per_gpu",
+                           "tokens_per_gpu_per_s",
+                           "Throughput (tok/s/GPU)",
+                           "throughput [tok/s/GPU]",
+                           "tok/s/gpu",
+                           "Tokens per second per GPU"}) {
+    const auto rows =
+        parse_table(fmt::format("gpus,{}\n8,1000\n16,900\n", rate), "t.csv").table.rows;
+    INFO(rate);
+    // Of equal work: 8000 against 14400 units a second.
+    CHECK(std::abs(rows.at(0).time.value / rows.at(1).time.value - 14400.0 / 8000.0) < 1e-12);
+  }
+  for (const char* rate : {"Throughput (tok/s)", "tokens/s", "total_gpu_tokens_per_s"}) {
+    const auto rows =
+        parse_table(fmt::format("gpus,{}\n8,1000\n16,900\n", rate), "t.csv").table.rows;
+    INFO(rate);
+    CHECK(std::abs(rows.at(0).time.value / rows.at(1).time.value - 0.9) < 1e-12);
+  }
+  CHECK(csv("gpus,gpu_tokens_per_s\n8,1000\n").find("may be the rate of one or of all") !=
+        std::string::npos);
+  CHECK(csv("gpus,tokens_per_s_per_node\n8,1000\n").find("is of another thing than 'gpus'") !=
+        std::string::npos);
+  CHECK(csv("nodes,tokens_per_s_per_gpu\n8,1000\n").find("is of another thing than 'nodes'") !=
+        std::string::npos);
+  CHECK(csv("nodes,tokens_per_s_per_node\n8,1000\n16,900\n") == "accepted");
+}
+
+TEST_CASE("tables are read as people type them", "[decide]") {
+  const auto times = [](const std::string& text) {
+    std::vector<double> all;
+    for (const auto& row : parse_table(text, "t.csv").table.rows)
+      all.push_back(row.time.value.value());
+    return all;
+  };
+  const std::vector<double> expected{1200.0, 700.0};
+  CHECK(times("gpus,seconds\n8,1200\n16,700\n") == expected);
+  CHECK(times("world_size;time_s\n8;1,200\n16;700\n") == std::vector<double>{1200.0, 700.0});
+  CHECK(times("GPU count\ttime (s)\n8\t1,200\n16\t700\n") == expected);
+  CHECK(times("| gpus | minutes |\n|---|---:|\n| 8 | 20 |\n| 16 | 11.666666666666666 |\n").at(0) ==
+        1200.0);
+  CHECK(times("gpus,time_s\n8,\"1,200.00\"\n16,7e2\n") == expected);
+  CHECK(csv("gpus,time_s\n8,\"1,20\"\n").find("is '1,20', not a number") != std::string::npos);
+}
