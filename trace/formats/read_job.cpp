@@ -239,6 +239,9 @@ void drop_impossible(Recording& recording, std::vector<std::string>& contradicti
     overlapping += event.start + rounding < end ? 1 : 0;
     end = std::max(end, event.end);
   }
+  if (too_long > 0)
+    recording.losses["events_with_impossible_times"] += static_cast<std::int64_t>(too_long);
+  if (too_large > 0) recording.losses["impossible_sizes_of_collectives"] += too_large;
   const auto say = [&](std::int64_t count, const char* what) {
     if (count > 0)
       contradictions.push_back(fmt::format("{} {} ({})", count, what, recording.origin.file));

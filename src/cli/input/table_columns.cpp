@@ -297,6 +297,23 @@ static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
   throw UserError("{}: column '{}' {}", place, printable(column.name), what);
 }
 
+/// A rate whose name speaks of a GPU may be that of one or of all: a factor of the whole count.
+void refuse_unclear(const TableColumn& rate, const HeaderWords& words, const std::string& place) {
+  if (rate.per_rank || rate.meaning != Meaning::throughput) return;
+  bool of_one = false;
+  bool of_all = false;
+  const std::string all = words.name + "_" + words.unit;
+  for (const std::string_view word : split(all, '_')) {
+    of_one = of_one || among(rank_words, word);
+    of_all = of_all || among("all total aggregate sum overall gpus ranks nodes", word);
+  }
+  if (of_one && !of_all)
+    refuse(place,
+           rate,
+           "may be the rate of one or of all of them; write it as tokens_per_s_per_gpu or as "
+           "tokens_per_s");
+}
+
 /// The factor of the column's unit; `name` is its header without the unit.
 double factor_of(const TableColumn& column,
                  const std::string& name,
@@ -334,7 +351,8 @@ std::string without_grouping(const std::string& text) {
       return text;
     digits += groups[i];
   }
-  return groups.front().size() <= 4 ? digits : text;
+  // "0,512" is a decimal comma, whatever else.
+  return groups.front().size() <= 4 && !groups.front().starts_with('0') ? digits : text;
 }
 
 double number_in(const RawCell& cell, const TableColumn& column, const std::string& place) {
@@ -486,25 +504,6 @@ double unit_of(const std::vector<double>& loads) {
 }
 }  // namespace
 
-namespace {
-/// A rate whose name speaks of a GPU may be that of one or of all: a factor of the whole count.
-void refuse_unclear(const TableColumn& rate, const HeaderWords& words, const std::string& place) {
-  if (rate.per_rank || rate.meaning != Meaning::throughput) return;
-  bool of_one = false;
-  bool of_all = false;
-  const std::string all = words.name + "_" + words.unit;
-  for (const std::string_view word : split(all, '_')) {
-    of_one = of_one || among(rank_words, word);
-    of_all = of_all || among("all total aggregate sum overall gpus ranks nodes", word);
-  }
-  if (of_one && !of_all)
-    refuse(place,
-           rate,
-           "may be the rate of one or of all of them; write it as tokens_per_s_per_gpu or as "
-           "tokens_per_s");
-}
-}  // namespace
-
 std::optional<TableColumn> table_column(const std::string& header, const std::string& place) {
   const HeaderWords words = header_words(header);
   TableColumn column;
@@ -562,7 +561,8 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
   for (const auto& rate : columns) {
     if (!rate || !rate->per_rank || rate->relative || count == columns.end()) continue;
     const bool of_gpus = joined_words((*count)->name).find("gpu") != std::string::npos;
-    if (rate->nodes ? of_gpus : (*count)->nodes && rate->meaning == Meaning::throughput)
+    const bool differs = rate->nodes ? of_gpus : (*count)->nodes;
+    if (differs)
       refuse(
           table.place,
           *rate,

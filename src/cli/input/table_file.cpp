@@ -190,11 +190,13 @@ bool is_run(const std::string& path) {
 
 /// The text with commas between the cells, line by line, where semicolons, tabs or the bars of a
 /// Markdown table separate them: what the header has most of.
-std::string with_commas(std::string_view text) {
+std::string with_commas(std::string_view text, const std::string& file) {
   char separator = ',';
   std::string result;
+  int number = 0;
   for (const std::string_view line : split(text, '\n')) {
     std::string_view cells = trimmed(line);
+    ++number;
     if (result.find_first_not_of('\n') == std::string::npos && cells.find('#') != 0) {
       const auto more = [&](char a, char b) {
         return std::ranges::count(cells, a) < std::ranges::count(cells, b);
@@ -208,14 +210,26 @@ std::string with_commas(std::string_view text) {
     if (separator == '|' && cells.ends_with('|')) cells.remove_suffix(1);
     std::vector<std::string> words;
     if (cells.starts_with('#') || rule) cells = {};
-    for (const std::string_view cell : split(cells, separator)) words.emplace_back(trimmed(cell));
+    for (const std::string_view cell : split(cells, separator)) {
+      words.emplace_back(trimmed(cell));
+      // Where people write 1,5 for one and a half they separate cells so.
+      const bool decimal = separator == ';' || separator == '\t';
+      const bool digits = cell.find_first_not_of("0123456789, ") == std::string_view::npos;
+      if (decimal && digits && cell.find(',') != std::string_view::npos)
+        throw UserError(
+            "{}:{}: '{}' may have a decimal comma or grouped thousands; write a point, "
+            "and no comma",
+            file,
+            number,
+            words.back());
+    }
     result += csv_line(words);
   }
   return result;
 }
 
 RawTable parse_csv(std::string_view separated, const std::string& file) {
-  const std::string text = with_commas(separated);
+  const std::string text = with_commas(separated, file);
   CsvReader reader(text, file);
   RawTable table{file, file + ":1", {}, {}};
   auto names = commented_header(text);

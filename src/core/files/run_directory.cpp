@@ -389,7 +389,9 @@ Run read_run(const fs::path& path) {
   Run run = run_from_json(contents_of(file), file.string());
   const fs::path left = file.parent_path() / ranks_folder_name / run_file_name;
   if (!run.complete && fs::exists(left, error)) {
-    for (ProbeRecord& one : run_from_json(contents_of(left), left.string()).probes) {
+    Run ranks = run_from_json(contents_of(left), left.string());
+    std::ranges::move(ranks.warnings, std::back_inserter(run.warnings));
+    for (ProbeRecord& one : ranks.probes) {
       const auto own = std::ranges::find(run.probes, one.name, &ProbeRecord::name);
       if (own == run.probes.end())
         run.probes.push_back(std::move(one));

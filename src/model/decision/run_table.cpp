@@ -198,8 +198,8 @@ std::vector<std::size_t> first_steps(std::size_t count) {
 void check_agreement(const MeasuredMode& mode) {
   const MeasuredCount& first = mode.counts.front();
   for (const MeasuredCount& count : mode.counts) {
-    const double tokens = count.tokens / first.tokens * first.ranks / count.ranks;
-    if (tokens > 100.0 || tokens < 0.01 / count.ranks)
+    const double growth = count.tokens / first.tokens;
+    if (growth < 0.01 || growth > 100.0 * count.ranks / first.ranks)
       throw UserError("run.json: {:g} tokens a step at {} ranks, {:g} at {}; measure again",
                       first.tokens,
                       first.ranks,
@@ -216,8 +216,7 @@ void check_agreement(const MeasuredMode& mode) {
       if (parts > 2.0 * whole || parts < 0.5 * whole)
         throw UserError(
             "run.json: the parts of rank {}'s steps at {} ranks add up to {:g} s, the steps to "
-            "{:g} s; "
-            "measure again",
+            "{:g} s; measure again",
             rank.rank,
             count.ranks,
             parts,

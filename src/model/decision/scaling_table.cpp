@@ -310,8 +310,7 @@ void check_neighbours(const ScalingTable& table) {
     if (within(times, 100.0 * counts)) continue;
     throw UserError(
         "the table's time goes from {:g} s at {} to {:g} s at {}: a unit that differs between "
-        "rows? "
-        "Correct the row, or leave it out",
+        "rows? Correct the row, or leave it out",
         before.time.value.value(),
         before.count,
         at.time.value.value(),

@@ -447,10 +447,14 @@ TEST_CASE("tables are read as people type them", "[decide]") {
   };
   const std::vector<double> expected{1200.0, 700.0};
   CHECK(times("gpus,seconds\n8,1200\n16,700\n") == expected);
-  CHECK(times("world_size;time_s\n8;1,200\n16;700\n") == std::vector<double>{1200.0, 700.0});
-  CHECK(times("GPU count\ttime (s)\n8\t1,200\n16\t700\n") == expected);
+  CHECK(times("world_size;time_s\n8;1200\n16;700\n") == std::vector<double>{1200.0, 700.0});
+  CHECK(times("GPU count\ttime (s)\n8\t1200\n16\t700\n") == expected);
   CHECK(times("| gpus | minutes |\n|---|---:|\n| 8 | 20 |\n| 16 | 11.666666666666666 |\n").at(0) ==
         1200.0);
   CHECK(times("gpus,time_s\n8,\"1,200.00\"\n16,7e2\n") == expected);
+  // 1200 or 1.2: a factor of a thousand is not guessed.
+  CHECK(csv("gpus;time_s\n8;1,200\n").find("t.csv:2: '1,200' may have a decimal comma") == 0);
+  CHECK(csv("gpus\ttime_s\n8\t2,5\n").find("t.csv:2: '2,5' may have a decimal comma") == 0);
+  CHECK(csv("gpus,time_s\n8,\"0,512\"\n").find("is '0,512', not a number") != std::string::npos);
   CHECK(csv("gpus,time_s\n8,\"1,20\"\n").find("is '1,20', not a number") != std::string::npos);
 }

@@ -188,13 +188,15 @@ TEST_CASE("of a run that was killed its ranks' results are read, with a warning"
   measured.probes[1].status = ProbeStatus::measured;
   measured.probes[2].name = "step.ledger";
   measured.probes[2].status = ProbeStatus::measured;
+  measured.warnings = {"the clock wandered"};
   ranks.save(measured);
   const Run read = read_run(whole.path());
   REQUIRE(read.probes.size() == 3);
   CHECK(read.probes[0].points.size() == 1);
   CHECK(read.probes[1].reason == "no memory");
-  REQUIRE(read.warnings.size() == 1);
-  CHECK(read.warnings[0].find("ranks/run.json") != std::string::npos);
+  REQUIRE(read.warnings.size() == 2);
+  CHECK(read.warnings[0] == "the clock wandered");
+  CHECK(read.warnings[1].find("ranks/run.json") != std::string::npos);
 }
 
 TEST_CASE("a file in memory takes what another process writes by its path", "[run]") {

@@ -138,7 +138,7 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
       "ms (27.5 %). No straggler is named: One rank alone cannot tell who was late.");
 }
 
-TEST_CASE("a job without a loss worth an action is healthy, and where its compute goes is said",
+TEST_CASE("a job without a loss worth an action is healthy, with where its compute goes",
           "[attribution]") {
   auto job = large_job(2);
   job.stragglers.finding = attribution::StragglerFinding::no_straggler;

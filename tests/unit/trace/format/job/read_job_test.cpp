@@ -170,7 +170,7 @@ TEST_CASE("A process that drives several GPUs is said to count as one rank", "[r
   CHECK(contains(job.recordings.front().remarks.front(), "drives 2 GPUs, which count as one rank"));
 }
 
-TEST_CASE("What no machine does is left out or said of the job", "[read_job]") {
+TEST_CASE("What no machine does is left out, counted and named", "[read_job]") {
   const auto kernel = [](double ts, double dur, const char* bytes = "") {
     return fmt::format(
         R"({{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce","pid":0,"tid":7,"ts":{},"dur":{},)"
@@ -187,6 +187,7 @@ TEST_CASE("What no machine does is left out or said of the job", "[read_job]") {
   const auto years = contradictions(kernel(1, 1e15) + "," + kernel(7, 5));
   REQUIRE(years.size() == 1);
   CHECK(contains(years.front(), "1 device events last longer than a day"));
+  CHECK(read({folder.path()}).recordings.at(0).losses.at("events_with_impossible_times") == 1);
   CHECK(contains(contradictions(kernel(1, 50) + "," + kernel(7, 50)).at(0), "kernels run at once"));
   constexpr const char* petabytes =
       R"(,"Collective name":"allreduce","In msg nelems":1125899906842624,"dtype":"Float")";
