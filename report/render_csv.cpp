@@ -19,7 +19,7 @@ constexpr const char* common_parameters =
 
 /// Those that tables of GPUs use besides; reports of machines without GPUs leave them out.
 constexpr const char* gpu_parameters =
-    ",gpu,pass,shape,step,layer,scope,source,target,engine,directions,launch,multiprocessors";
+    ",gpu,pass,data,shape,step,layer,scope,source,target,engine,directions,launch,multiprocessors";
 
 /// Nine significant digits: beyond any measurement, short of what differs between C libraries.
 std::string exact(double value) {

@@ -120,7 +120,7 @@ struct GemmEffort {
   Seconds pause{0.5};                 // before a burst
   std::vector<OperandData> patterns;  // of the reference cube, besides uniform data
   Seconds shape_search{10.0};
-  std::size_t shape_trials = 40;
+  std::size_t shape_trials = 40;  // 0: no search for the best shape
 };
 
 /// `leading`: a format that gets most of the time: 16-bit and the first fp8.

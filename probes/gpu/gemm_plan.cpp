@@ -23,7 +23,7 @@ constexpr std::size_t burst_samples = 20;
 /// Proposals that libraries really give, of those asked for.
 constexpr int usual_proposals = 32;
 constexpr Seconds trial_time{0.22};
-constexpr std::size_t usual_trials = 12;
+constexpr std::size_t usual_trials = 15;
 
 bool is_fp8(NumberFormat format) {
   return format == NumberFormat::fp8_e4m3 || format == NumberFormat::fp8_e5m2;
@@ -90,8 +90,8 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
   if (suite == Suite::quick) {
     effort.reference = {.wanted = 32, .coarse_limit = Seconds(1.0), .kept = 3};
     effort.sustained.maximum = Seconds(6.0);
-    effort.shape_search = leading ? Seconds(8.0) : Seconds(2.0);
-    effort.shape_trials = leading ? 24 : 8;
+    effort.shape_search = Seconds(8.0);
+    effort.shape_trials = leading ? 24 : 0;
     return effort;
   }
   if (leading) {
@@ -134,8 +134,9 @@ Seconds format_time(const GemmEffort& effort) {
   const double cubes = effort.other_cubes ? 2.0 : 0.0;
   const double trials = static_cast<double>(std::min(effort.shape_trials, usual_trials));
   const double patterns = static_cast<double>(effort.patterns.size());
-  return 2.0 * search_time(effort.reference) + (1.0 + 0.5 * cubes) * search_time(effort.brief) +
-         (2.0 + patterns) * (effort.pause + burst_time) + (2.0 + cubes) * cold +
+  const double shapes = effort.shape_trials > 0 ? 2.0 : 1.0;
+  return shapes * search_time(effort.reference) + (1.0 + 0.5 * cubes) * search_time(effort.brief) +
+         (shapes + patterns) * (effort.pause + burst_time) + (shapes + cubes) * cold +
          patterns * effort.sustained.window + std::min(effort.shape_search, trials * trial_time);
 }
 

@@ -95,7 +95,7 @@ class FormatMeasurement {
     }
     progress(0.0, name + ": cubes");
     measure_cubes();
-    if (rate_ > 0.0) {
+    if (rate_ > 0.0 && effort_.shape_trials > 0) {
       progress(0.5, name + ": best shape");
       measure_best_shape();
     }

@@ -61,9 +61,8 @@ Table format_table(const Gpus& gpus) {
       {"Steady: sustained, no gap between products, clock and power flat over 2 s and more. Burst: "
        "after a pause, samples within 1 % of the highest clock. Best shape: of most FLOP per clock "
        "among those tried, steady; a maximum, so a little optimistic. MAMF tables have normal "
-       "data, "
-       "other layouts and maxima with gaps. Tuning gain: best algorithm over the library's first "
-       "proposal."});
+       "data, other layouts and maxima with gaps. Tuning gain: best algorithm over the library's "
+       "first proposal."});
 }
 
 Table condition_table(const Gpus& gpus) {
@@ -349,8 +348,7 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
            {measure("flop_per_clock", "FLOP per clock and SM left", Unit::plain),
             &ContentionPoint::flop_per_clock}},
           {"Of the rate with all: per counted clock. A collective also moves data; this kernel "
-           "only "
-           "holds."})};
+           "only holds."})};
 }
 
 std::vector<Table> summary_products(const GpuResult& gpu) {

@@ -158,9 +158,9 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
   ceiling.isa = text_parameter(point, fields::isa);
   ceiling.precision = text_parameter(point, fields::precision);
   ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
-  const double flops = amount(point, fields::flops);
   const Series wall = usable_times(point, fields::wall_s);
   if (wall.empty()) return std::nullopt;
+  const double flops = amount(point, fields::flops);
   ceiling.wall_rate = as<FlopPerSecond>(rate_estimate(flops, wall));
   if (point.samples.contains(fields::cpu_s)) {
     Series cpu = usable_times(point, fields::cpu_s);
