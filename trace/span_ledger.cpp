@@ -13,7 +13,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::StepLedger;
 
 /// A span of one of `ranks` ranks that does not end before it starts; times so that no difference
 /// overflows.
@@ -274,7 +273,7 @@ class LedgerBuilder {
       covered = span.end;
     }
     entry.part(Part::unattributed) += step.end - covered;
-    entry.compute_by_class[static_cast<std::size_t>(attribution::WorkClass::unclassified)] =
+    entry.compute_by_class[static_cast<std::size_t>(WorkClass::unclassified)] =
         entry.part(Part::compute);
     check_sums(entry);
     ledger_.entries.push_back(std::move(entry));

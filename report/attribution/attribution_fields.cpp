@@ -7,8 +7,6 @@
 
 namespace scaleworth::report {
 namespace {
-using attribution::Attribution;
-using attribution::Nanoseconds;
 
 constexpr JsonHead attribution_head{
     "attribution.schema.json",
@@ -70,9 +68,9 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
       parts.object(part_key(part), ledger.known(part), spread);
   });
   json.sentence("Adds up to compute.");
-  json.object("compute_by_class", shares(ledger.compute_by_class, attribution::work_class_name));
+  json.object("compute_by_class", shares(ledger.compute_by_class, work_class_name));
   json.object("host_late_by_cause",
-              shares(ledger.host_late_by_cause, attribution::host_cause_name),
+              shares(ledger.host_late_by_cause, host_cause_name),
               "Adds up to host_late.");
   json.sentence("Ran under compute and cost nothing.");
   const auto overlap = [&](Part part) {
@@ -87,13 +85,12 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
   json("communication_ns", nanoseconds(ledger.communication), "Exposed and hidden.", or_null);
 }
 
-void step_ledger(Fields& json, const Attribution& job, const attribution::StepLedger& ledger) {
+void step_ledger(Fields& json, const Attribution& job, const StepLedger& ledger) {
   json.named("ledger");
   FIELDS(json, ledger.step, ledger.rank, ledger.start, ledger.end);
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
   for (const Part part : recording_parts)
-    json(part_key(part),
-         attribution::known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
+    json(part_key(part), known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
   std::vector<std::pair<Rank, Nanoseconds>> waited;
   for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
     const Nanoseconds time = ledger.waited_for[place];
@@ -107,12 +104,10 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
   json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
 }
 
-void straggler(Fields& json, const AttributionView& view, const attribution::Straggler& one) {
+void straggler(Fields& json, const AttributionView& view, const Straggler& one) {
   json.named("straggler");
   json("rank", one.rank, "Of several the first.");
-  json("level",
-       attribution::late_unit_name(one.level),
-       "rank, pipeline stage, host, replica or rotating load.");
+  json("level", late_unit_name(one.level), "rank, pipeline stage, host, replica or rotating load.");
   json("unit", one.unit, or_null);
   json("members", mapped(one.members, &Rank::index), "Ranks of a level above rank.");
   json("saved_ns", one.saved, "Of the mean step, by a replay in which it alone is not late.");
@@ -129,15 +124,15 @@ void straggler(Fields& json, const AttributionView& view, const attribution::Str
   json("steps", one.steps, "In which it is the largest cause of waiting.");
   json("significant", one.significant, "Beyond the clock error.");
   json.sentence("Explains at least 80 % of the lateness, else undecided.");
-  json("cause", attribution::late_cause_name(one.cause));
+  json("cause", late_cause_name(one.cause));
   json.array("shares", one.shares, [](Fields& entry, const auto& share) {
-    entry("cause", attribution::late_cause_name(share.cause));
+    entry("cause", late_cause_name(share.cause));
     FIELDS(entry, share.time, or_null(share.detail));
   });
   json("sentence", one.sentence, or_null);
 }
 
-/// By attribution::Recurrence.
+/// By Recurrence.
 constexpr std::array recurrences{"one rank", "rotating", "too few steps"};
 
 void stragglers(Fields& json, const AttributionView& view) {
@@ -157,7 +152,7 @@ void stragglers(Fields& json, const AttributionView& view) {
   });
 }
 
-void nccl_use(Fields& json, const attribution::NcclUse& use) {
+void nccl_use(Fields& json, const NcclUse& use) {
   json.named("nccl_use",
              "What NCCL reported of this rank's part; null where it reported nothing. Times are "
              "means over its network operations (one channel's sends or receives to one peer "
@@ -174,9 +169,9 @@ void nccl_use(Fields& json, const attribution::NcclUse& use) {
   json("channels_apart_ns", use.channels_apart);
 }
 
-void collective(Fields& json, const attribution::CollectiveWait& one) {
+void collective(Fields& json, const CollectiveWait& one) {
   json.named("collective");
-  json("kind", attribution::collective_kind_name(one.kind));
+  json("kind", collective_kind_name(one.kind));
   json("group", one.group, or_null);
   json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
   json("index", one.index);
@@ -196,7 +191,7 @@ void collective(Fields& json, const attribution::CollectiveWait& one) {
   });
 }
 
-void efficiency(Fields& json, const attribution::Efficiency& one) {
+void efficiency(Fields& json, const Efficiency& one) {
   json.named("efficiency",
              "parallel = load_balance * serialization * transfer; serialization = host * "
              "dependency.");
@@ -219,7 +214,7 @@ void efficiency(Fields& json, const attribution::Efficiency& one) {
   });
 }
 
-void clocks(Fields& json, const attribution::ClockReport& report) {
+void clocks(Fields& json, const ClockReport& report) {
   json("comparable", report.comparable, "false: no verdict across ranks, for the reason given.");
   FIELDS(json, or_null(report.reason), or_null(report.method));
   json("error_ns", report.error, "Error bar of every wait.");
@@ -232,8 +227,8 @@ void clocks(Fields& json, const attribution::ClockReport& report) {
   });
 }
 
-void class_time(Fields& json, const attribution::ClassifiedTime& one) {
-  json("class", attribution::work_class_name(one.work_class));
+void class_time(Fields& json, const ClassifiedTime& one) {
+  json("class", work_class_name(one.work_class));
   json("kernels", one.kernels);
   json("time_ns", one.time, "Summed over kernels, not a union.");
   json.array("largest", one.largest, [](Fields& entry, const auto& kernel) {
@@ -242,7 +237,7 @@ void class_time(Fields& json, const attribution::ClassifiedTime& one) {
   });
 }
 
-void recording(Fields& json, const attribution::RankRecording& one) {
+void recording(Fields& json, const RankRecording& one) {
   FIELDS(json, one.rank, one.file, or_null(one.where), or_null(one.rank_from), one.device_events);
   FIELDS(json, one.host_events);
   json("losses", one.losses, "Dropped or malformed; the unit is in the name.");

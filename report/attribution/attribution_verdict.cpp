@@ -4,8 +4,6 @@
 
 namespace scaleworth::report {
 namespace {
-using attribution::Attribution;
-using attribution::Straggler;
 
 /// Of a double, in seconds, or of nanoseconds.
 template <class Time>
@@ -32,7 +30,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
   if (straggler.saved && job.stragglers.saved && job.efficiency) {
     const double whole = in_seconds(job.efficiency->step_time);
     const double saved = in_seconds(*job.stragglers.saved);
-    const bool rotating = straggler.level == attribution::LateUnit::rotating;
+    const bool rotating = straggler.level == LateUnit::rotating;
     return fmt::format("Without {}{}{} a step takes {} instead of {} ({} less); {}.",
                        rotating ? "changes in " : "the lateness of ",
                        straggler.unit,
@@ -78,8 +76,8 @@ std::string loss_headline(const AveragedJob& job, Part part) {
   const auto& causes = job.mean.host_late_by_cause;
   const auto largest = std::ranges::max_element(causes);
   if (part == Part::host_late && *largest >= 0.5 * job.mean.part(part).mean) {
-    const auto cause = static_cast<attribution::HostCause>(largest - causes.begin());
-    most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
+    const auto cause = static_cast<HostCause>(largest - causes.begin());
+    most = fmt::format(", most of it {}", host_cause_name(cause));
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
                      capitalised(loss_name(part)),
@@ -114,11 +112,10 @@ std::string healthy_headline(const AveragedJob& job) {
 /// they move, whatever their shapes; a GPU's roofline bends at its peak over its bandwidth, for
 /// vector fp32 9.6 FLOP/B on an A100 80 GB (19.5 TFLOP/s, 2.04 TB/s: NVIDIA's datasheet).
 std::string compute_line(const Attribution& job) {
-  using attribution::WorkClass;
-  std::vector<std::pair<std::string, attribution::Nanoseconds>> kernels;
+  std::vector<std::pair<std::string, Nanoseconds>> kernels;
   double whole = 0.0;
   double memory_bound = 0.0;
-  for (const attribution::ClassifiedTime& one : job.classes) {
+  for (const ClassifiedTime& one : job.classes) {
     if (one.work_class == WorkClass::communication || one.work_class == WorkClass::copy) continue;
     kernels.insert(kernels.end(), one.largest.begin(), one.largest.end());
     whole += in_seconds(one.time);
@@ -172,7 +169,7 @@ std::string waiting_share(const Attribution& attribution) {
       seconds(attribution.clocks.error));
 }
 
-std::string efficiency_line(const attribution::Efficiency& efficiency) {
+std::string efficiency_line(const Efficiency& efficiency) {
   return fmt::format("Parallel efficiency {} = load balance {} x serialization {} x transfer {}.",
                      percent(efficiency.parallel),
                      percent(efficiency.load_balance),
@@ -180,9 +177,8 @@ std::string efficiency_line(const attribution::Efficiency& efficiency) {
                      percent(efficiency.transfer));
 }
 
-std::string best_what_if(const attribution::Efficiency& efficiency) {
-  const auto best =
-      std::ranges::max_element(efficiency.what_if, {}, &attribution::Efficiency::WhatIf::saved);
+std::string best_what_if(const Efficiency& efficiency) {
+  const auto best = std::ranges::max_element(efficiency.what_if, {}, &Efficiency::WhatIf::saved);
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
   return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
                      best->change,
@@ -202,7 +198,7 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
       job_ranks(view.attribution));
 }
 
-bool lost_something(const attribution::RankRecording& recording) {
+bool lost_something(const RankRecording& recording) {
   return std::ranges::any_of(recording.losses, [](const auto& loss) { return loss.second > 0; });
 }
 }  // namespace
@@ -224,7 +220,7 @@ Verdict judge_attribution(const AttributionView& view) {
       verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
     }
     lines = {worst->sentence, cost_line(view, *worst)};
-  } else if (attribution.stragglers.finding == attribution::StragglerFinding::no_straggler) {
+  } else if (attribution.stragglers.finding == StragglerFinding::no_straggler) {
     verdict.answer = Answer::yes;
     verdict.headline = sentence(attribution.stragglers.abstention);
   } else {

@@ -102,7 +102,6 @@ Table hidden_table(const AveragedJob& job) {
 }
 
 Table steps_table(const AttributionView& view) {
-  using attribution::StepLedger;
   std::vector<ColumnOf<StepLedger>> columns{
       {parameter("step", "step"), [](const StepLedger& one) { return std::to_string(one.step); }},
       {parameter("rank", "rank"), &StepLedger::rank},
@@ -113,7 +112,7 @@ Table steps_table(const AttributionView& view) {
     columns.push_back(
         {measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds).unless_zero(),
          [part](const StepLedger& one) {
-           return attribution::known_time(part, one.part(part), one.part(Part::exposed_undivided));
+           return known_time(part, one.part(part), one.part(Part::exposed_undivided));
          }});
   }
   columns.push_back({measure("excluded", "not averaged because"), &StepLedger::excluded});
@@ -167,21 +166,18 @@ Section ledger_section(const AttributionView& view) {
       job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
       job.steps == 1 ? "1 step" : fmt::format("{} steps", job.steps),
       view.attribution.step_choice.source));
-  section.tables = {parts_table(view),
-                    job.ranks.size() > 1 ? rank_table(view) : Table{},
-                    breakdown("compute",
-                              "Compute, by class",
-                              job,
-                              job.mean.compute_by_class,
-                              attribution::work_class_name),
-                    breakdown("host_late",
-                              "Host late, by what the host did",
-                              job,
-                              job.mean.host_late_by_cause,
-                              attribution::host_cause_name),
-                    hidden_table(job),
-                    tidy_table(job),
-                    steps_table(view)};
+  section.tables = {
+      parts_table(view),
+      job.ranks.size() > 1 ? rank_table(view) : Table{},
+      breakdown("compute", "Compute, by class", job, job.mean.compute_by_class, work_class_name),
+      breakdown("host_late",
+                "Host late, by what the host did",
+                job,
+                job.mean.host_late_by_cause,
+                host_cause_name),
+      hidden_table(job),
+      tidy_table(job),
+      steps_table(view)};
   return section;
 }
 }  // namespace scaleworth::report

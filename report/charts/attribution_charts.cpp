@@ -74,7 +74,7 @@ Chart ledger_chart(const AttributionView& view) {
 }
 
 /// The ranks of a large matrix that take part in most of the waiting, in order.
-std::vector<std::size_t> drawn_cells(const attribution::StragglerReport& report) {
+std::vector<std::size_t> drawn_cells(const StragglerReport& report) {
   const std::size_t ranks = report.exposed.size();
   std::vector<std::int64_t> weights(ranks);
   for (const auto& row : report.exposed) {

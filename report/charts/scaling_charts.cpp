@@ -99,9 +99,6 @@ constexpr const char* fitted_law = "fitted law";
 constexpr const char* given = "given coefficients";
 constexpr const char* within = "within the measured counts";
 
-using decide::Decision;
-using decide::DecisionRow;
-
 /// The law's points as far as the rows reach twice: what lies beyond says little.
 std::vector<CurvePoint> drawn_curve(const Decision& decision) {
   std::vector<CurvePoint> points;
@@ -180,7 +177,7 @@ Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   const Decision& decision = view.decision;
   const int last = largest_drawn(decision.rows.back().count, layers);
   Json x = rank_channel(last);
-  x["title"] = decision.axis == decide::Axis::load ? "load" : "count";
+  x["title"] = decision.axis == Axis::load ? "load" : "count";
   const std::vector<std::string> names = series_names(layers);
   const auto colours = mapped(names, [](const std::string& name) {
     return css(name == measured ? "ink" : name == ideal ? "muted" : "series-1");
@@ -207,7 +204,7 @@ Chart speeds_chart(const DecideView& view) {
   const Decision& decision = view.decision;
   Chart chart{"speedup", "counts", "Speed-up against the count"};
   const DecisionRow& last = decision.rows.back();
-  if (decision.axis != decide::Axis::load) {
+  if (decision.axis != Axis::load) {
     chart.title =
         fmt::format("{} are {:.3g} times as fast as the baseline, where {:.3g} would be ideal",
                     last.count,
@@ -221,7 +218,7 @@ Chart speeds_chart(const DecideView& view) {
   add_curve(layers.curve, drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
     return transform_decreasing(at.step, [&](Seconds time) { return baseline / time; });
   });
-  if (decision.axis != decide::Axis::load) add_ideal(layers, decision);
+  if (decision.axis != Axis::load) add_ideal(layers, decision);
   chart.spec = layered(view, layers, doubling_channel("value", "speed-up", speedup_axis));
   chart.how_to_read =
       "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "

@@ -19,7 +19,7 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 }
 
 Table pairs_table(const BudgetView& view) {
-  using Pair = model::OptimalPair;
+  using Pair = OptimalPair;
   std::vector<std::string> notes = mapped(view.answer.pairs, [](const Pair& pair) {
     return fmt::format("{}: {}.", pair.approach, pair.source);
   });
@@ -83,7 +83,7 @@ std::string money_line(const BudgetView& view) {
   return text + ".";
 }
 
-std::string range_line(const model::TrainingPlan& plan) {
+std::string range_line(const TrainingPlan& plan) {
   if (plan.extrapolation <= 1.0) {
     return "The budget is within those at which sizes were compared (up to 3e21 FLOPs).";
   }
@@ -102,7 +102,7 @@ std::string own_size_line(const BudgetView& view) {
       people(*view.question.parameters),
       people(*plan.own_tokens),
       people(*plan.own_tokens / *view.question.parameters));
-  for (const model::FixedSize& one : plan.own_size) {
+  for (const FixedSize& one : plan.own_size) {
     text += fmt::format(
         " By {}: a loss of {:.3f}, for which the best pair needs {:.3g} % of the budget.",
         one.law,

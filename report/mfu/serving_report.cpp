@@ -55,9 +55,6 @@ std::vector<NextCommand> next_commands(const ServingView& view) {
   return next;
 }
 
-using inference::Phase;
-using inference::ServedBatch;
-
 Column dollars(const std::string& id, const std::string& header) {
   return measure(id, header, Unit::dollars).with_decimals(4).if_present();
 }
@@ -67,7 +64,7 @@ struct PhasePart {
   const char* phase;
   const char* part;
   const Phase& of;
-  const inference::PhaseWork* work;  // null: all-reduces
+  const PhaseWork* work;  // null: all-reduces
 };
 
 void add_phase(std::vector<PhasePart>& parts, double batch, const char* name, const Phase& phase) {
@@ -109,7 +106,6 @@ Table phases_table(const ServingView& view) {
 
 Table batches_table(const ServingView& view) {
   using Batch = ServedBatch;
-  using inference::TokenCost;
   const std::vector<ColumnOf<Batch>> columns{
       {parameter("batch", "batch", Unit::count), &Batch::batch},
       {measure("step_s", "step", Unit::seconds), path(&Batch::step, &Phase::time)},
@@ -122,7 +118,7 @@ Table batches_table(const ServingView& view) {
        &Batch::ceiling_output_tokens_per_s},
       {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
-       [](const Batch& one) { return inference::phase_bound_name(one.step.bound); }},
+       [](const Batch& one) { return phase_bound_name(one.step.bound); }},
       {dollars("per_million_input_tokens_usd", "10^6 input"),
        path(&Batch::cost, &TokenCost::per_million_input)},
       {dollars("per_million_output_tokens_usd", "10^6 output"),
@@ -145,7 +141,7 @@ Table batches_table(const ServingView& view) {
 }
 
 Table memory_table(const ServingView& view) {
-  using Memory = inference::ServingMemory;
+  using Memory = ServingMemory;
   const auto bytes = [](const char* id, const char* header) {
     return measure(id, header, Unit::bytes).in_own_scale();
   };

@@ -230,7 +230,7 @@ std::string mixture_text(const ScalingCause& cause) {
 }
 
 void add_cause(const ScalingResult& scaling, Findings& findings) {
-  const decide::Decision& decision = *scaling.decision;
+  const model::Decision& decision = *scaling.decision;
   const ScalingCause& cause = *decision.diagnosis.cause;
   if (cause.owner.empty()) {
     findings.result("No single part explains 80 % of the {} loss at {} ranks: {}.",

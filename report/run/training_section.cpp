@@ -267,15 +267,15 @@ Section worth_summary(const Analysis& analysis) {
 
 void put_scaling(Fields& json, const ScalingResult& scaling) {
   // Without a decision the keys stay and have no values.
-  const decide::Decision none{};
-  const decide::Decision& decision = scaling.decision ? *scaling.decision : none;
+  const model::Decision none{};
+  const model::Decision& decision = scaling.decision ? *scaling.decision : none;
   json("mode", scaling.mode);
   json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
   json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
     of("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
     of("by_figures", decision.rubric.chosen);
-    of("objective", decide::objective_name(decision.rubric.objective));
+    of("objective", model::objective_name(decision.rubric.objective));
     FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);
   });
   // The choice among the counts of the decision; costs are per million tokens.
@@ -296,7 +296,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     });
   });
   json("no_cause", decision.diagnosis.no_cause, or_null);
-  json.object("straggler", decision.straggler, [](Fields& of, const decide::Straggler& one) {
+  json.object("straggler", decision.straggler, [](Fields& of, const model::ChargedRank& one) {
     of("ranks", one.count);
     FIELDS(of, one.rank, one.cost);
   });

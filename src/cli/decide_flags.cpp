@@ -30,23 +30,23 @@ double number_of(const std::string& regime, std::string_view text) {
                   ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
 }
 
-decide::PricePart part_of(const std::string& regime, std::string_view text) {
+model::PricePart part_of(const std::string& regime, std::string_view text) {
   const std::size_t at = text.find('@');
-  decide::PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
+  model::PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
   if (at != std::string_view::npos) part.utilisation = number_of(regime, text.substr(at + 1));
   return part;
 }
 
 /// "NAME:PART", or a name alone for what other flags describe.
-decide::Regime regime_of(const std::string& text,
-                         const std::optional<decide::SpotTerms>& spot,
-                         const std::optional<model::OwnedTerms>& owned) {
+model::Regime regime_of(const std::string& text,
+                        const std::optional<model::SpotTerms>& spot,
+                        const std::optional<model::OwnedTerms>& owned) {
   const std::size_t colon = text.find(':');
   if (colon == 0) throw UserError("--regime " + text + ": write NAME:PART, as spot:0.30");
   if (colon != std::string::npos) {
     return {text.substr(0, colon), part_of(text, std::string_view(text).substr(colon + 1))};
   }
-  if (text == "on-demand") return {text, decide::PricePart{}};
+  if (text == "on-demand") return {text, model::PricePart{}};
   if (text == "spot" && spot) return {text, *spot};
   if (text == "owned" && owned) return {text, *owned};
   throw UserError("--regime {0}: give its part of the price, as {0}:0.30{1}",
@@ -78,7 +78,7 @@ std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideO
 }
 
 /// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
-std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
+std::vector<model::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
   const std::optional<model::OwnedTerms> owned = owned_of(command, options);
   auto regimes = mapped(options.regimes, [&](const std::string& text) {
     return regime_of(text, options.request.spot, owned);
@@ -87,7 +87,7 @@ std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOpti
     const std::string text = toml_file::read_small_file(options.regimes_file);
     std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));
   }
-  const bool listed = std::ranges::any_of(regimes, [](const decide::Regime& at) {
+  const bool listed = std::ranges::any_of(regimes, [](const model::Regime& at) {
     return at.name == "owned" && std::holds_alternative<model::OwnedTerms>(at.terms);
   });
   if (owned && !listed) regimes.push_back({"owned", *owned});
@@ -128,8 +128,8 @@ void complete_bill(const CLI::App& command, DecideOptions& options) {
 }
 
 /// The known communication and work that laws ask for.
-void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& request) {
-  decide::LawInputs& inputs = request.law_inputs;
+void complete_law_inputs(const CLI::App& command, model::DecisionRequest& request) {
+  model::LawInputs& inputs = request.law_inputs;
   if (!given(command,
              {"--alpha-us", "--beta-gbs", "--message-mb"},
              "latency and bandwidth need --alpha-us (per hop), --beta-gbs (of a link) and "
@@ -154,7 +154,7 @@ void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& reque
 
 /// The terms of spot with the failures, which other ways to pay have alone: on machines that stay,
 /// the wait for a new one is paid.
-model::Preemption complete_failures(decide::DecisionRequest& request) {
+model::Preemption complete_failures(model::DecisionRequest& request) {
   model::Preemption& terms = request.spot->preemption;
   auto& failures = request.metrics.failures;
   if (failures) {
@@ -176,7 +176,7 @@ double failures_per_hour(const std::string& mtbf_hours) {
 
 /// Makes of the flags what several of them describe together, and drops what none describes.
 void complete(const CLI::App& command, DecideOptions& options) {
-  decide::DecisionRequest& request = options.request;
+  model::DecisionRequest& request = options.request;
   if (request.metrics.work && !(*request.metrics.work > 0.0)) {
     throw UserError("the work must be above 0, as --work 1200000");
   }
@@ -190,8 +190,8 @@ void complete(const CLI::App& command, DecideOptions& options) {
     request.spot.reset();
   }
   request.regimes = regimes_of(command, options);
-  for (decide::Regime& regime : request.regimes) {
-    auto* const spot = std::get_if<decide::SpotTerms>(&regime.terms);
+  for (model::Regime& regime : request.regimes) {
+    auto* const spot = std::get_if<model::SpotTerms>(&regime.terms);
     if (spot) spot->preemption.failures_per_hour = terms.failures_per_hour;
   }
   complete_law_inputs(command, request);
@@ -199,7 +199,7 @@ void complete(const CLI::App& command, DecideOptions& options) {
 }
 
 void add_input(CLI::App& command, DecideOptions& options) {
-  decide::DecisionRequest& request = options.request;
+  model::DecisionRequest& request = options.request;
   const Flags flags(command);
   flags.add("table",
             options.inputs,
@@ -216,7 +216,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
            "a column under another header, OLD=NEW; repeatable")
       ->allow_extra_args(false);
   const auto take_scaling = [&options](const std::string& name) {
-    options.scaling = name == "weak" ? decide::Scaling::weak : decide::Scaling::strong;
+    options.scaling = name == "weak" ? model::Scaling::weak : model::Scaling::strong;
   };
   flags
       .call<std::string>("--scaling,--mode",
@@ -255,7 +255,7 @@ void add_bill(CLI::App& command, DecideOptions& options) {
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
-  decide::SpotTerms& spot = options.request.spot.emplace();
+  model::SpotTerms& spot = options.request.spot.emplace();
   model::Preemption& reclaims = spot.preemption;
   const Flags flags(command, "Ways to pay");
   flags.list("--regime",
@@ -346,8 +346,8 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
 
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
   constexpr const char* group = "What you know of communication and work";
-  decide::LawInputs& inputs = options.request.law_inputs;
-  decide::MessageTerms& message = options.request.message.emplace();
+  model::LawInputs& inputs = options.request.law_inputs;
+  model::MessageTerms& message = options.request.message.emplace();
   const Flags positive(command, group, nullptr, positive_number);
   positive.add(
       "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
@@ -365,7 +365,7 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
             "ranks joined by faster links (8 in most NVLink nodes): is its edge a cliff?");
 }
 
-void add_rubric(CLI::App& command, decide::Rubric& rubric) {
+void add_rubric(CLI::App& command, model::Rubric& rubric) {
   const Flags flags(command, "What a count must keep, and the best of those that do");
   flags.add("--deadline-hours",
             rubric.deadline,
@@ -393,11 +393,11 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
             rubric.quality_tolerance,
             "exclude rows whose quality differs more from the baseline's");
   const auto take_objective = [&rubric](const std::string& name) {
-    for (const auto objective : {decide::Objective::cost,
-                                 decide::Objective::balanced,
-                                 decide::Objective::time,
-                                 decide::Objective::energy}) {
-      if (name == decide::objective_name(objective)) rubric.objective = objective;
+    for (const auto objective : {model::Objective::cost,
+                                 model::Objective::balanced,
+                                 model::Objective::time,
+                                 model::Objective::energy}) {
+      if (name == model::objective_name(objective)) rubric.objective = objective;
     }
   };
   flags

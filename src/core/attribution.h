@@ -9,7 +9,7 @@
 #include <map>
 #include <optional>
 
-namespace scaleworth::attribution {
+namespace scaleworth {
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
   slower_kernels,  // kernels of the same shape took longer: clocks, temperature, contention
@@ -290,4 +290,4 @@ inline Rank rank_at(const Attribution& attribution, std::size_t place) {
   return place < attribution.recordings.size() ? attribution.recordings[place].rank
                                                : Rank{static_cast<int>(place)};
 }
-}  // namespace scaleworth::attribution
+}  // namespace scaleworth

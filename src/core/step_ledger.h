@@ -116,7 +116,7 @@ using GroupTimes = std::array<std::optional<double>, part_groups.size()>;
 GroupTimes group_times(const PartTimes& parts);
 }  // namespace scaleworth
 
-namespace scaleworth::attribution {
+namespace scaleworth {
 // What a piece of work on a GPU is for, as the classification rules say.
 
 enum class WorkClass : std::uint8_t {
@@ -215,4 +215,4 @@ std::optional<Time> known_time(Part part, Time time, Time undivided) {
 /// Throws std::logic_error when the parts of `ledger` do not sum to the step, or a breakdown not to
 /// its part: a defect of ours, never of the recording.
 void check_sums(const StepLedger& ledger);
-}  // namespace scaleworth::attribution
+}  // namespace scaleworth

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 struct Decision;
 }
 
@@ -492,7 +492,7 @@ struct ScalingResult {
   std::vector<ScalingRow> rows;
   std::vector<ScalingLaw> laws;  // that of the decision, and the prediction from measured parts
   /// On the counts without a rank slowed on purpose; null where there is none.
-  std::shared_ptr<const decide::Decision> decision;
+  std::shared_ptr<const model::Decision> decision;
   std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
   bool quality_held = false;  // losses agree across counts (strong scaling only)
   std::string quality_note;

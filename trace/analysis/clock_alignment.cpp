@@ -197,7 +197,7 @@ nanoseconds largest_error(const Meetings& meetings,
 /// How the clocks of ranks of different recordings were aligned; `agreement` says how well.
 std::string method_of(const RankNumbers& numbers,
                       const Placement& placement,
-                      const attribution::ClockReport& report,
+                      const ClockReport& report,
                       const std::string& agreement) {
   const bool drifts =
       std::ranges::any_of(report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
@@ -255,7 +255,7 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
                       ? ClockMap(ranks)
                       : obey_causality(meetings, placement, refine_clocks(meetings, placement));
   alignment.component = placement.component;
-  attribution::ClockReport& report = alignment.report;
+  ClockReport& report = alignment.report;
   const std::vector<WeightedValue> residuals = describe_ranks(meetings, alignment);
   const auto p50 = quantile(residuals, 0.5);
   const auto p95 = quantile(residuals, 0.95);

@@ -48,7 +48,7 @@ class ClockMap {
 /// Offsets and drifts of the ranks' clocks, found from collectives that end together.
 struct Alignment {
   ClockMap map;
-  attribution::ClockReport report;
+  ClockReport report;
   /// By rank: equal numbers for ranks whose times can be compared. Empty: all can.
   std::vector<std::uint32_t> component;
 

@@ -6,7 +6,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::HostCause;
 
 /// From nested ranges to disjoint ones: each instant belongs to the innermost range over it. Takes
 /// them in the order of their starts, outer ones first where starts agree. A range that outlasts

@@ -10,7 +10,6 @@
 #include <tuple>
 
 namespace scaleworth::trace {
-using attribution::CollectiveKind;
 
 Exchange exchange_of(CollectiveKind kind) {
   switch (kind) {
@@ -166,9 +165,7 @@ class Matcher {
         of_kind[member].push_back(call);
       }
     for (const auto& [kind, calls] : by_kind)
-      zip(channel,
-          calls,
-          fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
+      zip(channel, calls, fmt::format("{} on {}", collective_kind_name(kind), channel.label));
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {

@@ -10,7 +10,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::SlowFabric;
 using RankSet = std::vector<std::uint32_t>;  // places, ascending
 
 struct FabricCall {
@@ -43,7 +42,7 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
     computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
   std::map<std::pair<Comparable, RankSet>, std::vector<FabricCall>> calls;
-  for (const attribution::CollectiveWait& one : waits.collectives) {
+  for (const CollectiveWait& one : waits.collectives) {
     RankSet ranks;
     std::set<std::string_view> hosts;
     FabricCall call{0, in_ns(one.shortest)};
@@ -59,8 +58,7 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
     if (!known || step == nullptr) continue;
     call.step = step->number;
     const double megabytes = static_cast<double>(*one.bytes) / 1e6;
-    std::string what =
-        fmt::format("{} of {:.4g} MB", attribution::collective_kind_name(one.kind), megabytes);
+    std::string what = fmt::format("{} of {:.4g} MB", collective_kind_name(one.kind), megabytes);
     std::ranges::replace(what, '_', ' ');
     calls[{{what, hosts.size(), ranks.size()}, ranks}].push_back(call);
   }

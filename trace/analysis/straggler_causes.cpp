@@ -9,10 +9,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CauseShare;
-using attribution::CollectiveWait;
-using attribution::LateCause;
-using attribution::StepLedger;
 
 double mean_of(nanoseconds time, std::int64_t count) {
   return count == 0 ? 0.0 : in_ns(time) / static_cast<double>(count);
@@ -127,8 +123,7 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
 std::string largest_host_cause(const Excess& excess) {
   const auto largest = std::ranges::max_element(excess.host);
   if (*largest <= nanoseconds::zero()) return "";
-  return attribution::host_cause_name(
-      static_cast<attribution::HostCause>(largest - excess.host.begin()));
+  return host_cause_name(static_cast<HostCause>(largest - excess.host.begin()));
 }
 
 /// Windows of both ranks: from when they last met to their arrivals.
@@ -351,7 +346,7 @@ void compare_steps(const CountedSteps& steps,
   };
   for (const Part part : own_parts)
     add([part](auto& of) -> auto& { return of.parts[index_of(part)]; });
-  for (std::size_t i = 0; i < attribution::host_causes; ++i)
+  for (std::size_t i = 0; i < host_causes; ++i)
     add([i](auto& of) -> auto& {
       if constexpr (requires { of.host; })
         return of.host[i];

@@ -11,14 +11,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CauseShare;
-using attribution::LateCause;
-using attribution::LateUnit;
-using attribution::Recurrence;
-using attribution::StepLedger;
-using attribution::Straggler;
-using attribution::StragglerFinding;
-using attribution::StragglerReport;
 
 std::string three_digits(double value) {
   const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
@@ -28,7 +20,7 @@ std::string three_digits(double value) {
 std::string share_in_words(const CauseShare& share, nanoseconds sum) {
   // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
   const double percent = std::min(100.0, 100.0 * in_ns(share.time) / in_ns(sum));
-  std::string text = fmt::format("{:.0f} % {}", percent, attribution::late_cause_name(share.cause));
+  std::string text = fmt::format("{:.0f} % {}", percent, late_cause_name(share.cause));
   if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
   return text;
 }
@@ -57,7 +49,7 @@ bool takes_turns(const Waits& waits) {
   constexpr double least_at_messages = 0.1;
   double all = 0.0;
   double at_messages = 0.0;
-  for (const attribution::CollectiveWait& one : waits.collectives) {
+  for (const CollectiveWait& one : waits.collectives) {
     double wait = 0.0;
     for (const auto& participant : one.participants) wait += in_ns(participant.wait);
     all += wait;
@@ -107,7 +99,7 @@ constexpr double least_without_chance = 0.02;
 
 class Investigation {
  public:
-  Investigation(const JobReplay& replay, const std::vector<attribution::StepLedger>& ledger)
+  Investigation(const JobReplay& replay, const std::vector<StepLedger>& ledger)
       : replay_(replay),
         job_(replay.job),
         numbers_(job_),
@@ -420,8 +412,7 @@ class Investigation {
 };
 }  // namespace
 
-StragglerReport find_stragglers(const JobReplay& replay,
-                                const std::vector<attribution::StepLedger>& ledger) {
+StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepLedger>& ledger) {
   const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;

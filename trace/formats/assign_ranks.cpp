@@ -176,8 +176,6 @@ std::optional<std::int32_t> number_after(std::string_view name, std::string_view
   return std::nullopt;
 }
 
-using attribution::CollectiveKind;
-
 constexpr std::size_t least_collectives = 3;
 
 struct Call {
@@ -191,7 +189,7 @@ using CallsOfDevice = std::map<std::uint16_t, std::vector<Call>>;
 CallsOfDevice calls_of_devices(const Recording& recording, const RuleTable& rules) {
   auto kind_of = remembered(recording.names, [&](auto name) {  // absent: no collective
     const KernelVerdict verdict = rules.kernel(name);
-    const bool collective = verdict.work_class == attribution::WorkClass::communication;
+    const bool collective = verdict.work_class == WorkClass::communication;
     return collective ? std::optional(verdict.collective) : std::nullopt;
   });
   CallsOfDevice calls;

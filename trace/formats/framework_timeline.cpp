@@ -36,7 +36,7 @@ TimelineDialect read_dialect(toml_file::Table& table) {
   dialect.host = table.texts("host");
   for (auto& operation : table.tables("operation")) {
     const auto name = operation.text("name");
-    const auto kind = attribution::parse_collective_kind(operation.text("collective"));
+    const auto kind = parse_collective_kind(operation.text("collective"));
     if (!kind) operation.refuse("is no kind of communication", "collective");
     dialect.collectives[name] = *kind;
     operation.finish();
@@ -259,7 +259,7 @@ class Distribution {
     mark.end = std::max(mark.end, event.end);
   }
 
-  attribution::CollectiveKind kind_of(std::string_view name) const {
+  CollectiveKind kind_of(std::string_view name) const {
     const auto found = dialect_.collectives.find(name);
     return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
   }

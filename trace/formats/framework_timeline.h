@@ -19,7 +19,7 @@ struct TimelineDialect {
   std::string step;                        // key of the argument with the step's number
   std::vector<std::string> communication;  // classes of tracks
   std::vector<std::string> host;           // names of events on the host
-  std::map<std::string, attribution::CollectiveKind, std::less<>> collectives;  // by event name
+  std::map<std::string, CollectiveKind, std::less<>> collectives;  // by event name
 };
 
 /// The dialects compiled into the program (data/timelines.toml).

@@ -15,7 +15,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveKind;
 
 /// Today's names before older ones, those that occur most in front.
 constexpr std::array<std::pair<std::string_view, KinetoCategory>, 17> categories = {{

@@ -12,9 +12,9 @@
 
 namespace scaleworth::cli {
 namespace {
-using decide::Layout;
-using decide::RowFacts;
-using decide::TableRow;
+using model::Layout;
+using model::RowFacts;
+using model::TableRow;
 using toml_file::printable;
 
 // A column's header taken apart: name, unit, rate, percentile.
@@ -573,25 +573,25 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
   return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });
 }
 
-decide::TableKind kind_of(const Columns& columns) {
-  decide::TableKind kind;
+model::TableKind kind_of(const Columns& columns) {
+  model::TableKind kind;
   bool timed = false;
   bool parts_of_step = false;
   for (const auto& column : columns) {
     if (!column) continue;
     const bool of_step = column->per == Per::step;
     if (column->load) {
-      kind.axis = decide::Axis::load;
+      kind.axis = model::Axis::load;
       kind.load_unit = 1.0 / column->factor;
     }
-    if (column->nodes) kind.axis = decide::Axis::nodes;
+    if (column->nodes) kind.axis = model::Axis::nodes;
     if (column->meaning == Meaning::time) {
       timed = true;
-      if (of_step) kind.basis = decide::TimeBasis::step;
+      if (of_step) kind.basis = model::TimeBasis::step;
     }
     parts_of_step = parts_of_step || (column->meaning == Meaning::compute && of_step);
   }
-  if (!timed && parts_of_step) kind.basis = decide::TimeBasis::step;
+  if (!timed && parts_of_step) kind.basis = model::TimeBasis::step;
   return kind;
 }
 }  // namespace scaleworth::cli

@@ -2,7 +2,7 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
 
@@ -162,7 +162,7 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
   }
   // The caller's coefficients are a cause by themselves, also where they take no time.
   diagnosis.decisive = coefficient_gap(coefficients, count, message);
-  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
+  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(ScalingCause{});
   diagnosis.remedies = curve_remedies(coefficients, knees.request);
   return diagnosis;
 }
@@ -204,7 +204,7 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   }
   if (split.points.size() < fewest_rows) return std::nullopt;
   split.points = thinned(split.points, most_rows);
-  using namespace model::terms;
+  using namespace terms;
   split.fits = fit_shapes(split.points,
                           {{"serial work", {ideal, level}},
                            {"slow-down", {ideal, falling_short}},
@@ -223,4 +223,4 @@ Bytes balanced_message(const MessageTerms& terms, int count) {
   check(terms, count);
   return terms.latency * terms.bandwidth * static_cast<double>(count);
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 /// Differences of printed qualities (0.871 - 0.866) miss round tolerances by rounding alone.
 constexpr double quality_rounding = 1e-9;
@@ -282,9 +282,9 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   return result;
 }
 
-std::optional<model::Deadline> deadline_of(const Rubric& rubric) {
+std::optional<Deadline> deadline_of(const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
-  return model::Deadline{*rubric.deadline, rubric.deadline_probability};
+  return Deadline{*rubric.deadline, rubric.deadline_probability};
 }
 
 const char* objective_name(Objective objective) {
@@ -293,7 +293,7 @@ const char* objective_name(Objective objective) {
 }
 
 double Coefficients::time(double count) const {
-  return single.value() * model::relative_time(serial, communication, count);
+  return single.value() * relative_time(serial, communication, count);
 }
 
 ScalingTable curve_table(const Coefficients& law, int max_count) {
@@ -311,4 +311,4 @@ ScalingTable curve_table(const Coefficients& law, int max_count) {
   }
   return table;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

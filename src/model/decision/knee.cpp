@@ -4,10 +4,7 @@
 
 #include <limits>
 
-namespace scaleworth::decide {
-using model::SpeedupPoint;
-using model::TimeAt;
-using model::TimePoint;
+namespace scaleworth::model {
 
 namespace {
 constexpr std::size_t fewest_points = 3;  // that Kneedle reads
@@ -96,7 +93,7 @@ double position_of(KneeKind kind, const TimeAt& time, const KneeRequest& request
   }
   high = std::min(high, request.reach);
   const auto until = [&](double k) { return !passed(kind, time, request, k); };
-  const double at = model::end_towards(low, high, knee_halvings, until);
+  const double at = end_towards(low, high, knee_halvings, until);
   return at < request.reach ? at : never;
 }
 
@@ -180,7 +177,7 @@ std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
 
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
-                    std::optional<model::CombinedLaw> laws) {
+                    std::optional<CombinedLaw> laws) {
   const DecisionRow* baseline = baseline_row(rows);
   request.baseline = (baseline ? *baseline : rows.front()).count;
   request.smallest = rows.front().count;
@@ -188,7 +185,7 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
   KneeSet set{.request = request, .by_law = laws.has_value()};
   set.kneedle = kneedle_readings(speedups(rows));
   if (laws) {
-    set.request.reach = model::farthest_extrapolation * rows.back().count;
+    set.request.reach = farthest_extrapolation * rows.back().count;
     set.basis = fmt::format(
         "by the laws that hold ({}), looked for up to {:g}; from and to hold 95 % of their draws",
         laws->names(),
@@ -255,7 +252,7 @@ std::vector<Knee> law_knees(const TimeAt& time,
   return mapped(kinds_of(request), [&](auto kind) { return knee_of(kind, time, draws, request); });
 }
 
-std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
+std::optional<double> continuous_optimum(const Coefficients& law, const Prices& prices) {
   KneeRequest request;
   request.prices = prices;
   const std::vector<Knee> knees =
@@ -297,4 +294,4 @@ std::string knee_name(KneeKind kind, const KneeRequest& request) {
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {
   return find_in(knees, kind, &Knee::kind);
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

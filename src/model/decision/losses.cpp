@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr std::size_t fewest_for_growth = 3;
 
@@ -131,8 +131,8 @@ std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
       times.push_back(*time);
     }
     if (counts.size() < fewest_for_growth) continue;
-    const model::PlainLine line = model::plain_line(counts, times);
-    const double exponent = model::plain_line(logarithms(counts), logarithms(times)).slope;
+    const PlainLine line = plain_line(counts, times);
+    const double exponent = plain_line(logarithms(counts), logarithms(times)).slope;
     growths.push_back({group.id, exponent, line.slope, line.mean_y - line.slope * line.mean_x});
   }
   return growths;
@@ -155,4 +155,4 @@ std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& row
   for (const Alike& group : groups) remarks.push_back(remark(group));
   return remarks;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -6,10 +6,8 @@
 
 #include <numeric>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
-using model::MeasuredCount;
-using model::MeasuredMode;
 
 const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
                             std::optional<Scaling> scaling) {
@@ -30,11 +28,11 @@ void add_to(std::vector<double>& sums, const std::vector<double>& values) {
   for (std::size_t i = 0; i < std::min(sums.size(), values.size()); ++i) sums[i] += values[i];
 }
 
-std::optional<Straggler> straggler_of(const MeasuredCount& count) {
+std::optional<ChargedRank> straggler_of(const MeasuredCount& count) {
   const double step = median(count.step_s).value_or(0.0);
-  std::vector<double> all(model::common_steps(count));
+  std::vector<double> all(common_steps(count));
   std::map<int, std::vector<double>> charged;
-  for (const model::RankLedger& rank : count.ledger) {
+  for (const RankLedger& rank : count.ledger) {
     add_to(all, rank.parts[index_of(Part::exposed_wait)]);
     for (const auto& [late, waits] : rank.waited_for) {
       add_to(charged.try_emplace(late, all.size()).first->second, waits);
@@ -44,7 +42,7 @@ std::optional<Straggler> straggler_of(const MeasuredCount& count) {
   for (const auto& [rank, waits] : charged) {
     const double cost = median(waits).value_or(0.0);
     if (cost < smallest_wait * step || cost < owner_threshold * whole) continue;
-    return Straggler{count.ranks, rank, Seconds(cost)};
+    return ChargedRank{count.ranks, rank, Seconds(cost)};
   }
   return std::nullopt;
 }
@@ -53,14 +51,14 @@ GroupTimes parts_of(MeasuredCount count, double step) {
   if (const auto straggler = straggler_of(count)) {
     std::erase_if(count.ledger, [&](const auto& rank) { return rank.rank == straggler->rank; });
   }
-  const auto times = model::mean_part_times(count, step);
+  const auto times = mean_part_times(count, step);
   return times ? group_times(*times) : GroupTimes{};
 }
 
 TableRow row_of(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
-  row.time = model::step_time(count);
+  row.time = step_time(count);
   const std::optional<RunSpread> runs = run_spread(count.step_s);
   row.relative_sd = relative_sd(runs ? runs->medians : count.step_s);
   row.repeats_are_steps = !runs;
@@ -102,7 +100,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   }
   return table;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 struct Factor {
   const char* name;
@@ -507,4 +507,4 @@ std::vector<std::string> table_remarks(const ScalingTable& table) {
   }
   return remarks;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

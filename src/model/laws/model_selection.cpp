@@ -273,9 +273,9 @@ CurveDraws curve_draws(const CombinedLaw& law, int max_count) {
 }
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
-                                        const std::optional<model::CombinedLaw>& law,
+                                        const std::optional<CombinedLaw>& law,
                                         const std::vector<int>& asked) {
   if (std::ranges::any_of(asked, [](int count) { return count < 1; }))
     throw UserError("--forecast: a count is 1 or more");
@@ -306,8 +306,8 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                as<Seconds>(time),
                                speedup,
                                speedup * baseline_count / count,
-                               count > model::farthest_extrapolation * last.count});
+                               count > farthest_extrapolation * last.count});
   }
   return forecast;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

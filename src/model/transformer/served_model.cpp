@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace scaleworth::inference {
+namespace scaleworth::model {
 namespace {
 using Format = std::pair<std::string_view, double>;  // name, bytes of an element
 constexpr std::array formats{Format{"fp32", 4.0},
@@ -36,12 +36,12 @@ ServedModel::Attention attention_of(const TransformerModel& model) {
 }  // namespace
 
 ServedModel served_model(const TransformerModel& model) {
-  const model::Weights weights = model::weights(model);
+  const Weights weights = model::weights(model);
   ServedModel served;
-  served.parameters = model::parameter_count(model);
+  served.parameters = parameter_count(model);
   served.shared_weights = weights.attention + weights.relative_positions + weights.feed_forward +
                           weights.router + weights.norms;
-  served.head_weights = model::head_weight_count(model);
+  served.head_weights = head_weight_count(model);
   served.layers = model.layers;
   served.hidden = model.hidden;
   served.cache_shards = model.latent ? 1 : model.kv_heads;
@@ -97,11 +97,11 @@ std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus) {
     const double once = gpu.compute_capability >= 90 ? 2.0 * (gpus - 1) / gpus : 1.0;
     return GroupLink{Seconds(0.0), *gpu.nvlink / 2.0 * once};
   }
-  const auto slot = model::pcie_rate(gpu.pcie_generation.value_or(0), 16);
+  const auto slot = pcie_rate(gpu.pcie_generation.value_or(0), 16);
   return slot ? std::optional(GroupLink{Seconds(0.0), *slot}) : std::nullopt;
 }
 
 std::vector<std::string> known_formats() {
   return mapped(formats, [](const Format& one) { return std::string(one.first); });
 }
-}  // namespace scaleworth::inference
+}  // namespace scaleworth::model

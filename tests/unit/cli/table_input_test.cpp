@@ -33,8 +33,8 @@ std::string json(std::string_view text) {
   return line_of([&] { parse_table(text, "t.json"); });
 }
 
-decide::Decision decided(const std::string& text, const decide::DecisionRequest& request = {}) {
-  return decide::decide_table(parse_table(text, "t.csv").table, request);
+model::Decision decided(const std::string& text, const model::DecisionRequest& request = {}) {
+  return model::decide_table(parse_table(text, "t.csv").table, request);
 }
 }  // namespace
 
@@ -117,20 +117,20 @@ TEST_CASE("a folder without a run and a file that is not there are refused", "[d
 }
 
 TEST_CASE("a baseline, prices or a scaling that the table has not are refused", "[decide]") {
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   request.metrics.baseline = 3;
   CHECK(line_of([&] { decided("p,time_s\n1,10\n2,6\n", request); }) ==
         "the baseline 3 is not in the table; choose a count that is, or leave --baseline out");
   const auto priced = parse_table("p,time_s,usd_per_hour\n1,10,2\n2,6,\n", "t.csv").table;
-  CHECK(line_of([&] { decide::table_prices(priced, {}, {}); }) ==
+  CHECK(line_of([&] { model::table_prices(priced, {}, {}); }) ==
         "count 2 has no price while count 1 has; fill in its rate_usd_per_hour, or give --price "
         "for the rows without");
   const auto weak = parse_table("p,time_s,work\n1,10,5\n2,11,10\n", "t.csv").table;
-  CHECK(line_of([&] { decide::declare_scaling(weak, decide::Scaling::strong); }) ==
+  CHECK(line_of([&] { model::declare_scaling(weak, model::Scaling::strong); }) ==
         "--scaling says strong scaling, but the table shows weak scaling; leave it out, or correct "
         "the work or the batch");
   const auto load = parse_table("concurrency,tokens_per_s\n1,10\n2,15\n", "t.csv").table;
-  CHECK(line_of([&] { decide::table_prices(load, dollars_per_hour(2), {}); }) ==
+  CHECK(line_of([&] { model::table_prices(load, dollars_per_hour(2), {}); }) ==
         "the rows are loads of one machine, not machines to pay for; give its price as --price 0 "
         "--fixed USD_PER_HOUR");
 }
@@ -138,7 +138,7 @@ TEST_CASE("a baseline, prices or a scaling that the table has not are refused", 
 TEST_CASE("one row, or times that only rise, abstain and say what is needed", "[decide]") {
   CHECK(decided("p,time_s\n4,10\n").diagnosis.no_cause.find("measure a second") !=
         std::string::npos);
-  const decide::Decision rising = decided("p,time_s\n1,10\n2,20\n4,50\n");
+  const model::Decision rising = decided("p,time_s\n1,10\n2,20\n4,50\n");
   CHECK(rising.rubric.chosen == 1);
   CHECK(rising.remarks.front() == "no count is faster than 1: scaling does not pay at any price");
 }
@@ -168,7 +168,7 @@ bool refused(const std::string& text,
   return said.find(message) != std::string::npos;
 }
 
-decide::ScalingTable table_of(const std::string& text) {
+model::ScalingTable table_of(const std::string& text) {
   return parse_table(text, "t.csv").table;
 }
 }  // namespace
@@ -200,18 +200,18 @@ TEST_CASE("headers are known with their units, in many spellings", "[decide]") {
 
 TEST_CASE("a throughput alone gives times of units of work", "[decide]") {
   const auto table = table_of("gpus,tok_per_s_per_gpu\n8,1000\n16,800\n");
-  CHECK(table.basis == decide::TimeBasis::work_unit);
+  CHECK(table.basis == model::TimeBasis::work_unit);
   // 12,800 tokens/s in all: of 10^6 tokens, the power of 1000 that takes a second or more.
   CHECK_THAT(table.rows[1].time.value.value(), WithinRel(78.125, 1e-12));
   CHECK(table.rows[1].work == 1e6);
-  const auto whole = decide::of_work(table, 3e9);
+  const auto whole = model::of_work(table, 3e9);
   CHECK_THAT(whole.rows[1].time.value.value(), WithinRel(234375.0, 1e-12));
-  CHECK(whole.basis == decide::TimeBasis::run);
+  CHECK(whole.basis == model::TimeBasis::run);
 }
 
 TEST_CASE("a load is no count of machines", "[decide]") {
   const auto table = table_of("concurrency,tok_per_s,J_per_tok\n1,100,7\n4,300,2\n");
-  CHECK(table.axis == decide::Axis::load);
+  CHECK(table.axis == model::Axis::load);
   CHECK(table.rows[0].energy_j == 7000.0);  // 7 J of each of 1000 tokens
 }
 
@@ -252,14 +252,14 @@ TEST_CASE("latencies, prices, power and layouts stay with their rows", "[decide]
   const auto table = table_of(
       "gpus,time_s,ttft_p99_ms,p50_ms,rate_usd_per_hour,power_w,tp,pp,dp,gbs,mbs\n"
       "8,100,120,30,3.6,500,2,2,2,64,4\n16,60,150,,3.6,450,2,2,4,64,4\n");
-  const decide::RowFacts& first = table.rows[0].facts;
+  const model::RowFacts& first = table.rows[0].facts;
   CHECK_THAT(*first.latency_s("ttft_p99"), WithinRel(0.120, 1e-12));
   CHECK_FALSE(table.rows[1].facts.latency_s("p50"));
   CHECK_THAT(first.price->value(), WithinRel(0.001, 1e-12));
   CHECK(table.rows[0].energy_j == 8.0 * 500.0 * 100.0);
   CHECK(first.layout.tensor == 2);
   CHECK(first.microbatches == 8.0);  // 64 sequences over 2 replicas of 4
-  CHECK(decide::layout_text(table.rows[1].facts.layout) == "TP 2, PP 2, DP 4");
+  CHECK(model::layout_text(table.rows[1].facts.layout) == "TP 2, PP 2, DP 4");
 }
 
 TEST_CASE("a layout must be its count", "[decide]") {

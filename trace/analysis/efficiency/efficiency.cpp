@@ -10,9 +10,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::Efficiency;
-using attribution::LateUnit;
-using attribution::Straggler;
 
 /// Stragglers whose lateness is taken away, one by one.
 constexpr std::size_t most_stragglers = 3;
@@ -61,7 +58,7 @@ void add(const std::string& change, nanoseconds saved, Efficiency& result) {
 }
 
 /// Step without the lateness of one straggler, and of all, where that is not asked of any job.
-void add_stragglers(const attribution::StragglerReport& report, Efficiency& result) {
+void add_stragglers(const StragglerReport& report, Efficiency& result) {
   std::string names;
   std::size_t count = 0;
   for (const Straggler& one : report.stragglers) {
@@ -172,8 +169,7 @@ double length(const ReplayGraph& run, std::int64_t end) {
 }
 }  // namespace
 
-EfficiencyResult measure_efficiency(const JobReplay& replay,
-                                    const attribution::StragglerReport& stragglers) {
+EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerReport& stragglers) {
   if (!replay.reason.empty()) return {std::nullopt, replay.reason};
   Efficiency result;
   result.window = replay.windows.description;
@@ -214,9 +210,7 @@ std::int64_t events_within(const Job& job, const ClockMap& clocks, const Efficie
   return events;
 }
 
-void settle_costs(const JobReplay& replay,
-                  double gpu_seconds,
-                  attribution::StragglerReport& report) {
+void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& report) {
   constexpr std::size_t most = 8;
   const std::vector<Straggler>& all = report.stragglers;
   report.saved.reset();

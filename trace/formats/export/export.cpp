@@ -98,7 +98,7 @@ void export_verdict(const Attributed& attributed,
                     const Selection& selection,
                     ExportWriter& writer) {
   std::vector<std::string> sentences;
-  for (const attribution::Straggler& straggler : attributed.result.stragglers.stragglers)
+  for (const Straggler& straggler : attributed.result.stragglers.stragglers)
     if (!straggler.sentence.empty()) sentences.push_back(straggler.sentence);
   if (!attributed.result.stragglers.abstention.empty())
     sentences.push_back(attributed.result.stragglers.abstention);

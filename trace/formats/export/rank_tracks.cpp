@@ -39,8 +39,6 @@ class NestingTrack {
   OpenEnds open_;
 };
 
-using attribution::CollectiveKind;
-
 /// Arguments of one event; valid until the next call.
 class EventArguments {
  public:
@@ -53,7 +51,7 @@ class EventArguments {
     number("correlation", unless_zero(event.correlation));
     number("graph node id", unless_zero(event.graph_node));
     if (event.operation == DeviceOperation::kernel)
-      text("class", attribution::work_class_name(event.work_class));
+      text("class", work_class_name(event.work_class));
     // As one text, which reads back like the parts.
     if (event.shape != 0) text("grid", recording_.shapes.at(NameId{event.shape}));
     if (event.communication != no_index)
@@ -67,7 +65,7 @@ class EventArguments {
     number("correlation", unless_zero(event.correlation));
     if (event.synchronization != no_index)
       add_synchronization(recording_.synchronizations.at(event.synchronization));
-    if (event.cause) text("idle because", attribution::host_cause_name(*event.cause));
+    if (event.cause) text("idle because", host_cause_name(*event.cause));
     return all_;
   }
 
@@ -88,7 +86,7 @@ class EventArguments {
     if (communication.kind == CollectiveKind::send_receive)
       text("Collective name", "sendrecv");  // as PyTorch spells it
     else if (communication.kind != CollectiveKind::unknown)
-      text("Collective name", attribution::collective_kind_name(communication.kind));
+      text("Collective name", collective_kind_name(communication.kind));
     number("In msg nelems", communication.input_bytes);
     number("Out msg nelems", communication.output_bytes);
     if (communication.input_bytes || communication.output_bytes) text("dtype", "Byte");
@@ -263,7 +261,7 @@ class RankExporter {
     });
     if (entry == ledger.end()) return arguments;
     const auto add = [&](const char* key, Part part, nanoseconds time, nanoseconds undivided) {
-      if (const auto known = attribution::known_time(part, time, undivided))
+      if (const auto known = known_time(part, time, undivided))
         arguments.push_back({key, static_cast<std::int64_t>(known->count())});
     };
     for (const Part part : recording_parts)

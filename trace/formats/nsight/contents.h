@@ -33,7 +33,7 @@ struct NcclCall {
   TimeInterval time;
   std::uint32_t thread = 0;
   NcclRole role = NcclRole::communication;
-  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  CollectiveKind kind = CollectiveKind::unknown;
   NcclPayload payload;
 };
 

@@ -4,8 +4,8 @@
 #include "tests/unit/model/decide/tables.h"
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 DecisionRequest request(double fixed = 9.0) {
@@ -118,7 +118,7 @@ TEST_CASE("a curve's cause follows from its coefficients", "[decide]") {
   const auto cause = [](const Coefficients& coefficients) {
     return gap_cause(coefficient_gap(coefficients, 8, std::nullopt)).value();
   };
-  const model::ScalingCause mixed = cause(published_curve);
+  const ScalingCause mixed = cause(published_curve);
   CHECK(mixed.owner.empty());
   CHECK(mixed.mixture.front().first == "serial work");
   CHECK_THAT(mixed.explained, WithinAbs(0.7143, 5e-5));
