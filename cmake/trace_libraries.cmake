@@ -23,6 +23,8 @@ endfunction()
 
 scaleworth_trace_library(zlib HEADER zlib.h LIBRARY z PACKAGE zlib1g-dev)
 scaleworth_trace_library(zstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev)
+# The shared library would load libxml2 and ICU, for formats that are not read here; of the static one, only tar is taken.
+find_library(SCALEWORTH_ARCHIVE_LIBRARY libarchive.a)
 scaleworth_trace_library(archive HEADER archive.h LIBRARY archive PACKAGE libarchive-dev)
 scaleworth_trace_library(sqlite HEADER sqlite3.h LIBRARY sqlite3 PACKAGE libsqlite3-dev)
 target_link_libraries(scaleworth_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
