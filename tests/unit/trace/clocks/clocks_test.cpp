@@ -187,6 +187,22 @@ TEST_CASE("One timeline has one clock") {
   CHECK(alignment.report.error == nanoseconds(50));
 }
 
+TEST_CASE("A clock that is set back an hour while it records gives no verdict across ranks") {
+  for (const int back_from : {1, 100, 199}) {
+    Job job = collectives({{}, {}, {}}, 200, 1e6, 5);
+    const auto late = std::span(job.recordings[1].device_events).subspan(back_from);
+    for (DeviceEvent& event : late) {
+      event.start -= std::chrono::hours(1);
+      event.end -= std::chrono::hours(1);
+    }
+    std::ranges::sort(job.recordings[1].device_events, {}, &DeviceEvent::start);
+    const Alignment alignment = align(job);
+    CAPTURE(back_from, alignment.report.method, alignment.report.error.count());
+    CHECK_FALSE(alignment.report.comparable);
+    CHECK_FALSE(alignment.report.reason.empty());
+  }
+}
+
 TEST_CASE("Hostile times do not overflow") {
   Job job = job_of(3);
   constexpr std::int64_t far = std::int64_t{1} << 61;
