@@ -201,6 +201,15 @@ case "$case_name" in
     expect_code 2
     grep -q $'\e' "$work/err" && fail "an escape sequence is on stderr"
     ;;
+  a_capture_library_that_is_none)
+    for library in /etc/hostname "$work/absent.so"; do
+      run 20 trace --library "$library" --out "$work/traced" -- touch "$work/started"
+      expect_code 2
+      expect_one_line
+      expect_error '--library'
+      [ ! -e "$work/started" ] || fail "the program was started although nothing could be recorded"
+    done
+    ;;
   a_pipe_that_nobody_opens)
     mkfifo "$work/pipe.json"
     timeout -s INT -k 5 2 "$program" attribute "$work/pipe.json" >"$work/out" 2>"$work/err" </dev/null

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace scaleworth;
 
@@ -42,6 +43,19 @@ TEST_CASE("a file is replaced whole and leaves no temporary file", "[file]") {
   write_file_atomically(directory.path() / "a", "two");
   REQUIRE(contents(directory.path() / "a") == "two");
   REQUIRE(entries(directory.path()) == 1);
+}
+
+TEST_CASE("a link in the place of the temporary file is not followed", "[file]") {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory elsewhere;
+  write_file_atomically(elsewhere.path() / "theirs", "theirs");
+  const auto guessed = directory.path() / (".a." + std::to_string(getpid()) + ".tmp");
+  std::filesystem::create_symlink(elsewhere.path() / "theirs", guessed);
+  write_file_atomically(directory.path() / "a", "ours");
+  CHECK(contents(elsewhere.path() / "theirs") == "theirs");
+  CHECK(contents(directory.path() / "a") == "ours");
+  CHECK_FALSE(std::filesystem::is_symlink(directory.path() / "a"));
+  CHECK(entries(directory.path()) == 1);
 }
 
 TEST_CASE("a write that does not fit keeps the former file and names path, cause and remedy",
