@@ -206,7 +206,7 @@ case "$case_name" in
       run 20 trace --library "$library" --out "$work/traced" -- touch "$work/started"
       expect_code 2
       expect_one_line
-      expect_error '--library'
+      expect_error 'library /'
       [ ! -e "$work/started" ] || fail "the program was started although nothing could be recorded"
     done
     ;;
