@@ -20,17 +20,22 @@ struct Step {
 struct UnitSteps {
   Unit unit;
   const char* base;             // symbol of the base unit; "1" for a pure number
-  std::array<Step, 5> printed;  // largest first
+  std::array<Step, 7> printed;  // largest first
 };
 
 constexpr std::array unit_steps{
     UnitSteps{Unit::plain, "1", {{{0.0, 1.0, ""}}}},
     UnitSteps{Unit::count, "1", {{{0.0, 1.0, ""}}}},
     UnitSteps{Unit::percent, "1", {{{0.0, 100.0, "%"}}}},
-    UnitSteps{
-        Unit::seconds,
-        "s",
-        {{{0.9995, 1.0, "s"}, {0.9995e-3, 1e3, "ms"}, {0.9995e-6, 1e6, "us"}, {0.0, 1e9, "ns"}}}},
+    UnitSteps{Unit::seconds,
+              "s",
+              {{{172.8e3, 1.0 / 86.4e3, "days"},
+                {7200.0, 1.0 / 3600.0, "h"},
+                {600.0, 1.0 / 60.0, "min"},
+                {0.9995, 1.0, "s"},
+                {0.9995e-3, 1e3, "ms"},
+                {0.9995e-6, 1e6, "us"},
+                {0.0, 1e9, "ns"}}}},
     UnitSteps{Unit::hours, "h", {{{0.0, 1.0, "h"}}}},
     UnitSteps{Unit::bytes,
               "B",
@@ -166,8 +171,17 @@ std::string fixed(double value, int decimals) {
 }
 
 std::string format_money(const Number& amount, const std::string& currency) {
-  const std::string text = format_number(amount, Unit::dollars, {});
-  return text == "n/a" ? text : text + " " + currency;
+  const double size = std::abs(amount.value);
+  std::string text = format_number(amount, Unit::dollars, {});
+  if (text == "n/a") return text;
+  if (!amount.interval && size >= 1.0) {
+    text = fixed(amount.value, size < 99.995 ? 2 : 0);
+    const auto digits = static_cast<std::ptrdiff_t>(text.find('-') + 1);
+    for (auto at = std::ssize(text) - 3; size >= 99.995 && at > digits; at -= 3)
+      text.insert(static_cast<std::size_t>(at), ",");
+  }
+  if (currency != "USD") return text + " " + currency;
+  return text.starts_with('-') ? "-$" + text.substr(1) : "$" + text;
 }
 
 std::string format_quantity(const Number& number, Unit unit, int digits) {

@@ -134,7 +134,7 @@ std::map<int, std::string> marked_counts(const Decision& decision) {
     std::string& text = names[*count];
     text += text.empty() ? fmt::format("{}: {}", *count, what) : fmt::format(", {}", what);
   };
-  name(decision.rubric.chosen, decision.attributed() ? "taken" : "by the figures alone");
+  name(decision.rubric.chosen, "taken");
   name(decision.named.cheapest, "cheapest");
   name(decision.named.balanced, "balanced");
   name(decision.named.fastest, "fastest");

@@ -244,8 +244,8 @@ std::string waiting_line(const DecideView& view) {
       "price per hour, but is no bill, and a budget leaves it out.",
       per_hour(decision.request.bill->value_of_time),
       currency,
-      decision_money(lines.waiting, currency),
-      decision_money(lines.total(), currency),
+      format_money(number(lines.waiting), currency),
+      format_money(number(lines.total()), currency),
       count);
 }
 
@@ -297,7 +297,7 @@ const SpotCount& at_count(const DecideView& view, int count) {
 
 std::string expected(const DecideView& view, const SpotCount& at) {
   return fmt::format("expected {} and {:.3f} h",
-                     decision_money(*at.cost, view.options.currency),
+                     format_money(number(*at.cost), view.options.currency),
                      hours(at.plan->expected));
 }
 

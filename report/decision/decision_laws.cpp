@@ -90,7 +90,7 @@ std::string next_note(const NextMeasurement& next, const std::string& currency) 
   return text + fmt::format(
                     "for {} it narrows the interval of the count of least cost by {:.0f} "
                     "%, the most per {}.",
-                    decision_money(*next.cost, currency),
+                    format_money(number(*next.cost), currency),
                     100.0 * (1.0 - *next.width_after / *next.width_before),
                     currency);
 }

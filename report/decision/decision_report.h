@@ -54,7 +54,6 @@ inline double hours(Seconds time) {
 /// "0.162 h" on a curve in hours, "206 s" elsewhere.
 std::string decision_time(const DecideView& view, Seconds time);
 /// Three decimals, "4.173 EUR"; below a cent three digits, "0.000618 EUR".
-std::string decision_money(Dollars money, const std::string& currency);
 /// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
 /// for the work of the rows into one for 10^6 units of it.
 std::optional<double> million_work_scale(const Decision& decision);

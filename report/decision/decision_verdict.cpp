@@ -56,14 +56,34 @@ std::string chosen_as(const RubricResult& rubric) {
   return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
 }
 
+/// "; 64 saves 15.0 days for $46,400 more": the next count that is faster and passes every gate.
+std::string step_up(const DecideView& view, const DecisionRow& chosen) {
+  const auto excluded = [&](int count) {
+    return std::ranges::any_of(view.decision.rubric.exclusions, [=](const Exclusion& one) {
+      return std::ranges::count(one.counts, count) > 0;
+    });
+  };
+  for (const DecisionRow& row : view.decision.rows) {
+    const Seconds saved = chosen.wall().value - row.wall().value;
+    if (row.count <= chosen.count || saved <= Seconds(0.0) || excluded(row.count)) continue;
+    std::string text = fmt::format("; {} saves {}", row.count, decision_time(view, saved));
+    if (!row.cost || !chosen.cost) return text;
+    const Dollars more = row.cost->value - chosen.cost->value;
+    return text + (more > Dollars(0.0) ? " for " + decision_money(view, more) + " more"
+                                       : " and " + decision_money(view, -1.0 * more));
+  }
+  return "";
+}
+
 std::string headline(const DecideView& view, const DecisionRow& chosen) {
-  return fmt::format(fmt::runtime(view.decision.attributed()
-                                      ? "Take {}, {}: {}."
-                                      : "No recommendation; by the figures alone it would be {}, "
-                                        "{} ({})."),
-                     chosen.count,
-                     chosen_as(view.decision.rubric),
-                     figures(view, chosen));
+  const std::string& noun = view.decision.noun;
+  return fmt::format(
+      "Take {}{}, {}: {}{}.",
+      chosen.count,
+      noun.empty() ? "" : " " + noun.substr(0, noun.size() - (chosen.count == 1 ? 1 : 0)),
+      chosen_as(view.decision.rubric),
+      figures(view, chosen),
+      step_up(view, chosen));
 }
 
 std::string cause_line(const Decision& decision) {
@@ -157,7 +177,6 @@ std::string quality_line(const Decision& decision) {
 /// What an hour of waiting must be worth for larger counts to be the choice, where the bill has no
 /// price per hour and the cheapest count is asked for; else empty.
 std::string value_of_waiting_line(const DecideView& view) {
-  constexpr std::size_t most_named = 4;
   const auto& decision = view.decision;
   const auto& worth = decision.waiting;
   const auto objective = decision.rubric.objective;
@@ -171,11 +190,11 @@ std::string value_of_waiting_line(const DecideView& view) {
                : "Waiting counts for nothing in this choice. Were it worth something "
                  "(--value-of-time), the choice would be ";
   for (std::size_t i = 1; i < worth.size(); ++i) {
-    if (i > most_named && i + 1 < worth.size()) continue;
-    text += fmt::format("{}{} from {} an hour",
-                        i == 1 ? "" : ", ",
-                        worth[i].count,
-                        decision_money(Dollars(per_hour(worth[i].from)), view.options.currency));
+    text +=
+        fmt::format("{}{} from {} an hour",
+                    i == 1 ? "" : ", ",
+                    worth[i].count,
+                    format_money(number(Dollars(per_hour(worth[i].from))), view.options.currency));
   }
   return text + ".";
 }
@@ -358,7 +377,7 @@ std::string optimum_line(const ScalingLaw& law, int most_measured) {
 /// where the intervals do not separate them.
 Answer worth_it(const Decision& decision) {
   const auto& rubric = decision.rubric;
-  if (!rubric.chosen || !decision.attributed()) return Answer::unknown;
+  if (!rubric.chosen) return Answer::unknown;
   const int fewest = decision.rows.front().count;
   const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
   if (std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
@@ -412,13 +431,7 @@ Verdict judge_scaling(const Analysis& analysis) {
 
 std::string decision_time(const DecideView& view, Seconds time) {
   if (view.decision.coefficients) return fmt::format("{:.3f} h", hours(time));
-  return format_quantity(number(time), Unit::seconds, 4);
-}
-
-std::string decision_money(Dollars money, const std::string& currency) {
-  const double amount = money.value();
-  if (amount == 0.0 || std::abs(amount) >= cent) return fmt::format("{:.3f} {}", amount, currency);
-  return format_money(number(amount), currency);
+  return format_quantity(number(time), Unit::seconds);
 }
 
 std::optional<double> million_work_scale(const Decision& decision) {
@@ -435,8 +448,8 @@ std::optional<double> million_work_scale(const Decision& decision) {
 std::string decision_money(const DecideView& view, Dollars money) {
   const std::string& currency = view.options.currency;
   const auto scale = million_work_scale(view.decision);
-  return scale ? decision_money(money * *scale, currency) + " per 10^6 work"
-               : decision_money(money, currency);
+  return scale ? format_money(number(money * *scale), currency) + " per 10^6 work"
+               : format_money(number(money), currency);
 }
 
 std::string judged_knee(const KneeSet& knees) {
@@ -451,9 +464,13 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   std::vector<std::string>& lines = verdict.lines;
   if (decision.rubric.chosen) {
     verdict.headline = headline(view, decision.row(*decision.rubric.chosen));
-    verdict.answer = decision.attributed() ? Answer::yes : Answer::unknown;
+    verdict.answer = Answer::yes;
     if (!decision.attributed()) {
-      lines.push_back(fmt::format("Not recommended: {}.", decision.diagnosis.no_cause));
+      lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
+                                  decision.diagnosis.no_cause,
+                                  decision.rows.size() > 1 && decision.ledgers.empty()
+                                      ? ", or record two counts with `scaleworth trace`"
+                                      : ""));
     }
     lines.insert(lines.end(), {counts_line(view), rule_line(view), level_line(decision)});
   } else {

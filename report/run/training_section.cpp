@@ -273,7 +273,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
   json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
   json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
-    of("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
+    of("recommended", decision.rubric.chosen);
     of("by_figures", decision.rubric.chosen);
     of("objective", model::objective_name(decision.rubric.objective));
     FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);

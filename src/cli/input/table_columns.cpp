@@ -574,6 +574,15 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
 }
 
 model::TableKind kind_of(const Columns& columns) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 8> nouns{
+      {{"gpu", "GPUs"},
+       {"chip", "chips"},
+       {"node", "nodes"},
+       {"processor", "processors"},
+       {"worker", "workers"},
+       {"slice", "slices"},
+       {"rank", "ranks"},
+       {"user", "users"}}};
   model::TableKind kind;
   bool timed = false;
   bool parts_of_step = false;
@@ -585,6 +594,10 @@ model::TableKind kind_of(const Columns& columns) {
       kind.load_unit = 1.0 / column->factor;
     }
     if (column->nodes) kind.axis = model::Axis::nodes;
+    for (const auto& [word, noun] : nouns)
+      if (column->meaning == Meaning::count &&
+          joined_words(column->name).find(word) != std::string::npos)
+        kind.noun = noun;
     if (column->meaning == Meaning::time) {
       timed = true;
       if (of_step) kind.basis = model::TimeBasis::step;

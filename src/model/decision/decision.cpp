@@ -198,9 +198,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   Decision decision;
   decision.request = request;
   decision.scaling = scaling_of(table);
-  decision.basis = table.basis;
-  decision.axis = table.axis;
-  decision.load_unit = table.load_unit;
+  static_cast<TableKind&>(decision) = table;
   decision.ledgers = table.ledgers;
   decision.straggler = table.straggler;
   decision.remarks = table_remarks(table);

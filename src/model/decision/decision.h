@@ -32,13 +32,10 @@ struct PlainAmdahl {
   double predicted_at_largest = 1.0;  // speed-up
 };
 
-struct Decision {
+struct Decision : TableKind {
   DecisionRequest request;
   std::optional<Coefficients> coefficients;  // the rows were computed from these
   Scaling scaling = Scaling::strong;
-  TimeBasis basis = TimeBasis::run;
-  Axis axis = Axis::ranks;
-  double load_unit = 1.0;         // of a count
   std::vector<DecisionRow> rows;  // every count, ascending
   /// Of these, as `rows_of_same_quality`: that laws are fitted to and a verdict may name.
   std::vector<DecisionRow> compared;
@@ -73,7 +70,7 @@ struct Decision {
   const DecisionRow& row(int count) const;
   /// Null where no row has the count.
   const DecisionRow* find_row(int count) const;
-  /// Whether the curve's shape has a named reason, or needs none: else nothing is recommended.
+  /// Whether the curve's shape has a named reason, or needs none.
   bool attributed() const { return diagnosis.cause || diagnosis.no_loss; }
 };
 

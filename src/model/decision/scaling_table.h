@@ -186,6 +186,7 @@ struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
   double load_unit = 1.0;  // of a count; not 1 where loads are no whole numbers
+  std::string noun{};      // what is counted, "GPUs"; empty: not known
 };
 
 /// Ascending by count, at least one row.
