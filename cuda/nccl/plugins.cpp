@@ -87,6 +87,14 @@ ncclResult_t start_tuning(void** context,
   return ncclSuccess;
 }
 
+ncclResult_t start_tuning_v4(std::size_t /*ranks*/,
+                             std::size_t /*nodes*/,
+                             NcclLogger /*logger*/,
+                             void** context) {
+  *context = &plugin_state();
+  return ncclSuccess;
+}
+
 // Always success: another return fails the collective instead of falling back (2.28.9).
 ncclResult_t tune(void* /*context*/,
                   NcclFunction /*function*/,
@@ -158,12 +166,22 @@ scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5{"scaleworth",
                                                 &scaleworth::gpu::accept_end};
 
 __attribute__((visibility("default"), used))
+scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{"scaleworth",
+                                                &scaleworth::gpu::start_tuning_v4,
+                                                &scaleworth::gpu::tune,
+                                                &scaleworth::gpu::accept_end};
+
+__attribute__((visibility("default"), used))
 scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5{"scaleworth",
                                                 &scaleworth::gpu::start_profiling,
                                                 &scaleworth::gpu::start_event,
                                                 &scaleworth::gpu::accept_end,
                                                 &scaleworth::gpu::record_event_state,
                                                 &scaleworth::gpu::accept_end};
+
+__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
+    scaleworth::gpu::as_version_4<&scaleworth::gpu::start_profiling, &scaleworth::gpu::start_event>(
+        ncclProfiler_v5);
 }
 
 namespace scaleworth::gpu {

@@ -17,7 +17,9 @@
 // dynamic table of the executable.
 
 extern "C" {
+extern scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4;
 extern scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5;
+extern scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4;
 extern scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5;
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 #include <dlfcn.h>
 
@@ -146,7 +147,34 @@ TEST_CASE("both plugins are found in this program as NCCL looks for them", "[ncc
   REQUIRE(program != nullptr);
   CHECK(::dlsym(program, "ncclTunerPlugin_v5") == &ncclTunerPlugin_v5);
   CHECK(::dlsym(program, "ncclProfiler_v5") == &ncclProfiler_v5);
+  CHECK(::dlsym(program, "ncclTunerPlugin_v4") == &ncclTunerPlugin_v4);
+  CHECK(::dlsym(program, "ncclProfiler_v4") == &ncclProfiler_v4);
   ::dlclose(program);
+}
+
+TEST_CASE("NCCL 2.27 is answered by the versions before, with the same result", "[nccl]") {
+  const Quiet quiet;
+  void* context = nullptr;
+  REQUIRE(ncclTunerPlugin_v4.init(2, 1, nullptr, &context) == ncclSuccess);
+  CHECK(context == &plugin_state());
+  CHECK(ncclTunerPlugin_v4.get_collective_info == ncclTunerPlugin_v5.get_collective_info);
+  int mask = 1234;
+  REQUIRE(ncclProfiler_v4.init(&context, &mask, "", 1, 1, 2, 0, nullptr) == ncclSuccess);
+  plugin_state().start_watching();
+  CHECK(mask == 2);
+  NcclEvent event{};
+  event.kind = nccl_event_collective;
+  event.collective.algorithm = "RING";
+  event.collective.protocol = "LL128";
+  event.collective.channels = 6;
+  NcclEventV4 older{};
+  std::memcpy(static_cast<void*>(&older), &event, sizeof(older));
+  void* handle = nullptr;
+  REQUIRE(ncclProfiler_v4.start_event(context, &handle, &older) == ncclSuccess);
+  const NcclReport report = plugin_state().stop_watching();
+  REQUIRE(report.ran);
+  CHECK(report.ran->channels == 6);
+  plugin_state().offer_mask(nullptr);
 }
 
 TEST_CASE("a plugin of the user's stays, and what is lost is reported", "[nccl]") {
