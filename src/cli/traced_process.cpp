@@ -194,6 +194,14 @@ TracedEnvironment traced_environment(const TraceOptions& options,
         "{} was {}: that tool does not see the ranges of this run", nvtx_variable, ranges));
   }
   result.variables.emplace_back(nvtx_variable, own);
+  constexpr std::size_t longest =
+      254;  // NCCL cuts the rest (src/plugin/plugin_open.cc, 2.21 to 2.30)
+  if (own.size() > longest)
+    result.warnings.push_back(fmt::format(
+        "NCCL opens no plugin whose path is longer than {} characters: its algorithms and sequence "
+        "numbers are not recorded; install {} in a shorter folder",
+        longest,
+        library_name));
   if (const std::string plugin = of_another_tool(nccl_variable); plugin.empty()) {
     result.variables.emplace_back(nccl_variable, own);
   } else {

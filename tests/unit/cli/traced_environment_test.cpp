@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the traced program is told, and that the capture library reads it back.
 #include "src/cli/traced_process.h"
-
 #include "src/core/error.h"
 #include "tests/catch.h"
 
@@ -50,6 +49,17 @@ TEST_CASE("the capture library reads what the command said", "[trace]") {
   REQUIRE(settings.window.range == "epoch");
   REQUIRE_FALSE(settings.window.profiler_api);
   REQUIRE(settings.nccl_channels);
+}
+
+TEST_CASE("a library whose path NCCL would cut is said", "[trace]") {
+  const auto warnings = [](std::size_t length) {
+    const auto nothing = [](const char*) -> const char* { return nullptr; };
+    return traced_environment({}, "/job", "/" + std::string(length - 1, 'x'), "abc", nothing)
+        .warnings;
+  };
+  REQUIRE(warnings(254).empty());
+  REQUIRE(warnings(255).size() == 1);
+  REQUIRE(contains(warnings(255).front(), "longer than 254 characters"));
 }
 
 TEST_CASE("without a launcher's job the invocation is the run", "[trace]") {
