@@ -112,7 +112,7 @@ void add_wait(const CUpti_ActivitySynchronization2& record, Batch& batch) {
                              WaitKind::stream,
                              WaitKind::context};
   WaitRow row;
-  if (!take_times(record, row, batch)) return;
+  if (record.returnValue != 0 || !take_times(record, row, batch)) return;
   const auto type = static_cast<std::size_t>(record.type);
   row.kind = type < kinds.size() ? kinds[type] : WaitKind::other;
   row.correlation = record.correlationId;

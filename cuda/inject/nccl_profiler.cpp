@@ -64,6 +64,8 @@ ncclResult_t always_successful(Body body) {
   return ncclSuccess;
 }
 
+/// `further`: events beyond those of version 4.
+template <std::uint64_t further>
 ncclResult_t begin_communicator(void** context,
                                 std::uint64_t communicator,
                                 int* wanted_events,
@@ -73,7 +75,6 @@ ncclResult_t begin_communicator(void** context,
                                 int rank,
                                 NcclLogger /*logger*/) {
   *context = nullptr;
-  *wanted_events = 0;
   return always_successful([&] {
     Session* session = Session::of_process();
     if (session == nullptr) return;
@@ -88,15 +89,26 @@ ncclResult_t begin_communicator(void** context,
     creation.row.fields = collective_has_ranks;
     session->inbox().add(std::move(creation));
     std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
-                           nccl_event_network_operation | nccl_event_network_step;
+                           nccl_event_network_operation | nccl_event_network_step | further;
     // These cost a round of NCCL's network thread for each collective, even inside of a node.
     if (session->settings().nccl_channels) events |= nccl_event_kernel_channel;
+    // One mask for all communicators of the process: one that fails must not end the others'
+    // events.
     *wanted_events = static_cast<int>(events);
     *context = made.release();
   });
 }
 
+/// A graph that is captured launches nothing now; what it does later is reported again at every
+/// replay where the network takes part, on CUDA's thread, or never.
+bool is_captured(const NcclEvent& event) {
+  if (event.kind == nccl_event_collective_api) return event.collective_api.captured;
+  if (event.kind == nccl_event_point_to_point_api) return event.point_to_point_api.captured;
+  return NcclHandle(event.parent).kind() == Kind::captured;
+}
+
 void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
+  if (is_captured(event)) return NcclHandle::of_captured();
   auto report = report_of_event(context, event, realtime_ns(), this_thread());
   if (!report || !session.recording()) return nullptr;
   const std::uint64_t call = report->row.call;
@@ -206,42 +218,30 @@ ncclResult_t end_communicator(void* context) {
   return ncclSuccess;
 }
 
-ncclResult_t begin_communicator_v4(void** context,
-                                   int* wanted_events,
-                                   const char* communicator_name,
-                                   std::uint64_t communicator,
-                                   int nodes,
-                                   int ranks,
-                                   int rank,
-                                   NcclLogger logger) {
-  return begin_communicator(
-      context, communicator, wanted_events, communicator_name, nodes, ranks, rank, logger);
-}
-
-ncclResult_t start_event_v4(void* context, void** handle, NcclEventV4* event) {
-  NcclEvent same{};
-  std::memcpy(&same, event, sizeof(*event));
-  same.kind = event->kind;
-  return start_event(context, handle, &same);
+/// NCCL counts the calls of each function apart: a number that no two functions share.
+std::uint64_t numbered(std::uint64_t of_function, std::string_view function) {
+  constexpr std::string_view functions = "Reduce Broadcast AllGather ReduceScatter AllReduce";
+  return of_function * (functions.size() + 1) + (functions.find(function) + 1);  // 0 for another
 }
 }  // namespace
 
 NcclProfilerV4 nccl_profiler_v4() {
+  return as_version_4<&begin_communicator<0>, &start_event>(nccl_profiler_v5());
+}
+
+NcclProfilerV5 nccl_profiler_v5() {
   return {"scaleworth",
-          &begin_communicator_v4,
-          &start_event_v4,
+          &begin_communicator<0>,
+          &start_event,
           &stop_event,
           &record_event_state,
           &end_communicator};
 }
 
-NcclProfilerV5 nccl_profiler_v5() {
-  return {"scaleworth",
-          &begin_communicator,
-          &start_event,
-          &stop_event,
-          &record_event_state,
-          &end_communicator};
+NcclProfilerV5 nccl_profiler_v6() {
+  NcclProfilerV5 newer = nccl_profiler_v5();
+  newer.init = &begin_communicator<nccl_event_copy_engine>;  // of collectives that are copies
+  return newer;
 }
 
 std::optional<ReportedCollective> report_of_event(NcclContext& context,
@@ -249,14 +249,15 @@ std::optional<ReportedCollective> report_of_event(NcclContext& context,
                                                   std::uint64_t time_ns,
                                                   std::uint32_t thread) {
   ReportedCollective report{row_of(context, time_ns, thread), {}, {}, {}};
-  if (event.kind == nccl_event_collective) {
+  const bool copies = event.kind == nccl_event_copy_engine;
+  if (event.kind == nccl_event_collective || copies) {
     const NcclCollectiveEvent& collective = event.collective;
     report.function = text(collective.function);
-    report.algorithm = text(collective.algorithm);
-    report.protocol = text(collective.protocol);
-    report.row.channels = collective.channels;
+    report.algorithm = copies ? copy_engine_word : text(collective.algorithm);
+    report.protocol = copies ? std::string() : text(collective.protocol);
+    report.row.channels = copies ? 0 : collective.channels;
     report.row.root = static_cast<std::uint32_t>(collective.root);
-    report.row.sequence = context.collectives++;
+    report.row.sequence = numbered(collective.sequence, report.function);
     report.row.call = ++context.calls;
     report.row.fields = collective_has_sequence;
     const bool rooted = report.function == "Broadcast" || report.function == "Reduce";

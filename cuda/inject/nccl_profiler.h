@@ -10,18 +10,16 @@
 #include <array>
 
 namespace scaleworth::gpu {
-/// The tables of functions that NCCL looks for, 2.28 the newer one and 2.27 the older; every one of
+/// The tables of functions that NCCL looks for, 2.27, 2.28, and 2.29 and later; every one of
 /// them succeeds whatever happens.
 NcclProfilerV4 nccl_profiler_v4();
 NcclProfilerV5 nccl_profiler_v5();
+NcclProfilerV5 nccl_profiler_v6();
 
 struct NcclContext {
   std::uint64_t communicator = 0;
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
-  /// Collectives that were enqueued: the same number on all ranks, because NCCL requires the same
-  /// order of all of them.
-  std::atomic<std::uint64_t> collectives{0};
   /// Number of the last collective, send or receive, by which network operations name theirs; no
   /// other communicator of the process has the same.
   std::atomic<std::uint64_t> calls{0};
@@ -39,12 +37,23 @@ class NcclHandle {
  public:
   /// A call is a number and no address: network operations name it as their parent long after
   /// NCCL has ended the event.
-  enum class Kind : std::uintptr_t { none = 0, call = 1, operation = 2, step = 3, channel = 4 };
+  enum class Kind : std::uintptr_t {
+    none = 0,
+    call = 1,
+    operation = 2,
+    step = 3,
+    channel = 4,
+    captured = 5
+  };
 
   explicit NcclHandle(void* kept) : bits_(reinterpret_cast<std::uintptr_t>(kept)) {}
   static void* of_call(std::uint64_t number) {
     return reinterpret_cast<void*>((static_cast<std::uintptr_t>(number) << 3U) |
                                    static_cast<std::uintptr_t>(Kind::call));
+  }
+  /// Of a call while a graph is captured, and of all that names it as its parent.
+  static void* of_captured() {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(Kind::captured));
   }
   template <class Object>
   static void* of(Object* object, Kind kind) {

@@ -2,6 +2,7 @@
 #include "cuda/inject/session.h"
 
 #include <exception>
+#include <set>
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -44,7 +45,7 @@ void describe_window(std::uint32_t id, const std::string* name) {
 }
 
 std::uint32_t open_range(const std::string& name) {
-  static std::atomic<std::uint32_t> ids{0};
+  static std::atomic<std::uint32_t> ids{1U << 31U};  // CUPTI's markers count from 1
   const std::uint32_t id = ++ids;
   describe_window(id, &name);
   note(id, MarkPhase::opened, name);
@@ -66,14 +67,25 @@ auto quietly(Body body) noexcept -> decltype(body()) {
   }
 }
 
+/// Registered texts, whose addresses are the handles; one that CUPTI gave before is not among them.
+/// NVTX has no call that gives a text back.
+struct Registered {
+  std::mutex mutex;
+  std::set<const std::string*> texts;
+};
+Registered& registered() {
+  static Registered* const one = new Registered;
+  return *one;
+}
+
 std::string message(const nvtxEventAttributes_t* attributes) {
   if (attributes == nullptr) return {};
   if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII && attributes->message.ascii != nullptr)
     return attributes->message.ascii;
-  if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED &&
-      attributes->message.registered != nullptr)
-    return *reinterpret_cast<const std::string*>(attributes->message.registered);
-  return {};
+  if (attributes->messageType != NVTX_MESSAGE_TYPE_REGISTERED) return {};
+  const auto* text = reinterpret_cast<const std::string*>(attributes->message.registered);
+  const std::scoped_lock lock(registered().mutex);
+  return registered().texts.contains(text) ? *text : std::string();
 }
 
 int push(std::uint64_t domain, const std::string& name) {
@@ -124,9 +136,11 @@ void NVTX_API end_in_domain(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t id) {
   end_range(id);
 }
 nvtxStringHandle_t NVTX_API register_text(nvtxDomainHandle_t /*domain*/, const char* text) {
-  // NVTX has no call that gives a registered string back.
   return quietly([&] {
-    return reinterpret_cast<nvtxStringHandle_t>(new std::string(text == nullptr ? "" : text));
+    const std::scoped_lock lock(registered().mutex);
+    auto* kept = new std::string(text == nullptr ? "" : text);
+    registered().texts.insert(kept);
+    return reinterpret_cast<nvtxStringHandle_t>(kept);
   });
 }
 
@@ -147,7 +161,6 @@ class FunctionTable {
   unsigned int size_ = 0;
   bool found_ = false;
 };
-}  // namespace
 
 int listen_to_ranges(void* export_table) {
   if (export_table == nullptr) return 0;
@@ -170,5 +183,49 @@ int listen_to_ranges(void* export_table) {
   domains.set(NVTX_CBID_CORE2_DomainRangeEnd, &end_in_domain);
   domains.set(NVTX_CBID_CORE2_DomainRegisterStringA, &register_text);
   return 1;
+}
+
+/// The tables that CUPTI has, one for each library of the process with an NVTX of its own.
+struct TablesOfCupti {
+  std::mutex mutex;
+  std::vector<void*> tables;
+};
+TablesOfCupti& of_cupti() {
+  static TablesOfCupti* const one = new TablesOfCupti;
+  return *one;
+}
+
+/// Null where ranges have to do without it.
+const Cupti* cupti_for_ranges() {
+  const Session* session = Session::existing();
+  const std::optional<bool> traces = session == nullptr ? std::nullopt : session->traces_device();
+  if (traces == false || Session::refused()) return nullptr;
+  std::vector<std::string> problems;
+  const auto chosen = choose_cupti(trace::from_variables(&std::getenv, problems).cupti);
+  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen);
+  if (cupti == nullptr) return nullptr;
+  return (*cupti)->version_number == defective_cupti && !traces ? nullptr : cupti->get();
+}
+}  // namespace
+
+int start_ranges(void* export_table) {
+  const std::scoped_lock lock(of_cupti().mutex);
+  const Cupti* cupti = cupti_for_ranges();
+  if (cupti == nullptr || cupti->nvtx_initialize == nullptr ||
+      cupti->nvtx_initialize(export_table) == 0)
+    return listen_to_ranges(export_table);
+  of_cupti().tables.push_back(export_table);
+  return 1;
+}
+
+int start_range_payloads(void* module) {
+  const Cupti* cupti = cupti_for_ranges();
+  if (cupti == nullptr || cupti->nvtx_extension_initialize == nullptr) return 0;
+  return cupti->nvtx_extension_initialize(module);
+}
+
+void take_ranges_from_cupti() {
+  const std::scoped_lock lock(of_cupti().mutex);
+  for (void* table : std::exchange(of_cupti().tables, {})) listen_to_ranges(table);
 }
 }  // namespace scaleworth::gpu

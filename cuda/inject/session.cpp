@@ -19,9 +19,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
-constexpr std::size_t most_waiting = 16;
-constexpr std::size_t first_buffers = 2;
+// CUPTI hands a buffer over when it is full, or at a flush when none of its records is open: a
+// small one is lost for less time when the process is killed.
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
+constexpr std::size_t most_waiting = 128;
+constexpr std::size_t first_buffers = 4;
 constexpr std::size_t rows_before_writing = 1U << 17U;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
 
@@ -48,6 +50,10 @@ Session::Session(trace::CaptureSettings settings)
 
 Session* Session::existing() {
   return session_of_process;
+}
+
+bool Session::refused() {
+  return process_refused;
 }
 
 Session* Session::of_process() {
@@ -128,6 +134,7 @@ void Session::trace_device() {
     print_problem(reason);
   }
   device_tried_ = tracer_ != nullptr ? 1 : 2;
+  if (tracer_ == nullptr) take_ranges_from_cupti();
   follow_window("start");
 }
 
@@ -230,6 +237,22 @@ void Session::print_failure(const std::string& failure) {
   if (file_.is_open() && file_.append(bytes_).empty()) lost_bytes_ = 0;
 }
 
+/// Says so when NCCL launches kernels and CUPTI hands over nothing: every launch leaves some 300
+/// bytes, so that many would have filled several buffers, and at the end even one comes.
+void Session::watch_buffers(bool last) {
+  constexpr std::uint64_t most_without = 4 * buffer_bytes / 300;
+  for (const auto& row : batch_.collectives) calls_of_nccl_ += row.call != 0 ? 1 : 0;
+  const std::uint64_t handed_over = buffers_.handed_over();
+  if (handed_over != handed_over_) calls_of_nccl_ = 0;
+  handed_over_ = handed_over;
+  if (tracer_ == nullptr || calls_of_nccl_ < (last ? 1 : most_without)) return;
+  if (std::exchange(reported_silence_, true)) return;
+  batch_.facts.emplace_back(
+      "remark",
+      "NCCL launched kernels and CUPTI gave no records of them: another tool of this process took "
+      "its buffers or switched its records off; run without it");
+}
+
 void Session::write_period(bool last) {
   const Tracer* tracer = tracer_;
   if (tracer != nullptr) tracer->flush(last);
@@ -237,6 +260,7 @@ void Session::write_period(bool last) {
   inbox_.empty_into(batch_, [this](std::string_view text, trace::recording::Batch& to) {
     return decoder_.name(text, to);
   });
+  watch_buffers(last);
   batch_.clocks.push_back(read_clocks());
   const auto add_loss = [this](const char* name, std::uint64_t count) {
     if (count > 0) batch_.losses.emplace_back(name, count);

@@ -151,6 +151,9 @@ class Session {
   /// The same without making one.
   static Session* existing();
 
+  /// Whether nothing is recorded of this process, as of a forked child.
+  static bool refused();
+
   /// Subscribes to CUPTI, once; what is not available is written to the file.
   void trace_device();
   /// Whether this session has CUPTI; absent before `trace_device` has tried.
@@ -182,6 +185,7 @@ class Session {
   void write_period(bool last);
   void drain();
   void write(bool last);
+  void watch_buffers(bool last);
   void print_failure(const std::string& failure);
   void wake() const;
 
@@ -203,23 +207,31 @@ class Session {
   std::atomic<int> signal_{0};
   int wake_descriptor_ = -1;
   int finished_descriptor_ = -1;
-  std::uint64_t lost_bytes_ = 0;  // by failed writes, not yet reported
+  std::uint64_t lost_bytes_ = 0;     // by failed writes, not yet reported
+  std::uint64_t handed_over_ = 0;    // buffers, when NCCL's calls were last counted from 0
+  std::uint64_t calls_of_nccl_ = 0;  // since then
   bool reported_write_failure_ = false;
+  bool reported_silence_ = false;
 };
 
 /// Passes NVTX ranges that CUPTI's callbacks report to the session's window. A message that is a
 /// registered string is known when the registration was seen.
 std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session);
 
-/// NVTX ranges without CUPTI, for a process whose CUPTI another tool has: installs listeners into
-/// the table that NVTX 3 hands to injection libraries; ranges with names of one-byte characters go
-/// to the session's inbox and window. Returns 1 (NVTX: success), 0 when the table lacks a function.
-int listen_to_ranges(void* export_table);
+/// NVTX's ranges from now on, of the program or library whose NVTX 3 hands over this table: by
+/// CUPTI, which records them and NCCL's payloads, else by a listener of our own that sends ranges
+/// with names of one-byte characters to the session's inbox and window. Returns 1 (NVTX: success),
+/// 0 when the table lacks a function.
+int start_ranges(void* export_table);
+/// Payloads of ranges, which only CUPTI reads.
+int start_range_payloads(void* module);
+/// Where CUPTI was refused after the first ranges: our own listener for those that CUPTI has.
+void take_ranges_from_cupti();
 
 /// At exit and on SIGTERM and SIGINT the recording is ended, a forked child leaves it to the
 /// parent. Handlers that the program has installed before are called as they would have been;
-/// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses at most one
-/// period.
+/// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses one period, and
+/// buffers that CUPTI kept.
 void watch_exit_paths();
 
 /// A process's place in its job by a launcher's variables.

@@ -94,6 +94,16 @@ class Listener {
         const auto& domain_call = as<nvtxDomainRangePushEx_params>(call);
         return push(number_of(domain_call.domain), message(domain_call.core.eventAttrib));
       }
+      case CUPTI_CBID_NVTX_nvtxRangeStartA:
+        return start(as<nvtxRangeStartA_params>(call).message, data);
+      case CUPTI_CBID_NVTX_nvtxRangeStartEx:
+        return start(message(as<nvtxRangeStartEx_params>(call).eventAttrib), data);
+      case CUPTI_CBID_NVTX_nvtxDomainRangeStartEx:
+        return start(message(as<nvtxDomainRangeStartEx_params>(call).core.eventAttrib), data);
+      case CUPTI_CBID_NVTX_nvtxRangeEnd:
+        return close({0, 0, as<nvtxRangeEnd_params>(call).id});
+      case CUPTI_CBID_NVTX_nvtxDomainRangeEnd:
+        return close({0, 0, as<nvtxDomainRangeEnd_params>(call).core.id});
       case CUPTI_CBID_NVTX_nvtxRangePop:
         return pop(0);
       case CUPTI_CBID_NVTX_nvtxDomainRangePop:
@@ -127,19 +137,31 @@ class Listener {
     registered_[*static_cast<const nvtxStringHandle_t*>(result)] = text;
   }
 
+  void open(const std::string& name, const RangeKey& key) {
+    if (name.empty()) return;
+    session_.window().range_opened(name, key);
+    session_.follow_window("NVTX range");
+  }
+
+  void close(const RangeKey& key) {
+    session_.window().range_closed(key);
+    session_.follow_window("NVTX range");
+  }
+
   void push(std::uint64_t domain, const std::string& name) {
     const std::uint64_t depth = ++depth_of(domain);
-    if (name.empty()) return;
-    session_.window().range_opened(name, {this_thread(), domain, depth});
-    session_.follow_window("NVTX range");
+    open(name, {this_thread(), domain, depth});
   }
 
   void pop(std::uint64_t domain) {
     std::uint64_t& depth = depth_of(domain);
-    if (depth == 0) return;
-    session_.window().range_closed({this_thread(), domain, depth});
-    --depth;
-    session_.follow_window("NVTX range");
+    if (depth > 0) close({this_thread(), domain, depth--});
+  }
+
+  /// A range that any thread may end, known by the number that NVTX returned.
+  void start(const std::string& name, const CUpti_NvtxData& data) {
+    const auto* id = static_cast<const nvtxRangeId_t*>(data.functionReturnValue);
+    if (id != nullptr) open(name, {0, 0, *id});
   }
 
   Session& session_;

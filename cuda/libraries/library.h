@@ -162,10 +162,11 @@ Outcome<OpenedLibrary> open_library(const LibraryNames& names,
 
 /// Opens a library into a table derived from OpenedLibrary; `fill` makes it, with its version.
 template <class Table>
-Outcome<std::shared_ptr<const Table>> open_table(const LibraryNames& names,
-                                                 const std::string& user_path,
-                                                 const SearchScope& scope,
-                                                 void (*fill)(const SharedLibrary&, Table&)) {
+Outcome<std::shared_ptr<const Table>> open_table(
+    const LibraryNames& names,
+    const std::string& user_path,
+    const SearchScope& scope,
+    const std::function<void(const SharedLibrary&, Table&)>& fill) {
   auto table = std::make_shared<Table>();
   Outcome<OpenedLibrary> opened =
       open_library(names, user_path, scope, [&](const SharedLibrary& library) {

@@ -4,6 +4,7 @@
 #include "tests/unit/cuda/inject/run_traced.h"
 
 #include <csignal>
+#include <filesystem>
 
 #include <sys/wait.h>
 
@@ -56,7 +57,8 @@ TEST_CASE("each rank's process has a file that knows its rank and its collective
     const trace::Communication& all_reduce = recording.communications.front();
     REQUIRE(all_reduce.kind == attribution::CollectiveKind::all_reduce);
     REQUIRE(all_reduce.input_bytes == 2000);
-    REQUIRE(all_reduce.sequence == 0);
+    REQUIRE(all_reduce.sequence);
+    REQUIRE(all_reduce.sequence == traced.recordings[0].communications.front().sequence);
     REQUIRE(recording.groups.at(all_reduce.group).size == 3);
   }
 }
@@ -182,10 +184,103 @@ TEST_CASE("another tool at CUPTI is named, and NCCL and ranges are recorded with
   REQUIRE(recording.groups.size() == 1);
 }
 
+TEST_CASE("ranges before the first call of CUDA do not stop the program", "[capture]") {
+  const Traced traced = run_traced({"nvtx", "init", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("the first range of a forked child does not start CUPTI in it", "[capture]") {
+  const Traced traced = run_traced({"init", "fork_range", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("ranges are recorded where they come first and CUPTI is refused later", "[capture]") {
+  const Traced traced =
+      run_traced({"nvtx", "init", "nvtx"}, {{"FAKE_CUPTI_TAKEN_BY", "CUPTI for Kineto"}});
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(traced.recordings.front().step_marks.size() == 1);
+}
+
+constexpr const char* of_cuda_12_8 =
+    "lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12";
+constexpr const char* of_cuda_13 = "lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13";
+
+/// A virtual environment with CUPTI of CUDA 12.8 and, searched later, of CUDA 13, both fakes; the
+/// program works with `used`.
+Traced run_beside(const std::vector<std::string>& words, const char* used, bool named = false) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "scaleworth-cupti-XXXXXX").string();
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  for (const char* file : {of_cuda_12_8, of_cuda_13}) {
+    fs::create_directories((fs::path(folder) / file).parent_path());
+    fs::copy(FAKE_CUPTI, fs::path(folder) / file);
+  }
+  const std::string path = folder + "/" + used;
+  Traced traced = run_traced(words,
+                                   {{"VIRTUAL_ENV", folder}, {"TRACED_CUPTI", path}},
+                                   [&](auto& settings) { settings.cupti = named ? path : ""; });
+  fs::remove_all(folder);
+  return traced;
+}
+
+TEST_CASE("an older CUPTI in the virtual environment does not hide a newer one", "[capture]") {
+  const Traced traced = run_beside({"init", "threads"}, of_cuda_13);
+  REQUIRE(traced.recordings.size() == 1);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("CUPTI of CUDA 12.8 is usable", "[capture]") {
+  const Traced traced = run_beside({"init", "threads"}, of_cuda_12_8, true);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("the program's own profiler does not share our copy of CUPTI", "[capture]") {
+  const Traced traced = run_beside({"own_copy"}, of_cuda_13);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+}
+
+TEST_CASE("buffers that another client has taken are said", "[capture]") {
+  const Traced traced = run_traced({"init", "take_buffers", "all_reduce"});
+  REQUIRE(has_remark(traced.recordings.front(), "CUPTI gave no records of them"));
+  REQUIRE_FALSE(has_remark(run_traced({"init", "all_reduce"}).recordings.front(),
+                           "CUPTI gave no records of them"));
+}
+
+TEST_CASE("CUPTI's first release of CUDA 13 is warned of", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_VERSION", "130000"}});
+  REQUIRE(has_remark(traced.recordings.front(), "has defects"));
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("a call that a graph captures is left to the graph", "[capture]") {
+  const Traced traced = run_traced({"init", "captured_all_reduce"});
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE_FALSE(recording.losses.contains("collective_calls_without_their_kernel"));
+}
+
+TEST_CASE("a communicator that is not recorded leaves the others' events on", "[capture]") {
+  const Traced traced = run_traced({"two_communicators"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+}
+
+TEST_CASE("steps that are started and ended open the window too", "[capture]") {
+  const Traced traced = run_traced({"init", "started_steps"}, {}, [](auto& settings) {
+    settings.window.steps = {1, 2};
+  });
+  REQUIRE(kernels(traced.recordings.front()) == 20);
+}
+
 TEST_CASE("records of another major version of CUPTI are refused with the reason", "[capture]") {
   const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_VERSION", "140000"}});
   REQUIRE(WIFEXITED(traced.status));
-  REQUIRE(has_remark(traced.recordings.front(), "is not of CUDA 13"));
+  REQUIRE(has_remark(traced.recordings.front(), "is not of CUDA 12.8 to 13"));
 }
 
 TEST_CASE("records that CUPTI lost are counted", "[capture]") {

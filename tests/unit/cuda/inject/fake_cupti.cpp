@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
 #include <generated_nvtx_meta.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ struct State {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::set<CUpti_ActivityKind> kinds;
   bool nvtx_callbacks = false;
+  int subscribers = 0;
+  pid_t subscribed_in = 0;
   bool profiler_callbacks = false;
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0;
@@ -162,6 +165,57 @@ void fake_range_pop() {
   s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePop, &data);
 }
 
+std::uint64_t fake_range_start(const char* name) {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  const nvtxRangeId_t id = 1000 + ++s.marker;
+  if (s.nvtx_callbacks) {
+    const nvtxRangeStartA_params parameters{name};
+    const CUpti_NvtxData data{"nvtxRangeStartA", &parameters, &id};
+    s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangeStartA, &data);
+  }
+  put_marker(name, static_cast<std::uint32_t>(id - 1000), CUPTI_ACTIVITY_FLAG_MARKER_START);
+  return id;
+}
+
+void fake_range_end(std::uint64_t id) {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  put_marker(nullptr, static_cast<std::uint32_t>(id - 1000), CUPTI_ACTIVITY_FLAG_MARKER_END);
+  if (!s.nvtx_callbacks) return;
+  const nvtxRangeEnd_params parameters{id};
+  const CUpti_NvtxData data{"nvtxRangeEnd", &parameters, nullptr};
+  s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangeEnd, &data);
+}
+
+int fake_subscribers() {
+  return state().subscribers;
+}
+
+// cuptiActivityRegisterCallbacks replaces the functions that were registered before.
+void fake_take_buffers() {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  hand_out();
+  s.request = [](std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
+    *size = 4096;
+    *buffer = static_cast<std::uint8_t*>(std::calloc(1, *size));
+    *most = 0;
+  };
+  s.complete = [](CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+    std::free(buffer);
+  };
+}
+
+// As libcupti 13.0.1: this entry initialises what the other one needs and does not make itself.
+int InitializeInjectionNvtx2(void* /*export_table*/) {
+  if (state().subscribers > 0 && state().subscribed_in != ::getpid()) std::abort();
+  return 1;
+}
+int cuptiNvtxInitialize2(void* /*export_table*/) {
+  std::abort();
+}
+
 void fake_profiler(int start) {
   State& s = state();
   if (!s.profiler_callbacks) return;
@@ -182,6 +236,12 @@ std::uint64_t fake_flushes() {
 
 CUptiResult cuptiGetVersion(std::uint32_t* version) {
   const std::size_t wanted = number("FAKE_CUPTI_VERSION");
+  constexpr std::uint32_t cuda_12_8 = 26;
+  Dl_info own{};
+  const bool older = ::dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &own) != 0 &&
+                     std::string(own.dli_fname).ends_with(".12");
+  if (older) *version = cuda_12_8;
+  if (older) return CUPTI_SUCCESS;
   *version = wanted != 0 ? static_cast<std::uint32_t>(wanted) : CUPTI_API_VERSION;
   return CUPTI_SUCCESS;
 }
@@ -202,6 +262,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
     std::strncpy(parameters->oldSubscriberName, other, parameters->oldSubscriberSize);
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
+  ++state().subscribers;
+  state().subscribed_in = ::getpid();
   state().callback = callback;
   state().user = user;
   state().dropped = number("FAKE_CUPTI_DROPPED");
