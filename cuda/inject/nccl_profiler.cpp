@@ -229,19 +229,13 @@ NcclProfilerV4 nccl_profiler_v4() {
   return as_version_4<&begin_communicator<0>, &start_event>(nccl_profiler_v5());
 }
 
-NcclProfilerV5 nccl_profiler_v5() {
+NcclProfilerV5 nccl_profiler_v5(bool copies) {
   return {"scaleworth",
-          &begin_communicator<0>,
+          copies ? &begin_communicator<nccl_event_copy_engine> : &begin_communicator<0>,
           &start_event,
           &stop_event,
           &record_event_state,
           &end_communicator};
-}
-
-NcclProfilerV5 nccl_profiler_v6() {
-  NcclProfilerV5 newer = nccl_profiler_v5();
-  newer.init = &begin_communicator<nccl_event_copy_engine>;  // of collectives that are copies
-  return newer;
 }
 
 std::optional<ReportedCollective> report_of_event(NcclContext& context,

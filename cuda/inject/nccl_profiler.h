@@ -13,8 +13,8 @@ namespace scaleworth::gpu {
 /// The tables of functions that NCCL looks for, 2.27, 2.28, and 2.29 and later; every one of
 /// them succeeds whatever happens.
 NcclProfilerV4 nccl_profiler_v4();
-NcclProfilerV5 nccl_profiler_v5();
-NcclProfilerV5 nccl_profiler_v6();
+/// `copies`: with the events of version 6, of collectives that run as copies.
+NcclProfilerV5 nccl_profiler_v5(bool copies = false);
 
 struct NcclContext {
   std::uint64_t communicator = 0;

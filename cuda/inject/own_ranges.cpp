@@ -187,7 +187,7 @@ int listen_to_ranges(void* export_table) {
 
 /// The tables that CUPTI has, one for each library of the process with an NVTX of its own.
 struct TablesOfCupti {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // CUPTI may start the driver, which calls InitializeInjection
   std::vector<void*> tables;
 };
 TablesOfCupti& of_cupti() {

@@ -28,7 +28,6 @@ constexpr std::size_t rows_before_writing = 1U << 17U;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
 
 std::atomic<Session*> session_of_process{nullptr};
-std::atomic<bool> process_refused{false};
 
 void raise_event(int descriptor) {
   const std::uint64_t one = 1;
@@ -52,15 +51,11 @@ Session* Session::existing() {
   return session_of_process;
 }
 
-bool Session::refused() {
-  return process_refused;
-}
-
 Session* Session::of_process() {
   static std::mutex making;
-  if (session_of_process != nullptr || process_refused) return session_of_process;
+  if (session_of_process != nullptr || refused_) return session_of_process;
   const std::scoped_lock lock(making);
-  if (session_of_process != nullptr || process_refused) return session_of_process;
+  if (session_of_process != nullptr || refused_) return session_of_process;
   try {
     std::vector<std::string> problems;
     trace::CaptureSettings settings = trace::from_variables(&std::getenv, problems);
@@ -69,10 +64,10 @@ Session* Session::of_process() {
     if (session->start()) {
       session_of_process = session;
     } else {
-      process_refused = true;  // and the session is left as it is: too small to matter
+      refused_ = true;  // and the session is left as it is: too small to matter
     }
   } catch (const std::exception& error) {
-    process_refused = true;
+    refused_ = true;
     print_problem(error.what());
   }
   return session_of_process;
@@ -187,7 +182,7 @@ void Session::wake() const {
 void Session::forked() {
   Tracer::release_buffers();
   session_of_process = nullptr;
-  process_refused = true;
+  refused_ = true;
   file_.abandon();
 }
 

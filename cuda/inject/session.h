@@ -152,7 +152,7 @@ class Session {
   static Session* existing();
 
   /// Whether nothing is recorded of this process, as of a forked child.
-  static bool refused();
+  static bool refused() { return refused_; }
 
   /// Subscribes to CUPTI, once; what is not available is written to the file.
   void trace_device();
@@ -180,6 +180,7 @@ class Session {
 
  private:
   explicit Session(trace::CaptureSettings settings);
+  static inline std::atomic<bool> refused_{false};
   bool start();
   void write_until_finished();
   void write_period(bool last);

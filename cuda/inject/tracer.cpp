@@ -113,20 +113,16 @@ std::string copy_in_memory(const std::string& file) {
 }
 
 Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named) {
-  const std::uint32_t driver = driver_major();
+  const std::uint32_t newest = std::min(driver_major(), newest_major);
   const std::vector<std::string> loaded = loaded_copies();
   const auto open = [&](const std::string& file, std::uint32_t lowest) {
     return open_cupti(file, {}, [&](std::uint32_t version) {
       const std::uint32_t major = version < per_major ? 12 : version / per_major;
-      if (version < cuda_12_8 || major > newest_major)
+      if (version < std::max(lowest, cuda_12_8) || major > newest)
         throw UnusableLibrary(
-            fmt::format("API {} is not of CUDA 12.8 to {}, whose records this scaleworth reads",
+            fmt::format("API {} is not of CUDA 12.8 to {}, as scaleworth reads and the driver runs",
                         version,
-                        newest_major));
-      if (major > driver)
-        throw UnusableLibrary(
-            fmt::format("it is of CUDA {}, and the driver of CUDA {}", major, driver));
-      if (version < lowest) throw UnusableLibrary(fmt::format("API {} is older", version));
+                        newest));
     });
   };
   auto found = open(named, named.empty() ? defective_cupti + 1 : cuda_12_8);
