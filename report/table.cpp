@@ -26,6 +26,13 @@ bool is_numeric(const Table& table, std::size_t index) {
   });
 }
 
+bool is_zero(const std::vector<const Row*>& rows, std::size_t index) {
+  return std::ranges::all_of(rows, [index](const Row* row) {
+    const auto* number = std::get_if<Number>(&row->cells[index]);
+    return number && number->value == 0.0;
+  });
+}
+
 std::string print_cell(const Cell& cell, const Column& column, const Scale& scale) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   const auto* number = std::get_if<Number>(&cell);
@@ -60,7 +67,7 @@ Printed print_table(const Table& table, bool detail) {
   printed.rows.resize(shown.size());
   for (std::size_t index = 0; index < table.columns.size(); ++index) {
     const Column& column = table.columns[index];
-    if (column.detail && !detail) continue;
+    if ((column.detail && !detail) || (column.nonzero && is_zero(shown, index))) continue;
     const bool numeric = is_numeric(table, index);
     const Scale scale = column_scale(shown, index, column.unit);
     const bool unit_in_header = numeric && !column.own_scale && !scale.symbol.empty();

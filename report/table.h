@@ -33,6 +33,7 @@ struct Column {
   int digits = 3;                    // significant digits of a number without interval
   std::optional<int> decimals = {};  // places after the point instead, in the column's scale
   bool optional = false;             // `make_table` leaves it out where every cell is absent
+  bool nonzero = false;              // printed only where some cell is not 0
   std::string summary = {};          // header in the one-page summary; empty: left out of it
   bool summary_own_scale = false;    // as `own_scale`, in the summary
   bool only_summary = false;         // left out of the report itself
@@ -43,6 +44,7 @@ struct Column {
   Column in_own_scale() const { return with(&Column::own_scale, true); }
   Column as_detail() const { return with(&Column::detail, true); }
   Column if_present() const { return with(&Column::optional, true); }
+  Column unless_zero() const { return with(&Column::nonzero, true); }
   Column in_summary(std::string as) const { return with(&Column::summary, std::move(as)); }
   Column only_in_summary() const { return in_summary(header).with(&Column::only_summary, true); }
 

@@ -115,9 +115,10 @@ Attributed attribute(const Job& job) {
   result.collectives = all.waits.collectives;
   place_in_steps(all.steps, result.collectives);
   result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
-  result.stragglers = find_stragglers(job, all.steps, all.waits, all.alignment, result.ledger);
-  EfficiencyResult efficiency =
-      measure_efficiency(job, all.steps, all.waits, all.alignment, result.stragglers);
+  const JobReplay replay(job, all.steps, all.waits, all.alignment);
+  result.stragglers = find_stragglers(replay, result.ledger);
+  result.slow_fabric = find_slow_fabric(job, all.steps, all.waits, all.alignment);
+  EfficiencyResult efficiency = measure_efficiency(replay, result.stragglers);
   result.efficiency = std::move(efficiency.efficiency);
   result.efficiency_reason = std::move(efficiency.reason);
   number_ranks(RankNumbers(job), result);

@@ -91,7 +91,11 @@ void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) 
     if (one.sender) number(*one.sender);
     if (one.last_arriver) number(*one.last_arriver);
   }
-  for (attribution::Straggler& one : result.stragglers.stragglers) number(one.rank);
+  for (attribution::SlowFabric& one : result.slow_fabric) std::ranges::for_each(one.ranks, number);
+  for (attribution::Straggler& one : result.stragglers.stragglers) {
+    number(one.rank);
+    for (Rank& member : one.members) number(member);
+  }
   if (result.efficiency)
     for (attribution::Efficiency::PathShare& one : result.efficiency->critical_path)
       number(one.rank);

@@ -113,11 +113,22 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
 
 void straggler(Fields& json, const AttributionView& view, const attribution::Straggler& one) {
   json.named("straggler");
-  json("rank", one.rank);
+  json("rank", one.rank, "Of several the first.");
+  json("level",
+       attribution::late_unit_name(one.level),
+       "rank, pipeline stage, host, replica or rotating load.");
+  json("unit", one.unit, or_null);
+  std::vector<int> members;
+  for (const Rank member : one.members) members.push_back(member.index);
+  json("members", members, "Ranks of a level above rank.");
+  json("saved_ns", one.saved, "Of the mean step, by a replay in which it alone is not late.");
   json("waited_ns", one.waited, "By all ranks, exposed or not.");
   json("exposed_ns", one.exposed);
   json("exposed_per_step_ms", one.exposed_per_step_ms, "Of the average waiting rank.", or_null);
-  json("gpu_seconds", one.gpu_seconds, "Exposed, over GPUs, over the recording.", or_null);
+  json("gpu_seconds",
+       one.gpu_seconds,
+       "Its part of the stragglers' saved_ns, over GPUs and steps; without replay exposed_ns.",
+       or_null);
   json("share_of_gpu_time", share_of_gpu_time(view, one));
   json("lost_usd_per_hour", lost_per_hour(view, one), "Per hour of the whole job.");
   json("collectives", one.collectives, "At which it came last.");
@@ -142,6 +153,7 @@ void stragglers(Fields& json, const AttributionView& view) {
   json("recurrence",
        recurrences[static_cast<std::size_t>(report.recurrence)],
        one_of("one rank|rotating|too few steps"));
+  json("saved_ns", report.saved, "Of the mean step, by a replay in which none of them is late.");
   const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
   json.array("stragglers", report.stragglers, priced, "The most expensive first.");
   std::vector<PairWait> matrix = pair_waits(view.attribution);
@@ -275,6 +287,12 @@ void document(Fields& json, const AttributionView& view) {
   json("input", view.options.input, "What was attributed, as on the command line.", or_null);
   json("price_usd_per_gpu_hour", per_hour(view.price_per_gpu));
   put_verdict(json, judge_attribution(view), verdict_words);
+  json.array("advice", advice_for(view), [](Fields& entry, const Advice& one) {
+    entry("cause", one.cause);
+    entry("text", one.text, "What to try.");
+    entry("url", one.url);
+    entry("gain", one.gain, "Of the step, at most, by the replay.");
+  });
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
   json.sentence("Means over the steps that count; null without steps.");
@@ -287,6 +305,13 @@ void document(Fields& json, const AttributionView& view) {
       "how exposed_undivided_ns divides into wait and transfer is not known.");
   json.array("ledger", job.ledger, ledger);
   json.object("stragglers", view, stragglers);
+  json.sentence("Transfers slower than the fastest of that kind, size and number of ranks.");
+  json.array("slow_fabric", job.slow_fabric, [](Fields& entry, const auto& one) {
+    entry("ranks", one.ranks);
+    entry("varies", one.varies, "Slow in some steps only: congestion.");
+    entry("per_step_ns", one.per_step, "GPU time lost, summed over ranks.");
+    entry("sentence", one.sentence);
+  });
   json.object("collectives", [&](Fields& collectives) {
     collectives("matched", job.collectives.size());
     collectives("unmatched_kernels", job.unmatched_collectives);

@@ -85,7 +85,8 @@ Document compose_attribution(const AttributionView& view) {
                                     stragglers_section(view),
                                     collectives_section(view),
                                     efficiency_section(view),
-                                    evidence_section(view)});
+                                    evidence_section(view),
+                                    advice_section(view)});
   return document;
 }
 
@@ -103,7 +104,8 @@ Document summarise_attribution(const AttributionView& view) {
            "stragglers", "", {shortened(straggler_table(view)), shortened(kinds_table(view))}),
        section_of(
            "efficiency", "", {attribution.efficiency ? shortened(what_if_table(view)) : Table{}}),
-       remarks(attribution)});
+       remarks(attribution),
+       advice_section(view)});
   document.next.insert(
       document.next.begin(),
       {command_text(view) + " --details", "causes, waiting matrix, factors, clocks, recordings"});

@@ -147,6 +147,19 @@ std::optional<double> lost_per_hour(const AttributionView& view,
 /// The rows beyond 16 are details, left out of the short formats, and a note says so.
 Table limit_rows(Table table, const std::string& what);
 
+/// What to try against a cause (data/advice.toml).
+struct Advice {
+  std::string cause;
+  std::string text;
+  std::string url;               // empty: nothing is advised, `text` says why
+  std::optional<double> gain{};  // of the step, at most, by the replay
+};
+/// By the name that reports print; absent when the file does not know it.
+std::optional<Advice> advice_on(const std::string& cause);
+/// At most three: on the worst straggler, slow fabric and parts from 3 % of the step on.
+std::vector<Advice> advice_for(const AttributionView& view);
+Section advice_section(const AttributionView& view);
+
 /// A column of times, each with the unit that suits it.
 inline Column times(const char* id, const char* header) {
   return measure(id, header, Unit::seconds).in_own_scale();

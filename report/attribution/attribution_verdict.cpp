@@ -39,12 +39,28 @@ std::string cause_text(const Straggler& straggler) {
   return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
 }
 
+/// By the replay, as the cost and the what-if are; without one, what the others wait.
 std::string straggler_headline(const AttributionView& view, const Straggler& straggler) {
+  const Attribution& job = view.attribution;
+  const auto& all = job.stragglers.stragglers;
+  if (straggler.saved && job.stragglers.saved && job.efficiency) {
+    const double whole = in_seconds(job.efficiency->step_time);
+    const double saved = in_seconds(*job.stragglers.saved);
+    const bool rotating = straggler.level == attribution::LateUnit::rotating;
+    return fmt::format("Without {}{}{} a step takes {} instead of {} ({} less); {}.",
+                       rotating ? "changes in " : "the lateness of ",
+                       straggler.unit,
+                       all.size() > 1 ? fmt::format(" and {} more", all.size() - 1) : "",
+                       seconds(whole - saved),
+                       seconds(whole),
+                       percent(saved / whole),
+                       cause_text(straggler));
+  }
   const double lost = straggler.exposed_per_step_ms * 1e-3;
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
-  return fmt::format("The others wait {} per step for rank {}{}; {}.",
+  return fmt::format("The others wait {} per step for {}{}; {}.",
                      seconds(lost),
-                     straggler.rank.index,
+                     straggler.unit,
                      step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
                      cause_text(straggler));
 }
@@ -56,12 +72,16 @@ Part largest_loss(const AveragedJob& job) {
       });
 }
 
+std::string loss_name(Part part) {
+  return part == Part::exposed_undivided ? "exposed communication" : part_name(part);
+}
+
 std::string step_line(const AveragedJob& job) {
   const Part part = largest_loss(job);
   return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
                      seconds(job.mean.step.mean),
                      percent(job.mean.share(Part::compute)),
-                     part_name(part),
+                     loss_name(part),
                      seconds(job.mean.part(part).mean),
                      percent(job.mean.share(part)));
 }
@@ -76,7 +96,7 @@ std::string loss_headline(const AveragedJob& job, Part part) {
     most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
-                     capitalised(part_name(part)),
+                     capitalised(loss_name(part)),
                      seconds(job.mean.part(part).mean),
                      seconds(job.mean.step.mean),
                      percent(job.mean.share(part)),
@@ -101,11 +121,12 @@ std::string waiting_share(const Attribution& attribution) {
   };
   if (!(whole.whole() > 0.0)) return "";
   return fmt::format(
-      "{} of the time in matched collectives is waiting for a late rank, {} is transfer, {} is "
-      "either; the clocks are known to {}.",
+      "{} of the time in matched collectives is waiting for a late rank, {} is transfer{}; the "
+      "clocks are known to {}.",
       share(&CollectiveTime::wait),
       share(&CollectiveTime::transfer),
-      percent(whole.either / whole.whole()),
+      whole.either > 0.0 ? fmt::format(", {} is either", percent(whole.either / whole.whole()))
+                         : "",
       seconds(attribution.clocks.error));
 }
 
@@ -131,8 +152,9 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
   const auto lost = lost_per_hour(view, straggler);
   if (!lost) return "";
   return fmt::format(
-      "Waiting for rank {} costs {} of the {} that an hour of the job's {} ranks costs.",
-      straggler.rank.index,
+      "{} {} costs {} of the {} that an hour of the job's {} ranks costs.",
+      straggler.saved ? "The lateness of" : "Waiting for",
+      straggler.unit,
       format_money(number(*lost), view.options.currency),
       format_money(number(*lost / *share_of_gpu_time(view, straggler)), view.options.currency),
       job_ranks(view.attribution));
@@ -154,8 +176,9 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.headline = straggler_headline(view, *worst);
     // A host that is late everywhere may cost more than any one rank.
     const Part part = view.averages ? largest_loss(*view.averages) : Part::exposed_wait;
-    if (part != Part::exposed_wait &&
-        view.averages->mean.part(part).mean > worst->exposed_per_step_ms * 1e-3) {
+    const double lost =
+        worst->saved ? in_seconds(*worst->saved) : worst->exposed_per_step_ms * 1e-3;
+    if (part != Part::exposed_wait && view.averages->mean.part(part).mean > lost) {
       verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
     }
     lines = {worst->sentence, cost_line(view, *worst)};
@@ -165,6 +188,7 @@ Verdict judge_attribution(const AttributionView& view) {
   } else {
     verdict.headline = no_straggler_named(view);
   }
+  if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
   if (view.averages) lines.push_back(step_line(*view.averages));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {

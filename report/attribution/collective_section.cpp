@@ -97,7 +97,7 @@ Table single_table(const AttributionView& view) {
        [](const One& one) { return collective_time(one).known(&Time::wait); }},
       {seconds("transfer_s", "transfer"),
        [](const One& one) { return collective_time(one).known(&Time::transfer); }},
-      {seconds("either_s", "wait or transfer").as_detail(),
+      {seconds("either_s", "wait or transfer").as_detail().unless_zero(),
        [](const One& one) { return collective_time(one).either; }},
       {seconds("spread_of_starts_s", "spread of starts"), &One::spread_of_starts},
       {seconds("spread_of_ends_s", "spread of ends"), &One::spread_of_ends},
@@ -236,7 +236,7 @@ Table kinds_table(const AttributionView& view) {
        {times("wait_s", "wait"), [](const KindSum& sum) { return sum.time.known(&Time::wait); }},
        {times("transfer_s", "transfer"),
         [](const KindSum& sum) { return sum.time.known(&Time::transfer); }},
-       {times("either_s", "wait or transfer"), path(&KindSum::time, &Time::either)},
+       {times("either_s", "wait or transfer").unless_zero(), path(&KindSum::time, &Time::either)},
        {measure("waiting_share", "waiting", Unit::percent).if_present(),
         [](const KindSum& sum) { return sum.time.share(&Time::wait); }},
        {times("shortest_s", "pure transfer"),
@@ -249,8 +249,8 @@ Table kinds_table(const AttributionView& view) {
         [](const KindSum& sum) { return median(sum.spread_of_ends); }},
        {parameter("way", "way").if_present(), [](const KindSum& sum) { return if_said(sum.way); }},
        {times("network_wait_s", "network").if_present(), &KindSum::network}},
-      {"Times: summed over ranks, in all steps. Wait or transfer: waits below the clock error, and "
-       "where partners left no recording. Pure transfer: the last arriver's "
+      {"Times: summed over ranks, in all steps. Wait or transfer, where there is any: waits below "
+       "the clock error, and where partners left no recording. Pure transfer: the last arriver's "
        "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "
        "buffer over the pure transfer. Ends apart (median): large values mean that the pairing or "
        "the clocks are wrong."});
@@ -277,6 +277,7 @@ Section collectives_section(const AttributionView& view) {
         "No collective could be matched across ranks, so nothing can be said about waiting.");
     return section;
   }
+  for (const auto& fabric : attribution.slow_fabric) section.list.push_back(fabric.sentence);
   section.tables = {kinds_table(view), single_table(view)};
   return section;
 }

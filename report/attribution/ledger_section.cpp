@@ -87,9 +87,10 @@ Table hidden_table(const AveragedJob& job) {
        [](Ledger one) { return one->known_overlap(Part::exposed_transfer); }},
       {measure("overlapped_wait_s", "wait", Unit::seconds),
        [](Ledger one) { return one->known_overlap(Part::exposed_wait); }},
-      {measure("overlapped_undivided_s", "wait or transfer", Unit::seconds),
+      {measure("overlapped_undivided_s", "wait or transfer", Unit::seconds).unless_zero(),
        &AveragedLedger::overlapped_undivided},
-      {measure("overlapped_copy_s", "copies", Unit::seconds), &AveragedLedger::overlapped_copy},
+      {measure("overlapped_copy_s", "copies", Unit::seconds).unless_zero(),
+       &AveragedLedger::overlapped_copy},
       {measure("communication_s", "all communication", Unit::seconds),
        &AveragedLedger::communication},
       {measure("hidden_share", "of it hidden", Unit::percent), [](Ledger one) {
@@ -113,11 +114,11 @@ Table steps_table(const AttributionView& view) {
        [](const StepLedger& one) { return one.end - one.start; }}};
   for (const Part part : recording_parts) {
     const std::string key = part_key(part);
-    columns.push_back({measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds),
-                       [part](const StepLedger& one) {
-                         return attribution::known_time(
-                             part, one.part(part), one.part(Part::exposed_undivided));
-                       }});
+    columns.push_back(
+        {measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds).unless_zero(),
+         [part](const StepLedger& one) {
+           return attribution::known_time(part, one.part(part), one.part(Part::exposed_undivided));
+         }});
   }
   columns.push_back({measure("excluded", "not averaged because"), &StepLedger::excluded});
   return all_detail(make_table("ledger_step", "Every step", view.attribution.ledger, columns));
@@ -129,6 +130,7 @@ Table parts_table(const AttributionView& view) {
   const bool alone = job.ranks.size() == 1;
   const AveragedLedger& ledger = alone ? job.ranks.front() : job.mean;
   std::vector<Line> lines = parts_of(ledger);
+  std::erase_if(lines, [](const Line& line) { return line.time && line.time->mean == 0.0; });
   lines.push_back({&ledger, "step", ledger.step, 1.0});
   const std::vector<ColumnOf<Line>> columns{
       {parameter("part", "part"), &Line::part},

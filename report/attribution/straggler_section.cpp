@@ -15,12 +15,21 @@ using attribution::StragglerReport;
 /// Of matrices with more ranks the largest entries are listed.
 constexpr std::size_t most_matrix_ranks = 16;
 
-/// By attribution::Recurrence.
-constexpr std::array recurrence_sentences{
-    "The same rank is late in most steps: look at that GPU, its host and its share of the work.",
-    "The late rank changes from step to step: look at what varies (input lengths, noise on the "
-    "hosts), not at one machine.",
-    "Too few steps to know whether it is always the same rank."};
+std::string recurrence_sentence(const StragglerReport& report) {
+  using attribution::LateUnit;
+  using attribution::Recurrence;
+  const LateUnit level = report.stragglers.front().level;
+  if (level == LateUnit::rotating || report.recurrence == Recurrence::rotating)
+    return "Who is late changes from step to step: look at what varies (input lengths, noise on "
+           "the hosts), not at one machine.";
+  if (report.recurrence == Recurrence::too_few)
+    return "Too few steps to know whether it is always the same rank.";
+  return fmt::format("The same {} is late in most steps: look at {}.",
+                     attribution::late_unit_name(level),
+                     level == LateUnit::stage  ? "how the model is cut into stages"
+                     : level == LateUnit::host ? "what its GPUs share: power, cooling, other jobs"
+                                               : "that GPU, its host and its share of the work");
+}
 
 Table shares_table(const StragglerReport& report) {
   using Share = attribution::CauseShare;
@@ -163,7 +172,9 @@ Table straggler_table(const AttributionView& view) {
           "straggler",
           "Who is waited for",
           view.attribution.stragglers.stragglers,
-          {{parameter("rank", "rank"), &Straggler::rank},
+          {{parameter("rank", "rank").as_detail(), &Straggler::rank},
+           {measure("unit", "who"), &Straggler::unit},
+           {measure("saved_s", "saves alone", Unit::seconds).if_present(), &Straggler::saved},
            {times("exposed_wait_per_step_s", "lost per step"),
             [](const Straggler& one) { return one.exposed_per_step_ms * 1e-3; }},
            {measure("share", "of the GPUs' time", Unit::percent).if_present(),
@@ -176,8 +187,9 @@ Table straggler_table(const AttributionView& view) {
            {measure("significant", "beyond clock error"), &Straggler::significant},
            {measure("cause", "cause"),
             [](const Straggler& one) { return attribution::late_cause_name(one.cause); }}},
-          {"Lost per step: exposed wait of the average waiting rank. GPU-hours are of the recorded "
-           "steps, dollars of an hour of the whole job."}),
+          {"Saves alone: of the step, in a replay in which it is not late; the share of the GPUs' "
+           "time is its part of what all save together. Lost per step: exposed wait of the average "
+           "waiting rank. GPU-hours are of the recorded steps, dollars of an hour of the job."}),
       "ranks");
 }
 
@@ -186,7 +198,7 @@ Section stragglers_section(const AttributionView& view) {
   Section section{"stragglers", "Who is waited for, and why"};
   if (!report.abstention.empty()) section.lead.push_back(report.abstention);
   if (report.stragglers.empty()) return section;
-  section.lead.push_back(recurrence_sentences[static_cast<std::size_t>(report.recurrence)]);
+  section.lead.push_back(recurrence_sentence(report));
   for (std::size_t i = 0; i < std::min<std::size_t>(report.stragglers.size(), 5); ++i) {
     if (!report.stragglers[i].sentence.empty())
       section.list.push_back(report.stragglers[i].sentence);
@@ -239,6 +251,17 @@ Section efficiency_section(const AttributionView& view) {
     section.lead.push_back(fmt::format(
         "The replay misses the measured time by {}: trust the order of what-ifs, not their digits.",
         format_quantity(number(std::abs(efficiency->replay_error)), Unit::percent)));
+  }
+  if (const auto& saved = view.attribution.stragglers.saved) {
+    const double share = in_seconds(*saved) / in_seconds(efficiency->step_time);
+    section.lead.push_back(fmt::format(
+        "Equal compute on all ranks could save up to {} of the step (1 - load balance); the replay "
+        "without the stragglers saves {}.{}",
+        format_quantity(number(1.0 - efficiency->load_balance), Unit::percent),
+        format_quantity(number(share), Unit::percent),
+        share < 1.0 - efficiency->load_balance
+            ? " The rest turns into waiting for turns and transfers, or is of other ranks."
+            : ""));
   }
   section.tables = {factors_table(*efficiency),
                     what_if_table(view),

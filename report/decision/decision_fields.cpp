@@ -461,7 +461,8 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
   });
   json.object(
       "micro_batches", laws.micro_batches, [](Fields& law, const model::MicroBatchFit& fit) {
-        FIELDS(law, fit.per_micro_batch, fit.fixed);
+        law("per_micro_batch_s", fit.per_micro_batch);
+        law("fixed_s", fit.fixed);
         law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
         law("residual", fit.residual, or_null);
       });

@@ -52,18 +52,40 @@ enum class Recurrence : std::uint8_t {
   too_few,   // not enough steps to know
 };
 
-/// One rank for which others waited, over all steps that count.
+/// What is late: ranks that are late alike are one.
+enum class LateUnit : std::uint8_t {
+  rank,
+  stage,     // of a pipeline, with all its replicas
+  host,      // all ranks of a host
+  replica,   // all stages of a replica of the pipeline
+  rotating,  // the load changes from micro-batch to micro-batch, on all ranks
+};
+inline const char* late_unit_name(LateUnit unit) {
+  constexpr std::array names{"rank", "pipeline stage", "host", "replica", "rotating load"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+/// One rank, or ranks late alike, for which others waited, over all steps that count.
 struct Straggler {
-  Rank rank;
+  Rank rank;  // of several the first
+  LateUnit level = LateUnit::rank;
+  std::string unit;                // "rank 3", "pipeline stage 3"
+  std::vector<Rank> members = {};  // of its level's unit; empty: `rank` alone
+  /// Of the mean step, by a replay in which it is not late: its compute takes as long as that of
+  /// its peers, the stages' work is spread evenly, or, where compute is not the cause, no rank
+  /// waits for it. Absent where there is no replay.
+  std::optional<Nanoseconds> saved{};
   Nanoseconds waited{};   // sum over the ranks that waited for it, exposed or not
   Nanoseconds exposed{};  // of which exposed
   // What it costs: exposed waiting for it, without the part that it had itself waited for others
   // before, and with what was passed on to it for that reason.
   double exposed_per_step_ms = 0.0;  // lost by the average waiting rank in one step
-  double gpu_seconds = 0.0;          // exposed, summed over GPUs, over the recording
-  std::int64_t collectives = 0;      // at which it came last
-  std::int32_t steps = 0;            // in which it is the largest cause of waiting
-  bool significant = false;          // the waiting caused is more than the clock error explains
+  /// Over GPUs and the steps that count: its share of StragglerReport::saved; without a replay
+  /// the exposed waiting.
+  double gpu_seconds = 0.0;
+  std::int64_t collectives = 0;  // at which it came last
+  std::int32_t steps = 0;        // in which it is the largest cause of waiting
+  bool significant = false;      // the waiting caused is more than the clock error explains
   LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
   std::vector<CauseShare> shares;          // largest first
   std::string sentence;                    // for people
@@ -81,6 +103,8 @@ struct StragglerReport {
   std::vector<std::vector<Nanoseconds>> exposed;
   std::vector<std::vector<Nanoseconds>> total;
   std::vector<Straggler> stragglers;  // the most expensive first; may be empty
+  /// Of the mean step, by a replay in which none of them is late: what they cost together.
+  std::optional<Nanoseconds> saved{};
   Recurrence recurrence = Recurrence::too_few;
   std::string abstention;  // why none is named: "no verdict: ...", "no straggler: ..."; else empty
 };
@@ -174,6 +198,15 @@ struct CollectiveWait {
   Nanoseconds shortest{};
 };
 
+/// Ranks whose transfers take longer than the fastest of that kind, size and number of ranks, after
+/// the last rank came: not waiting but a link or a network card.
+struct SlowFabric {
+  std::vector<Rank> ranks;  // of the slow ones those that are fast with no others; else all
+  bool varies = false;      // slow in some steps only: congestion
+  Nanoseconds per_step{};   // of GPU time lost where nothing hides it, summed over ranks
+  std::string sentence;     // for people
+};
+
 struct RankRecording {
   Rank rank;
   std::string file;
@@ -238,6 +271,7 @@ struct Attribution {
   std::vector<CollectiveWait> collectives;  // in time order
   std::int64_t unmatched_collectives = 0;   // calls whose partners are not in the recordings
   StragglerReport stragglers;
+  std::vector<SlowFabric> slow_fabric;   // the most expensive first
   std::optional<Efficiency> efficiency;  // absent with `efficiency_reason`
   std::string efficiency_reason;
 };

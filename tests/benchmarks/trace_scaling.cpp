@@ -201,13 +201,12 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
   stages.push_back(timed("ledger", [&] {
     result.ledger = build_job_ledger(job, attributed.steps, attributed.waits, alignment.map);
   }));
-  stages.push_back(timed("stragglers", [&] {
-    result.stragglers =
-        find_stragglers(job, attributed.steps, attributed.waits, alignment, result.ledger);
-  }));
-  stages.push_back(timed("efficiency", [&] {
-    measure_efficiency(job, attributed.steps, attributed.waits, alignment, result.stragglers);
-  }));
+  std::optional<JobReplay> replay;
+  stages.push_back(
+      timed("replay", [&] { replay.emplace(job, attributed.steps, attributed.waits, alignment); }));
+  stages.push_back(
+      timed("stragglers", [&] { result.stragglers = find_stragglers(*replay, result.ledger); }));
+  stages.push_back(timed("efficiency", [&] { measure_efficiency(*replay, result.stragglers); }));
   double events = 0.0;
   for (const Recording& recording : job.recordings)
     events += static_cast<double>(recording.device_events.size() + recording.host_events.size());

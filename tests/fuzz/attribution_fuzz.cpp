@@ -145,6 +145,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attribution::StragglerReport stragglers;
   stragglers.stragglers.emplace_back();
   stragglers.stragglers[0].significant = true;
-  check_efficiency(measure_efficiency(job, plan, waits, alignment, stragglers));
+  const JobReplay replay(job, plan, waits, alignment);
+  settle_costs(replay, 1.0, stragglers);
+  check_efficiency(measure_efficiency(replay, stragglers));
   return 0;
 }

@@ -163,7 +163,7 @@ struct Examiner {
   const ClockMap& clocks;
   const std::vector<IntervalSet>& computing;
   /// Operators' inputs tell shapes apart where all recordings have them.
-  bool with_inputs = std::ranges::all_of(job.recordings, has_inputs);
+  bool with_inputs = all_have_inputs(job);
   std::vector<std::vector<StepLedger>> ledgers{};  // by rank
 
   /// Looks back for the collective at which the two ranks of a delay last met.
@@ -215,20 +215,7 @@ struct Examiner {
     auto ledger = std::ranges::lower_bound(ledgers[rank], window.start, {}, &StepLedger::start);
     for (; ledger != ledgers[rank].end() && ledger->end <= window.end; ++ledger)
       add(*ledger, late ? 1 : -1, excess);
-    const Recording& recording = job.recordings[rank];
-    auto event = std::ranges::lower_bound(
-        recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
-          return clocks.to_common(rank, e.start);
-        });
-    for (; event != recording.device_events.end(); ++event) {
-      if (clocks.to_common(rank, event->start) >= window.end) break;
-      if (!is_compute(*event)) continue;
-      const std::string_view shape = recording.shapes.at(NameId{event->shape});
-      KernelPair& pair = kernels[{recording.names.at(event->name),
-                                  shape.substr(0, with_inputs ? shape.npos : shape.find(" [["))}];
-      ++(late ? pair.late_count : pair.compared_count);
-      add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
-    }
+    add_kernels(RankView(job.recordings[rank], clocks, rank), window, late, with_inputs, kernels);
     if (!late) return;
     const std::vector<CommunicationSplit>& splits = waits.by_rank[rank];
     auto split = std::ranges::lower_bound(splits, window.start, {}, &CommunicationSplit::start);
@@ -322,10 +309,59 @@ LateCause named_cause(const std::vector<CauseShare>& shares) {
   return in_ns(largest.time) >= enough * in_ns(sum) ? largest.cause : LateCause::undecided;
 }
 
+bool all_have_inputs(const Job& job) {
+  return std::ranges::all_of(job.recordings, has_inputs);
+}
+
+void add_kernels(
+    const RankView& rank, TimeInterval window, bool late, bool with_inputs, KernelPairs& kernels) {
+  const Recording& recording = rank.recording();
+  auto event = std::ranges::lower_bound(
+      recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
+        return rank.start(e);
+      });
+  for (; event != recording.device_events.end(); ++event) {
+    if (rank.start(*event) >= window.end) break;
+    if (!is_compute(*event)) continue;
+    const std::string_view shape = recording.shapes.at(NameId{event->shape});
+    KernelPair& pair = kernels[{recording.names.at(event->name),
+                                shape.substr(0, with_inputs ? shape.npos : shape.find(" [["))}];
+    ++(late ? pair.late_count : pair.compared_count);
+    add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
+  }
+}
+
 nanoseconds Excess::total() const {
   nanoseconds sum = unrecorded;
   for (const nanoseconds part : parts) add_bounded(sum, part);
   return sum;
+}
+
+void compare_steps(const CountedSteps& steps,
+                   const std::vector<StepLedger>& ledger,
+                   std::vector<Excess>& by_rank) {
+  for (Excess& excess : by_rank) excess = {{}, {}, {}, {}, {}, std::move(excess.kernels)};
+  std::map<std::int32_t, std::vector<const StepLedger*>> by_step;
+  for (const StepLedger& one : ledger)
+    if (steps.counts(one.excluded)) by_step[one.step].push_back(&one);
+  const auto add = [&](const auto& time_of) {  // of a ledger or an excess
+    for (const auto& step : by_step) {
+      std::vector<nanoseconds> times;
+      for (const StepLedger* one : step.second) times.push_back(time_of(*one));
+      for (const StepLedger* one : step.second)
+        add_bounded(time_of(by_rank.at(static_cast<std::size_t>(one->rank.index))),
+                    time_of(*one) - upper_median(times));
+    }
+  };
+  for (const Part part : own_parts)
+    add([part](auto& of) -> auto& { return of.parts[index_of(part)]; });
+  for (std::size_t i = 0; i < attribution::host_causes; ++i)
+    add([i](auto& of) -> auto& {
+      if constexpr (requires { of.host; })
+        return of.host[i];
+      else
+        return of.host_late_by_cause[i];
+    });
 }
 
 Excesses measure_excess(const Job& job,

@@ -2,8 +2,7 @@
 /// What the sources of stragglers share: delays, their charges and their causes.
 #pragma once
 
-#include "trace/analysis/steps.h"
-#include "trace/analysis/waits.h"
+#include "trace/analysis/ledger.h"
 
 #include <array>
 
@@ -56,6 +55,12 @@ struct KernelPair {
 /// By name and shape of the launch, which is empty where it is not recorded.
 using KernelPairs = std::map<std::pair<std::string_view, std::string_view>, KernelPair>;
 
+/// Adds the compute kernels of a rank that begin in the window, on the late or the other side; in
+/// shapes operators' inputs count `with_inputs`, which needs all recordings to have them.
+void add_kernels(
+    const RankView& rank, TimeInterval window, bool late, bool with_inputs, KernelPairs& kernels);
+bool all_have_inputs(const Job& job);
+
 /// What a late rank did longer than the rank that it is compared with, since they last met:
 /// differences late - compared of the parts of a window; they sum to `total()`.
 struct Excess {
@@ -73,6 +78,13 @@ struct Excess {
   nanoseconds total() const;
 };
 
+/// What a rank did itself, whatever its place in a pipeline, and idle time without a known reason.
+inline constexpr Part own_parts[] = {Part::compute,
+                                     Part::exposed_copy,
+                                     Part::host_late,
+                                     Part::profiler_overhead,
+                                     Part::unattributed};
+
 struct Excesses {
   /// Absent where the delay is not among the largest: as many are examined as fit into memory.
   std::vector<std::optional<Excess>> by_delay;
@@ -87,6 +99,12 @@ Excesses measure_excess(const Job& job,
                         const ClockMap& clocks,
                         const std::vector<IntervalSet>& computing,
                         const std::vector<Delay>& delays);
+
+/// Where ranks take turns, two that meet have done different pieces of their steps since they last
+/// met: the sums become those of `own_parts` over whole steps, own less the median rank's.
+void compare_steps(const CountedSteps& steps,
+                   const std::vector<attribution::StepLedger>& ledger,
+                   std::vector<Excess>& by_rank);
 
 /// Waiting charged to the ranks where it began: a rank that came late because it had itself waited
 /// passes that part on.

@@ -2,7 +2,7 @@
 #include "trace/analysis/stragglers.h"
 
 #include "src/core/statistics/sample_statistics.h"
-#include "trace/analysis/ledger.h"
+#include "trace/analysis/efficiency/efficiency.h"
 #include "trace/analysis/straggler_parts.h"
 
 #include <cmath>
@@ -15,6 +15,7 @@ namespace scaleworth::trace {
 namespace {
 using attribution::CauseShare;
 using attribution::LateCause;
+using attribution::LateUnit;
 using attribution::Recurrence;
 using attribution::StepLedger;
 using attribution::Straggler;
@@ -73,14 +74,12 @@ bool takes_turns(const Waits& waits) {
 double take_off_turns(const CountedSteps& steps,
                       const std::vector<StepLedger>& ledger,
                       Charges& charges) {
-  // Neither waiting nor transfers: those depend on the place in the pipeline.
   std::map<std::int32_t, std::vector<double>> work;  // in ns by step number, then rank
   for (const StepLedger& step : ledger) {
     if (!steps.counts(step.excluded)) continue;
     std::vector<double>& by_rank = work[step.step];
     by_rank.resize(charges.cost.size());
-    for (const Part part :
-         {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
+    for (const Part part : own_parts)
       by_rank.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(part));
   }
   double taken_off = 0.0;
@@ -100,58 +99,6 @@ double take_off_turns(const CountedSteps& steps,
   return taken_off;
 }
 
-/// Whether a rank's whole pipeline stage computes longer than the others.
-class PipelineStages {
- public:
-  /// By rank: those with equal numbers are replicas of a stage; without pipeline stages each rank
-  /// is alone.
-  std::vector<std::uint32_t> units;
-  std::uint32_t unit_count = 0;
-
-  PipelineStages(const Job& job, const CountedSteps& steps, const std::vector<StepLedger>& ledger)
-      : job_(job), compute_(job.recordings.size()) {
-    for (const StepLedger& step : ledger)
-      if (steps.counts(step.excluded))
-        compute_.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(Part::compute));
-    median_ = median(compute_).value_or(0.0);
-    std::map<std::int64_t, std::uint32_t> numbers;
-    for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-      const auto& stage = job.recordings[rank].origin.pipeline_stage;
-      const std::int64_t key = stage ? std::int64_t{*stage} : -1 - static_cast<std::int64_t>(rank);
-      units.push_back(
-          numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
-    }
-    unit_count = static_cast<std::uint32_t>(numbers.size());
-  }
-
-  /// The stage of `rank` and how much longer it computes, when every one of its replicas, at least
-  /// two, computes longer than the median rank by 5 % or more, and by at least half of what `rank`
-  /// does; else absent.
-  std::optional<std::string> uneven(std::uint32_t rank) const {
-    const auto& stage = job_.recordings[rank].origin.pipeline_stage;
-    const double excess = compute_[rank] - median_;
-    if (!stage || median_ <= 0.0 || excess < 0.05 * median_) return std::nullopt;
-    int replicas = 0;
-    for (std::uint32_t other = 0; other < units.size(); ++other) {
-      if (units[other] != units[rank]) continue;
-      ++replicas;
-      const double own = compute_[other] - median_;
-      if (own < 0.05 * median_ || own < 0.5 * excess) return std::nullopt;
-    }
-    if (replicas < 2) return std::nullopt;
-    return fmt::format(
-        "stage {} computes {:.2f} times as long as the median rank, on all of its {} replicas",
-        *stage,
-        compute_[rank] / median_,
-        replicas);
-  }
-
- private:
-  const Job& job_;
-  std::vector<double> compute_;  // ns, by rank, over the steps that count
-  double median_ = 0.0;
-};
-
 /// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
 /// chance however cheap it is, one that costs several times as much as any other nearly so; without
 /// that, noise of kernels alone costs 1 or 2 %.
@@ -163,42 +110,73 @@ constexpr double least_without_chance = 0.02;
 
 class Investigation {
  public:
-  Investigation(const Job& job,
-                const StepPlan& plan,
-                const Waits& waits,
-                const Alignment& alignment,
-                const std::vector<attribution::StepLedger>& ledger)
-      : job_(job),
-        numbers_(job),
-        alignment_(alignment),
-        waits_(waits),
-        steps_(plan),
-        stages_(job, steps_, ledger),
-        takes_turns_(takes_turns(waits)) {
+  Investigation(const JobReplay& replay, const std::vector<attribution::StepLedger>& ledger)
+      : replay_(replay),
+        job_(replay.job),
+        numbers_(job_),
+        alignment_(replay.alignment),
+        waits_(replay.waits),
+        steps_(replay.steps),
+        takes_turns_(takes_turns(waits_)) {
     std::vector<IntervalSet> computing;
-    for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-      computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
-    found_ = find_delays(steps_, waits, computing, ledger);
-    excess_ = measure_excess(job, waits, alignment.map, computing, found_.delays);
-    charges_ = charge_delays(found_.delays, excess_.by_delay, job.recordings.size());
+    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
+      computing.push_back(compute_intervals(RankView(job_.recordings[rank], alignment_.map, rank)));
+    found_ = find_delays(steps_, waits_, computing, ledger);
+    excess_ = measure_excess(job_, waits_, alignment_.map, computing, found_.delays);
+    charges_ = charge_delays(found_.delays, excess_.by_delay, job_.recordings.size());
+    if (takes_turns_) compare_steps(steps_, ledger, excess_.by_rank);
     if (takes_turns_) bubble_ = take_off_turns(steps_, ledger, charges_);
+    for (const StepLedger& step : ledger) {
+      if (!steps_.counts(step.excluded)) continue;
+      std::vector<double>& compute = compute_[step.step];
+      compute.resize(job_.recordings.size());
+      compute.at(static_cast<std::size_t>(step.rank.index)) = in_ns(step.part(Part::compute));
+    }
   }
 
   StragglerReport report() {
     StragglerReport report = std::move(found_.matrices);
-    const RecurrenceCount recurrence = count_recurrence(charges_.by_step,
-                                                        stages_.units,
-                                                        stages_.unit_count,
-                                                        steps_.numbers,
-                                                        0.005 * step_gpu_time());
+    const RecurrenceCount recurrence = count_recurrence(
+        charges_.by_step, job_.recordings.size(), steps_.numbers, 0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
-    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
-      if (is_named(rank, recurrence))
-        report.stragglers.push_back(describe(rank, recurrence, report));
-    std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &Straggler::gpu_seconds);
+    std::vector<Straggler>& named = report.stragglers;
+    std::vector<Straggler> others;                                 // not by what they compute
+    std::vector<const SlowUnit*> unit_of(job_.recordings.size());  // by rank
+    for (const SlowUnit& unit : replay_.slow_units)
+      for (const std::uint32_t member : unit.members) unit_of[member] = &unit;
+    for (std::uint32_t rank = 0; rank < unit_of.size(); ++rank) {
+      const SlowUnit* unit = waits_.collectives.empty() ? nullptr : unit_of[rank];
+      bool as_unit = unit != nullptr;
+      if (is_named(rank, recurrence)) {
+        Straggler late = describe({rank}, recurrence, report);
+        const bool other = is_other_cause(late.cause);
+        // Compute that is longer now on this rank, now on that one is chance or a rotating load.
+        const bool chance = replay_.reason.empty() && report.recurrence == Recurrence::rotating;
+        if (other || !(as_unit || chance)) others.push_back(std::move(late));
+        as_unit = as_unit && (!other || unit->members.size() > 1);
+      }
+      if (as_unit && unit->members.front() == rank)
+        named.push_back(describe(unit->members, recurrence, report, unit));
+    }
+    if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
+    settle(report);
+    // What a unit or a rotating load makes others wait for, they explain.
+    double known = 0.0;
+    for (const Straggler& one : named) known += one.gpu_seconds;
+    for (Straggler& one : others)
+      if (known == 0.0 || one.gpu_seconds > known ||
+          (is_other_cause(one.cause) && lost(one.gpu_seconds * 1e9) >= least_recurring))
+        named.push_back(std::move(one));
+    settle(report);
+    std::ranges::stable_sort(named, std::ranges::greater{}, &Straggler::gpu_seconds);
+    for (Straggler& one : named) one.sentence = sentence(one, named.size());
     report.finding = StragglerFinding::named;
-    if (report.stragglers.empty())
-      std::tie(report.finding, report.abstention) = no_straggler_reason();
+    if (named.empty()) std::tie(report.finding, report.abstention) = no_straggler_reason();
+    if (!named.empty() && is_unit(named.front()) && steps_.numbers >= 3)
+      report.recurrence =
+          named.front().level != LateUnit::rotating && 5 * named.front().steps >= 3 * steps_.numbers
+              ? Recurrence::one_rank
+              : Recurrence::rotating;
     return report;
   }
 
@@ -215,9 +193,48 @@ class Investigation {
     return lost(std::accumulate(charges_.cost.begin(), charges_.cost.end(), 0.0));
   }
 
+  /// Of a cause that compute has no part in.
+  static bool is_other_cause(LateCause cause) {
+    return cause == LateCause::host || cause == LateCause::copies ||
+           cause == LateCause::communication || cause == LateCause::profiler;
+  }
+
+  /// Whether it was found by what it computes, not by who waits for it.
+  bool is_unit(const Straggler& straggler) const {
+    return straggler.level != LateUnit::rank ||
+           (replay_.is_slow(straggler.rank) && !is_other_cause(straggler.cause));
+  }
+
+  /// Costs by the replay; leaves those that it confirms: what computes longer must save something
+  /// when it no longer does.
+  void settle(StragglerReport& report) const {
+    std::vector<Straggler>& named = report.stragglers;
+    for (std::size_t before = 0; before != named.size();) {
+      before = named.size();
+      std::map<std::string, double> charged;
+      for (const Straggler& one : named) charged[one.unit] = one.gpu_seconds;
+      settle_costs(replay_, step_gpu_time() * steps_.numbers / 1e9, report);
+      std::erase_if(named, [&](Straggler& one) {
+        if (!one.saved) return one.level == LateUnit::rotating;
+        if (!is_unit(one)) {
+          if (one.gpu_seconds >= 0.25 * charged[one.unit]) return false;
+          one.saved.reset();
+          one.gpu_seconds = charged[one.unit];
+          return one.cause <= LateCause::pipeline_stage;  // those of compute
+        }
+        one.significant = *report.saved > alignment_.report.error;
+        const double least = std::max(least_recurring, std::abs(replay_.error));
+        if (lost(one.gpu_seconds * 1e9) >= least) return false;
+        one.saved.reset();  // the waiting that was measured stands where the replay has none of it
+        one.gpu_seconds = charged[one.unit];
+        return lost(one.gpu_seconds * 1e9) < least_without_chance;
+      });
+    }
+  }
+
   bool is_named(std::uint32_t rank, const RecurrenceCount& recurrence) const {
     const double own = lost(charges_.cost[rank]);
-    if (recurrence.unit == stages_.units[rank])
+    if (recurrence.rank == rank)
       return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
     if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
     if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
@@ -232,63 +249,131 @@ class Investigation {
     return true;
   }
 
-  Straggler describe(std::uint32_t rank,
+  /// Of `unit`, or of a rank that others wait for.
+  Straggler describe(const std::vector<std::uint32_t>& members,
                      const RecurrenceCount& recurrence,
-                     const StragglerReport& report) const {
+                     const StragglerReport& report,
+                     const SlowUnit* unit = nullptr) const {
     Straggler straggler;
-    straggler.rank = Rank{static_cast<int>(rank)};
-    for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
-      add_bounded(straggler.waited, report.total[waiting][rank]);
-      add_bounded(straggler.exposed, report.exposed[waiting][rank]);
+    straggler.rank = Rank{static_cast<int>(members.front())};
+    straggler.unit = unit != nullptr ? unit->name : numbers_.names(members);
+    bool dropped = false;
+    for (const std::uint32_t rank : members) {
+      for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
+        add_bounded(straggler.waited, report.total[waiting][rank]);
+        add_bounded(straggler.exposed, report.exposed[waiting][rank]);
+      }
+      straggler.collectives += std::ranges::count(found_.delays, rank, &Delay::late);
+      straggler.gpu_seconds += charges_.cost[rank] / 1e9;
+      dropped |= dropped_records(job_.recordings[rank]);
+      if (members.size() > 1) straggler.members.push_back(Rank{static_cast<int>(rank)});
     }
-    straggler.collectives = std::ranges::count(found_.delays, rank, &Delay::late);
-    Excess sum = excess_.by_rank[rank];
-    // To have waited for its turn made it no later than those that waited for theirs.
-    if (takes_turns_) sum.part(Part::exposed_wait) = nanoseconds::zero();
-    const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
+    const auto others = static_cast<double>(job_.recordings.size() - members.size());
     straggler.exposed_per_step_ms =
-        charges_.cost[rank] / others / std::max(1, steps_.numbers) / 1e6;
-    straggler.gpu_seconds = charges_.cost[rank] / 1e9;
-    straggler.steps = recurrence.by_rank[rank];
+        straggler.gpu_seconds / std::max(1.0, others) / std::max(1, steps_.numbers) * 1e3;
     straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
                             alignment_.report.error;
-    straggler.shares = cause_shares(sum, stages_.uneven(rank), numbers_);
-    if (dropped_records(job_.recordings[rank]))
+    Excess sum = excess_.by_rank[members.front()];
+    std::optional<std::string> stage;
+    if (unit != nullptr) {
+      straggler.level = unit->level;
+      std::tie(sum, straggler.steps) = excess_of(*unit);
+      if (unit->level == LateUnit::stage)
+        stage =
+            fmt::format("{} computes {:.2f} times as long as the others, on all of its {} replicas",
+                        unit->name,
+                        1.0 + unit->excess,
+                        members.size());
+      straggler.sentence = fmt::format("computes {:.2f} times as long as {}, in",
+                                       1.0 + unit->excess,
+                                       stage ? "the other stages" : "its peers");
+    } else {
+      straggler.steps = recurrence.by_rank[members.front()];
+      straggler.sentence = fmt::format(
+          "keeps the other GPUs waiting {} per step on average and is the largest cause in",
+          time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))));
+    }
+    straggler.sentence += fmt::format(
+        " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
+    straggler.shares = cause_shares(sum, stage, numbers_);
+    if (dropped)
       straggler.shares = {{LateCause::undecided,
                            sum.total(),
                            "its recording dropped records: what it did is not known whole"}};
     straggler.cause = named_cause(straggler.shares);
-    straggler.sentence = sentence(rank, straggler);
     return straggler;
   }
 
-  /// What the straggler costs, how often, and why.
-  std::string sentence(std::uint32_t rank, const Straggler& straggler) const {
-    const auto ranks = static_cast<double>(job_.recordings.size());
-    const double run_seconds = in_ns(steps_.mean_length) / 1e9 * steps_.numbers * ranks;
-    const double lost_share = run_seconds > 0.0 ? straggler.gpu_seconds / run_seconds : 0.0;
-    const auto& stage = job_.recordings[rank].origin.pipeline_stage;
-    std::string text = fmt::format(
-        "Rank {}{} keeps the other GPUs waiting {} per step on average, {:.1f} % of all GPU time: "
-        "{} GPU-hours in every hour of the job. It is the largest cause in {} of {} step{}. {}",
-        numbers_.at(rank).index,
-        stage ? fmt::format(" (pipeline stage {})", *stage) : "",
-        time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))),
-        100.0 * lost_share,
-        three_digits(lost_share * std::max(ranks, static_cast<double>(job_size(job_).at_least))),
-        straggler.steps,
-        steps_.numbers,
-        steps_.numbers == 1 ? "" : "s",
-        cause_in_words(straggler));
-    if (stages_.uneven(rank)) {
-      double cost = 0.0;  // of all replicas
-      for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
-        if (stages_.units[other] == stages_.units[rank]) cost += charges_.cost[other];
-      text += fmt::format(
-          " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
-          "unevenly, no single GPU is to blame.",
-          100.0 * lost(cost));
+  /// What the unit computes longer than its peers, with kernels of its first rank, and the steps in
+  /// which it is at least half as much as on average.
+  std::pair<Excess, std::int32_t> excess_of(const SlowUnit& unit) const {
+    Excess sum;
+    std::int32_t steps = 0;
+    for (const auto& [number, compute] : compute_) {
+      double longer = 0.0;
+      double usual = 0.0;
+      for (std::size_t i = 0; i < unit.members.size(); ++i) {
+        longer += compute[unit.members[i]] - compute[unit.compared[i]];
+        usual += compute[unit.compared[i]];
+      }
+      steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
+      add_bounded(sum.part(Part::compute), nanoseconds(std::llround(longer)));
     }
+    const bool with_inputs = all_have_inputs(job_);
+    for (const EfficiencyWindow& run : replay_.windows.runs)
+      for (const std::uint32_t rank : {unit.members.front(), unit.compared.front()})
+        add_kernels(RankView(job_.recordings[rank], alignment_.map, rank),
+                    run.by_rank[rank],
+                    rank == unit.members.front(),
+                    with_inputs,
+                    sum.kernels);
+    return {std::move(sum), steps};
+  }
+
+  Straggler rotating_load() const {
+    Straggler straggler;
+    straggler.level = LateUnit::rotating;
+    straggler.unit = "the lengths of the micro-batches";
+    straggler.steps = steps_.numbers;
+    straggler.cause = LateCause::more_work;
+    straggler.sentence = "change from one to the next, for all operations alike.";
+    return straggler;
+  }
+
+  /// Who it is, how often, what it costs, and why.
+  std::string sentence(const Straggler& one, std::size_t named) const {
+    const double share = lost(one.gpu_seconds * 1e9);
+    const auto& stage =
+        job_.recordings[static_cast<std::size_t>(one.rank.index)].origin.pipeline_stage;
+    std::string text = one.unit;
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    std::vector<std::uint32_t> members;
+    for (const Rank rank : one.members) members.push_back(static_cast<std::uint32_t>(rank.index));
+    if (!members.empty()) text += fmt::format(" ({})", numbers_.names(members));
+    if (stage && one.level == LateUnit::rank) text += fmt::format(" (pipeline stage {})", *stage);
+    text += " " + one.sentence;
+    const nanoseconds step = replay_.windows.step_time;
+    if (one.saved)
+      text +=
+          fmt::format(" {} a step takes {} instead of {}{}",
+                      one.level == LateUnit::stage ? "With the work spread evenly over the stages"
+                      : one.level == LateUnit::rotating ? "With equal lengths"
+                                                        : "Without its lateness",
+                      time_in_words(step - *one.saved),
+                      time_in_words(step),
+                      named > 1 ? "; its part of what all named cost together is" : ":");
+    text +=
+        fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
+                    one.saved ? "" : " That is",
+                    100.0 * share,
+                    three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
+                                                  static_cast<double>(job_size(job_).at_least))));
+    if (!one.saved && replay_.reason.empty())
+      text += " A replay without its lateness does not save that: part of it is not explained.";
+    if (one.level == LateUnit::stage)
+      text += " The model is cut unevenly, no single GPU is to blame.";
+    else if (one.level != LateUnit::rotating)
+      text += " " + cause_in_words(one);
     if (steps_.all_are_excluded)
       text += fmt::format(
           " No step of the recording is fit for averages ({}): this is "
@@ -302,13 +387,13 @@ class Investigation {
     if (waits_.collectives.empty())
       return {no_verdict,
               "no verdict: the recordings share no communication in which ranks could be compared"};
+    if (!alignment_.report.comparable)
+      return {no_verdict, "no verdict: " + alignment_.report.reason};
     if (found_.largest_wait <= alignment_.report.error)
       return {no_straggler,
               fmt::format("no straggler: the largest lateness, {}, is below the clock error of {}",
                           time_in_words(found_.largest_wait),
                           time_in_words(alignment_.report.error))};
-    if (!alignment_.report.comparable)
-      return {no_verdict, "no verdict: " + alignment_.report.reason};
     if (steps_.numbers == 0) return {no_verdict, "no verdict: no step was found"};
     if (lost(bubble_) > lost_in_total())
       return {no_straggler,
@@ -322,25 +407,24 @@ class Investigation {
                         100.0 * lost_in_total())};
   }
 
+  const JobReplay& replay_;
   const Job& job_;
   RankNumbers numbers_;
   const Alignment& alignment_;
   const Waits& waits_;
   CountedSteps steps_;
-  PipelineStages stages_;
   bool takes_turns_ = false;
   Delays found_;
   Excesses excess_;
   Charges charges_;
   double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to no rank
+  std::map<std::int32_t, std::vector<double>> compute_;  // ns by step number, then rank
 };
 }  // namespace
 
-StragglerReport find_stragglers(const Job& job,
-                                const StepPlan& steps,
-                                const Waits& waits,
-                                const Alignment& alignment,
+StragglerReport find_stragglers(const JobReplay& replay,
                                 const std::vector<attribution::StepLedger>& ledger) {
+  const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
@@ -351,7 +435,7 @@ StragglerReport find_stragglers(const Job& job,
             : "one rank alone waits for no other";
     return report;
   }
-  return Investigation(job, steps, waits, alignment, ledger).report();
+  return Investigation(replay, ledger).report();
 }
 
 std::string time_in_words(nanoseconds time) {
@@ -374,32 +458,26 @@ double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {
 }
 
 RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double>>& cost,
-                                 const std::vector<std::uint32_t>& units,
-                                 std::uint32_t unit_count,
+                                 std::size_t ranks,
                                  std::int32_t steps,
                                  double threshold) {
   constexpr std::int32_t fewest_steps = 3;
   constexpr double most = 0.6;
   constexpr double unlikely = 1e-3;
   RecurrenceCount count;
-  count.by_rank.resize(units.size());
-  std::vector<std::int32_t> by_unit(unit_count);
+  count.by_rank.resize(ranks);
   for (const auto& [step, by_rank] : cost) {
-    std::vector<double> of_units(unit_count);
-    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
-      of_units[units[rank]] += by_rank[rank];
-    const auto unit = std::ranges::max_element(of_units);
-    if (unit == of_units.end() || *unit < threshold || *unit <= 0.0) continue;
-    ++by_unit[static_cast<std::size_t>(unit - of_units.begin())];
     const auto rank = std::ranges::max_element(by_rank);
-    ++count.by_rank[static_cast<std::size_t>(rank - by_rank.begin())];
+    if (rank != by_rank.end() && *rank >= threshold && *rank > 0.0)
+      ++count.by_rank[static_cast<std::size_t>(rank - by_rank.begin())];
   }
-  if (steps < fewest_steps || by_unit.empty()) return count;
-  const auto top = std::ranges::max_element(by_unit);
-  count.beyond_chance = binomial_tail(*top, steps, 1.0 / unit_count) * unit_count < unlikely;
+  if (steps < fewest_steps || ranks == 0) return count;
+  const auto top = std::ranges::max_element(count.by_rank);
+  const auto equals = static_cast<double>(ranks);
+  count.beyond_chance = binomial_tail(*top, steps, 1.0 / equals) * equals < unlikely;
   const bool recurs = *top == steps || (*top >= most * steps && count.beyond_chance);
   count.recurrence = recurs ? Recurrence::one_rank : Recurrence::rotating;
-  if (recurs) count.unit = static_cast<std::uint32_t>(top - by_unit.begin());
+  if (recurs) count.rank = static_cast<std::uint32_t>(top - count.by_rank.begin());
   return count;
 }
 }  // namespace scaleworth::trace

@@ -2,33 +2,36 @@
 /// Who delayed others, cost, significance, recurrence.
 #pragma once
 
-#include "trace/analysis/steps.h"
-#include "trace/analysis/waits.h"
+#include "trace/analysis/efficiency/job_replay.h"
 
 namespace scaleworth::trace {
-/// `ledger` is that of `job`; steps that are excluded from averages do not count here either.
-attribution::StragglerReport find_stragglers(const Job& job,
-                                             const StepPlan& steps,
-                                             const Waits& waits,
-                                             const Alignment& alignment,
+/// Who is late, at the level that explains most: units that compute longer, a rotating load, and
+/// ranks that others wait for, for other reasons. `ledger` is that of the replayed job; steps that
+/// are excluded from averages do not count here either.
+attribution::StragglerReport find_stragglers(const JobReplay& replay,
                                              const std::vector<attribution::StepLedger>& ledger);
+
+/// Of calls of known size whose ranks all left recordings: longer than noise, the clock error and
+/// 20 % explain, at a cost of at least 0.5 % of its ranks' steps.
+std::vector<attribution::SlowFabric> find_slow_fabric(const Job& job,
+                                                      const StepPlan& steps,
+                                                      const Waits& waits,
+                                                      const Alignment& alignment);
 
 /// Whether it is always the same one that is late.
 struct RecurrenceCount {
   attribution::Recurrence recurrence = attribution::Recurrence::too_few;
   std::vector<std::int32_t> by_rank;  // steps in which it is the largest cause
-  std::optional<std::uint32_t> unit;  // of Recurrence::one_rank: which
+  std::optional<std::uint32_t> rank;  // of Recurrence::one_rank: which
   bool beyond_chance = false;         // of Recurrence::one_rank
 };
 
-/// `cost` by step and rank; a step has a cause when the largest cost reaches `threshold`. One unit
-/// (a rank, or the replicas of a stage) recurs when it is the largest cause in at least 60 % of
-/// `steps` steps, and in all of them, or so often that chance among `unit_count` equals would do it
-/// less than once in a thousand jobs (`beyond_chance`, binomial). Fewer than three steps show
-/// nothing.
+/// `cost` by step and rank; a step has a cause when the largest cost reaches `threshold`. A rank
+/// recurs when it is the largest cause in at least 60 % of `steps` steps, and in all of them, or so
+/// often that chance among `ranks` equals would do it less than once in a thousand jobs
+/// (`beyond_chance`, binomial). Fewer than three steps show nothing.
 RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double>>& cost,
-                                 const std::vector<std::uint32_t>& units,
-                                 std::uint32_t unit_count,
+                                 std::size_t ranks,
                                  std::int32_t steps,
                                  double threshold);
 

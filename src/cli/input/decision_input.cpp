@@ -170,6 +170,9 @@ attribution::LateCause cause_of(const Fields& fields) {
 attribution::Straggler straggler_of(const Fields& fields) {
   attribution::Straggler straggler;
   straggler.rank = rank_of(fields);
+  straggler.unit = fields.text("unit");
+  if (const auto saved = fields.number("saved_ns"))
+    straggler.saved = Nanoseconds(std::llround(*saved));
   straggler.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
   straggler.significant = fields.flag("significant");
   straggler.cause = cause_of(fields);

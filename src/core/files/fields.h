@@ -39,7 +39,7 @@ nlohmann::json parse_bounded_json(std::string_view text,
                                   std::size_t memory_bytes = std::size_t{2} << 30);
 
 /// Members under their own names, with the unit of their types: (json, one.name, one.rate).
-#define FIELDS(json, ...) (json).members(#__VA_ARGS__, __VA_ARGS__)
+#define FIELDS(json, ...) (json).each_member(#__VA_ARGS__, __VA_ARGS__)
 
 /// What the key of a quantity ends with.
 template <class V>
@@ -106,7 +106,7 @@ class Fields {
   }
   /// As FIELDS writes it: the expressions of the values, and the values.
   template <class... V>
-  void members(std::string_view expressions, const V&... values) {
+  void each_member(std::string_view expressions, const V&... values) {
     ((*this)(last_name(expressions).append(unit_ending<V>), values), ...);
   }
 

@@ -251,11 +251,12 @@ std::string straggler_of(const Attribution& attribution) {
   const auto worst = std::ranges::find(stragglers, true, significant);
   if (worst == stragglers.end()) return "";
   const auto named = std::ranges::count(stragglers, true, significant);
-  return fmt::format("rank {}{}, {:.3g} ms of each step on average; {}",
-                     worst->rank.index,
-                     named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
-                     worst->exposed_per_step_ms,
-                     cause_text(*worst));
+  return fmt::format(
+      "{}{}, {:.3g} ms of each step on average; {}",
+      worst->unit.empty() ? fmt::format("rank {}", worst->rank.index) : worst->unit,
+      named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
+      worst->saved ? static_cast<double>(worst->saved->count()) * 1e-6 : worst->exposed_per_step_ms,
+      cause_text(*worst));
 }
 }  // namespace
 

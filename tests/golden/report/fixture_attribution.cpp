@@ -117,6 +117,7 @@ StragglerReport stragglers() {
   report.total[0][1] = 35us;
   Straggler straggler;
   straggler.rank = Rank{late};
+  straggler.unit = "rank 3";
   straggler.waited = 3 * 4 * 4690us;
   straggler.exposed = 3 * 4 * 3990us;
   straggler.exposed_per_step_ms = 3.99;
@@ -148,8 +149,8 @@ Efficiency efficiency() {
   result.step_time = 20ms;
   result.replay_error = 0.012;
   result.what_if = {{"without rank 3's lateness", 16100us, 3900us},
-                    {"transfers take no time", 18500us, 1500us},
-                    {"communication hidden under compute", 16500us, 3500us}};
+                    {"with transfers that take no time", 18500us, 1500us},
+                    {"with communication hidden under compute", 16500us, 3500us}};
   result.critical_path = {{Rank{late}, "compute", 52ms},
                           {Rank{late}, "host late: data loading", 18ms},
                           {Rank{late}, "transfer of all_reduce", 6ms},

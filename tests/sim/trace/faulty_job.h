@@ -53,12 +53,17 @@ struct JobPlan {
   /// A framework's timers: one piece of work per pass, communication only from when all have come,
   /// no host, one clock. Else kernels with their launches, a clock per rank.
   bool timeline = false;
-  bool numbered = true;  // collectives of kernels have sequence numbers
+  bool numbered = true;   // collectives of kernels have sequence numbers
+  bool sized = true;      // collectives and messages of kernels have sizes
+  bool host_seen = true;  // timers record what kept a late host from starting a pass
+  int large_stage = -1;   // whose collectives are three times as large as the others'
   double layer_ns = 1.5e6;
   double transfer_ns = 2e6;  // of a collective; a message takes a tenth
   Fault fault = Fault::none;
   double strength = 0.0;
-  int place = 0;  // rank, or stage, that has the fault
+  int place = 0;                   // rank, or stage, that has the fault
+  std::vector<int> more_places{};  // further ones
+  int every = 1;                   // how-manieth step has the fault
   Repair repair = Repair::none;
   double noise = 0.02;             // normal, of the logarithm of every duration
   double outliers = 1e-4;          // chance of a kernel to take 4 times as long
@@ -123,6 +128,8 @@ class JobSimulator {
     std::size_t batch = 0;             // timers measure work of one batch together
     bool waits = false;                // the host, for all work so far
     double host = 5e3;                 // that the launch takes
+    double bytes = 0.0;
+    double held = 0.0;  // by a late host, of timers
     // Simulated:
     double launch = 0.0;
     double start = unknown;  // when the rank came
@@ -141,6 +148,7 @@ class JobSimulator {
   };
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   static constexpr double launch_latency = 4e3;
+  static constexpr double bytes_per_ns = 50.0;
   enum Stream : std::uint32_t {
     compute = 7,
     gradients = 20,
@@ -170,7 +178,10 @@ class JobSimulator {
   }
 
   bool has(Fault fault, int place) const {
-    return plan_.fault == fault && plan_.place == place && plan_.repair != Repair::removed;
+    const bool placed = plan_.place == place ||
+                        std::ranges::find(plan_.more_places, place) != plan_.more_places.end();
+    return plan_.fault == fault && placed && plan_.repair != Repair::removed &&
+           step_ % plan_.every == 0;
   }
   double compute_factor(int rank, int micro_batch) const {
     if (plan_.fault == Fault::slow_stage && plan_.repair == Repair::evened)
@@ -215,7 +226,9 @@ class JobSimulator {
       int rank, std::string_view name, Kind kind, int group, int members, double share = 1.0) {
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
     const auto index = static_cast<int>(std::ranges::count(own.work, name, &Work::name));
+    if (members == plan_.replicas && group == plan_.large_stage) share *= 3.0;
     Work work{name, gradients, share * plan_.transfer_ns * link_factor(rank), kind};
+    work.bytes = share * plan_.transfer_ns * bytes_per_ns;
     work.meeting = Key(name, group, index);
     work.members = members;
     work.after = last_compute(own);
@@ -238,6 +251,7 @@ class JobSimulator {
               streams[place],
               0.1 * plan_.transfer_ns * link_factor(rank),
               sends ? Kind::send : Kind::receive};
+    work.bytes = 0.1 * plan_.transfer_ns * bytes_per_ns;
     work.meeting = Key(forward ? "up" : "down", sends ? rank : peer, micro_batch);
     work.members = 2;
     work.peer = peer;
@@ -365,7 +379,7 @@ class JobSimulator {
       ready = std::max(ready, own.work[before].end + 1e3);
     }
     if (plan_.timeline && has(Fault::late_host, rank) && work.kind == Kind::unknown)
-      ready += plan_.strength * work.ns;
+      ready += work.held = plan_.strength * work.ns;
     if (!plan_.timeline) work.launch = own.host += work.host;
     work.start = ready;
     if (work.kind == Kind::unknown) {
@@ -440,6 +454,7 @@ class JobSimulator {
           end = std::max(end, other.end);
         }
       first = std::min(first, start);
+      if (work.held > 0.0 && plan_.host_seen) collect_garbage(rank, recording, work);
       event.start = recorded(rank, start);
       event.end = recorded(rank, end);
       event.name = recording.names.intern(work.name);
@@ -457,6 +472,16 @@ class JobSimulator {
     recording.step_marks.push_back({step_,
                                     recorded(rank, plan_.timeline ? first : begin),
                                     recorded(rank, own.host - (plan_.timeline ? 20e3 : 0.0))});
+  }
+
+  void collect_garbage(int rank, trace::Recording& recording, const Work& work) const {
+    trace::HostEvent event;
+    event.start = recorded(rank, work.start - work.held);
+    event.end = recorded(rank, work.start);
+    event.name = recording.names.intern("gc");
+    event.activity = trace::HostActivity::operation;
+    event.cause = attribution::HostCause::garbage_collection;
+    recording.host_events.push_back(event);
   }
 
   void launch(int rank, trace::Recording& recording, const Work& work, trace::DeviceEvent& event) {
@@ -481,6 +506,7 @@ class JobSimulator {
     trace::Communication known;
     known.kind = work.kind;
     if (plan_.timeline) return known;
+    if (plan_.sized) known.input_bytes = static_cast<std::int64_t>(work.bytes);
     const int group = std::get<1>(work.meeting);
     const bool all = work.peer >= 0 || work.members == plan_.ranks();
     known.group = recording.names.intern(all ? "all" : "stage " + std::to_string(group));

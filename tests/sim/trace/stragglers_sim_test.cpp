@@ -30,7 +30,8 @@ Analysis analyse(const JobTruth& truth) {
   const trace::StepPlan steps = trace::find_steps(job, analysis.alignment.map);
   const trace::Waits waits = trace::split_waits(job, analysis.matching, analysis.alignment);
   const auto ledger = trace::build_job_ledger(job, steps, waits, analysis.alignment.map);
-  analysis.report = trace::find_stragglers(job, steps, waits, analysis.alignment, ledger);
+  analysis.report =
+      trace::find_stragglers(trace::JobReplay(job, steps, waits, analysis.alignment), ledger);
   return analysis;
 }
 

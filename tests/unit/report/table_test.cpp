@@ -167,6 +167,20 @@ TEST_CASE("a column without any value is left out where it is optional", "[table
   CHECK(printed.headers == std::vector<std::string>{"rank", "name", "both", "size"});
 }
 
+TEST_CASE("a column that is printed unless it is zero needs one cell that is not", "[table]") {
+  const auto headers = [](std::vector<double> cells) {
+    const Table table = make_table<double>(
+        "", "", cells, {{measure("time_s", "time", Unit::seconds).unless_zero(), [](double cell) {
+                           return cell < 0.0 ? Cell{} : Cell{number(cell)};
+                         }}});
+    CHECK(table.columns.size() == 1);  // a CSV has it
+    return print_table(table, true).headers.size();
+  };
+  CHECK(headers({0.0, 0.0}) == 0);
+  CHECK(headers({0.0, 1e-9}) == 1);
+  CHECK(headers({0.0, -1.0}) == 1);  // n/a says something else than 0
+}
+
 TEST_CASE("the summary has the columns that are flagged for it and no detail", "[table]") {
   const std::vector<Outer> outers{{1, {{"a", 0.5}, {"bc", {}}}}, {2, {{"d", {}}}}};
   Table table = nested_table(outers);

@@ -11,27 +11,11 @@
 namespace scaleworth::trace {
 namespace {
 using attribution::Efficiency;
+using attribution::LateUnit;
+using attribution::Straggler;
 
-/// A replay that misses the recording by more than this does not know what depended on what.
-constexpr double largest_replay_error = 0.10;
 /// Stragglers whose lateness is taken away, one by one.
 constexpr std::size_t most_stragglers = 3;
-
-/// A window without steps may hold a whole recording; so many pieces of GPU work
-/// and their launches take about 10 GB.
-constexpr std::int64_t most_nodes = 64'000'000;
-
-std::vector<nanoseconds> useful_by_rank(const Job& job,
-                                        const ClockMap& clocks,
-                                        const EfficiencyWindows& windows) {
-  std::vector<nanoseconds> useful(job.recordings.size());
-  for_each_index(useful.size(), [&](std::size_t rank) {
-    const IntervalSet computing = compute_intervals(RankView(job.recordings[rank], clocks, rank));
-    for (const EfficiencyWindow& run : windows.runs)
-      useful[rank] += computing.within(run.by_rank[rank]).length();
-  });
-  return useful;
-}
 
 /// Fills the factors from lengths in ns: T measured, T with transfers of no length, and that with
 /// hosts that are never late. Ordered so that each factor lies in (0, 1].
@@ -52,21 +36,6 @@ void set_factors(Efficiency& result, double ideal, double without_host) {
   result.transfer = ideal / runtime;
 }
 
-/// A question to the replay; no step gets shorter than `least`, in proportion to the measured one.
-struct Question {
-  std::string change;  // for people
-  Change replay;
-  double least = 0.0;
-};
-
-/// Largest useful time of any rank but `without`, of the runtime.
-double largest_useful(const Efficiency& result, std::optional<std::size_t> without = {}) {
-  nanoseconds largest{};
-  for (std::size_t rank = 0; rank < result.useful.size(); ++rank)
-    if (rank != without) largest = std::max(largest, result.useful[rank]);
-  return in_ns(largest) / in_ns(result.runtime);
-}
-
 /// Longest transfer time of any rank: it takes place even where compute hides all of it.
 double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
   double largest = 0.0;
@@ -84,89 +53,26 @@ double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
   return largest;
 }
 
-/// All work of the pipeline as it is, but every stage computing as long as their mean. One stage
-/// alone, or one replica of it, saves little: the next one takes its place.
-Question even_stages(const Efficiency& result, const Job& job) {
-  struct Stage {
-    double useful = 0.0;
-    double ranks = 0.0;
-  };
-  std::map<std::int32_t, Stage> stages;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    if (const auto& stage = job.recordings[rank].origin.pipeline_stage) {
-      stages[*stage].useful += in_ns(result.useful[rank]);
-      stages[*stage].ranks += 1.0;
-    }
-  double mean = 0.0;
-  for (const auto& [number, stage] : stages)
-    mean += stage.useful / stage.ranks / static_cast<double>(stages.size());
-  Change even;
-  double longest = 0.0;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const auto& stage = job.recordings[rank].origin.pipeline_stage;
-    const Stage own = stage ? stages[*stage] : Stage{};
-    even.compute.push_back(own.useful > 0.0 ? mean * own.ranks / own.useful : 1.0);
-    longest = std::max(longest, even.compute.back() * in_ns(result.useful[rank]));
-  }
-  return {"with the work spread evenly over the pipeline's stages",
-          std::move(even),
-          longest / in_ns(result.runtime)};
-}
-
 const Change without_transfer{.no_transfer = true};
 const Change without_transfer_and_host{.no_transfer = true, .no_host_delay = true};
 
-/// `transfer_floor`: see largest_transfer.
-std::vector<Question> questions_of(const Efficiency& result,
-                                   const Job& job,
-                                   const attribution::StragglerReport& stragglers,
-                                   double transfer_floor) {
-  std::vector<Question> questions;
-  std::size_t asked = 0;
-  bool evened = false;
-  for (const attribution::Straggler& straggler : stragglers.stragglers) {
-    if (!straggler.significant || asked++ >= most_stragglers) continue;
-    const auto rank = static_cast<std::size_t>(straggler.rank.index);
-    const auto& stage = job.recordings[rank].origin.pipeline_stage;
-    if (straggler.cause == attribution::LateCause::pipeline_stage && stage) {
-      if (!std::exchange(evened, true)) questions.push_back(even_stages(result, job));
-      continue;
-    }
-    questions.push_back({fmt::format("without rank {}'s lateness", RankNumbers(job).at(rank).index),
-                         {.on_time = static_cast<std::uint32_t>(rank)},
-                         largest_useful(result, rank)});
-  }
-  const double least = largest_useful(result);
-  questions.push_back({"with transfers that take no time", without_transfer, least});
-  questions.push_back({"with communication hidden under compute",
-                       {.no_communication = true},
-                       std::max(least, transfer_floor / in_ns(result.runtime))});
-  questions.push_back({"with hosts that launch in time", {.no_host_delay = true}, least});
-  return questions;
+void add(const std::string& change, nanoseconds saved, Efficiency& result) {
+  result.what_if.push_back({change, result.step_time - saved, saved});
 }
 
-void predict(Efficiency& result,
-             const std::vector<Question>& questions,
-             const Predictor& predictor) {
-  const double runtime = in_ns(result.runtime);
-  set_factors(result,
-              runtime * predictor.ratio(without_transfer),
-              runtime * predictor.ratio(without_transfer_and_host));
-  for (const Question& question : questions) {
-    const double ratio =
-        std::clamp(predictor.ratio(question.replay), std::min(question.least, 1.0), 1.0);
-    const nanoseconds time(std::llround(in_ns(result.step_time) * ratio));
-    result.what_if.push_back({question.change, time, result.step_time - time});
+/// Step without the lateness of one straggler, and of all, where that is not asked of any job.
+void add_stragglers(const attribution::StragglerReport& report, Efficiency& result) {
+  std::string names;
+  std::size_t count = 0;
+  for (const Straggler& one : report.stragglers) {
+    if (!one.saved) continue;
+    names += (names.empty() ? "" : " and ") + one.unit;
+    if (++count <= most_stragglers && one.significant && one.level != LateUnit::stage &&
+        one.level != LateUnit::rotating)
+      add(fmt::format("without {}'s lateness", one.unit), *one.saved, result);
   }
-  std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
-}
-
-/// Device events of all ranks that begin in the window.
-std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
-  std::int64_t events = 0;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
-  return events;
+  if (count > most_stragglers) names = "all that are named";
+  if (count > 1 && report.saved) add("without the lateness of " + names, *report.saved, result);
 }
 
 /// Runs of consecutive steps all of which count on every rank, still without their times; the
@@ -266,49 +172,75 @@ double length(const ReplayGraph& run, std::int64_t end) {
 }
 }  // namespace
 
-EfficiencyResult measure_efficiency(const Job& job,
-                                    const StepPlan& steps,
-                                    const Waits& waits,
-                                    const Alignment& alignment,
+EfficiencyResult measure_efficiency(const JobReplay& replay,
                                     const attribution::StragglerReport& stragglers) {
-  if (job.recordings.size() < 2)
-    return {std::nullopt, "one rank alone has no parallel efficiency."};
-  if (!alignment.report.comparable)
-    return {std::nullopt, "the ranks' clocks do not compare: " + alignment.report.reason};
-  const auto windows = choose_windows(job, steps, alignment.map);
-  if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
+  if (!replay.reason.empty()) return {std::nullopt, replay.reason};
   Efficiency result;
-  result.window = windows->description;
-  for (const EfficiencyWindow& run : windows->runs) result.runtime += run.length();
-  result.step_time = windows->step_time;
-  result.useful = useful_by_rank(job, alignment.map, *windows);
-  if (!(largest_useful(result) > 0.0))
-    return {std::nullopt, "no kernel ran that is not communication."};
-  std::int64_t events = 0;
-  for (const EfficiencyWindow& run : windows->runs)
-    events += events_within(job, alignment.map, run);
-  if (events > most_nodes)
-    return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
-  std::vector<ReplayGraph> runs;
-  for (const EfficiencyWindow& run : windows->runs)
-    runs.push_back(build_replay_graph(job, waits, alignment.map, run));
-  if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); }))
-    return {std::nullopt, "no GPU work begins in the steps that count."};
-  const std::vector<Question> questions =
-      questions_of(result, job, stragglers, largest_transfer(waits, *windows));
-  std::vector<Change> changes = {without_transfer, without_transfer_and_host};
-  for (const Question& question : questions) changes.push_back(question.replay);
-  const Predictor predictor(runs, std::move(changes));
-  result.replay_error = predictor.error();
-  if (!(std::abs(result.replay_error) <= largest_replay_error)) {
-    return {std::nullopt,
-            fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} "
-                        "%, so that they are not understood.",
-                        100.0 * result.replay_error)};
+  result.window = replay.windows.description;
+  result.runtime = replay.runtime;
+  result.step_time = replay.windows.step_time;
+  result.useful = replay.useful;
+  result.replay_error = replay.error;
+  std::vector<std::pair<std::string, Change>> questions{
+      {"", without_transfer_and_host},
+      {"with transfers that take no time", without_transfer},
+      {"with communication hidden under compute", {.no_communication = true}},
+      {"with hosts that launch in time", {.no_host_delay = true}}};
+  if (replay.stages > 1)
+    questions.emplace_back("with the work spread evenly over the pipeline's stages",
+                           replay.even_stages());
+  if (replay.rotating_load)
+    questions.emplace_back("with micro-batches of equal lengths", Change{.typical_pieces = true});
+  std::vector<Change> changes;
+  for (const auto& [text, change] : questions) changes.push_back(change);
+  const std::vector<double> ratios = replay.ratios(changes);
+  const double runtime = in_ns(result.runtime);
+  set_factors(result, runtime * ratios[1], runtime * ratios[0]);
+  const double transfer = largest_transfer(replay.waits, replay.windows) / runtime;
+  add_stragglers(stragglers, result);
+  for (std::size_t i = 1; i < questions.size(); ++i) {
+    const double least = changes[i].no_communication ? std::min(transfer, 1.0) : 0.0;
+    const double saved = in_ns(result.step_time) * (1.0 - std::max(ratios[i], least));
+    add(questions[i].first, nanoseconds(std::llround(saved)), result);
   }
-  predict(result, questions, predictor);
-  result.critical_path = critical_path(job, alignment.map, runs);
+  std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
+  result.critical_path = critical_path(replay.job, replay.alignment.map, replay.runs);
   return {std::move(result), ""};
+}
+
+std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
+  std::int64_t events = 0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
+  return events;
+}
+
+void settle_costs(const JobReplay& replay,
+                  double gpu_seconds,
+                  attribution::StragglerReport& report) {
+  constexpr std::size_t most = 8;
+  const std::vector<Straggler>& all = report.stragglers;
+  report.saved.reset();
+  if (all.empty() || all.size() > most || !replay.reason.empty()) return;
+  std::vector<Change> changes{replay.without(all)};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<Straggler> others = all;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    changes.push_back(replay.without({all[i]}));
+    changes.push_back(replay.without(others));
+  }
+  const std::vector<double> ratios = replay.ratios(changes);
+  const double step = in_ns(replay.windows.step_time);
+  std::vector<double> parts;
+  for (std::size_t i = 1; i < ratios.size(); i += 2)
+    parts.push_back(1.0 - ratios[i] + std::max(0.0, ratios[i + 1] - ratios[0]));
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  report.saved = nanoseconds(std::llround(step * (1.0 - ratios[0])));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Straggler& one = report.stragglers[i];
+    one.saved = nanoseconds(std::llround(step * (1.0 - ratios[2 * i + 1])));
+    one.gpu_seconds = sum > 0.0 ? gpu_seconds * (1.0 - ratios[0]) * parts[i] / sum : 0.0;
+  }
 }
 
 std::optional<EfficiencyWindows> choose_windows(const Job& job,
@@ -384,8 +316,8 @@ double Predictor::replayed(const Change& change) const {
 }
 
 double Predictor::ratio(const Change& change) const {
-  const double before = change.on_time ? recorded(change) : replayed({});
-  if (change.on_time && !(before > 0.0)) return 1.0;  // no rank is left to wait for it
+  const double before = !change.on_time.empty() ? recorded(change) : replayed({});
+  if (!change.on_time.empty() && !(before > 0.0)) return 1.0;  // no rank is left to wait for it
   return std::clamp(replayed(change) / before, 0.0, 1.0);
 }
 }  // namespace scaleworth::trace

@@ -2,7 +2,7 @@
 /// POP factors and what-if over a window.
 #pragma once
 
-#include "trace/analysis/efficiency/replay.h"
+#include "trace/analysis/efficiency/job_replay.h"
 
 namespace scaleworth::trace {
 /// POP factors, critical path and what-if, from a replay of the recorded dependencies.
@@ -16,14 +16,18 @@ struct EfficiencyResult {
 /// window and T0 the same with transfers of no length,
 ///   load balance = mean useful / largest useful, transfer = T0 / T,
 ///   serialization = largest useful / T0 = host * dependency.
-/// Abstains for one rank, for clocks that do not compare, and when the replay without a change
-/// misses the recording by more than a tenth. Source: POP Centre of Excellence, "POP Standard
+/// Abstains where there is no replay. Source: POP Centre of Excellence, "POP Standard
 /// Metrics for Parallel Performance Analysis".
-EfficiencyResult measure_efficiency(const Job& job,
-                                    const StepPlan& steps,
-                                    const Waits& waits,
-                                    const Alignment& alignment,
+EfficiencyResult measure_efficiency(const JobReplay& replay,
                                     const attribution::StragglerReport& stragglers);
+
+/// Sets what each of `report`'s stragglers saves alone, what all save together, and divides that:
+/// in proportion to what each saves first and last, as Shapley's values do for two. Two equally
+/// slow GPUs save little each, and half of the whole first and last. `gpu_seconds` are of all GPUs
+/// in the steps that count. Leaves all as it is without a replay and for more than eight.
+void settle_costs(const JobReplay& replay,
+                  double gpu_seconds,
+                  attribution::StragglerReport& report);
 
 /// A graph takes about 44 bytes per node, a replay 8 more: so many at a time need less than the
 /// graph, however many processors there are.
@@ -42,7 +46,7 @@ class Predictor {
 
   /// The unchanged replay against the recording, as a fraction.
   double error() const { return replayed({}) / recorded({}) - 1.0; }
-  /// At most 1, because every change takes something away; 1 where no rank but `on_time` has work.
+  /// At most 1, because every change takes something away; 1 where only ranks on_time have work.
   /// Throws std::out_of_range for a change that was not replayed.
   double ratio(const Change& change) const;
 

@@ -18,24 +18,20 @@ std::int64_t bounded(std::int64_t time) {
   return std::clamp(time, -horizon, horizon);
 }
 
-/// The two latest arrivals of different ranks.
+/// The latest arrival of all ranks, and that of those which are not excused.
 struct Arrivals {
   std::int64_t latest = never;
-  std::int64_t second = never;
+  std::int64_t awaited = never;   // of ranks that are not excused
   std::int64_t recorded = never;  // of the latest
-  std::uint32_t rank = 0;
   std::uint32_t count = 0;
 
-  void add(std::int64_t start, const DeviceNode& node) {
+  void add(std::int64_t start, const DeviceNode& node, bool excused) {
     ++count;
     if (start > latest) {
-      second = latest;
       latest = start;
       recorded = node.start;
-      rank = node.rank;
-    } else {
-      second = std::max(second, start);
     }
+    if (!excused) awaited = std::max(awaited, start);
   }
 
   /// When the last one comes. Of those that are still to come, although a member asks already whose
@@ -92,7 +88,7 @@ class Replay {
     }
     std::int64_t last = never;
     for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
-      if (change_.on_time != graph_.devices[node].rank) last = std::max(last, device_end(node));
+      if (!change_.excuses(graph_.devices[node].rank)) last = std::max(last, device_end(node));
     return last;
   }
 
@@ -126,7 +122,8 @@ class Replay {
                  usual_launch_ns,
                  !change_.no_host_delay);
     device_starts_[index] = causes.start(graph_.ranks[node.rank].start);
-    if (node.meeting != no_index) arrivals_[node.meeting].add(device_starts_[index], node);
+    if (node.meeting != no_index)
+      arrivals_[node.meeting].add(device_starts_[index], node, change_.excuses(node.rank));
   }
 
   std::int64_t device_end(NodeIndex index) const {
@@ -148,22 +145,24 @@ class Replay {
     const Meeting& meeting = graph_.meetings[node.meeting];
     std::int64_t awaited = arrivals.last(meeting);
     std::int64_t own = device_starts_[index];
-    if (change_.on_time == arrivals.rank && arrivals.second != never) {
-      awaited = arrivals.second;
-      if (change_.on_time == node.rank) own = awaited;
+    if (arrivals.awaited < arrivals.latest && arrivals.awaited != never) {
+      awaited = arrivals.awaited;
+      if (change_.excuses(node.rank)) own = std::min(own, awaited);
     }
     return bounded(std::max(own, awaited) + transfer(node, meeting.latest));
   }
 
   std::int64_t partner_start(const DeviceNode& node) const {
-    return change_.on_time == graph_.devices[node.partner].rank ? never
-                                                                : device_starts_[node.partner];
+    return change_.excuses(graph_.devices[node.partner].rank) ? never
+                                                              : device_starts_[node.partner];
   }
 
   std::int64_t work(const DeviceNode& node) const {
     const std::int64_t recorded = node.end - node.start;
-    if (node.kind != DeviceNode::Kind::compute || change_.compute.empty()) return recorded;
-    return std::llround(static_cast<double>(recorded) * change_.compute[node.rank]);
+    if (node.kind != DeviceNode::Kind::compute) return recorded;
+    double pace = change_.typical_pieces ? node.typical : 1.0;
+    if (!change_.compute.empty()) pace *= change_.compute[node.rank];
+    return pace == 1.0 ? recorded : std::llround(static_cast<double>(recorded) * pace);
   }
 
   std::int64_t transfer(const DeviceNode& node, std::int64_t awaited) const {
@@ -172,7 +171,7 @@ class Replay {
   }
 
   const ReplayGraph& graph_;
-  Change change_;
+  const Change& change_;
   std::vector<std::int64_t> device_starts_;
   std::vector<std::int64_t> host_starts_;
   std::vector<Arrivals> arrivals_;
@@ -188,7 +187,7 @@ std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change&
   std::optional<std::int64_t> last;
   for (std::uint32_t rank = 0; rank < graph.ranks.size(); ++rank) {
     const RankSpan& span = graph.ranks[rank];
-    if (change.on_time != rank && !span.empty()) last = std::max(last.value_or(span.end), span.end);
+    if (!change.excuses(rank) && !span.empty()) last = std::max(last.value_or(span.end), span.end);
   }
   return last;
 }

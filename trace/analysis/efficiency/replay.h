@@ -33,8 +33,9 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
                                                 const ClockMap& clocks,
                                                 std::int64_t most_events = 8'000'000);
 
-/// Device events that begin in the window.
+/// Device events that begin in the window; of all ranks.
 std::int64_t events_within(const RankView& rank, TimeInterval window);
+std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window);
 
 /// Index of a node in its vector; no_index for none.
 using NodeIndex = std::uint32_t;
@@ -52,6 +53,8 @@ struct DeviceNode {
   NodeIndex partner = no_index;  // device: whose start it needs, one-sided
   std::uint32_t event = 0;       // in the recording's device_events
   std::uint32_t rank = 0;
+  std::uint32_t operation = 0;  // of compute: equal for kernels of one name, on all ranks
+  float typical = 1.0F;         // of compute: its piece of the work's mean over its own length
   attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
   Kind kind = Kind::compute;
 };
@@ -112,7 +115,7 @@ inline constexpr std::int64_t usual_call_ns = 5000;    // a waiting call's own w
 /// has them. Where it has none, two guesses, which a replay without change shows to be consistent:
 /// communication waits for the compute that was launched before it, and work that began without a
 /// reason right after other work of its rank ended waited for that. O(n log n) for n events of the
-/// window, ranks on all processors; 52 bytes for each device node and 36 for each of a host, and
+/// window, ranks on all processors; 60 bytes for each device node and 36 for each of a host, and
 /// half as much again while a rank's are put to the others. Of frameworks' timelines no guess is
 /// needed: a rank's operations follow each other. Where at least two in three operations of one
 /// name and rank that began after a gap did so just after work of one and the same other rank had
@@ -130,19 +133,22 @@ struct Change {
   /// Communication takes no time, and only messages and one-sided collectives wait, for the data
   /// that they bring.
   bool no_communication = false;
-  /// This rank is never the one that the others wait for.
-  std::optional<std::uint32_t> on_time{};
+  bool typical_pieces = false;  // compute takes DeviceNode::typical of the recorded time
+  /// By rank: it is never one that the others wait for. Empty: as recorded.
+  std::vector<bool> on_time{};
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
   std::vector<double> compute{};
+
+  bool excuses(std::uint32_t rank) const { return rank < on_time.size() && on_time[rank]; }
 
   bool operator==(const Change&) const = default;
 };
 
-/// End of the last work of any rank (other than `on_time`), on the common clock; absent when none
-/// has any. A node begins when
-/// the last of its causes and the usual delay after it have passed, and as much later as it did in
-/// the recording; without a change every node keeps its times, except where the recording
-/// contradicts itself. Linear in nodes; holds 8 bytes for each and 40 for each meeting.
+/// End of the last work of any rank (but those on_time), on the common clock; absent when none has
+/// any. A node begins when the last of its causes and the usual delay after it have passed, and as
+/// much later as it did in the recording; without a change every node keeps its times, except where
+/// the recording contradicts itself. Linear in nodes; holds 8 bytes for each and 40 for each
+/// meeting.
 std::optional<std::int64_t> replay(const ReplayGraph& graph, const Change& change);
 
 /// The same end as recorded. Linear in ranks.

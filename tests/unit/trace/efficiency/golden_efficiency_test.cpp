@@ -24,7 +24,7 @@ EfficiencyResult measured(const std::string& path) {
   Alignment alignment;
   alignment.map = ClockMap(job.recordings.size());
   const Waits waits = split_waits(job, match_collectives(job), alignment);
-  return measure_efficiency(job, find_steps(job, alignment.map), waits, alignment, {});
+  return measure_efficiency(JobReplay(job, find_steps(job, alignment.map), waits, alignment), {});
 }
 
 }  // namespace

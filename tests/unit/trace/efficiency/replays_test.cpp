@@ -24,7 +24,10 @@ std::vector<Change> all_changes(std::size_t ranks) {
   changes[2].no_communication = true;
   changes[3].no_host_delay = true;
   changes[4].compute.assign(ranks, 0.5);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) changes.emplace_back().on_time = rank;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    changes.emplace_back().on_time.resize(ranks);
+    changes.back().on_time[rank] = true;
+  }
   return changes;
 }
 
@@ -110,7 +113,7 @@ TEST_CASE("replays give the same to the last bit one at a time and several", "[e
   }
   CHECK_THAT(one.error(), WithinAbs(0.0, 1e-12));
   Change on_time;
-  on_time.on_time = 3;
+  on_time.on_time = {false, false, false, true};
   CHECK(one.ratio(on_time) < 0.95);
   CHECK(one.ratio(changes[4]) < 0.9);
 }

@@ -108,8 +108,10 @@ class SmallJob {
     return waits_;
   }
 
-  EfficiencyResult measure(const attribution::StragglerReport& stragglers = {}) {
-    return measure_efficiency(job_, steps_, waits(), alignment_, stragglers);
+  EfficiencyResult measure(attribution::StragglerReport stragglers = {}) {
+    const JobReplay replay(job_, steps_, waits(), alignment_);
+    settle_costs(replay, 1.0, stragglers);
+    return measure_efficiency(replay, stragglers);
   }
 
   /// Length of the first run of steps in microseconds under a change.
@@ -136,6 +138,7 @@ inline attribution::StragglerReport blame(int rank) {
   attribution::StragglerReport report;
   attribution::Straggler straggler;
   straggler.rank = Rank{rank};
+  straggler.unit = "rank " + std::to_string(rank);
   straggler.significant = true;
   report.stragglers.push_back(straggler);
   return report;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/byte_source.h"
-
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/format/text_source.h"
+#include "trace/formats/byte_source.h"
 
 #include <atomic>
 #include <string>
@@ -53,7 +52,7 @@ class Numbers final : public ByteSource {
   Seen& seen_;
 };
 
-std::string all_of(ByteSource& source, std::size_t piece) {
+std::string read_all(ByteSource& source, std::size_t piece) {
   std::string all;
   std::vector<char> buffer(piece);
   for (std::size_t got = piece; got == piece;) {
@@ -76,10 +75,10 @@ TEST_CASE("a stream read ahead is the same stream", "[trace][input]") {
     Seen plain;
     Seen seen;
     Numbers expected(bytes, Numbers::End::plain, plain);
-    const auto text = all_of(expected, 1 << 20);
+    const auto text = read_all(expected, 1 << 20);
     for (const std::size_t piece : {std::size_t{4099}, 2 * turn}) {
       const auto source = ahead(bytes, Numbers::End::plain, seen);
-      const auto same = all_of(*source, piece) == text;  // megabytes: not to be printed
+      const auto same = read_all(*source, piece) == text;  // megabytes: not to be printed
       CHECK(same);
       CHECK(source->damage().empty());
       std::vector<char> more(10);

@@ -242,7 +242,7 @@ TEST_CASE("GPU-hours lost are those of all ranks of the job, recorded or not", "
     for (Recording& recording : job.recordings) recording.origin.world_size = world;
     const auto result = attribute(job).result;
     const std::string& text = result.stragglers.stragglers.at(0).sentence;
-    return std::stod(text.substr(text.find("GPU time: ") + 10));
+    return std::stod(text.substr(text.find("GPU time, ") + 10));
   };
   CHECK_THAT(hours(64) / hours(4), Catch::Matchers::WithinRel(16.0, 0.05));
 }

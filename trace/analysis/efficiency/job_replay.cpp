@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/efficiency/job_replay.h"
+
+#include "src/core/statistics/sample_statistics.h"
+#include "trace/analysis/efficiency/efficiency.h"
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::LateCause;
+using attribution::LateUnit;
+
+/// Of sums of so many values each; the last block may be shorter.
+double sum_of_squares(const std::vector<double>& values, std::size_t block) {
+  double squares = 0.0;
+  for (std::size_t i = 0; i < values.size(); i += block) {
+    double sum = 0.0;
+    for (std::size_t j = i; j < std::min(i + block, values.size()); ++j) sum += values[j];
+    squares += sum * sum;
+  }
+  return squares;
+}
+
+/// Compute of a run, cut into pieces by how often each operation occurs, such as micro-batches: the
+/// i-th piece has the i-th of equal numbers of its occurrences on a rank. Only of the longest
+/// operations, at most eight: together 80 % of all, if they suffice.
+class Pieces {
+ public:
+  std::vector<std::uint32_t> operations;
+  std::size_t count = 0;                   // of all runs
+  std::vector<std::vector<double>> times;  // ns by rank, then piece * operations + operation
+  std::vector<std::vector<double>> means;  // of a piece, by rank and operation
+
+  /// `sums` are the operations' times on all ranks.
+  Pieces(std::vector<ReplayGraph>& runs, const EfficiencyWindows& windows, std::vector<double> sums)
+      : runs_(runs) {
+    constexpr std::size_t most_operations = 8;
+    constexpr double enough = 0.8;
+    constexpr std::size_t most_pieces = 1024;
+    double left = enough * std::accumulate(sums.begin(), sums.end(), 0.0);
+    while (left > 0.0 && operations.size() < most_operations) {
+      const auto longest = std::ranges::max_element(sums);
+      operations.push_back(static_cast<std::uint32_t>(longest - sums.begin()));
+      left -= std::exchange(*longest, 0.0);
+    }
+    const std::size_t ranks = runs.front().ranks.size();
+    counts_.assign(runs.size() * ranks, std::vector<std::size_t>(operations.size()));
+    visit(
+        [&](auto run, auto rank, auto&, auto kind, auto) { ++counts_[run * ranks + rank][kind]; });
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      std::size_t divisor = 0;
+      for (std::size_t rank = 0; rank < ranks; ++rank)
+        for (const std::size_t one : counts_[run * ranks + rank]) divisor = std::gcd(divisor, one);
+      const auto steps = static_cast<std::size_t>(windows.runs[run].steps());
+      first_.push_back(count);
+      of_run_.push_back(std::min(std::max(divisor, steps), most_pieces));
+      count += of_run_.back();
+    }
+    times.assign(ranks, std::vector<double>(count * operations.size()));
+    means.assign(ranks, std::vector<double>(operations.size()));
+    visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
+      const auto time = static_cast<double>(node.end - node.start);
+      times[rank][place(run, rank, kind, nth)] += time;
+      means[rank][kind] += time / static_cast<double>(count);
+    });
+  }
+
+  /// Calls visit(run, rank, node, operation, how-manieth) for compute of these operations.
+  template <class Visit>
+  void visit(Visit visit) {
+    for (std::size_t run = 0; run < runs_.size(); ++run)
+      for (std::size_t rank = 0; rank < runs_[run].ranks.size(); ++rank) {
+        std::vector<std::size_t> counts(operations.size());
+        const RankSpan& span = runs_[run].ranks[rank];
+        for (NodeIndex i = span.first; i < span.last; ++i) {
+          DeviceNode& node = runs_[run].devices[i];
+          const auto found = std::ranges::find(operations, node.operation);
+          if (node.kind != DeviceNode::Kind::compute || found == operations.end()) continue;
+          const auto kind = static_cast<std::size_t>(found - operations.begin());
+          visit(run, rank, node, kind, counts[kind]++);
+        }
+      }
+  }
+
+  /// In `times`.
+  std::size_t place(std::size_t run, std::size_t rank, std::size_t kind, std::size_t nth) const {
+    const std::size_t all = counts_[run * times.size() + rank][kind];
+    return (first_[run] + nth * of_run_[run] / all) * operations.size() + kind;
+  }
+
+ private:
+  std::vector<ReplayGraph>& runs_;
+  std::vector<std::vector<std::size_t>> counts_;  // by run and rank, then operation
+  std::vector<std::size_t> first_;                // piece, by run
+  std::vector<std::size_t> of_run_;               // pieces
+};
+}  // namespace
+
+JobReplay::JobReplay(const Job& of_job,
+                     const StepPlan& of_steps,
+                     const Waits& of_waits,
+                     const Alignment& of_alignment)
+    : job(of_job),
+      steps(of_steps),
+      waits(of_waits),
+      alignment(of_alignment),
+      useful(job.recordings.size()),
+      slow_(job.recordings.size()) {
+  reason = build_graphs();
+  if (!reason.empty()) return;
+  find_stages();
+  measure_pieces();
+}
+
+std::string JobReplay::build_graphs() {
+  /// A window without steps may hold a whole recording; so many pieces of GPU work and their
+  /// launches take about 10 GB.
+  constexpr std::int64_t most_nodes = 64'000'000;
+  /// A replay that misses the recording by more than this does not know what depended on what.
+  constexpr double most_error = 0.10;
+  if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
+  if (!alignment.report.comparable)
+    return "the ranks' clocks do not compare: " + alignment.report.reason;
+  auto chosen = choose_windows(job, steps, alignment.map);
+  if (!chosen) return "the recordings hold no work of a GPU.";
+  windows = std::move(*chosen);
+  for_each_index(useful.size(), [&](std::size_t rank) {
+    const IntervalSet computing =
+        compute_intervals(RankView(job.recordings[rank], alignment.map, rank));
+    for (const EfficiencyWindow& run : windows.runs)
+      useful[rank] += computing.within(run.by_rank[rank]).length();
+  });
+  if (*std::ranges::max_element(useful) <= nanoseconds::zero())
+    return "no kernel ran that is not communication.";
+  std::int64_t events = 0;
+  for (const EfficiencyWindow& run : windows.runs) {
+    events += events_within(job, alignment.map, run);
+    runtime += run.length();
+  }
+  if (events > most_nodes)
+    return fmt::format("{} events without steps are too many to replay.", events);
+  for (const EfficiencyWindow& run : windows.runs)
+    runs.push_back(build_replay_graph(job, waits, alignment.map, run));
+  if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); }))
+    return "no GPU work begins in the steps that count.";
+  error = Predictor(runs, {}).error();
+  if (std::abs(error) <= most_error) return "";
+  return fmt::format(
+      "a replay of the recorded dependencies misses the measured time by {:.0f} %, "
+      "so that they are not understood.",
+      100.0 * error);
+}
+
+/// What the tools state or, where messages link all ranks to chains of one length, the place in the
+/// chain, from the rank that sends first.
+void JobReplay::find_stages() {
+  for (const Recording& recording : job.recordings)
+    stage_.push_back(recording.origin.pipeline_stage.value_or(-1));
+  std::vector<std::set<std::size_t>> linked(stage_.size());
+  std::vector<std::size_t> heads;  // senders, in the order of their messages
+  const bool stated = std::ranges::count(stage_, -1) != std::ssize(stage_);
+  for (const attribution::CollectiveWait& one : waits.collectives) {
+    if (!one.sender || one.participants.size() != 2 || stated) continue;
+    const auto a = static_cast<std::size_t>(one.participants[0].rank.index);
+    const auto b = static_cast<std::size_t>(one.participants[1].rank.index);
+    linked[a].insert(b);
+    linked[b].insert(a);
+    heads.push_back(static_cast<std::size_t>(one.sender->index));
+  }
+  std::set<std::int32_t> lengths;
+  for (std::size_t at : heads) {
+    if (linked[at].size() != 1 || stage_[at] >= 0) continue;
+    std::int32_t stage = 0;
+    for (bool more = true; more; ++stage) {
+      stage_[at] = stage;
+      more = false;
+      for (const std::size_t next : linked[at])
+        if (stage_[next] < 0 && linked[next].size() <= 2) more = (at = next, true);
+    }
+    lengths.insert(stage);
+  }
+  const bool whole = std::ranges::count(stage_, -1) == 0 && (stated || lengths.size() == 1);
+  if (!whole) stage_.assign(stage_.size(), -1);
+  stages = std::set(stage_.begin(), stage_.end()).size();
+}
+
+/// By what a rank's pieces take beyond its peers' pieces of the same time, or, where it has no
+/// peers, beyond its mean piece; each operation in proportion to its means.
+void JobReplay::measure_pieces() {
+  const auto ranks = static_cast<std::uint32_t>(useful.size());
+  std::map<std::string_view, std::uint32_t> numbers;
+  std::vector<double> sums;  // by operation
+  totals_.resize(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const Recording& recording = job.recordings[rank];
+    auto number = remembered(recording.names, [&](std::string_view name) {
+      return numbers.emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
+    });
+    for (ReplayGraph& run : runs)
+      for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i) {
+        DeviceNode& node = run.devices[i];
+        if (node.kind != DeviceNode::Kind::compute) continue;
+        node.operation = number(recording.device_events[node.event].name);
+        sums.resize(numbers.size());
+        sums[node.operation] += static_cast<double>(node.end - node.start);
+        totals_[rank] += static_cast<double>(node.end - node.start);
+      }
+  }
+  Pieces pieces(runs, windows, std::move(sums));
+  const std::size_t kinds = pieces.operations.size();
+  const auto n = static_cast<double>(pieces.count);
+  double variance = 0.0;     // of whole pieces
+  double independent = 0.0;  // the same if operations varied each for itself
+  double alike = 0.0;        // the same if all varied alike
+  std::vector<std::vector<std::uint32_t>> groups(ranks);  // by rank: its peers and itself
+  std::vector<std::vector<double>> usual(ranks);          // pieces of the group; of its first rank
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    groups[rank] = peers_of(rank, {});
+    groups[rank].insert(std::ranges::lower_bound(groups[rank], rank), rank);
+    const std::uint32_t first = groups[rank].front();
+    const auto peers = static_cast<double>(groups[rank].size());
+    std::vector<double> means(kinds);  // of the group
+    for (const std::uint32_t one : groups[rank])
+      for (std::size_t kind = 0; kind < kinds; ++kind)
+        means[kind] += pieces.means[one][kind] / peers;
+    usual[rank].resize(first == rank ? pieces.times[rank].size() : 0);
+    for (std::size_t i = 0; i < usual[rank].size(); ++i)
+      for (const std::uint32_t one : groups[rank])
+        usual[rank][i] += peers > 1.0 ? pieces.times[one][i] / peers : means[i % kinds];
+    std::vector<double> beyond(pieces.count);
+    std::vector<double> squares(kinds);
+    for (std::size_t i = 0; i < pieces.times[rank].size(); ++i) {
+      const std::size_t kind = i % kinds;
+      const double pace = means[kind] > 0.0 ? pieces.means[rank][kind] / means[kind] : 0.0;
+      const double residual = pieces.times[rank][i] - pace * usual[first][i];
+      squares[kind] += residual * residual;
+      beyond[i / kinds] += residual;
+    }
+    double roots = 0.0;
+    for (const double one : squares) {
+      independent += one;
+      roots += std::sqrt(one);
+    }
+    alike += roots * roots;
+    variance += sum_of_squares(beyond, 1);
+    // Pieces that follow each other may be of one micro-batch.
+    double most = 0.0;
+    for (std::size_t block = 1; block == 1 || 8 * block <= pieces.count; block *= 2)
+      most = std::max(most, sum_of_squares(beyond, block));
+    standard_error_.push_back(pieces.count > 1 && totals_[rank] > 0.0
+                                  ? std::sqrt(most) / totals_[rank] * peers /
+                                        std::max(1.0, peers - 1.0)
+                                  : 1.0);
+  }
+  find_units();
+  constexpr double least_correlation = 0.5;
+  constexpr double least_deviation = 0.02;
+  const double all = std::accumulate(totals_.begin(), totals_.end(), 0.0);
+  rotating_load = pieces.count > 1 && kinds > 1 &&
+                  variance - independent > least_correlation * (alike - independent) &&
+                  std::sqrt(variance * n * ranks) > least_deviation * all;
+  typical_ = totals_;
+  if (!rotating_load) return;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    // Who is slow stays slow.
+    std::erase_if(groups[rank], [&](std::uint32_t one) { return slow_[one]; });
+    if (slow_[rank]) groups[rank] = {rank};
+  }
+  pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
+    double mean = 0.0;
+    for (const std::uint32_t one : groups[rank])
+      mean += pieces.means[one][kind] / static_cast<double>(groups[rank].size());
+    const double own = pieces.times[rank][pieces.place(run, rank, kind, nth)];
+    if (own <= 0.0) return;
+    node.typical = static_cast<float>(mean / own);
+    typical_[rank] += static_cast<double>(node.end - node.start) * (mean / own - 1.0);
+  });
+}
+
+/// In ascending order, without members of the unit and slow ranks. Where each stage has one rank,
+/// the others are all that there is to compare with.
+std::vector<std::uint32_t> JobReplay::peers_of(std::uint32_t rank, const SlowUnit& unit) const {
+  std::vector<std::uint32_t> peers;
+  for (std::uint32_t other = 0; other < stage_.size(); ++other) {
+    const bool same = stage_[other] == stage_[rank] || stages == stage_.size();
+    if (other != rank && !slow_[other] && same != (unit.level == attribution::LateUnit::stage) &&
+        !std::ranges::binary_search(unit.members, other))
+      peers.push_back(other);
+  }
+  return peers;
+}
+
+void JobReplay::compare(SlowUnit& unit) const {
+  constexpr double certain = 5.0;
+  const auto count = static_cast<double>(unit.members.size());
+  double least = 1e9;
+  double error_of_unit = 0.0;
+  for (const std::uint32_t member : unit.members) {
+    std::vector<std::uint32_t> peers = peers_of(member, unit);
+    const auto middle = peers.begin() + std::ssize(peers) / 2;
+    if (peers.empty() || slow_[member]) return void(unit.excess = 0.0);
+    std::ranges::nth_element(peers, middle, {}, [&](std::uint32_t one) { return totals_[one]; });
+    unit.compared.push_back(*middle);
+    const double excess = totals_[*middle] > 0.0 ? totals_[member] / totals_[*middle] - 1.0 : 0.0;
+    unit.excess += excess / count;
+    least = std::min(least, excess);
+    error_of_unit += standard_error_[member] / count;
+  }
+  if (least < 0.5 * unit.excess || unit.excess < certain * error_of_unit ||
+      unit.excess < (unit.level == LateUnit::stage ? 0.05 : 0.03))
+    unit.excess = 0.0;
+}
+
+void JobReplay::find_units() {
+  constexpr std::size_t most_units = 8;
+  constexpr std::array levels{LateUnit::stage, LateUnit::host, LateUnit::replica, LateUnit::rank};
+  const RankNumbers numbers(job);
+  std::array<std::map<std::string, std::vector<std::uint32_t>>, levels.size()> groups;
+  for (std::uint32_t rank = 0; rank < totals_.size(); ++rank) {
+    const Origin& origin = job.recordings[rank].origin;
+    groups[0][fmt::format("pipeline stage {}", stage_[rank])].push_back(rank);
+    groups[1]["host " + origin.host].push_back(rank);
+    groups[2][fmt::format("replica {}", origin.data_parallel_rank.value_or(-1))].push_back(rank);
+    groups[3][fmt::format("rank {}", numbers.at(rank).index)].push_back(rank);
+  }
+  for (std::size_t level = 0; level < levels.size() && slow_units.size() < most_units;) {
+    SlowUnit slowest;
+    for (const auto& [name, members] : groups[level]) {
+      if ((members.size() == 1) != (levels[level] == LateUnit::rank)) continue;
+      SlowUnit unit{levels[level], name, members, {}};
+      compare(unit);
+      if (unit.excess > slowest.excess) slowest = std::move(unit);
+    }
+    level += slowest.members.empty() ? 1 : 0;
+    for (const std::uint32_t member : slowest.members) slow_[member] = true;
+    if (!slowest.members.empty()) slow_units.push_back(std::move(slowest));
+  }
+}
+
+Change JobReplay::even_stages() const {
+  std::map<std::int32_t, std::pair<double, double>> sums;  // ns and ranks
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    sums[stage_[rank]].first += totals_[rank];
+    sums[stage_[rank]].second += 1.0;
+  }
+  double mean = 0.0;
+  for (const auto& [stage, sum] : sums)
+    mean += sum.first / sum.second / static_cast<double>(sums.size());
+  Change change;
+  for (const std::int32_t stage : stage_)
+    change.compute.push_back(sums[stage].first > 0.0 ? mean * sums[stage].second / sums[stage].first
+                                                     : 1.0);
+  return change;
+}
+
+Change JobReplay::without(const std::vector<attribution::Straggler>& stragglers) const {
+  Change change;
+  change.compute.resize(totals_.size(), 1.0);
+  for (const attribution::Straggler& one : stragglers) {
+    change.typical_pieces |= one.level == LateUnit::rotating;
+    if (one.level == LateUnit::rotating) continue;
+    const bool computes = one.cause == LateCause::slower_kernels ||
+                          one.cause == LateCause::longer_kernels ||
+                          (one.cause == LateCause::more_work && stages > 1) ||
+                          (one.cause == LateCause::undecided && is_slow(one.rank));
+    SlowUnit unit;
+    for (const Rank rank : one.members)
+      unit.members.push_back(static_cast<std::uint32_t>(rank.index));
+    if (unit.members.empty()) unit.members.push_back(static_cast<std::uint32_t>(one.rank.index));
+    const Change even = one.level == LateUnit::stage ? even_stages() : Change{};
+    for (std::size_t rank = 0; rank < even.compute.size(); ++rank)
+      change.compute[rank] *= even.compute[rank];
+    for (const std::uint32_t rank : unit.members) {
+      const std::vector<std::uint32_t> peers = peers_of(rank, unit);
+      double mean = 0.0;
+      for (const std::uint32_t peer : peers)
+        mean += totals_[peer] / static_cast<double>(peers.size());
+      if (one.level == LateUnit::stage) continue;
+      if (computes && mean > 0.0 && totals_[rank] > 0.0) {
+        change.compute[rank] *= mean / totals_[rank];
+      } else {
+        change.on_time.resize(totals_.size());
+        change.on_time[rank] = true;
+      }
+    }
+  }
+  return change;
+}
+
+std::vector<double> JobReplay::ratios(const std::vector<Change>& changes) const {
+  const Predictor predictor(runs, changes);
+  std::vector<double> ratios;
+  for (const Change& change : changes) {
+    double least = 0.0;
+    for (std::uint32_t rank = 0; rank < totals_.size(); ++rank) {
+      if (change.excuses(rank) || totals_[rank] <= 0.0) continue;
+      const double paced = (change.typical_pieces ? typical_[rank] : totals_[rank]) *
+                           (change.compute.empty() ? 1.0 : change.compute[rank]);
+      least = std::max(least, in_ns(useful[rank]) * paced / totals_[rank]);
+    }
+    ratios.push_back(
+        std::clamp(predictor.ratio(change), std::min(1.0, least / in_ns(runtime)), 1.0));
+  }
+  return ratios;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The steps that count once more: what they would take without whoever is late.
+#pragma once
+
+#include "trace/analysis/efficiency/replay.h"
+
+namespace scaleworth::trace {
+/// Ranks that compute longer than their peers, alike.
+struct SlowUnit {
+  attribution::LateUnit level = attribution::LateUnit::rank;
+  std::string name;                     // "rank 3", "pipeline stage 3", "host node-2"
+  std::vector<std::uint32_t> members;   // places, ascending
+  std::vector<std::uint32_t> compared;  // by member: of its peers the median one
+  double excess = 0.0;                  // mean, beyond those, of what they take
+};
+
+/// Refers to what it is made of. What-ifs leave launches, gaps that nothing recorded explains and
+/// transfers as they were. The ideal job of Lin et al., "Understanding Stragglers in Large Model
+/// Training Using What-if Analysis", OSDI 2025, sets every operation to the mean of its type and
+/// has no gaps: its savings are larger.
+class JobReplay {
+ public:
+  const Job& job;
+  const StepPlan& steps;
+  const Waits& waits;
+  const Alignment& alignment;
+  /// Why there is nothing to replay, or that a replay without change misses the measured time by
+  /// more than a tenth; else empty.
+  std::string reason;
+  EfficiencyWindows windows;
+  std::vector<ReplayGraph> runs;
+  nanoseconds runtime{};
+  double error = 0.0;               // of a replay without change, as a fraction
+  std::vector<nanoseconds> useful;  // by rank: union of kernels that are not communication
+  std::size_t stages = 0;           // of the pipeline
+  /// The largest groups first: a stage, the ranks of a host, the stages of a replica, of which each
+  /// rank exceeds its peers by at least half as much as their mean does, then single ranks. Peers
+  /// are the other ranks of the same stage, of a stage the ranks of all others; those that are slow
+  /// themselves are left out. A mean excess counts from 3 % (5 % for a stage, whose cut is never
+  /// even) and from five standard errors of the pieces of work on.
+  std::vector<SlowUnit> slow_units;
+  /// The length of pieces of work (a micro-batch) changes from one to the next and from replica to
+  /// replica, by 2 % and more and over all operations alike: the inputs' lengths do that, the
+  /// kernels' own noise does not.
+  bool rotating_load = false;
+
+  JobReplay(const Job& job, const StepPlan& steps, const Waits& waits, const Alignment& alignment);
+
+  bool is_slow(Rank place) const { return slow_[static_cast<std::size_t>(place.index)]; }
+  /// Without the lateness of all of `stragglers`: those that compute longer take as long as their
+  /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; for
+  /// any other late rank nobody waits, nor, outside of pipelines, for one that does more: kernels
+  /// that others do not run have launches and gaps of their own.
+  Change without(const std::vector<attribution::Straggler>& stragglers) const;
+  /// Every stage computes as long as their mean. One stage alone, or one replica of it, saves
+  /// little: the next one takes its place.
+  Change even_stages() const;
+  /// Time of the steps with each change, of that without, in [0, 1]; no step gets shorter than the
+  /// longest compute of a rank.
+  std::vector<double> ratios(const std::vector<Change>& changes) const;
+
+ private:
+  std::string build_graphs();
+  void find_stages();
+  void measure_pieces();
+  void find_units();
+  std::vector<std::uint32_t> peers_of(std::uint32_t rank, const SlowUnit& unit) const;
+  void compare(SlowUnit& unit) const;
+
+  std::vector<std::int32_t> stage_;     // by rank; -1: not known
+  std::vector<double> totals_;          // ns of compute by rank
+  std::vector<double> typical_;         // the same with typical pieces
+  std::vector<double> standard_error_;  // of a rank's excess
+  std::vector<bool> slow_;              // by rank: of a unit
+};
+}  // namespace scaleworth::trace

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/sample_statistics.h"
+#include "trace/analysis/ledger.h"
+#include "trace/analysis/straggler_parts.h"
+#include "trace/analysis/stragglers.h"
+
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::SlowFabric;
+using RankSet = std::vector<std::uint32_t>;  // places, ascending
+
+struct FabricCall {
+  std::int32_t step = 0;
+  double length = 0.0;   // ns after the last rank came
+  double exposed = 0.0;  // ns of transfer not under compute, summed over the ranks
+};
+
+/// Of calls that should take equally long: kind and size, number of hosts, number of ranks.
+using Comparable = std::tuple<std::string, std::size_t, std::size_t>;
+
+/// The comparable calls of some ranks.
+struct FabricCalls {
+  Comparable what{};
+  RankSet ranks{};
+  std::vector<FabricCall> calls{};
+  // In ns: a low quantile, which congestion of most calls does not move, and the length that clock
+  // error, 20 % and noise do not explain. From 5 % to 25 % is a standard deviation of normal noise.
+  double usual = 0.0;
+  double limit = 0.0;
+  const FabricCalls* fastest = nullptr;  // of those of faster ranks; null: they may vary
+};
+
+/// By what they are, then by `usual`.
+std::vector<FabricCalls> comparable_calls(const Job& job,
+                                          const CountedSteps& steps,
+                                          const Waits& waits,
+                                          const Alignment& alignment) {
+  std::vector<IntervalSet> computing;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
+  std::map<std::pair<Comparable, RankSet>, std::vector<FabricCall>> calls;
+  for (const attribution::CollectiveWait& one : waits.collectives) {
+    RankSet ranks;
+    std::set<std::string_view> hosts;
+    FabricCall call{0, in_ns(one.shortest)};
+    bool known = one.bytes.has_value();
+    for (const auto& part : one.participants) {
+      known = known && part.known;
+      ranks.push_back(static_cast<std::uint32_t>(part.rank.index));
+      hosts.insert(job.recordings[ranks.back()].origin.host);
+      const TimeInterval transfer{part.end - part.transfer, part.end};
+      call.exposed += in_ns(part.transfer - computing[ranks.back()].within(transfer).length());
+    }
+    const StepSpan* step = steps.at(ranks.front(), one.participants.front().end);
+    if (!known || step == nullptr) continue;
+    call.step = step->number;
+    const double megabytes = static_cast<double>(*one.bytes) / 1e6;
+    std::string what =
+        fmt::format("{} of {:.4g} MB", attribution::collective_kind_name(one.kind), megabytes);
+    std::ranges::replace(what, '_', ' ');
+    calls[{{what, hosts.size(), ranks.size()}, ranks}].push_back(call);
+  }
+  std::vector<FabricCalls> all;
+  for (auto& [key, of_ranks] : calls) {
+    if (of_ranks.size() < 6) continue;
+    std::vector<double> lengths;
+    for (const FabricCall& call : of_ranks) lengths.push_back(call.length);
+    const double usual = *quantile(lengths, 0.25);
+    const double slack = std::max(
+        {in_ns(alignment.report.error), 0.2 * usual, 5.0 * (usual - *quantile(lengths, 0.05))});
+    all.push_back({key.first, key.second, std::move(of_ranks), usual, usual + slack});
+  }
+  std::ranges::sort(
+      all, {}, [](const FabricCalls& one) { return std::tie(one.what, one.usual, one.ranks); });
+  return all;
+}
+}  // namespace
+
+std::vector<SlowFabric> find_slow_fabric(const Job& job,
+                                         const StepPlan& plan,
+                                         const Waits& waits,
+                                         const Alignment& alignment) {
+  const CountedSteps steps(plan);
+  const RankNumbers numbers(job);
+  std::vector<FabricCalls> all = comparable_calls(job, steps, waits, alignment);
+  std::map<std::size_t, std::set<std::uint32_t>> fast;  // where others are slow, by hosts
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last =
+        std::find_if(first, all.end(), [&](const auto& one) { return one.what != first->what; });
+    const auto slow =
+        std::find_if(first, last, [&](const auto& one) { return one.usual > first->limit; });
+    // More than half are no exception.
+    for (auto one = slow; one != last && last - slow <= slow - first; ++one) one->fastest = &*first;
+    for (auto one = first; one != slow && slow != last; ++one)
+      fast[std::get<1>(one->what)].insert(one->ranks.begin(), one->ranks.end());
+    first = last;
+  }
+  struct Found {
+    SlowFabric fabric{};
+    std::set<std::uint32_t> ranks{};
+    double cost = 0.0;     // ns of GPU time
+    double largest = 0.0;  // of one size's
+  };
+  std::map<std::pair<bool, RankSet>, Found> found;
+  for (const FabricCalls& one : all) {
+    const bool varies = one.fastest == nullptr;
+    const FabricCalls& pace = varies ? one : *one.fastest;
+    // Under compute a transfer may take longer because it shares the GPU's memory.
+    const double shown = 0.5 * static_cast<double>(one.ranks.size());
+    std::set<std::int32_t> slow_steps;
+    std::vector<double> lengths;
+    double cost = 0.0;
+    for (const FabricCall& call : one.calls) {
+      if (call.length <= pace.limit || call.exposed < shown * call.length) continue;
+      slow_steps.insert(call.step);
+      lengths.push_back(call.length);
+      cost += call.exposed * (1.0 - pace.usual / call.length);
+    }
+    if (slow_steps.size() < 3 || 10 * lengths.size() < one.calls.size()) continue;
+    RankSet named;
+    for (const std::uint32_t rank : one.ranks)
+      if (!varies && !fast[std::get<1>(one.what)].contains(rank)) named.push_back(rank);
+    if (named.empty()) named = one.ranks;
+    Found& of = found[{varies, named}];
+    of.ranks.insert(one.ranks.begin(), one.ranks.end());
+    of.cost += cost;
+    if (cost <= of.largest) continue;
+    of.largest = cost;
+    const double length = *median(lengths);
+    of.fabric.sentence = fmt::format(
+        "{} at {}: {} among {} takes {} in {} of {} calls after the last rank came, "
+        "{:.2f} times as long as {}.",
+        varies ? "Varying fabric (congestion)" : "Slow fabric",
+        numbers.names(named),
+        std::get<0>(one.what),
+        numbers.names(one.ranks),
+        time_in_words(nanoseconds(std::llround(length))),
+        lengths.size(),
+        one.calls.size(),
+        length / pace.usual,
+        varies ? "in the others" : "among " + numbers.names(pace.ranks));
+  }
+  std::vector<SlowFabric> fabrics;
+  for (auto& [key, of] : found) {
+    of.fabric.varies = key.first;
+    of.fabric.per_step = nanoseconds(std::llround(of.cost / steps.numbers));
+    const double share =
+        in_ns(of.fabric.per_step / std::ssize(of.ranks)) / in_ns(steps.mean_length);
+    if (!(share >= 0.005)) continue;
+    for (const std::uint32_t rank : key.second)
+      of.fabric.ranks.push_back(Rank{static_cast<int>(rank)});
+    of.fabric.sentence += fmt::format(
+        " In all it costs {} of GPU time per step that nothing hides, {:.1f} % of that of {} "
+        "ranks.",
+        time_in_words(of.fabric.per_step),
+        100.0 * share,
+        of.ranks.size());
+    fabrics.push_back(std::move(of.fabric));
+  }
+  std::ranges::stable_sort(fabrics, std::ranges::greater{}, &SlowFabric::per_step);
+  return fabrics;
+}
+}  // namespace scaleworth::trace
