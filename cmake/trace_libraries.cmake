@@ -1,5 +1,5 @@
 # What the readers of traces are linked with, as interface targets: scaleworth_simdjson, scaleworth_sqlite,
-# scaleworth_zlib, scaleworth_zstd. A portable build links them statically, except simdjson, of which distributions have
+# scaleworth_zlib, scaleworth_zstd, scaleworth_archive. A portable build links them statically, except simdjson, of which distributions have
 # only the shared library: the program carries it in lib/scaleworth and finds it there by its own place.
 
 # scaleworth_trace_library(name HEADER file LIBRARY name PACKAGE debian_package)
@@ -23,6 +23,9 @@ endfunction()
 
 scaleworth_trace_library(zlib HEADER zlib.h LIBRARY z PACKAGE zlib1g-dev)
 scaleworth_trace_library(zstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev)
+# The shared library would load libxml2 and ICU, for formats that are not read here; of the static one, only tar is taken.
+find_library(SCALEWORTH_ARCHIVE_LIBRARY libarchive.a)
+scaleworth_trace_library(archive HEADER archive.h LIBRARY archive PACKAGE libarchive-dev)
 scaleworth_trace_library(sqlite HEADER sqlite3.h LIBRARY sqlite3 PACKAGE libsqlite3-dev)
 target_link_libraries(scaleworth_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 

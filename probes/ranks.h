@@ -64,6 +64,7 @@ struct CollectiveWork {
   int ranks = 1;               // how many take part; the others sleep
   bool in_place = false;       // one buffer instead of two
   bool registered = false;     // buffers known to the library beforehand
+  bool symmetric = false;      // registered, as windows of memory that all ranks share
   std::vector<int> members{};  // `ranks` ranks that take part; empty: 0 to ranks - 1
   std::string algorithm{};     // forced, in the library's words; empty: its own choice
   std::string protocol{};      // likewise, both or none

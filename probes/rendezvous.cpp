@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -252,7 +252,9 @@ RankTrouble rank_trouble(const std::function<void()>& action) {
   } catch (const Interrupted& interrupted) {
     return {{}, interrupted.signal()};
   } catch (const OutOfMemory& error) {
-    return {error.what(), 0, true};
+    return {error.what(), 0, RankTrouble::Cause::out_of_memory};
+  } catch (const RanksMissing& error) {
+    return {error.what(), 0, RankTrouble::Cause::ranks_missing};
   } catch (const std::exception& error) {
     return {error.what(), 0};
   }
@@ -389,22 +391,22 @@ void Rendezvous::agree(const RankTrouble& own) {
   const bool well = own.signal == 0 && own.failure.empty();
   const std::vector<std::string> all = all_gather(
       well ? std::string()
-           : fmt::format("{} {}\n{}", own.signal, own.out_of_memory ? "memory" : "", own.failure));
-  std::string failure;
-  std::string no_memory;
+           : fmt::format("{} {}\n{}", own.signal, static_cast<int>(own.cause), own.failure));
+  std::array<std::string, 3> failures;  // by cause
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
+    std::istringstream trouble(all[rank]);
     int signal = 0;
-    const char* end = all[rank].data() + all[rank].size();
-    const char* rest = std::from_chars(all[rank].data(), end, signal).ptr;
+    std::size_t cause = 0;
+    trouble >> signal >> cause;
     if (signal != 0) throw Interrupted(signal);
-    const std::string text =
-        fmt::format("rank {}: {}", rank, all[rank].substr(all[rank].find('\n') + 1));
-    const bool of_memory = std::string_view(rest, end).starts_with(" memory\n");
-    std::string& first = of_memory ? no_memory : failure;
-    if (first.empty()) first = text;
+    std::string& first = failures.at(cause);
+    if (!first.empty()) continue;
+    first = fmt::format("rank {}: {}", rank, all[rank].substr(all[rank].find('\n') + 1));
   }
-  if (!no_memory.empty()) throw OutOfMemory(no_memory);
-  if (!failure.empty()) throw ProbeFailure(failure);
+  if (!failures[0].empty()) throw OutOfMemory(failures[0]);
+  for (const std::string& failure : failures) {
+    if (!failure.empty()) throw ProbeFailure(failure);
+  }
 }
 }  // namespace scaleworth::probes

@@ -78,11 +78,12 @@ struct RendezvousOptions {
 struct RankTrouble {
   std::string failure;
   int signal = 0;
-  bool out_of_memory = false;  // why it failed
+  /// Why it failed, the better reason first.
+  enum class Cause { out_of_memory, own, ranks_missing } cause = Cause::own;
 };
 
 /// Runs `action` and returns what it threw as a value: Interrupted as its signal, other exceptions
-/// as their text, OutOfMemory marked.
+/// as their text, with the cause of OutOfMemory and RanksMissing.
 RankTrouble rank_trouble(const std::function<void()>& action);
 
 /// Every rank calls the same members in the same order. Of one rank it needs no network at all.
@@ -106,7 +107,8 @@ class Rendezvous {
   std::vector<std::string> all_gather(const std::string& own);
   /// Throws on every rank when any is in trouble: Interrupted when one had a signal, else
   /// OutOfMemory when one had no memory, which may be why others failed, else ProbeFailure; with
-  /// the text of the lowest such rank, named.
+  /// the text of the lowest such rank, named. A rank that missed others is named only where no rank
+  /// failed by itself.
   void agree(const RankTrouble& own);
 
  private:

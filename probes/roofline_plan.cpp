@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr double smallest_set = 4096.0;

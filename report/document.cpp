@@ -4,11 +4,8 @@
 #include "report/names.h"
 #include "report/run/run_report.h"
 
-#include <algorithm>
 #include <cmath>
 #include <variant>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -26,7 +23,8 @@ std::string incomplete(const Run& run) {
 std::vector<NextCommand> next_commands(const Run& run,
                                        const model::Analysis& analysis,
                                        const RenderOptions& options) {
-  const std::string report = "scaleworth report " + (options.input.empty() ? "RUN" : options.input);
+  const std::string report =
+      "scaleworth report " + (options.input.empty() ? "RUN" : shell_words({options.input}));
   std::vector<NextCommand> next;
   if (!run.complete) {
     next.push_back({"scaleworth bench --suite " + (run.suite.empty() ? "quick" : run.suite),
@@ -149,7 +147,7 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
                                     worth_summary(analysis),
                                     remarks_summary(run, analysis)});
   for (Section& part : document.sections) std::ranges::for_each(part.tables, even_out);
-  const std::string directory = options.input.empty() ? "RUN" : options.input;
+  const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(
       document.next.begin(),
       {"scaleworth report " + directory + " --details", "every section, table and warning"});

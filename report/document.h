@@ -7,9 +7,6 @@
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
-#include <string>
-#include <vector>
-
 namespace scaleworth::report {
 enum class Answer { yes, no, unknown };
 const char* answer_name(Answer answer);
@@ -42,10 +39,11 @@ struct NextCommand {
 };
 
 struct Document {
-  std::string title;       // tool and machine
-  std::string subtitle;    // when, suite, probes
-  std::string incomplete;  // why the run ended early and what is missing, empty when it did not
-  bool intervals = true;   // numbers may carry 95 % intervals, which the page then explains
+  std::string title;     // tool and machine
+  std::string subtitle;  // when, suite, probes
+  std::string incomplete =
+      {};                 // why the run ended early and what is missing, empty when it did not
+  bool intervals = true;  // numbers may carry 95 % intervals, which the page then explains
   Verdict verdict;
   std::vector<Section> sections;
   std::vector<NextCommand> next;

@@ -7,8 +7,6 @@
 #include <cctype>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 struct Suffix {
@@ -39,6 +37,20 @@ std::string words(const std::string& identifier) {
 
 std::string capitalised(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string shell_words(const std::vector<std::string>& words) {
+  constexpr std::string_view harmless =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+.,:/@%";
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    const bool plain = !word.empty() && word.find_first_not_of(harmless) == std::string::npos;
+    if (!plain) text += '\'';
+    for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+    if (!plain) text += '\'';
+  }
   return text;
 }
 
@@ -78,7 +90,7 @@ NamedValue printed_fact(const Fact& fact) {
     // Per cent with two significant digits.
     const double percent = 100.0 * *amount;
     const double size = std::abs(percent);
-    const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+    const int leading = size > 0.0 ? saturated<int>(std::floor(std::log10(size))) : 0;
     result.value = fmt::format("{:.{}f} %", percent, std::max(0, 1 - leading));
   } else if (const auto* real = std::get_if<double>(&*fact.value)) {
     result.value = fmt::format("{:.4g}", *real);

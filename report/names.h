@@ -5,25 +5,7 @@
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
-#include <algorithm>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace scaleworth::report {
-/// What `text_of` gives for each of them, without empty ones: "a, b".
-template <class Range, class TextOf>
-std::string listed(const Range& range, TextOf text_of, std::string_view separator = ", ") {
-  std::string list;
-  for (const auto& one : range) {
-    const std::string text = std::invoke(text_of, one);
-    if (!list.empty() && !text.empty()) list += separator;
-    list += text;
-  }
-  return list;
-}
-
 /// The largest of a member; 0 for none.
 template <class T>
 int largest(const std::vector<T>& all, int T::*member) {
@@ -42,6 +24,9 @@ auto below_largest(const std::vector<T>& all, int T::*member) {
 std::string words(const std::string& identifier);
 
 std::string capitalised(std::string text);
+
+/// Words as a shell reads them back: in single quotes where a character would mean something to it.
+std::string shell_words(const std::vector<std::string>& words);
 
 /// "1 rank", "2 ranks".
 std::string ranks_phrase(int ranks);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/quantity.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -71,7 +68,7 @@ std::span<const Step> steps(Unit unit) {
 
 /// Position of the leading digit: 0 for 1..9, 1 for 10..99, -1 for 0.1..0.99.
 int leading_position(double value) {
-  return static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return saturated<int>(std::floor(std::log10(std::abs(value))));
 }
 
 /// Decimals that show `digits` significant digits of `value` after rounding.

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
 namespace scaleworth::report {
 /// What a number counts; decides its base unit and how it is scaled for printing.

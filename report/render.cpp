@@ -1,15 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include "src/core/error.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <array>
 
 namespace scaleworth::report {
 namespace {
 constexpr std::array format_names{"text", "md", "csv", "json", "html"};
+
+void clean(std::string& text) {
+  text = printable(text);
+}
+
+void clean(std::vector<std::string>& texts) {
+  for (std::string& text : texts) clean(text);
+}
+
+void clean(Section& section) {
+  clean(section.title);
+  clean(section.lead);
+  clean(section.list);
+  for (Table& table : section.tables) {
+    clean(table.title);
+    clean(table.notes);
+    for (Column& column : table.columns) clean(column.header);
+    for (Row& row : table.rows)
+      for (Cell& cell : row.cells)
+        if (auto* text = std::get_if<std::string>(&cell)) clean(*text);
+  }
+}
+
+/// Names in recordings, files and tables may hold anything, escape sequences of a terminal too.
+Document cleaned(Document document) {
+  for (std::string* text :
+       {&document.title, &document.subtitle, &document.incomplete, &document.verdict.headline})
+    clean(*text);
+  clean(document.verdict.lines);
+  for (Section& section : document.sections) clean(section);
+  for (NextCommand& one : document.next) clean(one.command);
+  return document;
+}
 
 /// Columns of money carry the label in their headers, and the subtitle says what it is.
 Document labelled(Document document, const std::string& currency) {
@@ -40,7 +71,8 @@ Format parse_format(std::string_view name) {
 }
 
 std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
-  if (options.format == Format::csv) return render_csv(run, compose(run, analysis, options));
+  if (options.format == Format::csv)
+    return render_csv(run, cleaned(compose(run, analysis, options)));
   return render_document({[&](const RenderOptions& chosen) {
                             return chosen.details ? compose(run, analysis, chosen)
                                                   : summarise(run, analysis, chosen);
@@ -56,13 +88,14 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
   complete.details = true;
   if (options.format == Format::json) return parts.json(complete);
   if (options.format == Format::csv) {
-    return render_csv(parts.document(complete), parts.parameters, currency);
+    return render_csv(cleaned(parts.document(complete)), parts.parameters, currency);
   }
   if (options.format == Format::html) {
-    return render_page(
-        labelled(parts.document(complete), currency), parts.charts(), parts.json(complete));
+    return render_page(labelled(cleaned(parts.document(complete)), currency),
+                       parts.charts(),
+                       parts.json(complete));
   }
-  const Document document = labelled(parts.document(options), currency);
+  const Document document = labelled(cleaned(parts.document(options)), currency);
   return options.format == Format::text ? render_text(document, options)
                                         : render_markdown(document);
 }
@@ -72,12 +105,14 @@ std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& me
   members(json);
   // What came in from the command line or a file may be in any encoding; a replacement character
   // beats an exception.
-  return json.take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = json.take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  for (std::size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;)
+    text.replace(at, 1, "\\u007f");
+  return text;
 }
 
 void put_versions(Fields& json, const RenderOptions& options) {
-  json("tool_version", options.tool_version, or_null);
-  json("git_revision", options.git_revision, or_null);
+  FIELDS(json, or_null(options.tool_version), or_null(options.git_revision));
 }
 
 void put_currency(Fields& json, const RenderOptions& options) {

@@ -7,10 +7,6 @@
 #include "report/render_options.h"
 
 #include <cstddef>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth {
 class Fields;

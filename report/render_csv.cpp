@@ -2,14 +2,12 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
+#include "src/core/error.h"
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -21,15 +19,20 @@ constexpr const char* common_parameters =
 
 /// Those that tables of GPUs use besides; reports of machines without GPUs leave them out.
 constexpr const char* gpu_parameters =
-    ",gpu,pass,shape,step,layer,scope,source,target,engine,directions,launch,multiprocessors";
+    ",gpu,pass,data,shape,step,layer,scope,source,target,engine,directions,launch,multiprocessors";
 
 /// Nine significant digits: beyond any measurement, short of what differs between C libraries.
 std::string exact(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
 }
 
+/// Spreadsheets take a cell that begins so for a formula; a quotation mark before it stops that.
+std::string no_formula(const std::string& text) {
+  return text.find_first_of("=+-@") == 0 ? "'" + text : text;
+}
+
 std::string plain(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* text = std::get_if<std::string>(&cell)) return no_formula(*text);
   const auto* number = std::get_if<Number>(&cell);
   return number ? exact(number->value) : "";
 }
@@ -108,9 +111,12 @@ std::string render_csv(const Run& run, const Document& document) {
   std::string csv = render_csv(document, parameters, "USD");
   for (const FactSection& section : run.environment) {
     for (const Fact& fact : section.facts) {
-      const std::string value = fact.value ? plain_text(*fact.value) : "";
-      csv += line(
-          {"machine." + section.name, fact.name, "fact"}, CsvNames(parameters.size()), {value});
+      const bool text = fact.value && std::holds_alternative<std::string>(*fact.value);
+      const std::string whole = fact.value ? printable(plain_text(*fact.value)) : "";
+      const std::string value = text ? no_formula(whole) : whole;
+      csv += line({"machine." + printable(section.name), printable(fact.name), "fact"},
+                  CsvNames(parameters.size()),
+                  {value});
     }
   }
   return csv;

@@ -2,11 +2,8 @@
 #include "report/charts/charts.h"
 #include "report/render.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
-
-#include <fmt/format.h>
 
 // Files that are part of the binary because every HTML report carries them. Defined by assembler
 // files that CMake writes (cmake/embed.cmake).

@@ -3,8 +3,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::report {
@@ -14,13 +12,11 @@ constexpr JsonHead head{"", "", "", report_schema_version, "scaleworth report"};
 void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("directory", options.input, or_null);
   FIELDS(json, run.schema_version, run.tool_version, run.git_revision, run.started_at);
-  FIELDS(json, run.command_line, run.suite, run.complete);
-  json("interruption", run.interruption, or_null);
+  FIELDS(json, run.command_line, run.suite, run.complete, or_null(run.interruption));
   json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
     of("name", probe.name);
     of("status", probe_status_name(probe.status));
-    of("reason", probe.reason, or_null);
-    FIELDS(of, probe.duration_s, probe.warnings, probe.losses);
+    FIELDS(of, or_null(probe.reason), probe.duration_s, probe.warnings, probe.losses);
   });
   FIELDS(json, run.warnings, run.files);
 }

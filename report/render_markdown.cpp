@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
-/// Characters that Markdown or a table cell would take for its own.
+/// Characters that Markdown or a table cell would take for its own; a bracket only in a link.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') {
-      result += ' ';
-      continue;
-    }
-    if (c == '|' || c == '*' || c == '_' || c == '`' || c == '<' || c == '\\') result += '\\';
-    result += c;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool link = text[i] == ']' && text.find_first_of("([:", i) == i + 1;
+    if (link || std::string_view("|*_`<\\").find(text[i]) != std::string_view::npos) result += '\\';
+    result += text[i] == '\n' || text[i] == '\r' ? ' ' : text[i];
   }
   return result;
 }

@@ -5,9 +5,6 @@
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
-#include <string>
-#include <string_view>
-
 namespace scaleworth::report {
 enum class Format { text, markdown, csv, json, html };
 

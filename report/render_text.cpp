@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 
-#include <algorithm>
 #include <numeric>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {

@@ -5,17 +5,11 @@
 #include "report/quantity.h"
 #include "src/core/span.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::report {
 enum class Role {
@@ -155,9 +149,7 @@ auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
 }
 template <class Outer, class Inner>
 auto nested(const std::vector<Outer>& outers, Inner inner) {
-  std::vector<Nested<Outer>> rows;
-  for (const Outer& outer : outers) rows.push_back({{&outer}});
-  return nested(rows, inner);
+  return nested(mapped(outers, [](const Outer& one) { return Nested<Outer>{{&one}}; }), inner);
 }
 
 template <class Project, class T>

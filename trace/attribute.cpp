@@ -6,8 +6,6 @@
 #include "trace/analysis/stragglers.h"
 #include "trace/classify.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
@@ -73,12 +71,12 @@ void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
 }
 
 // A collective belongs to the step in which it ended on its last rank.
-void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWait>& collectives) {
-  for (attribution::CollectiveWait& collective : collectives) {
-    const auto last = std::ranges::max_element(
-        collective.participants, {}, &attribution::CollectiveWait::Participant::end);
+void place_in_steps(const StepPlan& steps, std::vector<CollectiveWait>& collectives) {
+  for (CollectiveWait& collective : collectives) {
+    const auto last =
+        std::ranges::max_element(collective.participants, {}, &CollectiveWait::Participant::end);
     if (last == collective.participants.end()) continue;
-    const auto& spans = steps.by_rank.at(static_cast<std::size_t>(last->rank.index));
+    const auto& spans = steps.by_rank.at(last->rank.place());
     const auto after = std::ranges::lower_bound(spans, last->end, {}, &StepSpan::end);
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }
@@ -87,7 +85,7 @@ void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWa
 
 Attributed attribute(const Job& job) {
   Attributed all;
-  attribution::Attribution& result = all.result;
+  Attribution& result = all.result;
   for (const Recording& recording : job.recordings)
     result.recordings.push_back({Rank{static_cast<int>(result.recordings.size())},
                                  recording.origin.file,
@@ -99,6 +97,7 @@ Attributed attribute(const Job& job) {
   result.job_size = job_size(job);
   result.programs = programs(job);
   result.remarks = job.remarks;
+  result.contradictions = job.contradictions;
   if (!job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);

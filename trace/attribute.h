@@ -13,7 +13,7 @@ namespace scaleworth::trace {
 /// The results, in which ranks are those of the job, and what exports need beside them, in which
 /// ranks are places in Job::recordings.
 struct Attributed {
-  attribution::Attribution result;
+  Attribution result;
   Matching matching;
   Alignment alignment;
   StepPlan steps;

@@ -3,7 +3,6 @@
 
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -65,7 +64,7 @@ std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::stri
 
 std::optional<double> parse_duration(const std::string& text) {
   const auto seconds = parse_number<double>(text);
-  return seconds && std::isfinite(*seconds) && *seconds > 0.0 ? seconds : std::nullopt;
+  return seconds && *seconds > 0.0 ? seconds : std::nullopt;
 }
 
 Variables to_variables(const CaptureSettings& settings) {

@@ -3,7 +3,6 @@
 
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <tuple>
@@ -19,9 +18,6 @@ extern const char scaleworth_asset_kernels_end[];
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveKind;
-using attribution::HostCause;
-using attribution::WorkClass;
 using toml_file::Table;
 
 constexpr std::size_t names_shown = 5;
@@ -55,7 +51,7 @@ void classify_host(Recording& recording, const RuleTable& rules) {
   for (HostEvent& event : recording.host_events) {
     event.cause = cause_of(event.name);
     if (!event.cause && host_stands_still(recording, event))
-      event.cause = attribution::HostCause::synchronizing_call;
+      event.cause = HostCause::synchronizing_call;
   }
 }
 
@@ -83,11 +79,11 @@ std::vector<std::pair<std::string, nanoseconds>> largest_names(const ClassSum& s
   return names;
 }
 
-using ClassSums = std::array<ClassSum, attribution::work_classes>;
+using ClassSums = std::array<ClassSum, work_classes>;
 
 void add_recording(ClassSums& sums, const Recording& recording) {
   // By number first: a name has one class, or with metadata two, and a search each is cheap.
-  std::array<std::vector<nanoseconds>, attribution::work_classes> by_id;
+  std::array<std::vector<nanoseconds>, work_classes> by_id;
   for (const DeviceEvent& event : recording.device_events) {
     const auto index = static_cast<std::size_t>(event.work_class);
     const nanoseconds duration = event.end - event.start;
@@ -227,7 +223,7 @@ NamePattern read_pattern(Table& table, std::set<std::string>& taken) {
 }
 
 KernelVerdict read_kernel_verdict(Table& table) {
-  const auto work_class = attribution::parse_work_class(table.text("class"));
+  const auto work_class = parse_work_class(table.text("class"));
   if (!work_class || *work_class == WorkClass::unclassified) {
     table.refuse(
         "'class' must be one of communication, gemm, attention, convolution, normalization, "
@@ -236,7 +232,7 @@ KernelVerdict read_kernel_verdict(Table& table) {
   }
   KernelVerdict verdict{*work_class};
   if (const auto collective = table.optional_text("collective")) {
-    const auto kind = attribution::parse_collective_kind(*collective);
+    const auto kind = parse_collective_kind(*collective);
     if (!kind) table.refuse("'collective' is no known kind: all_reduce, ...", "collective");
     if (verdict.work_class != WorkClass::communication)
       table.refuse("'collective' belongs to class communication only: remove it", "collective");
@@ -246,7 +242,7 @@ KernelVerdict read_kernel_verdict(Table& table) {
 }
 
 HostCause read_host_cause(Table& table) {
-  const auto cause = attribution::parse_host_cause(table.text("cause"));
+  const auto cause = parse_host_cause(table.text("cause"));
   if (!cause) {
     table.refuse(
         "'cause' must be one of data_loading, synchronizing_call, allocation, module_loading, "
@@ -308,10 +304,10 @@ void classify(Recording& recording, const RuleTable& rules) {
   classify_host(recording, rules);
 }
 
-std::vector<attribution::ClassifiedTime> classified_time(const Job& job) {
+std::vector<ClassifiedTime> classified_time(const Job& job) {
   ClassSums sums;
   for (const Recording& recording : job.recordings) add_recording(sums, recording);
-  std::vector<attribution::ClassifiedTime> result;
+  std::vector<ClassifiedTime> result;
   for (std::size_t index = 0; index < sums.size(); ++index) {
     const auto work_class = static_cast<WorkClass>(index);
     if (sums[index].events == 0 && work_class != WorkClass::unclassified) continue;

@@ -8,15 +8,12 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace scaleworth::trace {
 /// The ordered rules that derive from a name what a kernel, an operator or a call is for.
 struct KernelVerdict {
-  attribution::WorkClass work_class = attribution::WorkClass::unclassified;
-  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
+  WorkClass work_class = WorkClass::unclassified;
+  CollectiveKind collective = CollectiveKind::unknown;
 };
 
 /// Rules in their order; the first that matches decides. How they are written: data/kernels.toml.
@@ -29,7 +26,7 @@ class RuleTable {
 
   KernelVerdict kernel(std::string_view name) const;
   /// What idle time under a host event of this name is due to; absent when no rule knows it.
-  std::optional<attribution::HostCause> host(std::string_view name) const;
+  std::optional<HostCause> host(std::string_view name) const;
 
  private:
   struct Rules;
@@ -44,5 +41,5 @@ void classify(Recording& recording, const RuleTable& rules);
 
 /// Kernels, copies and fills summed over the recordings, by class in the order of WorkClass;
 /// classes without kernels are left out, but `unclassified` never is.
-std::vector<attribution::ClassifiedTime> classified_time(const Job& job);
+std::vector<ClassifiedTime> classified_time(const Job& job);
 }  // namespace scaleworth::trace

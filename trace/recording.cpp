@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording.h"
 
-#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -44,8 +43,8 @@ bool dropped_records(const Recording& recording) {
 }
 
 // A communicator may hold but a part of the job.
-attribution::JobSize job_size(const Job& job) {
-  attribution::JobSize size{static_cast<std::int32_t>(job.recordings.size()), false};
+JobSize job_size(const Job& job) {
+  JobSize size{static_cast<std::int32_t>(job.recordings.size()), false};
   const RankNumbers numbers(job);
   for (std::size_t place = 0; place < job.recordings.size(); ++place) {
     const Origin& origin = job.recordings[place].origin;
@@ -75,30 +74,27 @@ std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
 }
 
 std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
-  std::vector<std::uint32_t> ranks;
-  for (const std::uint32_t place : places)
-    ranks.push_back(static_cast<std::uint32_t>(at(place).index));
-  return rank_names(ranks);
+  return rank_names(mapped(
+      places, [&](std::uint32_t place) { return static_cast<std::uint32_t>(at(place).index); }));
 }
 
-void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) {
-  const auto number = [&](Rank& rank) { rank = numbers.at(static_cast<std::size_t>(rank.index)); };
-  for (attribution::RankRecording& one : result.recordings) number(one.rank);
-  for (attribution::ClockReport::RankClock& one : result.clocks.ranks) number(one.rank);
-  for (attribution::StepLedger& one : result.ledger) number(one.rank);
-  for (attribution::CollectiveWait& one : result.collectives) {
-    for (attribution::CollectiveWait::Participant& part : one.participants) number(part.rank);
+void number_ranks(const RankNumbers& numbers, Attribution& result) {
+  const auto number = [&](Rank& rank) { rank = numbers.at(rank.place()); };
+  for (RankRecording& one : result.recordings) number(one.rank);
+  for (ClockReport::RankClock& one : result.clocks.ranks) number(one.rank);
+  for (StepLedger& one : result.ledger) number(one.rank);
+  for (CollectiveWait& one : result.collectives) {
+    for (CollectiveWait::Participant& part : one.participants) number(part.rank);
     if (one.sender) number(*one.sender);
     if (one.last_arriver) number(*one.last_arriver);
   }
-  for (attribution::SlowFabric& one : result.slow_fabric) std::ranges::for_each(one.ranks, number);
-  for (attribution::Straggler& one : result.stragglers.stragglers) {
+  for (SlowFabric& one : result.slow_fabric) std::ranges::for_each(one.ranks, number);
+  for (Straggler& one : result.stragglers.stragglers) {
     number(one.rank);
     for (Rank& member : one.members) number(member);
   }
   if (result.efficiency)
-    for (attribution::Efficiency::PathShare& one : result.efficiency->critical_path)
-      number(one.rank);
+    for (Efficiency::PathShare& one : result.efficiency->critical_path) number(one.rank);
 }
 
 std::string shortened(std::string_view name) {

@@ -12,12 +12,8 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace scaleworth::trace {
 /// Index into the NameTable of the recording; 0 is the empty name.
@@ -89,18 +85,18 @@ struct DeviceEvent {
   std::uint32_t copy = no_index;           // into Recording::copies
   std::uint16_t device = 0;
   DeviceOperation operation = DeviceOperation::kernel;
-  attribution::WorkClass work_class = attribution::WorkClass::unclassified;  // set by classify()
-  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;  // likewise
+  WorkClass work_class = WorkClass::unclassified;       // set by classify()
+  CollectiveKind collective = CollectiveKind::unknown;  // likewise
   std::uint16_t shape = 0;  // of a kernel: shape_number(); 0 where it is not recorded
 };
 
 /// Whether classify() found communication in it.
 inline bool is_communication(const DeviceEvent& event) {
-  return event.work_class == attribution::WorkClass::communication;
+  return event.work_class == WorkClass::communication;
 }
 /// Whether classify() found work that is neither communication nor a copy.
 inline bool is_compute(const DeviceEvent& event) {
-  return !is_communication(event) && event.work_class != attribution::WorkClass::copy;
+  return !is_communication(event) && event.work_class != WorkClass::copy;
 }
 
 enum class HostActivity : std::uint8_t {
@@ -123,7 +119,7 @@ struct HostEvent {
   HostActivity activity = HostActivity::runtime_call;
   /// What idle time under this event is due to, as the host rules say; absent for launches and what
   /// no rule knows. Set by classify().
-  std::optional<attribution::HostCause> cause{};
+  std::optional<HostCause> cause{};
 };
 
 /// A call of CUDA's interfaces, which may launch work.
@@ -134,7 +130,7 @@ inline bool is_call(const HostEvent& event) {
 
 /// What is known of a collective call, from the tool's metadata or NCCL's own ranges.
 struct Communication {
-  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  CollectiveKind kind = CollectiveKind::unknown;
   NameId group = NameId::none;           // process group or communicator: equal on all of its ranks
   std::optional<std::int64_t> sequence;  // number within the group, equal on all of its ranks
   std::optional<std::int64_t> input_bytes;
@@ -216,7 +212,7 @@ struct Recording {
   std::vector<DeviceEvent> device_events;  // by start
   std::vector<HostEvent> host_events;      // by start
   std::vector<Communication> communications;
-  std::vector<attribution::NcclUse> nccl_uses;
+  std::vector<NcclUse> nccl_uses;
   std::vector<Copy> copies;
   std::vector<Synchronization> synchronizations;
   std::map<NameId, ProcessGroup> groups;  // by Communication::group
@@ -260,6 +256,8 @@ struct Job {
   std::vector<Recording> recordings;
   std::string ranks_from;            // one sentence: how the ranks were found
   std::vector<std::string> remarks;  // missing ranks, files left out and why
+  /// What cannot all be true, a sentence each: every figure may be wrong.
+  std::vector<std::string> contradictions = {};
 };
 
 /// Sorts events by start (then by end, longest first, and stream) and drops nothing. Readers call
@@ -284,11 +282,11 @@ class RankNumbers {
 };
 
 /// By the ranks' numbers and by what the recordings say of their job.
-attribution::JobSize job_size(const Job& job);
+JobSize job_size(const Job& job);
 
 /// Every rank in the results of analyses, which is a place, becomes the rank that it stands for;
 /// vectors by place stay as they are.
-void number_ranks(const RankNumbers& numbers, attribution::Attribution& result);
+void number_ranks(const RankNumbers& numbers, Attribution& result);
 
 /// A kernel's name with its end cut off after 60 characters.
 std::string shortened(std::string_view name);

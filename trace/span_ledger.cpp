@@ -4,19 +4,15 @@
 #include "src/core/files/run_names.h"
 #include "trace/formats/export/export_writer.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::trace {
 namespace {
-using attribution::StepLedger;
 
 /// A span of one of `ranks` ranks that does not end before it starts; times so that no difference
 /// overflows.
@@ -277,7 +273,7 @@ class LedgerBuilder {
       covered = span.end;
     }
     entry.part(Part::unattributed) += step.end - covered;
-    entry.compute_by_class[static_cast<std::size_t>(attribution::WorkClass::unclassified)] =
+    entry.compute_by_class[static_cast<std::size_t>(WorkClass::unclassified)] =
         entry.part(Part::compute);
     check_sums(entry);
     ledger_.entries.push_back(std::move(entry));
@@ -285,8 +281,8 @@ class LedgerBuilder {
 
   void add_span(StepLedger& entry, const Span& span) {
     if (span.activity == Activity::collective_wait) {
-      const auto found = arrivals_.find({span.step, span.sequence});
-      if (found != arrivals_.end()) return add_wait(entry, span, found->second);
+      if (const auto* found = value_at(arrivals_, {span.step, span.sequence}))
+        return add_wait(entry, span, *found);
       lose(ledger_, "unsplit_waits", 1);
     }
     entry.part(part_of.at(static_cast<std::size_t>(span.activity))) += span.end - span.start;
@@ -318,7 +314,7 @@ class LedgerBuilder {
       // A rank that blocks before its own arrival is a malformed recording: it waits for no rank.
       if (time < timeline_.clock_error || part.waited_for == entry.rank) part.waited_for.reset();
       if (part.waited_for) {
-        entry.waited_for[static_cast<std::size_t>(part.waited_for->index)] += time;
+        entry.waited_for[part.waited_for->place()] += time;
       } else {
         lose(ledger_, "uncharged_waits", 1);
         entry.uncharged_wait += time;
@@ -375,7 +371,7 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
       point.warnings.push_back(fmt::format("ledger: {} = {}", name, amount));
   }
   for (const StepLedger& entry : ledger.entries) {
-    auto& samples = points[static_cast<std::size_t>(entry.rank.index)].samples;
+    auto& samples = points[entry.rank.place()].samples;
     const auto add = [&](const std::string& series, nanoseconds time) {
       samples[series].push_back(static_cast<double>(time.count()));
     };
@@ -412,7 +408,7 @@ std::string chrome_trace(const Timeline& timeline,
   std::size_t number = 0;
   for (std::size_t index = 0; index < ledger.spans.size(); ++index) {
     const Span& span = ledger.spans[index];
-    const TrackId track = tracks[static_cast<std::size_t>(span.rank.index)];
+    const TrackId track = tracks[span.rank.place()];
     const std::string activity = activity_name(span.activity);
     std::vector<Argument> arguments{{"step", std::int64_t{span.step}}};
     if (span.sequence >= 0) arguments.push_back({"sequence", std::int64_t{span.sequence}});

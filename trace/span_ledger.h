@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::trace {
 enum class WaitCause : std::uint8_t {
@@ -37,7 +35,7 @@ struct WaitSplit {
 /// Where each nanosecond of each step of each rank went, and for whom a rank waited.
 struct Ledger {
   int ranks = 0;
-  std::vector<attribution::StepLedger> entries;  // by (step, rank)
+  std::vector<StepLedger> entries;  // by (step, rank)
   /// The disjoint form of the timeline, whatever the recording looked like: the span of each step,
   /// by (step, rank), then its other spans in time order, cut to the part that lies inside of the
   /// step and that no earlier span covers.

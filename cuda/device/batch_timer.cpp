@@ -64,41 +64,51 @@ class ClockCounter {
   PinnedBuffer fetched_;
 };
 
-/// Holds a stream back while a batch is queued; holds are numbered.
+/// Holds a stream back while a batch is queued, or multiprocessors while it runs; holds are
+/// numbered.
 class StreamHold {
  public:
-  explicit StreamHold(const DeviceHealth& health)
-      : memory_(allocate_pinned(health, sizeof(StreamBlockWords))) {}
+  StreamHold(const DeviceHealth& health, int most_blocks)
+      : memory_(allocate_pinned(
+            health, static_cast<std::size_t>(most_blocks) * sizeof(StreamBlockWords))) {}
 
   /// Everything queued on `stream` from now on waits for `release`, at most a second: should
-  /// queueing itself wait for the GPU, it goes on then, and `gave_up` is set.
-  void hold(cudaStream_t stream) {
+  /// queueing itself wait for the GPU, or the flag be lost, it goes on then, and `gave_up` is set.
+  void hold(cudaStream_t stream, int blocks = 1, int shared_bytes = 0) {
     // Below the shortest watchdog of a GPU that also drives a display (2 s).
     constexpr std::uint64_t timeout_ns = 1'000'000'000;
     ++number_;
-    check(launch_stream_block(&words(), number_, timeout_ns, stream));
+    blocks_ = static_cast<std::size_t>(blocks);
+    check(launch_stream_block(words(), number_, timeout_ns, blocks, shared_bytes, stream));
   }
   /// No hold: nothing. Never fails, so that it may stand in a destructor.
   void release() noexcept {
-    std::atomic_ref(words().released).store(number_, std::memory_order_release);
+    std::atomic_ref(words()->released).store(number_, std::memory_order_release);
   }
+  /// Whether every block of the last hold is there.
+  bool arrived() const { return count(&StreamBlockWords::arrived) == blocks_; }
   /// Whether the last hold ended by itself; known when the work behind it is done.
-  bool gave_up() const {
-    return std::atomic_ref(words().gave_up).load(std::memory_order_acquire) == number_;
-  }
+  bool gave_up() const { return count(&StreamBlockWords::gave_up) > 0; }
 
  private:
-  StreamBlockWords& words() const { return *static_cast<StreamBlockWords*>(memory_.get()); }
+  StreamBlockWords* words() const { return static_cast<StreamBlockWords*>(memory_.get()); }
+  std::size_t count(std::uint64_t StreamBlockWords::*word) const {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < blocks_; ++i) {
+      found += std::atomic_ref(words()[i].*word).load(std::memory_order_acquire) == number_;
+    }
+    return found;
+  }
 
   PinnedBuffer memory_;
   std::uint64_t number_ = 0;
+  std::size_t blocks_ = 0;
 };
 
 using probes::BatchOptions;
 using probes::BatchTiming;
 
-// With untimed work between, each repetition queues about six things instead of one.
-constexpr int repetitions_with_pauses = 80;
+constexpr int most_held = 256;
 constexpr double timeout_s = 60.0;
 
 Event event_on(int device, unsigned flags) {
@@ -111,35 +121,47 @@ Event event_on(int device, unsigned flags) {
 class BatchTimer::Machinery {
  public:
   Machinery(DeviceHealth& health, cudaStream_t stream)
-      : health_(health), stream_(stream), hold_(health), clock_(health) {
+      : health_(health),
+        stream_(stream),
+        hold_(health, 1),
+        beside_(health, most_held),
+        clock_(health) {
     load_own_kernels();
   }
 
   BatchTiming run(const BatchWork& work, int repetitions) {
     const Unholding unholding(hold_);
+    const Unholding freeing(beside_);
+    if (work.held > 0) hold_multiprocessors(work.held);
     if (work.blocked) hold_.hold(stream_);
     clock_.begin(stream_);
-    const std::vector<Pair> pairs = enqueue(work, repetitions);
+    enqueue(work, repetitions);
     clock_.end(stream_);
     clock_.fetch(stream_);
     check(cudaEventRecord(done_.get(), stream_));
     hold_.release();
     finish(work.doing);
+    if (work.held > 0 && (!beside_.arrived() || beside_.gave_up())) {
+      throw ProbeFailure(
+          "GPU {}: {} multiprocessors were not held all the time beside {}: another program may "
+          "use "
+          "the GPU, or CUDA_DEVICE_MAX_CONNECTIONS puts both streams into one queue",
+          health_.ordinal(),
+          work.held,
+          work.doing);
+    }
 
     BatchTiming timing;
-    double time_s = 0.0;
-    for (const Pair& pair : pairs) time_s += elapsed_s(*pair.begin, *pair.end);
-    timing.time = Seconds{time_s};
+    timing.time = Seconds{elapsed_s(begin_, end_)};
     timing.clock_hz = clock_.clock_hz();
     timing.gaps = work.blocked && hold_.gave_up();
-    expected_s_ = time_s / repetitions;
+    expected_s_ = timing.time.value() / repetitions;
     return timing;
   }
 
   void run_unblocked(const BatchWork& work) {
     expected_s_ = 0.0;
     health_.require();
-    if (work.between) check(work.between(stream_, 0));
     fork(work);
     check(work.enqueue(stream_, 0));
     join(work);
@@ -163,10 +185,6 @@ class BatchTimer::Machinery {
     wait("loading the timer's kernels");
   }
 
-  struct Pair {
-    const Event* begin;
-    const Event* end;
-  };
   /// However queueing ends, the stream goes on.
   class Unholding {
    public:
@@ -179,26 +197,25 @@ class BatchTimer::Machinery {
     StreamHold& hold_;
   };
 
-  std::vector<Pair> enqueue(const BatchWork& work, int repetitions) {
+  void enqueue(const BatchWork& work, int repetitions) {
     health_.require();
-    const int pairs = work.between ? repetitions : 1;
-    while (timed_.size() < 2 * static_cast<std::size_t>(pairs)) timed_.push_back(make_event());
-    std::vector<Pair> used;
-    for (int i = 0; i < repetitions; ++i) {
-      if (work.between) check(work.between(stream_, repetition_));
-      if (work.between || i == 0) {
-        const auto index = 2 * used.size();
-        used.push_back({&timed_[index], &timed_[index + 1]});
-        check(cudaEventRecord(used.back().begin->get(), stream_));
-        fork(work);
-      }
-      check(work.enqueue(stream_, repetition_++));
-      if (work.between || i + 1 == repetitions) {
-        join(work);
-        check(cudaEventRecord(used.back().end->get(), stream_));
-      }
+    check(cudaEventRecord(begin_.get(), stream_));
+    fork(work);
+    for (int i = 0; i < repetitions; ++i) check(work.enqueue(stream_, repetition_++));
+    join(work);
+    check(cudaEventRecord(end_.get(), stream_));
+  }
+
+  /// Returns when all are held, or at the latest after half a second.
+  void hold_multiprocessors(int count) {
+    int shared_bytes = 0;
+    check(cudaDeviceGetAttribute(
+        &shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, health_.ordinal()));
+    beside_.hold(beside_stream_.get(), count, shared_bytes);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{500};
+    while (!beside_.arrived() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::microseconds{20});
     }
-    return used;
   }
 
   void fork(const BatchWork& work) {
@@ -247,8 +264,11 @@ class BatchTimer::Machinery {
   DeviceHealth& health_;
   cudaStream_t stream_;
   StreamHold hold_;
+  StreamHold beside_;
+  Stream beside_stream_ = make_stream();
   ClockCounter clock_;
-  std::vector<Event> timed_;
+  Event begin_ = make_event();
+  Event end_ = make_event();
   Event done_ = make_event(cudaEventDisableTiming);
   Event forked_ = make_event(cudaEventDisableTiming);
   Event joined_;
@@ -266,12 +286,8 @@ probes::DeviceMeasured BatchTimer::time(const BatchWork& work,
                                         const probes::Target& target,
                                         const BatchOptions& options) {
   run_once(work);
-  BatchOptions bounded = options;
-  if (work.between) {
-    bounded.maximum_repetitions = std::min(options.maximum_repetitions, repetitions_with_pauses);
-  }
   probes::BatchFunction runner([&](int repetitions) { return machinery_->run(work, repetitions); });
-  return probes::sample_batches(runner, target, bounded);
+  return probes::sample_batches(runner, target, options);
 }
 
 double BatchTimer::time_once(const BatchWork& work, int repetitions) {

@@ -23,13 +23,13 @@ struct BatchWork {
   /// One repetition (probes::BatchOptions::operations operations). Must neither wait for the GPU
   /// nor allocate: the stream is blocked meanwhile.
   Enqueue enqueue;
-  /// Queued before each repetition and left out of its time (resets, a cache flush): each
-  /// repetition then has an event pair of its own, and a sample is their sum over a batch.
-  Enqueue between = nullptr;
   /// Work on this stream of the GPU `second_device` is a part of the batch: the stream starts
   /// with the batch, and the batch ends when it is done as well.
   cudaStream_t second = nullptr;
   int second_device = 0;
+  /// So many multiprocessors are held by a resident kernel while a batch runs, at most 256 and a
+  /// second.
+  int held = 0;
   /// False where queueing waits for the GPU (pageable memory): nothing is blocked then, and gaps
   /// between repetitions are a part of the time.
   bool blocked = true;

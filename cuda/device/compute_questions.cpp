@@ -132,8 +132,14 @@ const TensorOperand& tensor_operand(NumberFormat format) {
       number_format_name(format));
 }
 
-/// Throws NothingToMeasure unless this GPU has the instruction and this program code for it.
+/// Throws NothingToMeasure unless this GPU has the instruction and this program code for it. Of two
+/// in fp64 the wide one.
 TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
+  if (format == NumberFormat::fp64) {
+    TensorCode wide;
+    check(tensor_code(TensorFormat::fp64_wide, &wide));
+    if (has_tensor_code(TensorFormat::fp64_wide, wide)) return TensorFormat::fp64_wide;
+  }
   const TensorFormat instruction = tensor_operand(format).instruction;
   if (!has_tensor_instruction(instruction, description.compute_capability)) {
     throw NothingToMeasure(
@@ -276,9 +282,8 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
   const TensorShape shape = tensor_shape(instruction);
   const double warps = static_cast<double>(blocks) * (tensor_block_threads / 32);
   measured.flops =
-      Flops(2.0 * shape.m * shape.n * shape.k * tensor_chains * tensor_steps * iterations * warps);
-  const int capability = bench.description().compute_capability;
-  if (capability >= 90 && capability < 120) {
+      Flops(2.0 * shape.m * shape.n * shape.k * shape.chains * tensor_steps * iterations * warps);
+  if (has_faster_instruction(instruction, bench.description().compute_capability)) {
     measured.warnings.emplace_back(
         "mma.sync does not reach the rate of this GPU's own matrix instructions (wgmma, tcgen05): "
         "no ceiling here; the products of the vendor's library are");

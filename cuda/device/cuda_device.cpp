@@ -189,13 +189,17 @@ probes::BatchOptions Workbench::batch_options() const {
 
 int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int most) {
   timer_.run_once(work(1));
-  probes::BatchOptions options;
+  probes::BatchOptions options = batch_options();
+  const bool idle = options.warm_up > probes::BatchOptions{}.warm_up;
+  if (!idle) options.warm_up = Seconds{};
   options.batch = Seconds{0.5e-3};
   options.maximum_repetitions = most;
   probes::BatchFunction launch([&](int passes) {
     return probes::BatchTiming{Seconds{timer_.time_once(work(passes), 1)}, {}, false};
   });
-  return probes::calibrate_repetitions(launch, options);
+  const int passes = probes::calibrate_repetitions(launch, options);
+  finished();  // the clocks are up: what follows needs not wait for them
+  return passes;
 }
 
 std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime) {

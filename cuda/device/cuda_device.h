@@ -62,7 +62,8 @@ class Workbench {
   DeviceBuffer allocate(std::size_t bytes) { return allocate_device(health_, bytes); }
 
   /// Work that repeats itself inside of one launch: the number of passes for which a launch lasts
-  /// half a millisecond, so that the launch itself is below 1 % of it. `most` limits it.
+  /// half a millisecond at the clock of a busy GPU, so that the launch itself is below 1 % of it.
+  /// `most` limits it.
   int passes_for(const std::function<BatchWork(int passes)>& work, int most);
 
  private:

@@ -17,7 +17,6 @@
 #include <variant>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {

@@ -176,9 +176,9 @@ class Chase {
     const auto* found = static_cast<const std::byte*>(state.position);
     const std::byte* wanted = address_of(probes::place_after(next_, 0, loads_at_least));
     if (found != wanted) {
-      throw ProbeFailure("GPU {}: {} led to a wrong address; its timing is not kept",
-                         bench_.description().ordinal,
-                         doing_);
+      throw WrongResult("GPU {}: {} led to a wrong address; its timing is not kept",
+                        bench_.description().ordinal,
+                        doing_);
     }
   }
 
@@ -248,6 +248,7 @@ class MultiprocessorWork {
  public:
   MultiprocessorWork(Workbench& bench, const probes::StreamWork& work)
       : bench_(bench), shared_(work.scope == probes::StreamScope::shared) {
+    read_.shared_bytes = lone_block_bytes(bench.description().compute_capability);
     require_readable(work);
     read_.blocks = bench.description().multiprocessors;
     read_.block_threads = work.variant.block_threads;
@@ -307,7 +308,7 @@ class MultiprocessorWork {
   }
 
  private:
-  void require_readable(const probes::StreamWork& work) const {
+  void require_readable(const probes::StreamWork& work) {
     if (work.kernel != probes::MemoryKernel::read) {
       throw NothingToMeasure("inside a multiprocessor only reading is measured");
     }
@@ -322,6 +323,7 @@ class MultiprocessorWork {
           limit,
           work.working_set.value());
     }
+    read_.shared_bytes = limit;
   }
 
   float* data() const { return static_cast<float*>(data_.get()); }
@@ -458,7 +460,7 @@ void wrong_result(const DeviceHealth& health,
                   std::uint64_t index,
                   double found,
                   double expected) {
-  throw ProbeFailure(
+  throw WrongResult(
       "GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
       "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
       health.ordinal(),

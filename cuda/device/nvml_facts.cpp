@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace scaleworth::gpu {

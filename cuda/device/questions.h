@@ -59,7 +59,7 @@ std::vector<ArraySample> take_samples(Workbench& bench,
                                       std::uint64_t elements,
                                       std::size_t element_bytes);
 
-/// Throws ProbeFailure naming GPU, `doing`, place and both values unless every sampled element
+/// Throws WrongResult naming GPU, `doing`, place and both values unless every sampled element
 /// equals `expected(index)`; a NaN equals nothing.
 void require_floats(Workbench& bench,
                     const float* array,

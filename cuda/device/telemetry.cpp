@@ -11,8 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 /// A GPU of which nothing can be read.

@@ -5,6 +5,7 @@
 #include "cuda/gemm/recipe.h"
 #include "cuda/libraries/library.h"
 #include "cuda/runtime/error.h"
+#include "cuda/runtime/handles.h"
 #include "probes/gpu/gemm.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
@@ -22,10 +23,6 @@ using probes::DeviceMeasured;
 using probes::GemmCandidate;
 using probes::GemmPace;
 using probes::GemmProblem;
-using probes::GemmRegime;
-
-/// Fill between duty-cycled products: what mamf-finder overwrites.
-constexpr std::size_t fill_bytes = std::size_t{256} << 20;
 
 constexpr Seconds shortest_watch{0.09};
 
@@ -71,10 +68,7 @@ class CublasLtSession final : public probes::GemmSession {
       const auto bytes = static_cast<std::size_t>(workspace.value());
       for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
         const std::string words = remember(proposed);
-        all.push_back({proposed.rank,
-                       words,
-                       Bytes(static_cast<double>(proposed.workspace_bytes)),
-                       proposed.waves});
+        all.push_back({proposed.rank, words, Bytes(static_cast<double>(proposed.workspace_bytes))});
       }
     });
     return all;
@@ -87,19 +81,25 @@ class CublasLtSession final : public probes::GemmSession {
     });
   }
 
+  void fill(probes::OperandData data) override {
+    in_context(context_, "filling " + name_, [&] { product_.fill(data); });
+  }
+
   DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
     DeviceMeasured measured;
     in_context(context_, "timing " + name_, [&] {
       Known& known = find(candidate);
-      const BatchWork work = batch_work(known, pace.regime);
+      const BatchWork work = batch_work(known, pace.held);
+      if (known.launches == 0) known.launches = launches_of(work);
+      const probes::BatchOptions options =
+          probes::gemm_batch(pace, known.product_s, known.launches, known.most_at_once);
       idle(pace.pause);
-      const auto measure = [&] {
-        return context_.bench.timer().time(work, pace.target, batch_options(known, pace));
-      };
+      const auto measure = [&] { return context_.bench.timer().time(work, pace.target, options); };
       // A thread costs a short measurement more than its few readings are worth.
       measured =
           pace.target.time_budget < shortest_watch ? measure() : context_.bench.watched(measure);
       known.product_s = median(measured.time_s).value_or(0.0);
+      if (measured.most_at_once > 0) known.most_at_once = measured.most_at_once;
     });
     measured.flops = probes::gemm_flops(problem_);
     measured.bytes = probes::gemm_footprint(problem_);
@@ -110,6 +110,8 @@ class CublasLtSession final : public probes::GemmSession {
   struct Known {
     ProposedAlgorithm algorithm;
     double product_s = 0.0;  // 0: not timed yet
+    int launches = 0;        // of one product; 0: not counted yet
+    int most_at_once = 0;    // DeviceMeasured's
   };
 
   /// The words for the algorithm. Some settings of an algorithm cannot be asked for: where words
@@ -145,39 +147,35 @@ class CublasLtSession final : public probes::GemmSession {
     return needed > 0 ? workspace_.get() : nullptr;
   }
 
-  BatchWork batch_work(const Known& known, GemmRegime regime) {
+  BatchWork batch_work(const Known& known, int held) {
     BatchWork work;
+    work.held = held;
     work.doing = name_;
     void* workspace = workspace_for(known);
     work.enqueue = [this, &known, workspace](cudaStream_t stream, int repetition) {
       product_.enqueue(repetition % product_.operands().sets, known.algorithm, workspace, stream);
       return cudaSuccess;
     };
-    if (regime == GemmRegime::duty_cycled) {
-      if (!fill_) fill_ = allocate_device(context_.bench.health(), fill_bytes);
-      work.between = [this](cudaStream_t stream, int repetition) {
-        const GemmOperands& operands = product_.operands();
-        std::byte* d = operands.d.at(repetition % operands.sets);
-        const cudaError_t reset = cudaMemsetAsync(d, 0, operands.d.bytes(), stream);
-        if (reset != cudaSuccess) return reset;
-        return cudaMemsetAsync(fill_.get(), 0, fill_bytes, stream);
-      };
-    }
     return work;
   }
 
-  /// As long as the pace wants its samples; a known product is not measured again for that.
-  static probes::BatchOptions batch_options(const Known& known, const GemmPace& pace) {
-    probes::BatchOptions options;
-    const auto samples = static_cast<double>(std::max<std::size_t>(1, pace.target.minimum_samples));
-    options.batch = std::min(options.batch, pace.target.time_budget / samples);
-    options.warm_up = pace.warm_up;
-    if (known.product_s > 0.0) {
-      const double needed = std::ceil(options.batch.value() / known.product_s);
-      const auto most = static_cast<double>(options.maximum_repetitions);
-      options.repetitions = static_cast<int>(std::clamp(needed, 1.0, most));
+  /// Kernels and other work that one product queues, counted in a graph of it: a split along k adds
+  /// a reduction, a scheme with a workspace its reset.
+  int launches_of(const BatchWork& work) {
+    context_.bench.timer().run_once(work);  // a kernel cannot be loaded while it is captured
+    std::size_t launches = 0;
+    try {
+      Capture capture(context_.bench.stream());
+      check(work.enqueue(context_.bench.stream(), 0));
+      check(cudaGraphGetNodes(capture.finish().get(), nullptr, &launches));
+      return static_cast<int>(launches);
+    } catch (const Error&) {
+    } catch (const LibraryError&) {
     }
-    return options;
+    // An algorithm that cannot be captured: batches are shorter than they might be.
+    constexpr int assumed = 8;
+    cudaGetLastError();
+    return assumed;
   }
 
   GemmContext context_;
@@ -187,7 +185,6 @@ class CublasLtSession final : public probes::GemmSession {
   std::map<std::string, Known> known_;  // by description
   DeviceBuffer workspace_;
   std::size_t workspace_bytes_ = 0;
-  DeviceBuffer fill_;
 };
 }  // namespace
 

@@ -8,8 +8,6 @@
 #include <limits>
 #include <random>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 std::optional<std::string> deviation(const GemmRecipe& recipe, const SampledProduct& product) {
   for (std::size_t i = 0; i < product.rows.size(); ++i) {

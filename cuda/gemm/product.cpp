@@ -84,10 +84,6 @@ GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& 
     set_attribute(
         descriptor_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{problem.fast_accumulation});
   }
-  if (problem.multiprocessors > 0) {
-    set_attribute(
-        descriptor_, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{problem.multiprocessors});
-  }
   if (is_block_scaled(recipe_)) {
     try {
       set_attribute(descriptor_,
@@ -136,7 +132,7 @@ std::vector<ProposedAlgorithm> GemmProduct::propose(int wanted, std::size_t work
   for (int rank = 0; rank < returned; ++rank) {
     const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(rank)];
     if (result.state != CUBLAS_STATUS_SUCCESS) continue;
-    proposed.push_back({result.algo, result.workspaceSize, result.wavesCount, rank});
+    proposed.push_back({result.algo, result.workspaceSize, rank});
   }
   return proposed;
 }
@@ -190,16 +186,28 @@ GemmOperands::GemmOperands(const GemmContext& context,
         sets),
       a_scales(scales(context.bench.health(), recipe.a_scale, {problem.m, problem.k}, sets)),
       b_scales(scales(context.bench.health(), recipe.b_scale, {problem.n, problem.k}, sets)) {
+  fill(context, recipe, probes::OperandData::uniform);
+}
+
+void GemmOperands::fill(const GemmContext& context,
+                        const GemmRecipe& recipe,
+                        probes::OperandData data) const {
   std::uint64_t seed = 1;
-  const auto fill = [&](const RotatingArray& array, OperandEncoding encoding) {
+  const bool normal = data == probes::OperandData::normal;
+  const auto draw = [&](const RotatingArray& array, OperandEncoding encoding) {
     if (array.bytes() == 0) return;
     const auto numbers = array.all_bytes() * 8 / static_cast<std::size_t>(encoded_bits(encoding));
-    check(launch_fill_operands(array.at(0), encoding, numbers, seed++, context.bench.stream()));
+    check(launch_fill_operands(
+        array.at(0), encoding, numbers, seed++, normal, context.bench.stream()));
   };
-  fill(a, recipe.a);
-  fill(b, recipe.b);
-  fill(a_scales, scale_form(recipe.a_scale).encoding);
-  fill(b_scales, scale_form(recipe.b_scale).encoding);
+  draw(a, recipe.a);
+  draw(b, recipe.b);
+  draw(a_scales, scale_form(recipe.a_scale).encoding);
+  draw(b_scales, scale_form(recipe.b_scale).encoding);
+  for (const RotatingArray* array : {&a, &b}) {
+    if (data != probes::OperandData::zero) break;
+    check(cudaMemsetAsync(array->at(0), 0, array->all_bytes(), context.bench.stream()));
+  }
   context.bench.timer().wait("filling the operands of a product");
 }
 }  // namespace scaleworth::gpu

@@ -34,6 +34,8 @@ struct GemmOperands {
   GemmOperands(const GemmContext& context,
                const GemmRecipe& recipe,
                const probes::GemmProblem& problem);
+  /// Operands of such data; scales as ever.
+  void fill(const GemmContext& context, const GemmRecipe& recipe, probes::OperandData data) const;
 
   int sets;
   RotatingArray a;
@@ -46,7 +48,6 @@ struct GemmOperands {
 struct ProposedAlgorithm {
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes = 0;
-  double waves = 0.0;
   int rank = 0;  // in the library's order
 };
 
@@ -57,6 +58,7 @@ class GemmProduct {
   GemmProduct(const GemmContext& context, const probes::GemmProblem& problem);
 
   const GemmOperands& operands() const { return operands_; }
+  void fill(probes::OperandData data) const { operands_.fill(context_, recipe_, data); }
 
   /// Empty when the library has no such product.
   std::vector<ProposedAlgorithm> propose(int wanted, std::size_t workspace_bytes) const;

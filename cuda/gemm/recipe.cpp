@@ -7,8 +7,6 @@
 #include <span>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 using probes::NumberFormat;

@@ -45,10 +45,10 @@ cudaError_t launch_count_errors(const PatternStretch& stretch,
 
 // Operands of matrix products: uniform numbers in the encodings that tensor cores read.
 
-/// The first eight hold operands, uniform in [-1, 1) before rounding; int8 times 127, e2m1 times 6
-/// (its greatest number), two to a byte, the first in the low half. The last three hold scales:
-/// scale_f32 uniform in (0, 1], scale_ue8m0 one of 1, 1/2, 1/4, 1/8, scale_ue4m3 uniform in [1/16,
-/// 1].
+/// The first eight hold operands, drawn in [-1, 1) or `normal` before rounding; int8 times 127,
+/// e2m1 times 6 (its greatest number), both cut there, e2m1 two to a byte, the first in the low
+/// half. The last three hold scales: scale_f32 uniform in (0, 1], scale_ue8m0 one of 1, 1/2, 1/4,
+/// 1/8, scale_ue4m3 uniform in [1/16, 1].
 enum class OperandEncoding {
   f64,
   f32,
@@ -64,11 +64,13 @@ enum class OperandEncoding {
 };
 
 /// Drawn in fp32 and converted, so that no NaN and no odd exponent arises. `numbers` of them (an
-/// even number for e2m1) from a stream of random numbers that `seed` names.
+/// even number for e2m1) from a stream of random numbers that `seed` names. Uniform in [-1, 1);
+/// `normal`: of mean 0 and variance 1, at most 5.8.
 cudaError_t launch_fill_operands(void* memory,
                                  OperandEncoding encoding,
                                  std::uint64_t numbers,
                                  std::uint64_t seed,
+                                 bool normal,
                                  cudaStream_t stream);
 
 /// Adds to `*count` the words of `word_bytes` (2, 4 or 8) in memory with (word & mask) == pattern:

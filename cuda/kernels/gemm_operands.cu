@@ -24,9 +24,18 @@ __device__ float uniform(std::uint64_t random) {
   return static_cast<float>(random >> 40) * (2.0F / 16777216.0F) - 1.0F;
 }
 
+/// Box & Muller, "A note on the generation of random normal deviates" (Annals of Mathematical
+/// Statistics 29, 1958), on the upper and the lower 24 bits.
+__device__ float drawn(std::uint64_t random, bool normal) {
+  if (!normal) return uniform(random);
+  const float first = static_cast<float>((random >> 40) + 1) * (1.0F / 16777216.0F);
+  const float second = static_cast<float>(random & 0xffffffU) * (1.0F / 16777216.0F);
+  return sqrtf(-2.0F * logf(first)) * cospif(2.0F * second);
+}
+
 /// Codes 0 to 7 are 0, 0.5, 1, 1.5, 2, 3, 4, 6; the nearest is taken, the even code in a tie.
-__device__ unsigned e2m1_code(std::uint64_t random) {
-  const float value = 6.0F * uniform(random);
+__device__ unsigned e2m1_code(std::uint64_t random, bool normal) {
+  const float value = 6.0F * drawn(random, normal);
   const float size = fabsf(value);
   const unsigned code = (size > 0.25F) + (size >= 0.75F) + (size > 1.25F) + (size >= 1.75F) +
                         (size > 2.5F) + (size >= 3.5F) + (size > 5.0F);
@@ -35,23 +44,26 @@ __device__ unsigned e2m1_code(std::uint64_t random) {
 
 /// A word of memory: one number, e2m1: two.
 template <OperandEncoding encoding>
-__device__ auto encoded(std::uint64_t random) {
+__device__ auto encoded(std::uint64_t random, bool normal) {
   if constexpr (encoding == OperandEncoding::f64) {
+    if (normal) return static_cast<double>(drawn(random, normal));
     return static_cast<double>(random >> 11) * (2.0 / 9007199254740992.0) - 1.0;
   } else if constexpr (encoding == OperandEncoding::f32) {
-    return uniform(random);
+    return drawn(random, normal);
   } else if constexpr (encoding == OperandEncoding::bf16) {
-    return __float2bfloat16_rn(uniform(random));
+    return __float2bfloat16_rn(drawn(random, normal));
   } else if constexpr (encoding == OperandEncoding::f16) {
-    return __float2half_rn(uniform(random));
+    return __float2half_rn(drawn(random, normal));
   } else if constexpr (encoding == OperandEncoding::e4m3) {
-    return __nv_cvt_float_to_fp8(uniform(random), __NV_SATFINITE, __NV_E4M3);
+    return __nv_cvt_float_to_fp8(drawn(random, normal), __NV_SATFINITE, __NV_E4M3);
   } else if constexpr (encoding == OperandEncoding::e5m2) {
-    return __nv_cvt_float_to_fp8(uniform(random), __NV_SATFINITE, __NV_E5M2);
+    return __nv_cvt_float_to_fp8(drawn(random, normal), __NV_SATFINITE, __NV_E5M2);
   } else if constexpr (encoding == OperandEncoding::int8) {
-    return static_cast<std::int8_t>(__float2int_rn(127.0F * uniform(random)));
+    const float cut = fminf(fmaxf(drawn(random, normal), -1.0F), 1.0F);
+    return static_cast<std::int8_t>(__float2int_rn(127.0F * cut));
   } else if constexpr (encoding == OperandEncoding::e2m1) {
-    return static_cast<std::uint8_t>(e2m1_code(random) | (e2m1_code(mixed(random)) << 4));
+    return static_cast<std::uint8_t>(e2m1_code(random, normal) |
+                                     (e2m1_code(mixed(random), normal) << 4));
   } else if constexpr (encoding == OperandEncoding::scale_f32) {
     return static_cast<float>((random >> 40) + 1) * (1.0F / 16777216.0F);
   } else if constexpr (encoding == OperandEncoding::scale_ue8m0) {
@@ -64,19 +76,20 @@ __device__ auto encoded(std::uint64_t random) {
 }
 
 template <OperandEncoding encoding>
-__global__ void fill(void* memory, std::uint64_t words, std::uint64_t first) {
-  auto* const to = static_cast<decltype(encoded<encoding>(0))*>(memory);
+__global__ void fill(void* memory, std::uint64_t words, std::uint64_t first, bool normal) {
+  auto* const to = static_cast<decltype(encoded<encoding>(0, false))*>(memory);
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
        i += stride) {
-    to[i] = encoded<encoding>(mixed(first + i));
+    to[i] = encoded<encoding>(mixed(first + i), normal);
   }
 }
 
 template <OperandEncoding encoding>
-cudaError_t filled(void* memory, std::uint64_t words, std::uint64_t seed, cudaStream_t stream) {
+cudaError_t filled(
+    void* memory, std::uint64_t words, std::uint64_t seed, bool normal, cudaStream_t stream) {
   if (words == 0) return cudaSuccess;
-  fill<encoding><<<grid_blocks, block_threads, 0, stream>>>(memory, words, seed << 44);
+  fill<encoding><<<grid_blocks, block_threads, 0, stream>>>(memory, words, seed << 44, normal);
   return cudaGetLastError();
 }
 
@@ -112,8 +125,9 @@ cudaError_t launch_fill_operands(void* memory,
                                  OperandEncoding encoding,
                                  std::uint64_t numbers,
                                  std::uint64_t seed,
+                                 bool normal,
                                  cudaStream_t stream) {
-  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint64_t, cudaStream_t);
+  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint64_t, bool, cudaStream_t);
   // In the order of the enumeration.
   static constexpr Fill fills[] = {filled<OperandEncoding::f64>,
                                    filled<OperandEncoding::f32>,
@@ -127,7 +141,7 @@ cudaError_t launch_fill_operands(void* memory,
                                    filled<OperandEncoding::scale_ue8m0>,
                                    filled<OperandEncoding::scale_ue4m3>};
   const std::uint64_t words = encoding == OperandEncoding::e2m1 ? numbers / 2 : numbers;
-  return fills[static_cast<int>(encoding)](memory, words, seed, stream);
+  return fills[static_cast<int>(encoding)](memory, words, seed, normal, stream);
 }
 
 cudaError_t launch_count_words(const void* memory,

@@ -109,7 +109,7 @@ cudaError_t launch_l1_read(const MultiprocessorRead& read,
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxL1);
   if (status != cudaSuccess) return status;
-  kernel<<<read.blocks, read.block_threads, 0, stream>>>(
+  kernel<<<read.blocks, read.block_threads, read.shared_bytes, stream>>>(
       reinterpret_cast<const float4*>(data), read.vectors, read.passes, result);
   return cudaGetLastError();
 }
@@ -120,11 +120,10 @@ cudaError_t launch_shared_read(const MultiprocessorRead& read,
                                cudaStream_t stream) {
   const Kernel kernel = by_unroll(shared_kernels, read.unroll);
   if (kernel == nullptr || !is_sound(read)) return cudaErrorInvalidValue;
-  const int bytes = static_cast<int>(16 * read.vectors);
-  const cudaError_t status =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const cudaError_t status = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, read.shared_bytes);
   if (status != cudaSuccess) return status;
-  kernel<<<read.blocks, read.block_threads, bytes, stream>>>(
+  kernel<<<read.blocks, read.block_threads, read.shared_bytes, stream>>>(
       reinterpret_cast<const float4*>(data), read.vectors, read.passes, result);
   return cudaGetLastError();
 }

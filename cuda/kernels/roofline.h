@@ -68,27 +68,38 @@ cudaError_t ladder_occupancy(const LadderStep& step, int* blocks);
 // capability 8.x and 12.x can do at most. On 9.0 and 10.x other instructions are faster.
 
 /// fp16, bf16: m16n8k16 into fp32; tf32: m16n8k8 into fp32; fp64: m8n8k4; int8: m16n8k32 into
-/// int32; fp8 (e4m3): m16n8k32 into fp32.
-enum class TensorFormat { fp64, tf32, bf16, fp16, int8, fp8 };
+/// int32; fp8 (e4m3): m16n8k32 into fp32; fp64_wide: m16n8k16.
+enum class TensorFormat { fp64, tf32, bf16, fp16, int8, fp8, fp64_wide };
 
-/// Whether this compute capability (10 major + minor) has the instruction; fp8 on 8.9 and
-/// from 12.0. On 9.0 and 10.x the assembler makes fp8 of fp16 products, takes them out of the loop,
-/// because they do not change, and leaves additions: no rate of the tensor cores.
+/// Whether this compute capability (10 major + minor) has the instruction; fp64_wide from 9.0 (PTX
+/// ISA 7.8, mma: the work of eight m8n8k4); fp8 on 8.9 and from 12.0. On 9.0 and 10.x the assembler
+/// makes fp8 of fp16 products, takes them out of the loop, because they do not change, and leaves
+/// additions: no rate of the tensor cores.
 constexpr bool has_tensor_instruction(TensorFormat format, int compute_capability) {
   if (format == TensorFormat::fp8) return compute_capability == 89 || compute_capability >= 120;
-  return compute_capability >= 80;
+  return compute_capability >= (format == TensorFormat::fp64_wide ? 90 : 80);
+}
+
+/// Whether the GPU has matrix instructions of its own that are faster: wgmma on 9.0, tcgen05 on
+/// 10.x and 11.x. Neither has fp64 (PTX ISA, wgmma.mma_async and tcgen05.mma, types).
+constexpr bool has_faster_instruction(TensorFormat format, int compute_capability) {
+  const bool fp64 = format == TensorFormat::fp64 || format == TensorFormat::fp64_wide;
+  return !fp64 && compute_capability >= 90 && compute_capability < 120;
 }
 
 struct TensorShape {
   int m = 0;
   int n = 0;
   int k = 0;
+  int chains = 8;  // accumulators D of a warp
 };
 
 constexpr TensorShape tensor_shape(TensorFormat format) {
   switch (format) {
     case TensorFormat::fp64:
       return {8, 8, 4};
+    case TensorFormat::fp64_wide:
+      return {16, 8, 16, 4};
     case TensorFormat::tf32:
       return {16, 8, 8};
     case TensorFormat::int8:
@@ -101,15 +112,14 @@ constexpr TensorShape tensor_shape(TensorFormat format) {
   return {16, 8, 16};
 }
 
-/// Each warp of a block of `tensor_block_threads` has `tensor_chains` accumulators D, which start
-/// at 0: D = A B + D, `tensor_steps` * iterations times.
+/// Each warp of a block of `tensor_block_threads` has several accumulators D, which start at 0:
+/// D = A B + D, `tensor_steps` * iterations times.
 inline constexpr int tensor_block_threads = 256;
-inline constexpr int tensor_chains = 8;
 inline constexpr int tensor_steps = 4;
 inline constexpr int tensor_blocks_per_multiprocessor = 2;
-/// At most, of A and B and of D of a thread. fp16, bf16, tf32, int8, fp8: all 64 of operands and
-/// 128 of results; fp64: 48 and 128.
-inline constexpr int tensor_operand_bytes = 64;
+/// At most, of A and B of a thread: fp16, bf16, tf32, int8, fp8: 64; fp64: 48; fp64_wide: 192. All
+/// have 128 of D.
+inline constexpr int tensor_operand_bytes = 192;
 inline constexpr int tensor_result_bytes = 128;
 
 /// Operands are the same for all blocks, without gaps between threads. `results` is written if
@@ -134,8 +144,8 @@ cudaError_t tensor_code(TensorFormat format, TensorCode* code);
 
 /// A GPU runs older code of its major number, and code compiled at load time from older PTX.
 constexpr bool has_tensor_code(TensorFormat format, const TensorCode& code) {
-  return has_tensor_instruction(format, code.machine) &&
-         code.virtual_architecture >= (format == TensorFormat::fp8 ? 89 : 80);
+  const int first = format == TensorFormat::fp8 ? 89 : format == TensorFormat::fp64_wide ? 90 : 80;
+  return has_tensor_instruction(format, code.machine) && code.virtual_architecture >= first;
 }
 
 // Streams over arrays in a GPU's memory, by all multiprocessors: read, write, copy, triad.
@@ -229,7 +239,15 @@ struct MultiprocessorRead {
   int unroll = 4;
   std::uint32_t vectors = 0;
   int passes = 1;
+  int shared_bytes = 0;  // of a block: so much that there is no room for a second
 };
+
+/// Shared memory of a block that leaves no room for a second one when L1 has the rest. The smallest
+/// piece that the hardware sets apart is 8 KiB, of which 1 KiB is the system's from 8.0 on; 32 KiB
+/// on 7.5. Source: cuda_occupancy.h, cudaOccAlignUpShmemSizeVoltaPlus.
+constexpr int lone_block_bytes(int compute_capability) {
+  return (compute_capability == 75 ? 17 : 7) * 1024;
+}
 
 /// Where results go. `sums` blocks * block_threads sums of what each thread read, written if
 /// `want_sums`; never otherwise, which the compiler cannot know. `multiprocessors` one number
@@ -246,8 +264,9 @@ cudaError_t launch_l1_read(const MultiprocessorRead& read,
                            const MultiprocessorReadResult& result,
                            cudaStream_t stream);
 
-/// Block g first copies data[4 vectors g ..) to shared memory, then reads it there. The kernel's
-/// limit of shared memory is raised as needed: cudaErrorInvalidValue above what a block can have.
+/// Block g first copies data[4 vectors g ..) to shared memory, then reads it there; `shared_bytes`
+/// hold at least that. The kernel's limit of shared memory is raised as needed:
+/// cudaErrorInvalidValue above what a block can have.
 cudaError_t launch_shared_read(const MultiprocessorRead& read,
                                const float* data,
                                const MultiprocessorReadResult& result,

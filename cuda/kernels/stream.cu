@@ -124,7 +124,14 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
   }
   if (operation == StreamOperation::read) {
     const float mine = (sum.x + sum.y) + (sum.z + sum.w);
-    if (want_sum || mine == no_sum) atomicAdd(total, static_cast<double>(mine));
+    // The same for all of a warp: one atomic for each, not one a thread of a grid of millions.
+    if (want_sum || __any_sync(0xffffffffU, mine == no_sum)) {
+      double all = static_cast<double>(mine);
+      for (int offset = 16; offset > 0; offset /= 2) {
+        all += __shfl_down_sync(0xffffffffU, all, offset);
+      }
+      if (threadIdx.x % 32 == 0) atomicAdd(total, all);
+    }
   }
 }
 

@@ -12,6 +12,7 @@ namespace fragments {
 struct Narrow {
   using Word = std::uint32_t;
   using Sum = float;
+  static constexpr int chains = 8;
   static constexpr int left = 4;
   static constexpr int right = 2;
   static constexpr int sums = 4;
@@ -73,6 +74,7 @@ struct E4m3 : Narrow {
 struct Fp64 {
   using Word = double;
   using Sum = double;
+  static constexpr int chains = 8;
   static constexpr int left = 1;
   static constexpr int right = 1;
   static constexpr int sums = 2;
@@ -80,6 +82,26 @@ struct Fp64 {
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+d"(d[0]), "+d"(d[1])
                  : "d"(a[0]), "d"(b[0]));
+  }
+};
+
+/// fp64_wide: at 64 cycles an instruction four chains are more than enough in flight.
+struct Wide {
+  using Word = double;
+  using Sum = double;
+  static constexpr int chains = 4;
+  static constexpr int left = 8;
+  static constexpr int right = 4;
+  static constexpr int sums = 4;
+  static __device__ void multiply(Sum (&d)[4], const Word (&a)[8], const Word (&b)[4]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#endif
   }
 };
 }  // namespace fragments
@@ -91,6 +113,7 @@ using fragments::Fp16;
 using fragments::Fp64;
 using fragments::Int8;
 using fragments::Tf32;
+using fragments::Wide;
 
 template <class Format>
 __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multiprocessor)
@@ -99,11 +122,12 @@ __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multip
   using Word = typename Format::Word;
   using Sum = typename Format::Sum;
   // Chain c multiplies A fragment c / rights by B fragment c modulo rights.
+  constexpr int chains = Format::chains;
   constexpr int lefts = 2;
-  constexpr int rights = tensor_chains / lefts;
+  constexpr int rights = chains / lefts;
   constexpr int words = lefts * Format::left + rights * Format::right;
   static_assert(words * sizeof(Word) <= tensor_operand_bytes, "operands of a thread");
-  static_assert(tensor_chains * Format::sums * sizeof(Sum) <= tensor_result_bytes, "results");
+  static_assert(chains * Format::sums * sizeof(Sum) == tensor_result_bytes, "results");
 
   const Word* from = static_cast<const Word*>(data.operands) + threadIdx.x * words;
   Word a[lefts][Format::left];
@@ -114,18 +138,18 @@ __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multip
   for (int i = 0; i < rights * Format::right; ++i) {
     b[i / Format::right][i % Format::right] = from[lefts * Format::left + i];
   }
-  Sum d[tensor_chains][Format::sums] = {};
+  Sum d[chains][Format::sums] = {};
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
     for (int s = 0; s < tensor_steps; ++s) {
 #pragma unroll
-      for (int c = 0; c < tensor_chains; ++c) Format::multiply(d[c], a[c / rights], b[c % rights]);
+      for (int c = 0; c < chains; ++c) Format::multiply(d[c], a[c / rights], b[c % rights]);
     }
   }
   if (data.want_results) {
-    Sum* to = static_cast<Sum*>(data.results) + threadIdx.x * tensor_chains * Format::sums;
+    Sum* to = static_cast<Sum*>(data.results) + threadIdx.x * chains * Format::sums;
 #pragma unroll
-    for (int i = 0; i < tensor_chains * Format::sums; ++i) {
+    for (int i = 0; i < chains * Format::sums; ++i) {
       to[i] = d[i / Format::sums][i % Format::sums];
     }
   }
@@ -137,7 +161,8 @@ using Kernel = void (*)(int, TensorData);
 Kernel kernel_of(TensorFormat format) {
   // In the order of the enumeration.
   static constexpr Kernel kernels[] = {
-      tensor<Fp64>, tensor<Tf32>, tensor<Bf16>, tensor<Fp16>, tensor<Int8>, tensor<E4m3>};
+      tensor<Fp64>, tensor<Tf32>, tensor<Bf16>, tensor<Fp16>, tensor<Int8>, tensor<E4m3>,
+      tensor<Wide>};
   return kernels[static_cast<int>(format)];
 }
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cublas_lt.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 // The library that is opened need not be the header's version: these are what both sides must
@@ -35,8 +33,8 @@ void fill(const SharedLibrary& library, CublasLt& table) {
   constexpr std::int64_t oldest = 120000;
   const auto version = static_cast<std::int64_t>(get_version());
   if (version < oldest) {
-    throw UnusableLibrary(fmt::format(
-        "version {} is too old, {} is needed", version_text(version), version_text(oldest)));
+    throw UnusableLibrary(
+        "version {} is too old, {} is needed", version_text(version), version_text(oldest));
   }
   table = {{{.version = version_text(version), .library = &library}}};
 }

@@ -4,7 +4,6 @@
 #include <system_error>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <link.h>
 
@@ -119,7 +118,7 @@ Symbol SharedLibrary::take(const char* name, const char* older) const {
 
 Symbol SharedLibrary::need(const char* name) const {
   const Symbol found = take(name);
-  if (found.address == nullptr) throw UnusableLibrary(fmt::format("it has no function {}", name));
+  if (found.address == nullptr) throw UnusableLibrary("it has no function {}", name);
   return found;
 }
 

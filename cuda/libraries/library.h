@@ -22,9 +22,8 @@
 namespace scaleworth::gpu {
 /// A shared object that cannot be opened or is not the library that it should be; the message is
 /// the reason, without the file's name.
-class UnusableLibrary : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+struct UnusableLibrary : Message {
+  using Message::Message;
 };
 
 /// The address of a function or variable, of the type that it is assigned to.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/nccl.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 // The library that is opened need not be the header's version: these are what both sides must
@@ -27,7 +25,7 @@ void fill(const SharedLibrary& library, Nccl& table) {
   constexpr int oldest = 21800;
   if (version < oldest) {
     throw UnusableLibrary(
-        fmt::format("version number {} is too old, {} is needed", version, version_text(oldest)));
+        "version number {} is too old, {} is needed", version, version_text(oldest));
   }
   table = {{{.version = version_text(version), .library = &library}}};
 }

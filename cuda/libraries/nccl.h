@@ -16,6 +16,7 @@ struct Nccl : CheckedLibrary<Nccl, ncclResult_t> {
   decltype(&ncclGetLastError) last_error = need("ncclGetLastError");
   decltype(&ncclGetUniqueId) get_unique_id = need("ncclGetUniqueId");
   decltype(&ncclCommInitRank) init_rank = need("ncclCommInitRank");
+  decltype(&ncclCommInitRankConfig) init_rank_config = need("ncclCommInitRankConfig");
   decltype(&ncclCommAbort) abort = need("ncclCommAbort");
   decltype(&ncclCommGetAsyncError) get_async_error = need("ncclCommGetAsyncError");
   decltype(&ncclAllReduce) all_reduce = need("ncclAllReduce");
@@ -28,13 +29,15 @@ struct Nccl : CheckedLibrary<Nccl, ncclResult_t> {
   decltype(&ncclGroupStart) group_start = need("ncclGroupStart");
   decltype(&ncclGroupEnd) group_end = need("ncclGroupEnd");
 
-  decltype(&ncclMemAlloc) memory_allocate = take("ncclMemAlloc");                // 2.19
-  decltype(&ncclMemFree) memory_free = take("ncclMemFree");                      // 2.19
-  decltype(&ncclCommRegister) register_buffer = take("ncclCommRegister");        // 2.19
-  decltype(&ncclCommDeregister) deregister_buffer = take("ncclCommDeregister");  // 2.19
-  decltype(&ncclAlltoAll) all_to_all = take("ncclAlltoAll");                     // 2.28
-  decltype(&ncclGather) gather = take("ncclGather");                             // 2.28
-  decltype(&ncclScatter) scatter = take("ncclScatter");                          // 2.28
+  decltype(&ncclMemAlloc) memory_allocate = take("ncclMemAlloc");                            // 2.19
+  decltype(&ncclMemFree) memory_free = take("ncclMemFree");                                  // 2.19
+  decltype(&ncclCommRegister) register_buffer = take("ncclCommRegister");                    // 2.19
+  decltype(&ncclCommDeregister) deregister_buffer = take("ncclCommDeregister");              // 2.19
+  decltype(&ncclCommWindowRegister) register_window = take("ncclCommWindowRegister");        // 2.27
+  decltype(&ncclCommWindowDeregister) deregister_window = take("ncclCommWindowDeregister");  // 2.27
+  decltype(&ncclAlltoAll) all_to_all = take("ncclAlltoAll");                                 // 2.28
+  decltype(&ncclGather) gather = take("ncclGather");                                         // 2.28
+  decltype(&ncclScatter) scatter = take("ncclScatter");                                      // 2.28
 
   /// Of a failure that has just happened.
   std::string words(ncclResult_t status) const;

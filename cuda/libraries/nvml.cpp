@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 namespace {
 std::string text_of(Nvml::Function<char*, Nvml::Number> read) {
@@ -20,8 +18,8 @@ void fill(const SharedLibrary& library, Nvml& table) {
   // Last, so that a refused library was not left initialised.
   const nvml::Result status = table.initialise();
   if (status != nvml::Result::success) {
-    throw UnusableLibrary(fmt::format(
-        "nvmlInit_v2 says \"{}\" (code {})", table.words(status), static_cast<int>(status)));
+    throw UnusableLibrary(
+        "nvmlInit_v2 says \"{}\" (code {})", table.words(status), static_cast<int>(status));
   }
   table.version = text_of(table.read_library_version);
   table.driver_version = text_of(table.read_driver_version);

@@ -5,7 +5,6 @@
 #include "cuda/libraries/nvml.h"
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {

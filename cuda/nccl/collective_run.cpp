@@ -129,8 +129,8 @@ Seconds CollectiveRun::warm_up() {
 
 void CollectiveRun::verify() {
   fill();
-  run();
   const cudaStream_t stream = place_.stream();
+  graph_ ? check(cudaGraphLaunch(graph_.get(), stream)) : run();
   unsigned long long* errors = place_.error_count();
   check(cudaMemsetAsync(errors, 0, sizeof(*errors), stream));
   for (const probes::ExpectedStretch& stretch : probes::expected_result(
@@ -150,20 +150,19 @@ void CollectiveRun::verify() {
   check(cudaMemcpyAsync(&wrong, errors, sizeof(wrong), cudaMemcpyDeviceToHost, stream));
   check(cudaStreamSynchronize(stream));
   if (wrong != 0) {
-    throw ProbeFailure(
+    throw WrongResult(
         "{} on {}: {} of {} elements are wrong", what_, place_.name(), wrong, shape_.receive);
   }
 }
 
 void CollectiveRun::capture(int operations) {
+  // Its second operation would work on the result of the first.
+  if (work_.in_place) throw NothingToMeasure("{} in place has no graph", what_);
   Capture capture(place_.stream());
   for (int i = 0; i < operations; ++i) run();
   const Graph graph = capture.finish();
   graph_ = instantiate(graph);
-  const Event& done = place_.events(1)[0];
-  check(cudaGraphLaunch(graph_.get(), place_.stream()));
-  check(cudaEventRecord(done.get(), place_.stream()));
-  wait(done.get(), std::chrono::duration<double>(operation_s_ * operations));
+  verify();
 }
 
 std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
@@ -196,9 +195,9 @@ void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expect
     if (waited < std::chrono::milliseconds(1)) continue;
     communicator_.require_healthy(what_);
     check_interrupt();
-    if (stop_) throw ProbeFailure("{}: another rank gave up", place_.name());
+    if (stop_) throw RanksMissing("{}: another rank gave up", place_.name());
     if (waited > limit) {
-      throw ProbeFailure("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
+      throw RanksMissing("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
                          what_,
                          place_.name(),
                          limit.count());

@@ -3,18 +3,15 @@
 
 #include "cuda/libraries/library.h"
 #include "src/core/error.h"
+#include "src/core/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <thread>
 
 namespace scaleworth::gpu {
 namespace {
-NothingToMeasure too_old(const Nccl& nccl) {
-  return NothingToMeasure("NCCL {} registers no buffers, 2.19 is the first that does",
-                          nccl.version);
-}
-
 using probes::CollectiveWork;
 using probes::MessageShape;
 
@@ -43,10 +40,6 @@ CollectiveBuffers divide(const CollectiveWork& work,
 constexpr std::array<std::string_view, 4> memory_words{
     "out of memory", "alloc", "no space left", "creating shared memory"};
 
-OutOfMemory out_of_memory(const std::string& who, const char* what) {
-  return OutOfMemory("{}: out of memory: {}", who, what);
-}
-
 }  // namespace
 
 Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
@@ -58,6 +51,31 @@ Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
   const Nccl& table = this->nccl();
   table.check(table.init_rank(&communicator, ranks, id, rank));
   handle_.reset(communicator);
+}
+
+void try_to_join(const std::shared_ptr<const Nccl>& nccl,
+                 const ncclUniqueId& id,
+                 int ranks,
+                 int rank,
+                 const std::atomic<bool>& stop,
+                 std::chrono::duration<double> limit) {
+  const auto begin = std::chrono::steady_clock::now();
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t communicator = nullptr;
+  ncclResult_t state = nccl->init_rank_config(&communicator, ranks, id, rank, &config);
+  const OwnedThrough<ncclComm_t, &Nccl::abort> owner(communicator, {nccl});
+  while (state == ncclInProgress) {
+    check_interrupt();
+    if (stop || std::chrono::steady_clock::now() - begin > limit) {
+      throw RanksMissing("no communicator of {} ranks after {:.0f} s: a rank is lost or failed",
+                         ranks,
+                         limit.count());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    nccl->check(nccl->get_async_error(communicator, &state));
+  }
+  nccl->check(state);
 }
 
 void Communicator::require_healthy(const std::string& doing) const {
@@ -110,15 +128,24 @@ CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
   release_memory();
   const std::size_t bytes = needed_bytes(work, shape);
   const Nccl& nccl = communicator.nccl();
-  if (nccl.memory_allocate == nullptr || nccl.memory_free == nullptr) throw too_old(nccl);
   void* memory = nullptr;
   nccl.check(nccl.memory_allocate(&memory, bytes));
   registered_ = {memory, {communicator.library()}};
-  if (nccl.register_buffer == nullptr || nccl.deregister_buffer == nullptr) throw too_old(nccl);
+  if (work.symmetric) return divide(work, shape, registered_.get(), communicator.rank());
   void* handle = nullptr;
   nccl.check(nccl.register_buffer(communicator.handle(), memory, bytes, &handle));
   registration_ = {handle, Deregister{&communicator}};
   return divide(work, shape, registered_.get(), communicator.rank());
+}
+
+void LocalRank::open_window(const CollectiveWork& work, const Communicator& communicator) {
+  const auto shape = probes::message_shape(work.collective, work.message, communicator.ranks());
+  const Nccl& nccl = communicator.nccl();
+  const std::size_t bytes = needed_bytes(work, shape);
+  ncclWindow_t window = nullptr;
+  nccl.check(nccl.register_window(
+      communicator.handle(), registered_.get(), bytes, &window, NCCL_WIN_COLL_SYMMETRIC));
+  registration_ = {window, Deregister{&communicator, true}};
 }
 
 void LocalRank::release_memory() {
@@ -158,12 +185,12 @@ void name_lack_of_memory(const std::string& who, const std::function<void()>& ac
     action();
   } catch (const Error& error) {
     if (error.status() != cudaErrorMemoryAllocation) throw;
-    throw out_of_memory(who, error.what());
+    throw OutOfMemory("{}: out of memory: {}", who, error.what());
   } catch (const LibraryError& error) {
     // Without the call site: a folder's name may have one of these words.
     const std::string_view what = error.what();
     if (!is_lack_of_memory(error.code(), what.substr(0, what.rfind(" (code ")))) throw;
-    throw out_of_memory(who, error.what());
+    throw OutOfMemory("{}: out of memory: {}", who, error.what());
   }
 }
 }  // namespace scaleworth::gpu

@@ -8,13 +8,15 @@
 #include "cuda/runtime/memory.h"
 #include "probes/collectives.h"
 
+#include <atomic>
+#include <chrono>
 #include <string_view>
 
 namespace scaleworth::gpu {
 class Communicator {
  public:
-  /// On the current device. Returns when all `ranks` have called with the same id; what ends the
-  /// wait for one that never does is the caller's watchdog. Throws LibraryError.
+  /// On the current device. Returns when all `ranks` have called with the same id, which
+  /// `try_to_join` has shown that they can. Throws LibraryError.
   Communicator(std::shared_ptr<const Nccl> nccl, const ncclUniqueId& id, int ranks, int rank);
 
   const Nccl& nccl() const { return *library(); }
@@ -33,11 +35,26 @@ class Communicator {
   int rank_;
 };
 
+/// Makes a communicator of `ranks` that does not block, on the current device, and ends it again.
+/// Throws LibraryError where this rank fails, RanksMissing after `limit` or once `stop` was set.
+/// What is measured blocks, as in most programs: without, NCCL launches each operation from a
+/// thread made for it (2.28.9, group.cc, ncclGroupEndInternal), which would count.
+void try_to_join(const std::shared_ptr<const Nccl>& nccl,
+                 const ncclUniqueId& id,
+                 int ranks,
+                 int rank,
+                 const std::atomic<bool>& stop,
+                 std::chrono::duration<double> limit);
+
 /// Ends that a buffer is known to the library; to be called before the communicator ends.
 struct Deregister {
   const Communicator* communicator = nullptr;
+  bool window = false;
   void operator()(void* handle) const noexcept {
-    static_cast<void>(communicator->nccl().deregister_buffer(communicator->handle(), handle));
+    const Nccl& nccl = communicator->nccl();
+    const ncclComm_t of = communicator->handle();
+    static_cast<void>(window ? nccl.deregister_window(of, static_cast<ncclWindow_t>(handle))
+                             : nccl.deregister_buffer(of, handle));
   }
 };
 
@@ -86,11 +103,14 @@ class LocalRank {
   CollectiveBuffers plain_buffers(const probes::CollectiveWork& work,
                                   const probes::MessageShape& shape,
                                   int team_rank);
-  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`. Throws
-  /// NothingToMeasure before NCCL 2.19, LibraryError otherwise.
+  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`; of NCCL
+  /// 2.19 and later. Symmetric: not registered before `open_window`. Throws LibraryError.
   CollectiveBuffers registered_buffers(const probes::CollectiveWork& work,
                                        const probes::MessageShape& shape,
                                        const Communicator& communicator);
+  /// Makes the buffers a window of memory that all ranks address alike; called by every rank, once
+  /// all have their buffers. NCCL 2.27 and later.
+  void open_window(const probes::CollectiveWork& work, const Communicator& communicator);
   /// Gives back the buffers of collectives.
   void release_memory();
   /// Before the communicator of the registration ends; `aborted`: after it was aborted.

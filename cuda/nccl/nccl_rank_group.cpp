@@ -6,6 +6,7 @@
 #include "src/core/statistics/sampling.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <numeric>
@@ -24,28 +25,8 @@ constexpr Bytes kept_for_nccl{1.5 * 1024 * 1024 * 1024};
 constexpr double usable_share = 0.95;
 // Rank 0 alone writes down results meanwhile.
 constexpr std::chrono::hours waiting_limit{2};
-
-/// Forces the way of `work` until the end of the scope.
-class Forcing {
- public:
-  explicit Forcing(const CollectiveWork& work) {
-    if (work.algorithm.empty()) return;
-    plugin_state().force(CollectiveAlgorithm{work.algorithm, work.protocol});
-  }
-  Forcing(const Forcing&) = delete;
-  Forcing& operator=(const Forcing&) = delete;
-  ~Forcing() { plugin_state().force(std::nullopt); }
-};
-
-/// What NCCL reports of a warm-up; a failure ends the watching too.
-class Watching {
- public:
-  Watching() { plugin_state().start_watching(); }
-  Watching(const Watching&) = delete;
-  Watching& operator=(const Watching&) = delete;
-  ~Watching() { static_cast<void>(plugin_state().stop_watching()); }
-  NcclReport report() const { return plugin_state().stop_watching(); }
-};
+// Thousands of ranks take tens of seconds.
+constexpr std::chrono::seconds joining_limit{120};
 
 std::vector<int> members_of(const CollectiveWork& work, int size) {
   std::vector<int> members = work.members;
@@ -64,17 +45,20 @@ std::vector<int> members_of(const CollectiveWork& work, int size) {
 }
 
 std::exception_ptr root_cause(const probes::AtOnce& done) {
+  std::exception_ptr own;
   for (const std::exception_ptr& failure : done.failures) {
     if (!failure) continue;
     try {
       std::rethrow_exception(failure);
     } catch (const OutOfMemory&) {
       return failure;
-    } catch (...) {
+    } catch (const RanksMissing&) {
       continue;
+    } catch (...) {
+      own = own ? own : failure;
     }
   }
-  return done.first;
+  return own ? own : done.first;
 }
 }  // namespace
 
@@ -150,26 +134,30 @@ void NcclRankGroup::dissolve_team() {
 void NcclRankGroup::choose_team(const std::vector<int>& members) {
   if (members == team_) return;
   dissolve_team();
-  ncclUniqueId id{};
-  std::string id_text(sizeof(id.internal), '\0');
+  std::array<ncclUniqueId, 2> ids{};  // each serves once: to try, and to stay
+  std::string id_text(sizeof(ids), '\0');
   meeting_.agree(probes::rank_trouble([&] {
     if (meeting_.rank() != 0) return;
-    options_.nccl->check(options_.nccl->get_unique_id(&id));
-    std::memcpy(id_text.data(), id.internal, id_text.size());
+    for (ncclUniqueId& id : ids) options_.nccl->check(options_.nccl->get_unique_id(&id));
+    std::memcpy(id_text.data(), ids.data(), id_text.size());
   }));
   id_text = meeting_.broadcast(id_text);
-  if (id_text.size() != sizeof(id.internal)) throw ProbeFailure("rank 0 sent no NCCL id");
-  std::memcpy(id.internal, id_text.data(), id_text.size());
+  if (id_text.size() != sizeof(ids)) throw ProbeFailure("rank 0 sent no NCCL ids");
+  std::memcpy(ids.data(), id_text.data(), id_text.size());
   for (const auto& place : local_) {
     if (std::find(members.begin(), members.end(), place->rank()) == members.end()) continue;
     members_.push_back({place.get(), nullptr, nullptr});
   }
+  const int ranks = static_cast<int>(members.size());
+  const auto number_of = [&](const Member& member) {
+    return static_cast<int>(std::ranges::find(members, member.place->rank()) - members.begin());
+  };
   on_all_ranks([&](Member& member) {
-    const auto at = std::find(members.begin(), members.end(), member.place->rank());
-    member.communicator = std::make_unique<Communicator>(options_.nccl,
-                                                         id,
-                                                         static_cast<int>(members.size()),
-                                                         static_cast<int>(at - members.begin()));
+    try_to_join(options_.nccl, ids[0], ranks, number_of(member), stop_, joining_limit);
+  });
+  on_all_ranks([&](Member& member) {
+    member.communicator =
+        std::make_unique<Communicator>(options_.nccl, ids[1], ranks, number_of(member));
   });
   team_ = members;
 }
@@ -195,15 +183,17 @@ NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
     member.run = std::make_unique<CollectiveRun>(*member.place, *member.communicator, work, stop_);
   });
   communicating_ = true;
+  if (work.symmetric)
+    on_all_ranks([&](Member& member) { member.place->open_window(work, *member.communicator); });
   Seconds slowest_last;
   std::mutex mutex;
-  const Watching watching;
+  plugin_state().start_watching();
   on_all_ranks([&](Member& member) {
     const Seconds last = member.run->warm_up();
     const std::scoped_lock lock(mutex);
     slowest_last = std::max(slowest_last, last);
   });
-  NcclReport own = watching.report();
+  NcclReport own = plugin_state().stop_watching();
   own.operation = slowest_last;
   on_all_ranks([](Member& member) { member.run->verify(); });
   NcclReport result;
@@ -242,6 +232,11 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                            report.tuner_called
                                ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
                                : "asks no tuner",
+                           describe(work));
+  }
+  // NCCL asks no tuner about its symmetric kernels, and takes its others in silence.
+  if (work.symmetric && report.tuner_called) {
+    throw NothingToMeasure("NCCL runs its usual kernels on the symmetric windows of {}",
                            describe(work));
   }
   probes::CollectivePacer pacer(work.mode, target, report.operation);
@@ -284,11 +279,16 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
     const auto shape = probes::message_shape(asked.collective, asked.message, asked.ranks);
     static_cast<void>(in_place_buffers(asked.collective, shape, nullptr, 0));
   }
-  if (asked.registered && options_.nccl->register_buffer == nullptr) {
-    throw NothingToMeasure("this NCCL registers no buffers, 2.19 is the first that does");
+  if ((asked.registered && options_.nccl->register_buffer == nullptr) ||
+      (asked.symmetric && options_.nccl->register_window == nullptr)) {
+    throw NothingToMeasure(
+        "NCCL {}: buffers are registered from 2.19 on, symmetric windows from 2.27",
+        options_.nccl->version);
   }
   const auto watch = watchdog_.watch(fmt::format("{} on {} ranks", describe(asked), asked.ranks));
-  const Forcing forcing(asked);
+  std::optional<CollectiveAlgorithm> forced;
+  if (!asked.algorithm.empty()) forced = CollectiveAlgorithm{asked.algorithm, asked.protocol};
+  plugin_state().force(forced);
   communicating_ = true;
   try {
     choose_team(asked.members);

@@ -73,10 +73,11 @@ class CollectiveRun {
   /// A few operations, so that connections exist and clocks have risen. Returns the time of the
   /// last.
   Seconds warm_up();
-  /// Once more on fresh data, and compares the result where it lies. Throws ProbeFailure with the
-  /// number of wrong elements.
+  /// Once more on fresh data, as it is timed, and compares the result where it lies. Throws
+  /// WrongResult with the number of wrong elements.
   void verify();
-  /// Captures `operations` of them and replays them once, which is the graph's own warm-up.
+  /// Captures `operations` of them, replays them once, which is the graph's own warm-up, and
+  /// compares the result. Throws NothingToMeasure in place.
   void capture(int operations);
   /// Seconds of one operation for each repetition. isolated: a small all-reduce just before it in
   /// the same stream brings the ranks together, and hides the launch. graph: after `capture`.

@@ -166,6 +166,7 @@ probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) 
         "training on {} GPUs: this job has {}; use at most as many", work.ranks, size());
   }
   const auto watch = watchdog_.watch(fmt::format("the training step on {} GPUs", work.ranks));
+  plugin_state().force(std::nullopt);  // of the question before
   const TrainingLibraries libraries = open_libraries(meeting_, options_, work.trace);
   std::vector<TrainingRank> local;
   std::vector<std::unique_ptr<NcclExchange>> exchanges;
@@ -176,8 +177,7 @@ probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) 
       choose_team(team);
       for (const Member& member : members_) {
         const int rank = member.communicator->rank();
-        exchanges.push_back(
-            std::make_unique<NcclExchange>(options_.nccl, member.communicator->handle(), rank));
+        exchanges.push_back(std::make_unique<NcclExchange>(*member.communicator));
         local.push_back({member.place->ordinal(), Rank{rank}, exchanges.back().get()});
       }
     } else if (meeting_.rank() == 0) {

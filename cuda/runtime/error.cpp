@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth::gpu {
 Error::Error(cudaError_t status, std::source_location where)
     : std::runtime_error(fmt::format("{} ({}, code {}) at {}:{}",

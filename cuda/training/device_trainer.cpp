@@ -280,14 +280,8 @@ std::uint64_t DeviceTrainer::weight_fingerprint() {
 }
 
 void NcclExchange::sum(void* values, std::size_t count, ncclDataType_t type, cudaStream_t stream) {
-  nccl_->check(nccl_->all_reduce(values, values, count, type, ncclSum, communicator_, stream));
-}
-
-void NcclExchange::require_healthy(const std::string& doing) {
-  ncclResult_t state = ncclSuccess;
-  nccl_->check(nccl_->get_async_error(communicator_, &state));
-  if (state == ncclSuccess || state == ncclInProgress) return;
-  throw ProbeFailure("{}, rank {}: NCCL: {}", doing, rank_, nccl_->error_words(state));
+  const Nccl& nccl = communicator_.nccl();
+  nccl.check(nccl.all_reduce(values, values, count, type, ncclSum, communicator_.handle(), stream));
 }
 
 StepSchedule make_schedule(const DeviceTransformer& model, Bytes bucket, int ranks) {

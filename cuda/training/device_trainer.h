@@ -5,7 +5,7 @@
 
 #include "cuda/kernels/training/bfloat16.h"
 #include "cuda/libraries/cublas_lt.h"
-#include "cuda/libraries/nccl.h"
+#include "cuda/nccl/communicator.h"
 #include "cuda/runtime/error.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/memory.h"
@@ -32,18 +32,15 @@ namespace scaleworth::gpu {
 /// order, and outlives it.
 class NcclExchange {
  public:
-  NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank)
-      : nccl_(std::move(nccl)), communicator_(communicator), rank_(rank) {}
+  explicit NcclExchange(const Communicator& communicator) : communicator_(communicator) {}
   /// `values` [count] of `type` become their sums over ranks, in place. May be captured into a
   /// graph.
   void sum(void* values, std::size_t count, ncclDataType_t type, cudaStream_t stream);
   /// Throws ProbeFailure naming the rank and `doing` when an operation failed after it was queued.
-  void require_healthy(const std::string& doing);
+  void require_healthy(const std::string& doing) const { communicator_.require_healthy(doing); }
 
  private:
-  std::shared_ptr<const Nccl> nccl_;
-  ncclComm_t communicator_;
-  int rank_;
+  const Communicator& communicator_;
 };
 
 /// A rank of the training whose GPU is this process's. `exchange` sums over all ranks of the

@@ -60,7 +60,6 @@ class LocalTraining {
     std::unique_ptr<DeviceTrainer> trainer;
     std::vector<FinishedStep> finished;
     RankShare share;
-    std::string out_of_memory;
     std::string no_graphs;
   };
   using Action = std::function<void(Member&)>;
@@ -89,24 +88,11 @@ class LocalTraining {
     return {};
   }
 
-  std::string any_member_text(std::string Member::*text) {
-    for (const Member& member : members_) {
-      if (!(member.*text).empty()) return any_text(member.*text);
-    }
-    return any_text({});
-  }
-
   void build() {
     on_all_ranks([this](Member& member) {
-      try {
-        member.trainer =
-            std::make_unique<DeviceTrainer>(member.rank, libraries_.cublas_lt, stop_, work_);
-      } catch (const OutOfMemory& failure) {
-        member.out_of_memory = failure.what();
-      }
+      member.trainer =
+          std::make_unique<DeviceTrainer>(member.rank, libraries_.cublas_lt, stop_, work_);
     });
-    const std::string failure = any_member_text(&Member::out_of_memory);
-    if (!failure.empty()) throw OutOfMemory(failure);
   }
 
   // All ranks or none: a captured sum must meet its like.
@@ -119,7 +105,9 @@ class LocalTraining {
         member.no_graphs = failure.what();
       }
     });
-    no_graphs_ = any_member_text(&Member::no_graphs);
+    for (const Member& member : members_)
+      if (no_graphs_.empty()) no_graphs_ = member.no_graphs;
+    no_graphs_ = any_text(no_graphs_);
     if (no_graphs_.empty()) return;
     for (Member& member : members_) member.trainer->forget_graphs();
   }

@@ -87,9 +87,14 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
 
 int calibrate_repetitions(const BatchFunction& run, const BatchOptions& options) {
   int repetitions = 1;
+  Seconds warmed{};
   while (true) {
     const double time = run_once(run, repetitions).time.value();
-    if (time >= options.batch.value() || repetitions >= options.maximum_repetitions) break;
+    warmed += Seconds(time);
+    if (time >= options.batch.value() || repetitions >= options.maximum_repetitions) {
+      if (warmed >= options.warm_up) break;
+      continue;
+    }
     // One repetition is slower than many in a row; a factor of ten keeps that error small.
     const double needed = std::ceil(repetitions * options.batch.value() / time);
     const double bounded = std::min(needed, 10.0 * repetitions);
@@ -118,7 +123,9 @@ DeviceMeasured sample_batches(const BatchFunction& run,
     }
     return timing;
   };
-  for (Seconds warmed{}; warmed < options.warm_up;) warmed += next().time;
+  if (options.repetitions > 0) {
+    for (Seconds warmed{}; warmed < options.warm_up;) warmed += next().time;
+  }
 
   StoppingRule rule(target);
   DeviceMeasured measured;
@@ -130,6 +137,7 @@ DeviceMeasured sample_batches(const BatchFunction& run,
   measured.time_s = rule.samples();
   measured.stop_reason = rule.explanation();
   if (discarded > 0) {
+    measured.most_at_once = repetitions;
     measured.warnings.push_back(
         fmt::format("{} batches left out: the host queued their operations too slowly for them to "
                     "run back to back",

@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 const char* stream_scope_name(StreamScope scope) {
   // In the order of the enumeration.
@@ -37,7 +35,8 @@ const char* launch_kind_name(LaunchKind kind) {
       static_cast<std::size_t>(kind));
 }
 
-const char* gemm_regime_name(GemmRegime regime) {
-  return regime == GemmRegime::gap_free ? "gap-free" : "duty-cycled";
+const char* operand_data_name(OperandData data) {
+  if (data == OperandData::uniform) return "uniform";
+  return data == OperandData::normal ? "normal" : "zero";
 }
 }  // namespace scaleworth::probes

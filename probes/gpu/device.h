@@ -93,13 +93,17 @@ struct TransferWork {
 enum class LaunchKind { empty_kernel, graph_node, synchronise };
 const char* launch_kind_name(LaunchKind kind);
 
-/// D (m x n) = A (m x k) B (k x n), A row-major and B column-major ("TN"), uniform data in [-1, 1],
-/// buffers rotated so that together they exceed twice the L2 cache.
+/// What operands hold: uniform in [-1, 1), normal of variance 1 (as torch.randn), or zero. Fewer
+/// bits that change draw less power, and the clock stays higher.
+enum class OperandData { uniform, normal, zero };
+const char* operand_data_name(OperandData data);
+
+/// D (m x n) = A (m x k) B (k x n), A row-major and B column-major ("TN"), buffers rotated so that
+/// together they exceed twice the L2 cache.
 struct GemmProblem {
   NumberFormat input = NumberFormat::bf16;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool fast_accumulation = true;  // fp8 on cc 8.9 and 9.0; meaningless otherwise
-  int multiprocessors = 0;        // leave the others free, as a collective would; 0: use all
 };
 
 /// A way to compute the product, as the library proposes it.
@@ -107,22 +111,14 @@ struct GemmCandidate {
   int heuristic_rank = 0;   // 0: what the library would take by itself
   std::string description;  // "algorithm 66, tile 128x256, cluster 2x1, split-k 1, ..."
   Bytes workspace;
-  double waves = 0.0;  // of tiles over the multiprocessors, as the library computes it
 };
 
-/// gap_free: nothing between products: the rate that long training loops see, at the clock that
-/// power allows. duty_cycled: the output is reset and a 256 MiB buffer written between products, as
-/// mamf-finder does, so the chip is cooler and the clock higher.
-enum class GemmRegime { gap_free, duty_cycled };
-const char* gemm_regime_name(GemmRegime regime);
-
-/// A sample is the mean over a batch of products that lasts 20 ms, or `target.time_budget` over
-/// `target.minimum_samples` where that is shorter. duty_cycled: each product lies between two
-/// events of its own, and reset and fill are not counted.
+/// A sample is the mean over a batch of products without gaps that lasts 20 ms, or
+/// `target.time_budget` over `target.minimum_samples` where that is shorter.
 struct GemmPace {
-  GemmRegime regime = GemmRegime::gap_free;
   Seconds pause{0.0};    // the GPU idles this long first
   Seconds warm_up{0.0};  // of the same product just before the first timed batch
+  int held = 0;          // multiprocessors that a resident kernel takes away, as a collective would
   Target target;
 };
 
@@ -175,6 +171,8 @@ struct DeviceMeasured {
   std::vector<double> clock_hz;
   std::string stop_reason;
   std::vector<std::string> warnings;
+  /// Operations of a batch that has no gaps, where longer batches had some; 0: none had.
+  int most_at_once = 0;
   Telemetry telemetry;
   Flops flops;  // one operation
   Bytes bytes;  // one operation: explicit loads and stores
@@ -190,6 +188,8 @@ class GemmSession {
   /// Compares sampled rows with a reference in fp64. Throws ProbeFailure naming the candidate and
   /// the deviation; a NaN never passes.
   virtual void verify(const GemmCandidate& candidate) = 0;
+  /// Fills the operands anew; they are uniform at first.
+  virtual void fill(OperandData data) = 0;
   /// The first call of a candidate loads its kernel before timing.
   virtual DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) = 0;
 };

@@ -3,6 +3,7 @@
 /// reach.
 #pragma once
 
+#include "probes/gpu/batching.h"
 #include "probes/gpu/device.h"
 #include "probes/gpu/numbers.h"
 #include "probes/gpu/registry.h"
@@ -28,6 +29,7 @@ struct GemmSubject {
   std::string family;   // "search" | "cube" | "own"
   std::string name;     // that the user gave; empty otherwise
   GemmProblem problem;
+  OperandData data = OperandData::uniform;
 };
 
 /// Of the whole batch, at the time of one operation.
@@ -37,7 +39,6 @@ FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s);
 /// warning.
 Point gemm_point(const GemmSubject& subject,
                  const std::string& pass,
-                 GemmRegime regime,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured);
 
@@ -59,6 +60,8 @@ struct AlgorithmChoice {
   double best_s = 0.0;  // median of the fine pass
 };
 
+/// Samples for the whole `time`, however narrow their interval; at least so many.
+GemmPace gap_free(Seconds time, std::size_t samples);
 /// One sample that lasts about `sample`.
 GemmPace one_sample(Seconds sample, Seconds warm_up);
 
@@ -72,54 +75,31 @@ AlgorithmChoice search_algorithm(GemmSession& session,
                                  const SearchEffort& effort,
                                  Recorder& recorder);
 
-struct SettleRule {
-  Seconds minimum{3.0};
-  Seconds maximum{10.0};
-  Seconds window{2.0};   // looked back over
-  double change = 0.01;  // over the window, relative
+/// When a product runs at its sustained rate: windows follow each other without gaps until one
+/// neither drops nor spreads by more than this; that one is the measurement.
+struct SustainedRule {
+  Seconds window{2.0};    // from 2 s on the energy counter gives the power
+  Seconds minimum{0.0};   // since the first product: a window that ends earlier does not count
+  Seconds maximum{12.0};  // then the last window is kept, with a warning
+  double drop = 0.01;     // of clock or rate, and of power: relative, over the window
+  double spread = 0.03;   // of the samples
 };
 
-/// Means over a piece of time.
-struct SettlePiece {
-  std::optional<double> clock_hz;  // absent where it could not be counted
-  double product_s = 0.0;          // time of one product
-  std::optional<double> power_w;   // absent without telemetry
+struct Steadiness {
+  bool sustained = true;
+  std::string words{};  // "over the window: clock +0.4 %, power +0.1 %, spread 0.3 %"
 };
+/// How much a window of samples moved, relative. Changes are the least-squares slope times the
+/// length of the window over its mean: of the clock where it was counted for every sample, else of
+/// the rate; of power where it was read. Spread: 90th less 10th percentile over the median.
+Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule);
 
-/// Fed with equal pieces of time; settled when neither clock nor power has changed by more than the
-/// rule allows: the least-squares slope over the window times its length, relative to the mean.
-/// While the window holds a piece without a clock, the rate of the product stands for the clock;
-/// one without power leaves it to the clock alone.
-class SettleWatch {
- public:
-  explicit SettleWatch(const SettleRule& rule) : rule_(rule) {}
-  void add(Seconds duration, const SettlePiece& piece);
-  bool settled() const;
-  bool finished() const { return settled() || elapsed_ >= rule_.maximum; }
-  /// "settled after 3.2 s (over the last 2 s: clock 0.4 %, power 0.1 %)".
-  std::string explanation() const;
+/// Adds the samples of another turn, without telemetry.
+void append(DeviceMeasured& all, DeviceMeasured turn);
 
- private:
-  enum class Series { clock, rate, power };
-  struct Ended {
-    double end_s;
-    SettlePiece piece;
-  };
-  static std::optional<double> value(Series series, const SettlePiece& piece);
-  /// The pieces that ended within the window.
-  std::span<const Ended> window() const;
-  /// The clock where every piece of the window has one, else the rate.
-  Series speed() const;
-  /// Relative change over the window; absent while it is not full or for a missing series.
-  std::optional<double> change(Series series) const;
-
-  SettleRule rule_;
-  Seconds elapsed_{};
-  std::vector<Ended> pieces_;
-};
-
-/// Runs the product without gaps until the watch is content.
-SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
+/// Leaves the samples whose counted clock is within 1 % of the highest: neither the way up from the
+/// idle clock nor the fall under load is burst. Without counted clocks all stay, with a warning.
+void keep_highest_clock(DeviceMeasured& measured);
 
 struct GemmFormat {
   NumberFormat input = NumberFormat::bf16;
@@ -133,15 +113,14 @@ std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability);
 
 /// How thoroughly one format is measured.
 struct GemmEffort {
-  SearchEffort reference;   // of the reference cube and the user's own products
-  SearchEffort best_shape;  // of what the shape search found
-  SearchEffort brief;       // of other shapes
-  SettleRule settle;
-  Seconds pause{1.0};  // before the burst
-  Seconds steady{5.0};
-  Seconds brief_steady{1.0};  // of the other cubes
+  SearchEffort reference;  // of the reference cube, the best shape and the user's own products
+  SearchEffort brief;      // of other shapes
+  SustainedRule sustained;
+  bool other_cubes = false;           // of 4096 and 16384, steady
+  Seconds pause{0.5};                 // before a burst
+  std::vector<OperandData> patterns;  // of the reference cube, besides uniform data
   Seconds shape_search{10.0};
-  std::size_t shape_trials = 40;
+  std::size_t shape_trials = 40;  // 0: no search for the best shape
 };
 
 /// `leading`: a format that gets most of the time: 16-bit and the first fp8.
@@ -151,7 +130,7 @@ bool is_leading(const GemmFormat& format);
 /// GPUs by kind (`kind_of`), by index, in the order of the node.
 std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices);
 /// Expected time of one format on one GPU, of one of the user's products, and of a short search.
-Seconds format_time(const GemmEffort& effort, Suite suite);
+Seconds format_time(const GemmEffort& effort);
 Seconds own_product_time(const GemmEffort& effort);
 Seconds search_time(const SearchEffort& effort);
 
@@ -165,8 +144,7 @@ Bytes gemm_footprint(const GemmProblem& problem);
 /// Source: NVIDIA's GEMM measurement guidelines (CUTLASS documentation).
 int rotating_sets(Bytes footprint, Bytes l2_cache);
 
-/// Memory that measuring the product takes: rotating sets, 256 MiB of workspace, and 256 MiB that
-/// the duty-cycled regime overwrites.
+/// Memory that measuring the product takes: rotating sets and 256 MiB of workspace.
 Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache);
 
 /// Why the product cannot be asked in its format, with the nearest larger shape that can; absent
@@ -187,23 +165,25 @@ class ChosenGemm {
   const GemmSubject& subject() const { return subject_; }
   FlopPerSecond best_rate() const;
 
-  /// The first 100 ms after the GPU has idled for `pause`.
+  /// Fills the operands anew: later points are of such data.
+  void fill(OperandData data);
+  /// The first 100 ms after the GPU has idled for `pause`, as far as the clock is near its highest.
   Point burst(Seconds pause);
-  /// Without gaps for `time` after clock and power have settled; the point says whether they did.
-  Point steady(const std::string& pass, const SettleRule& rule, Seconds time);
-  /// 0.2 s of products with an output reset and a 256 MiB fill before each.
-  Point duty_cycled();
+  /// While a resident kernel holds `held` multiprocessors, for `time`.
+  DeviceMeasured beside(int held, Seconds time);
+  /// At the sustained rate; the point says whether that was reached.
+  Point steady(const std::string& pass, const SustainedRule& rule);
 
  private:
-  Point timed(const std::string& pass, const GemmPace& pace, const std::string& remark = {});
-
   GemmSubject subject_;
   std::unique_ptr<GemmSession> session_;
   AlgorithmChoice choice_;
 };
 
-/// Duty-cycled pace with `time` of products, the pauses not counted.
-GemmPace duty_cycled_pace(Seconds time);
+/// Batches of a product that lasts `product_s` (0: not known), as long as the pace wants its
+/// samples. `launches` of one product and `most_at_once` (0: no limit) bound the products of a
+/// batch: behind a held stream the queue must not fill up.
+BatchOptions gemm_batch(const GemmPace& pace, double product_s, int launches, int most_at_once);
 
 // The rate that a GPU cannot pass: what is measured above it is a broken clock or a wrong result.
 
@@ -251,22 +231,24 @@ struct ShapeFound {
   std::string stop_reason;
 };
 
-/// Starts from the squarest full grids of 1, 2 and 4 waves at k = 8192, then coordinate descent
-/// over k (4096 to 16384), the number of waves (1 to 8), and the grid that fills them, until three
-/// moves in a row gain less than 0.5 %, or a limit is reached. `measure` returns the rate of a
-/// shape, nothing where it cannot be had; no shape is tried twice.
+/// Starts from published best shapes and from the squarest full grids of 1, 2 and 4 waves at
+/// k = 8192, then coordinate descent over k (4096 to 32768), the number of waves (1 to 8), and the
+/// grid that fills them, until three moves in a row gain less than 0.5 %, or a limit is reached.
+/// `measure` returns the rate of a shape, nothing where it cannot be had; no shape is tried twice.
 ShapeFound search_shape(
     const ShapeLimits& limits,
     const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure);
 
 /// On one GPU of each kind (the next equal one where it is lost), for every format: the reference
-/// cube (algorithm search, burst, steady), other cubes, and the best shape that a search finds. Or,
-/// when the user gave products, these instead, each with its best algorithm, steady. A format that
-/// the library does not support is a warning.
+/// cube (algorithm search, burst, steady), other cubes, and the shape of most FLOP per clock that a
+/// search finds (burst, steady). Standard suite, 16-bit and fp8: the cube on other data as well.
+/// Or, when the user gave products, these instead, each with its best algorithm, steady. A format
+/// that the library does not support is a warning.
 DeviceProbe::Measure measure_gpu_gemm;
 DeviceProbe::Estimate estimate_gpu_gemm;
 
-/// The same product while 0, 4, 16, 32, ... multiprocessors are left to others, as to a collective.
+/// The same product while a resident kernel holds 0, 4, 16, 32, ... multiprocessors, in turns; the
+/// point's multiprocessors are those left to the product.
 DeviceProbe::Measure measure_gpu_contention;
 DeviceProbe::Estimate estimate_gpu_contention;
 

@@ -2,6 +2,7 @@
 #include "probes/gpu/gemm.h"
 #include "probes/gpu/roofline.h"
 #include "src/core/error.h"
+#include "src/core/process.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,11 +18,12 @@ constexpr Seconds load_time{0.01};
 constexpr Seconds verify_time{0.05};
 /// Clocks fall within a few hundred milliseconds.
 constexpr Seconds burst_time{0.1};
+/// Samples of 3.5 ms: short enough to see the clock fall, and 7000 times an event's resolution.
+constexpr std::size_t burst_samples = 20;
 /// Proposals that libraries really give, of those asked for.
 constexpr int usual_proposals = 32;
-constexpr Seconds duty_cycled_time{0.15};
-constexpr Seconds trial_time{0.25};
-constexpr std::size_t usual_trials = 12;
+constexpr Seconds trial_time{0.22};
+constexpr std::size_t usual_trials = 15;
 
 bool is_fp8(NumberFormat format) {
   return format == NumberFormat::fp8_e4m3 || format == NumberFormat::fp8_e5m2;
@@ -87,17 +89,16 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
   effort.brief = {.wanted = 16, .large_workspace = false, .coarse_limit = Seconds(0.5), .kept = 2};
   if (suite == Suite::quick) {
     effort.reference = {.wanted = 32, .coarse_limit = Seconds(1.0), .kept = 3};
-    effort.best_shape = effort.brief;
-    effort.settle = {.minimum = Seconds(1.0), .maximum = Seconds(3.0), .window = Seconds(1.0)};
-    effort.pause = Seconds(0.5);
-    effort.steady = Seconds(1.5);
-    effort.brief_steady = Seconds(0.5);
-    effort.shape_search = leading ? Seconds(8.0) : Seconds(2.0);
-    effort.shape_trials = leading ? 20 : 5;
+    effort.sustained.maximum = Seconds(6.0);
+    effort.shape_search = Seconds(8.0);
+    effort.shape_trials = leading ? 24 : 0;
     return effort;
   }
-  effort.steady = leading ? Seconds(5.0) : Seconds(2.5);
-  if (!leading) effort.settle.minimum = Seconds(2.0);
+  if (leading) {
+    effort.sustained.minimum = Seconds(3.0);
+    effort.other_cubes = true;
+    effort.patterns = {OperandData::normal, OperandData::zero};
+  }
   effort.shape_search = leading ? Seconds(30.0) : Seconds(5.0);
   effort.shape_trials = leading ? 80 : 12;
   return effort;
@@ -127,18 +128,20 @@ Seconds search_time(const SearchEffort& effort) {
   return open_time + effort.wake_up + coarse + finalists * (verify_time + fine);
 }
 
-Seconds format_time(const GemmEffort& effort, Suite suite) {
-  const double other_cubes = suite == Suite::standard ? 2.0 : 1.0;
+Seconds format_time(const GemmEffort& effort) {
+  const SustainedRule& rule = effort.sustained;
+  const Seconds cold = (rule.minimum > rule.window ? 2.0 : 1.0) * rule.window;
+  const double cubes = effort.other_cubes ? 2.0 : 0.0;
   const double trials = static_cast<double>(std::min(effort.shape_trials, usual_trials));
-  const Seconds settled = effort.settle.minimum;
-  return search_time(effort.reference) + search_time(effort.best_shape) + effort.pause +
-         burst_time + settled + effort.steady + 2.0 * duty_cycled_time +
-         other_cubes * (search_time(effort.brief) + effort.brief_steady) +
-         std::min(effort.shape_search, trials * trial_time);
+  const double patterns = static_cast<double>(effort.patterns.size());
+  const double shapes = effort.shape_trials > 0 ? 2.0 : 1.0;
+  return shapes * search_time(effort.reference) + (1.0 + 0.5 * cubes) * search_time(effort.brief) +
+         (shapes + patterns) * (effort.pause + burst_time) + (shapes + cubes) * cold +
+         patterns * effort.sustained.window + std::min(effort.shape_search, trials * trial_time);
 }
 
 Seconds own_product_time(const GemmEffort& effort) {
-  return search_time(effort.reference) + effort.settle.minimum + effort.steady;
+  return search_time(effort.reference) + 2.0 * effort.sustained.window;
 }
 
 Flops gemm_flops(const GemmProblem& problem) {
@@ -164,7 +167,7 @@ int rotating_sets(Bytes footprint, Bytes l2_cache) {
 Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache) {
   const Bytes footprint = gemm_footprint(problem);
   return static_cast<double>(rotating_sets(footprint, l2_cache)) * footprint +
-         Bytes(2.0 * 256.0 * mebibyte);
+         Bytes(256.0 * mebibyte);
 }
 
 std::optional<std::string> shape_objection(const GemmProblem& problem) {
@@ -198,12 +201,21 @@ std::string gemm_problem_name(const GemmProblem& problem) {
   return name;
 }
 
-GemmPace duty_cycled_pace(Seconds time) {
-  return {.regime = GemmRegime::duty_cycled,
-          .target = {.relative_half_width = 0.0,
-                     .minimum_samples = 7,
-                     .maximum_samples = 50,
-                     .time_budget = time}};
+BatchOptions gemm_batch(const GemmPace& pace, double product_s, int launches, int most_at_once) {
+  BatchOptions options;
+  options.maximum_repetitions = std::max(1, options.maximum_repetitions / std::max(1, launches));
+  if (most_at_once > 0) {
+    options.maximum_repetitions = std::min(options.maximum_repetitions, most_at_once);
+  }
+  const auto samples = static_cast<double>(std::max<std::size_t>(1, pace.target.minimum_samples));
+  options.batch = std::min(options.batch, pace.target.time_budget / samples);
+  options.warm_up = pace.warm_up;
+  if (product_s > 0.0) {
+    const double needed = std::ceil(options.batch.value() / product_s);
+    const auto most = static_cast<double>(options.maximum_repetitions);
+    options.repetitions = static_cast<int>(std::clamp(needed, 1.0, most));
+  }
+  return options;
 }
 
 ChosenGemm::ChosenGemm(Device& device,
@@ -218,29 +230,36 @@ FlopPerSecond ChosenGemm::best_rate() const {
   return gemm_rate(subject_.problem, choice_.best_s);
 }
 
-Point ChosenGemm::timed(const std::string& pass, const GemmPace& pace, const std::string& remark) {
-  DeviceMeasured measured = session_->time(choice_.best, pace);
-  if (!remark.empty()) measured.stop_reason += "; " + remark;
-  return gemm_point(subject_, pass, pace.regime, choice_.best, measured);
+void ChosenGemm::fill(OperandData data) {
+  if (data != subject_.data) session_->fill(data);
+  subject_.data = data;
 }
 
 Point ChosenGemm::burst(Seconds pause) {
-  return timed(
-      "burst",
-      {.pause = pause,
-       .target = {.relative_half_width = 0.0, .minimum_samples = 5, .time_budget = burst_time}});
+  GemmPace pace = gap_free(burst_time, burst_samples);
+  pace.pause = pause;
+  DeviceMeasured measured = session_->time(choice_.best, pace);
+  keep_highest_clock(measured);
+  return gemm_point(subject_, "burst", choice_.best, measured);
 }
 
-Point ChosenGemm::steady(const std::string& pass, const SettleRule& rule, Seconds time) {
-  const SettleWatch watch = settle(*session_, choice_.best, rule);
-  const GemmPace pace{
-      .target = {.relative_half_width = 0.0, .minimum_samples = 7, .time_budget = time}};
-  Point point = timed(pass, pace, watch.explanation());
-  if (!watch.settled()) point.warnings.push_back(watch.explanation());
-  return point;
+DeviceMeasured ChosenGemm::beside(int held, Seconds time) {
+  GemmPace pace = gap_free(time, 5);
+  pace.held = held;
+  return session_->time(choice_.best, pace);
 }
 
-Point ChosenGemm::duty_cycled() {
-  return timed("duty-cycled", duty_cycled_pace(Seconds(0.2)));
+Point ChosenGemm::steady(const std::string& pass, const SustainedRule& rule) {
+  for (Seconds elapsed = rule.window;; elapsed += rule.window) {
+    check_interrupt();
+    DeviceMeasured measured = session_->time(choice_.best, gap_free(rule.window, 7));
+    const auto [sustained, moved] = steadiness(measured, rule);
+    if (elapsed < rule.maximum && (elapsed < rule.minimum || !sustained)) continue;
+    const std::string words = fmt::format(
+        "{}sustained after {:.2g} s ({})", sustained ? "" : "not ", elapsed.value(), moved);
+    measured.stop_reason += "; " + words;
+    if (!sustained) measured.warnings.push_back(words);
+    return gemm_point(subject_, pass, choice_.best, measured);
+  }
 }
 }  // namespace scaleworth::probes

@@ -3,6 +3,7 @@
 #include "probes/ranks.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
+#include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <array>
@@ -15,7 +16,7 @@ namespace scaleworth::probes {
 namespace {
 constexpr int trial_proposals = 6;
 constexpr Seconds trial_pick{0.002};
-constexpr Seconds trial_budget{0.05};
+constexpr Seconds trial_budget{0.04};
 /// Then it is not the shapes.
 constexpr int most_failed_trials = 3;
 /// A product that lasts longer than this is left out of the cubes.
@@ -24,35 +25,32 @@ constexpr Seconds longest_product{0.1};
 /// Takes the share that is done.
 using Progress = std::function<void(double done, const std::string& what)>;
 
-/// Runs `action` for the product `what`. Returns why the product could not be measured, which is
-/// also a warning; empty when it could. Throws GpuLost.
-std::string attempt(const std::string& what,
-                    Recorder& recorder,
-                    const std::function<void()>& action) {
-  std::string failure;
-  try {
-    action();
-    return {};
-  } catch (const NothingToMeasure& reason) {
-    failure = fmt::format("n/a: {}: {}", what, reason.what());
-  } catch (const GpuLost&) {
-    throw;
-  } catch (const ProbeFailure& broken) {
-    failure = fmt::format("{} left out: {}", what, broken.what());
+/// What a probe records, and how its attempts ended: when every product failed, so did the probe.
+struct Attempts {
+  Recorder& recorder;
+  bool any = false;  // product was measured
+  std::string last_failure{};
+
+  /// Runs `action` for the product `what`; false, with a warning, where it could not be measured.
+  /// Throws GpuLost.
+  bool attempt(const std::string& what, const std::function<void()>& action) {
+    try {
+      action();
+      return any = true;
+    } catch (const NothingToMeasure& reason) {
+      last_failure = fmt::format("n/a: {}: {}", what, reason.what());
+    } catch (const GpuLost&) {
+      throw;
+    } catch (const ProbeFailure& broken) {
+      last_failure = fmt::format("{} left out: {}", what, broken.what());
+    }
+    recorder.warn(last_failure);
+    return false;
   }
-  recorder.warn(failure);
-  return failure;
-}
+};
 
 ProductShape cube(std::int64_t side) {
   return {side, side, side};
-}
-
-/// Settles within one window of half of `time`.
-SettleRule short_rule(SettleRule rule, Seconds time) {
-  rule.minimum = rule.window = 0.5 * time;
-  rule.maximum = time;
-  return rule;
 }
 
 /// The fastest of a few proposals in one short sample each; absent when all break.
@@ -75,17 +73,16 @@ std::optional<GemmCandidate> fastest(GemmSession& session) {
 /// Everything that is measured of one number format on one GPU.
 class FormatMeasurement {
  public:
-  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Recorder& recorder)
+  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Attempts& attempts)
       : device_(device),
         format_(format),
         effort_(gemm_effort(suite, is_leading(format))),
-        suite_(suite),
         library_(required(device.gemm_library())),
-        recorder_(recorder) {}
+        attempts_(attempts),
+        recorder_(attempts.recorder) {}
 
-  /// Cubes, then the best shape. A product that cannot be measured is a warning; returns why the
-  /// last one could not, empty when all could. Throws GpuLost.
-  std::string run(const Progress& progress) {
+  /// Cubes, then the best shape. A product that cannot be measured is a warning. Throws GpuLost.
+  void run(const Progress& progress) {
     const std::string name = number_format_name(format_.input);
     const int capability = device_.description().compute_capability;
     if (!greatest_rate(device_.description(), format_.input)) {
@@ -98,11 +95,10 @@ class FormatMeasurement {
     }
     progress(0.0, name + ": cubes");
     measure_cubes();
-    if (rate_ > 0.0) {
+    if (rate_ > 0.0 && effort_.shape_trials > 0) {
       progress(0.5, name + ": best shape");
       measure_best_shape();
     }
-    return last_failure_;
   }
 
  private:
@@ -127,10 +123,7 @@ class FormatMeasurement {
   }
 
   bool attempt(const ProductShape& shape, const std::function<void()>& action) {
-    const std::string failure =
-        probes::attempt(gemm_problem_name(problem(shape)), recorder_, action);
-    if (!failure.empty()) last_failure_ = failure;
-    return failure.empty();
+    return attempts_.attempt(gemm_problem_name(problem(shape)), action);
   }
 
   /// At the rate of the last product measured; 0 before the first.
@@ -141,16 +134,22 @@ class FormatMeasurement {
     return expected_s(shape) > longest_product.value();
   }
 
+  /// Steady first: the search has warmed the chip up, and each burst begins with a pause.
   void measure_reference(ChosenGemm& gemm) {
-    recorder_.add(gemm.burst(effort_.pause));
-    recorder_.add(gemm.steady("steady", effort_.settle, effort_.steady));
-    recorder_.add(gemm.duty_cycled());
+    std::vector<OperandData> all{OperandData::uniform};
+    all.insert(all.end(), effort_.patterns.begin(), effort_.patterns.end());
+    for (const OperandData data : all) {
+      gemm.fill(data);
+      recorder_.add(gemm.steady("steady", effort_.sustained));
+    }
+    for (const OperandData data : all) {
+      gemm.fill(data);
+      recorder_.add(gemm.burst(effort_.pause));
+    }
   }
 
-  /// The chip is warm from the reference: half a second shows whether it still is.
   void measure_warm(ChosenGemm& gemm) {
-    const SettleRule rule = short_rule(effort_.settle, effort_.brief_steady);
-    recorder_.add(gemm.steady("steady", rule, effort_.brief_steady));
+    recorder_.add(gemm.steady("steady", {.window = effort_.sustained.window}));
   }
 
   void measure_brief(const ProductShape& shape) {
@@ -179,12 +178,14 @@ class FormatMeasurement {
       measure_reference(*small);
       return;
     }
+    if (!effort_.other_cubes) return;
     measure_warm(*small);
     small.reset();
-    if (suite_ == Suite::standard) measure_brief(cube(16384));
+    measure_brief(cube(16384));
   }
 
-  /// Duty-cycled rate of the best of a few proposals, not verified.
+  /// Rate of the best of a few proposals, not verified, as it would be at the maximum clock: trials
+  /// follow a hot search, and each one's own clock is chance.
   std::optional<FlopPerSecond> trial(const ProductShape& shape) {
     const GemmSubject tried = subject("search", shape);
     std::optional<FlopPerSecond> rate;
@@ -192,13 +193,14 @@ class FormatMeasurement {
       const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
       const std::optional<GemmCandidate> candidate = fastest(*session);
       if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
-      const GemmPace pace = duty_cycled_pace(trial_budget);
-      const DeviceMeasured measured = session->time(*candidate, pace);
-      recorder_.add(gemm_point(tried, "coarse", pace.regime, *candidate, measured));
+      const DeviceMeasured measured = session->time(*candidate, gap_free(trial_budget, 5));
+      recorder_.add(gemm_point(tried, "trial", *candidate, measured));
       const std::optional<double> time = median(measured.time_s);
       if (!time) return;
       const FlopPerSecond reached = gemm_rate(tried.problem, *time);
-      if (!impossible_rate(tried.device, format_.input, reached)) rate = reached;
+      if (impossible_rate(tried.device, format_.input, reached)) return;
+      const double highest = tried.device.maximum_clock_hz.value_or(1e9);
+      rate = reached * (highest / median(measured.clock_hz).value_or(highest));
     });
     failed_trials_ = tried_it ? 0 : failed_trials_ + 1;
     return rate;
@@ -225,98 +227,68 @@ class FormatMeasurement {
         search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
     if (!found.best) return;
     attempt(*found.best, [&] {
-      Point point = chosen("search", *found.best, effort_.best_shape)->duty_cycled();
+      const auto gemm = chosen("search", *found.best, effort_.reference);
+      Point point = gemm->steady("steady", effort_.sustained);
       point.stop_reason +=
           fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
       recorder_.add(std::move(point));
+      recorder_.add(gemm->burst(effort_.pause));
     });
   }
 
   Device& device_;
   GemmFormat format_;
   GemmEffort effort_;
-  Suite suite_;
   std::string library_;
+  Attempts& attempts_;
   Recorder& recorder_;
-  double rate_ = 0.0;  // FLOP/s, of the last product measured; 0: none yet
-  std::string last_failure_;
+  double rate_ = 0.0;      // FLOP/s, of the last product measured; 0: none yet
   int failed_trials_ = 0;  // in a row
-};
-
-/// Counts what was recorded, so that a probe whose every product failed fails.
-class CountingRecorder final : public Recorder {
- public:
-  explicit CountingRecorder(Recorder& inner) : inner_(inner) {}
-  void add(Point point) override {
-    ++points_;
-    inner_.add(std::move(point));
-  }
-  void add_timeline(const Point& setting, Timeline timeline) override {
-    inner_.add_timeline(setting, std::move(timeline));
-  }
-  void add_rows(const std::string& name,
-                const std::vector<std::string>& header,
-                const std::vector<std::vector<std::string>>& rows) override {
-    inner_.add_rows(name, header, rows);
-  }
-  void warn(const std::string& warning) override { inner_.warn(warning); }
-  void lose(const std::string& what, double amount) override { inner_.lose(what, amount); }
-  void progress(double fraction, const std::string& what) override {
-    inner_.progress(fraction, what);
-  }
-  std::size_t points() const { return points_; }
-
- private:
-  Recorder& inner_;
-  std::size_t points_ = 0;
 };
 
 /// A piece of the probe that is measured on one GPU as a whole: a format, or one of the user's
 /// products.
 struct Job {
   std::string name;
-  /// Returns why a product could not be measured; empty when all could. Throws GpuLost.
-  std::function<std::string(Device&, const Progress&)> measure;
+  std::function<void(Device&, const Progress&)> measure;  // throws GpuLost
 };
 
 std::vector<Job> jobs_for(const DeviceDescription& device,
                           const DeviceSetting& setting,
-                          Recorder& recorder) {
+                          Attempts& attempts) {
   const Suite suite = setting.suite;
   std::vector<Job> jobs;
   for (const DeviceSetting::NamedProblem& own : setting.own_problems) {
-    jobs.push_back({own.name, [=, &recorder](Device& on, const Progress& progress) {
+    jobs.push_back({own.name, [=, &attempts](Device& on, const Progress& progress) {
                       const GemmEffort effort = gemm_effort(suite, false);
                       const std::string what = own.name + " " + gemm_problem_name(own.problem);
                       progress(0.0, what);
-                      return attempt(what, recorder, [&] {
+                      attempts.attempt(what, [&] {
                         const std::string library = required(on.gemm_library());
                         ChosenGemm gemm(on,
                                         {on.description(), library, "own", own.name, own.problem},
                                         effort.reference,
-                                        recorder);
-                        recorder.add(gemm.steady("steady", effort.settle, effort.steady));
+                                        attempts.recorder);
+                        attempts.recorder.add(gemm.steady("steady", effort.sustained));
                       });
                     }});
   }
   if (!jobs.empty()) return jobs;
   for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
     jobs.push_back(
-        {number_format_name(format.input), [=, &recorder](Device& on, const Progress& progress) {
-           return FormatMeasurement(on, format, suite, recorder).run(progress);
+        {number_format_name(format.input), [=, &attempts](Device& on, const Progress& progress) {
+           FormatMeasurement(on, format, suite, attempts).run(progress);
          }});
   }
   return jobs;
 }
 
 /// The jobs of one kind of GPU. Where a GPU is lost, the next equal one begins the job anew in
-/// which that happened and goes on; false when none was left for a job. `last_failure` is set where
-/// there is one.
+/// which that happened and goes on; false when none was left for a job.
 bool measure_kind(const std::vector<Device*>& equal,
                   const std::vector<Job>& jobs,
-                  Recorder& recorder,
-                  const Progress& progress,
-                  std::string& last_failure) {
+                  Attempts& attempts,
+                  const Progress& progress) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < equal.size() && next < jobs.size(); ++i) {
     Device& device = *equal[i];
@@ -325,22 +297,20 @@ bool measure_kind(const std::vector<Device*>& equal,
                fmt::format("gpu {}: {}", device.description().ordinal, what));
     };
     try {
-      for (; next < jobs.size(); ++next) {
-        const std::string failure = jobs[next].measure(device, show);
-        if (!failure.empty()) last_failure = failure;
-      }
+      for (; next < jobs.size(); ++next) jobs[next].measure(device, show);
       device.release_memory();
     } catch (const GpuLost& lost) {
-      last_failure = lost.what();
+      attempts.last_failure = lost.what();
       if (next == jobs.size()) break;  // only its memory was still to be given back
       const bool last = i + 1 == equal.size();
-      recorder.warn(last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
-                                       lost.what(),
-                                       jobs[next].name)
-                         : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
-                                       lost.what(),
-                                       equal[i + 1]->description().ordinal,
-                                       jobs[next].name));
+      attempts.recorder.warn(
+          last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
+                             lost.what(),
+                             jobs[next].name)
+               : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
+                             lost.what(),
+                             equal[i + 1]->description().ordinal,
+                             jobs[next].name));
     }
   }
   return next == jobs.size();
@@ -351,22 +321,17 @@ bool measure_kind(const std::vector<Device*>& equal,
 /// NCCL takes 1 to 32 multiprocessors; twice that shows where the curve goes.
 constexpr std::array held_by_others{0, 4, 16, 32, 64};
 constexpr int most_held_in_quick = 32;
+constexpr Seconds contention_turn{0.1};
 
-Seconds contention_window(Suite suite) {
-  return suite == Suite::quick ? Seconds(0.5) : Seconds(1.2);
+int contention_rounds(Suite suite) {
+  return suite == Suite::quick ? 5 : 12;
 }
 
-SettleRule contention_rule(Suite suite) {
-  const Seconds window = 0.5 * contention_window(suite);
-  return {.minimum = window, .maximum = 2.0 * contention_window(suite), .window = window};
-}
-
-std::vector<int> multiprocessor_counts(const DeviceDescription& device, Suite suite) {
+std::vector<int> held_counts(const DeviceDescription& device, Suite suite) {
   std::vector<int> counts;
   for (const int held : held_by_others) {
     if (suite == Suite::quick && held > most_held_in_quick) continue;
-    const int left = device.multiprocessors - held;
-    if (4 * left >= device.multiprocessors) counts.push_back(left);
+    if (4 * held <= 3 * device.multiprocessors) counts.push_back(held);
   }
   return counts;
 }
@@ -379,8 +344,10 @@ GemmProblem reference_cube(const DeviceDescription& device) {
 
 // Whether GPUs of a node are equally fast, and what they cost each other in power and heat.
 
-Seconds together_time(Suite suite) {
-  return suite == Suite::quick ? Seconds(1.0) : Seconds(5.0);
+/// Always two windows, the second kept: so GPUs that run at once end at once.
+SustainedRule together_rule(Suite suite) {
+  const Seconds window = suite == Suite::quick ? Seconds(1.0) : Seconds(4.0);
+  return {.window = window, .minimum = 2.0 * window, .maximum = 2.0 * window};
 }
 
 using Prepared = std::vector<std::unique_ptr<ChosenGemm>>;
@@ -388,7 +355,7 @@ using Prepared = std::vector<std::unique_ptr<ChosenGemm>>;
 /// Every GPU searches for itself and runs alone; one that cannot is left out with a warning.
 Prepared measure_alone(Devices& devices,
                        const GemmEffort& effort,
-                       Seconds time,
+                       const SustainedRule& rule,
                        Recorder& recorder) {
   Prepared prepared;
   double done = 0.0;
@@ -406,7 +373,7 @@ Prepared measure_alone(Devices& devices,
           GemmSubject{description, library, "cube", {}, reference_cube(description)},
           effort.brief,
           recorder);
-      recorder.add(gemm->steady("alone", effort.settle, time));
+      recorder.add(gemm->steady("alone", rule));
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
       leave_out(failure);
@@ -442,20 +409,19 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
                               devices.size(),
                               fields::gpu_together));
   }
-  CountingRecorder counted(recorder);
-  std::string last_failure;
+  Attempts attempts{recorder};
   bool complete = true;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     std::vector<Device*> equal;
     for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
-    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, counted);
+    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, attempts);
     const auto progress = [&](double done, const std::string& what) {
       recorder.progress((static_cast<double>(i) + done) / static_cast<double>(kinds.size()), what);
     };
-    complete = measure_kind(equal, jobs, counted, progress, last_failure) && complete;
+    complete = measure_kind(equal, jobs, attempts, progress) && complete;
   }
-  const bool nothing = counted.points() == 0 && !last_failure.empty();
-  if (nothing || !complete) throw ProbeFailure(last_failure);
+  const bool nothing = !attempts.any && !attempts.last_failure.empty();
+  if (nothing || !complete) throw ProbeFailure(attempts.last_failure);
 }
 
 Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
@@ -468,7 +434,7 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
       continue;
     }
     for (const GemmFormat& format : gemm_formats(setting.suite, capability)) {
-      total += format_time(gemm_effort(setting.suite, is_leading(format)), setting.suite);
+      total += format_time(gemm_effort(setting.suite, is_leading(format)));
     }
   }
   return total;
@@ -477,40 +443,47 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
 void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   Device& device = *devices.at(0);
   const DeviceDescription& description = device.description();
-  const std::string library = required(device.gemm_library());
   SearchEffort effort = gemm_effort(setting.suite, false).brief;
   effort.recorded = false;
-  const std::vector<int> counts = multiprocessor_counts(description, setting.suite);
+  const GemmSubject subject{
+      description, required(device.gemm_library()), "cube", {}, reference_cube(description)};
+  recorder.progress(0.0, gemm_problem_name(subject.problem));
+  ChosenGemm gemm(device, subject, effort, recorder);
+  gemm.steady("warm-up", {});
+  std::vector<std::pair<int, DeviceMeasured>> arms;  // multiprocessors held, and what they left
+  for (const int held : held_counts(description, setting.suite)) arms.push_back({held, {}});
   std::string last_failure;
-  std::size_t reached = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    GemmProblem problem = reference_cube(description);
-    // All is the undisturbed case: no target is set, as every other product is measured.
-    problem.multiprocessors = counts[i] == description.multiprocessors ? 0 : counts[i];
-    recorder.progress(static_cast<double>(i) / static_cast<double>(counts.size()),
-                      fmt::format("{} on {} of {} multiprocessors",
-                                  gemm_problem_name(problem),
-                                  counts[i],
-                                  description.multiprocessors));
-    try {
-      ChosenGemm gemm(device, {description, library, "cube", {}, problem}, effort, recorder);
-      recorder.add(gemm.steady(
-          "contention", contention_rule(setting.suite), contention_window(setting.suite)));
-      ++reached;
-    } catch (const ProbeFailure& failure) {
-      last_failure = failure.what();
-      recorder.warn(fmt::format("{} multiprocessors left out: {}", counts[i], last_failure));
-    }
+  const int rounds = contention_rounds(setting.suite);
+  for (int round = 0; round < rounds; ++round) {
+    recorder.progress(0.5 + 0.5 * round / rounds, "while multiprocessors are held, in turns");
+    std::erase_if(arms, [&](auto& arm) {
+      check_interrupt();
+      try {
+        append(arm.second, gemm.beside(arm.first, contention_turn));
+        return false;
+      } catch (const GpuLost&) {
+        throw;
+      } catch (const ProbeFailure& failure) {
+        last_failure = failure.what();
+        recorder.warn(fmt::format("{} held left out: {}", arm.first, last_failure));
+        return true;
+      }
+    });
   }
-  if (reached == 0) throw ProbeFailure(last_failure);
+  if (arms.empty()) throw ProbeFailure(last_failure);
+  for (auto& [held, measured] : arms) {
+    measured.stop_reason = fmt::format("{} rounds, {} counts in turn", rounds, arms.size());
+    Point point = gemm_point(subject, "contention", gemm.choice().best, measured);
+    point.parameters[fields::multiprocessors] = std::int64_t{description.multiprocessors - held};
+    recorder.add(std::move(point));
+  }
 }
 
 Seconds estimate_gpu_contention(const DeviceSetting& setting) {
   if (setting.devices.empty()) return Seconds(0.0);
-  const Seconds each = search_time(gemm_effort(setting.suite, false).brief) +
-                       contention_rule(setting.suite).minimum + contention_window(setting.suite);
-  return static_cast<double>(multiprocessor_counts(setting.devices.front(), setting.suite).size()) *
-         each;
+  const std::size_t counts = held_counts(setting.devices.front(), setting.suite).size();
+  return search_time(gemm_effort(setting.suite, false).brief) + 2.0 * SustainedRule{}.window +
+         static_cast<double>(counts) * contention_rounds(setting.suite) * contention_turn;
 }
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
@@ -518,14 +491,13 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   required(devices.front()->gemm_library());
   GemmEffort effort = gemm_effort(setting.suite, true);
   effort.brief.recorded = false;
-  const Seconds time = together_time(setting.suite);
-  Prepared prepared = measure_alone(devices, effort, time, recorder);
+  const SustainedRule rule = together_rule(setting.suite);
+  Prepared prepared = measure_alone(devices, effort, rule, recorder);
   if (prepared.size() < 2) throw ProbeFailure("fewer than two GPUs can run the product");
   recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
   std::vector<std::optional<Point>> points(prepared.size());
-  const AtOnce done = run_at_once(prepared.size(), [&](std::size_t i) {
-    points[i] = prepared[i]->steady("together", effort.settle, time);
-  });
+  const AtOnce done = run_at_once(
+      prepared.size(), [&](std::size_t i) { points[i] = prepared[i]->steady("together", rule); });
   for (std::optional<Point>& point : points)
     if (point) recorder.add(std::move(*point));
   rethrow(done.failures, prepared);
@@ -534,7 +506,7 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
 Seconds estimate_gpu_together(const DeviceSetting& setting) {
   if (setting.devices.size() < 2) return Seconds(0.0);
   const GemmEffort effort = gemm_effort(setting.suite, true);
-  const Seconds once = effort.settle.minimum + together_time(setting.suite);
+  const Seconds once = together_rule(setting.suite).maximum;
   return static_cast<double>(setting.devices.size()) * (search_time(effort.brief) + once) + once;
 }
 }  // namespace scaleworth::probes

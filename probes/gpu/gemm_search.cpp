@@ -24,22 +24,6 @@ struct Timed {
   }
 };
 
-/// Adds the samples of another turn.
-void append(DeviceMeasured& all, DeviceMeasured turn) {
-  const bool clocks = all.clock_hz.size() == all.time_s.size();
-  all.time_s.insert(all.time_s.end(), turn.time_s.begin(), turn.time_s.end());
-  if (clocks && turn.clock_hz.size() == turn.time_s.size()) {
-    all.clock_hz.insert(all.clock_hz.end(), turn.clock_hz.begin(), turn.clock_hz.end());
-  } else {
-    all.clock_hz.clear();
-  }
-  for (std::string& warning : turn.warnings) {
-    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
-  }
-  all.flops = turn.flops;
-  all.bytes = turn.bytes;
-}
-
 class AlgorithmSearch {
  public:
   AlgorithmSearch(GemmSession& session,
@@ -85,8 +69,7 @@ class AlgorithmSearch {
 
   void record(const std::string& pass, const Timed& entry) {
     if (!effort_.recorded) return;
-    recorder_.add(
-        gemm_point(subject_, pass, GemmRegime::gap_free, entry.candidate, entry.measured));
+    recorder_.add(gemm_point(subject_, pass, entry.candidate, entry.measured));
   }
 
   /// Absent, and dropped, when the candidate breaks.
@@ -208,14 +191,19 @@ class AlgorithmSearch {
   int broken_ = 0;
 };
 
-constexpr int pieces_per_window = 8;
+/// The clock of a sample that counts as burst, over the highest.
+constexpr double near_highest = 0.99;
 
-/// Mean of the readings that were not refused.
-std::optional<double> mean_power(const Telemetry& telemetry) {
-  std::vector<double> read = telemetry.power_w;
-  std::erase_if(read, [](double power) { return !std::isfinite(power); });
-  if (read.empty()) return std::nullopt;
-  return std::accumulate(read.begin(), read.end(), 0.0) / static_cast<double>(read.size());
+/// The least-squares slope over equally spaced values times their number, over their mean.
+std::optional<double> relative_change(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  if (values.size() < 3 || !(mean > 0.0)) return std::nullopt;
+  double moment = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    moment += (static_cast<double>(i) - 0.5 * (n - 1.0)) * values[i];
+  }
+  return 12.0 * moment / (n * n - 1.0) / mean;
 }
 
 /// Event and clock readings together are better than this.
@@ -233,12 +221,30 @@ constexpr std::array clock_flops{
     ClockFlops{100, {0, 256, 4096, 8192, 8192, 16384, 16384, 16384, 0, 16384, 32768}}};
 }  // namespace
 
+void append(DeviceMeasured& all, DeviceMeasured turn) {
+  const bool clocks = all.clock_hz.size() == all.time_s.size();
+  all.time_s.insert(all.time_s.end(), turn.time_s.begin(), turn.time_s.end());
+  if (clocks && turn.clock_hz.size() == turn.time_s.size()) {
+    all.clock_hz.insert(all.clock_hz.end(), turn.clock_hz.begin(), turn.clock_hz.end());
+  } else {
+    all.clock_hz.clear();
+  }
+  for (std::string& warning : turn.warnings) {
+    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
+  }
+  all.flops = turn.flops;
+  all.bytes = turn.bytes;
+}
+
+GemmPace gap_free(Seconds time, std::size_t samples) {
+  return {.target = {.relative_half_width = -1.0, .minimum_samples = samples, .time_budget = time}};
+}
+
 GemmPace one_sample(Seconds sample, Seconds warm_up) {
-  return {.warm_up = warm_up,
-          .target = {.relative_half_width = 0.0,
-                     .minimum_samples = 1,
-                     .maximum_samples = 1,
-                     .time_budget = sample}};
+  GemmPace pace = gap_free(sample, 1);
+  pace.warm_up = warm_up;
+  pace.target.maximum_samples = 1;
+  return pace;
 }
 
 AlgorithmChoice search_algorithm(GemmSession& session,
@@ -248,87 +254,44 @@ AlgorithmChoice search_algorithm(GemmSession& session,
   return AlgorithmSearch(session, subject, effort, recorder).run();
 }
 
-void SettleWatch::add(Seconds duration, const SettlePiece& piece) {
-  elapsed_ += duration;
-  pieces_.push_back({elapsed_.value(), piece});
-}
-
-std::optional<double> SettleWatch::value(Series series, const SettlePiece& piece) {
-  if (series == Series::clock) return piece.clock_hz;
-  if (series == Series::power) return piece.power_w;
-  if (piece.product_s <= 0.0) return std::nullopt;
-  return 1.0 / piece.product_s;
-}
-
-std::span<const SettleWatch::Ended> SettleWatch::window() const {
-  const double begin_s = elapsed_.value() - rule_.window.value() - 1e-9;
-  return {std::ranges::upper_bound(pieces_, begin_s, {}, &Ended::end_s), pieces_.end()};
-}
-
-SettleWatch::Series SettleWatch::speed() const {
-  const bool counted = std::ranges::all_of(
-      window(), [](const Ended& ended) { return ended.piece.clock_hz.has_value(); });
-  return counted ? Series::clock : Series::rate;
-}
-
-std::optional<double> SettleWatch::change(Series series) const {
-  double count = 0.0;
-  double sum_t = 0.0;
-  double sum_y = 0.0;
-  double sum_tt = 0.0;
-  double sum_ty = 0.0;
-  for (const Ended& ended : window()) {
-    const std::optional<double> y = value(series, ended.piece);
-    if (!y) return std::nullopt;
-    const double t = ended.end_s - elapsed_.value();
-    count += 1.0;
-    sum_t += t;
-    sum_y += *y;
-    sum_tt += t * t;
-    sum_ty += t * *y;
-  }
-  const double determinant = count * sum_tt - sum_t * sum_t;
-  if (elapsed_ < rule_.window || determinant <= 0.0 || sum_y == 0.0) return std::nullopt;
-  const double slope = (count * sum_ty - sum_t * sum_y) / determinant;
-  return std::abs(slope) * rule_.window.value() / (sum_y / count);
-}
-
-bool SettleWatch::settled() const {
-  if (elapsed_ < rule_.minimum) return false;
-  const std::optional<double> of_speed = change(speed());
-  if (!of_speed || *of_speed >= rule_.change) return false;
-  return change(Series::power).value_or(0.0) < rule_.change;
-}
-
-std::string SettleWatch::explanation() const {
-  const auto percent = [](std::optional<double> value) {
-    return value ? fmt::format("{:.2g} %", 100.0 * *value) : std::string("n/a");
+Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule) {
+  Steadiness found{.words = "over the window:"};
+  const auto judge = [&](const char* what, std::optional<double> moved, double limit) {
+    if (!moved || std::abs(*moved) >= limit) found.sustained = false;
+    const std::string percent = moved ? fmt::format("{:+.2g} %", 100.0 * *moved) : "n/a";
+    found.words += fmt::format("{} {} {}", found.words.ends_with(':') ? "" : ",", what, percent);
   };
-  const bool counted = speed() == Series::clock;
-  return fmt::format("{} after {:.2g} s (over the last {:.2g} s: {} {}, power {}{})",
-                     settled() ? "settled" : "not settled",
-                     elapsed_.value(),
-                     rule_.window.value(),
-                     counted ? "clock" : "rate",
-                     percent(change(speed())),
-                     percent(change(Series::power)),
-                     counted ? "" : "; the clock could not be counted");
+  std::vector<double> rates;
+  for (const double time : window.time_s) rates.push_back(1.0 / time);
+  const bool counted = window.clock_hz.size() == rates.size();
+  judge(counted ? "clock" : "rate", relative_change(counted ? window.clock_hz : rates), rule.drop);
+  std::vector<double> power = window.telemetry.power_w;
+  std::erase_if(power, [](double watts) { return !std::isfinite(watts); });
+  if (!power.empty()) judge("power", relative_change(power), rule.drop);
+  const double middle = median(rates).value_or(1.0);
+  const auto part = [&](double p) { return quantile(rates, p).value_or(0.0); };
+  judge("spread", (part(0.9) - part(0.1)) / middle, rule.spread);
+  return found;
 }
 
-SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule) {
-  SettleWatch watch(rule);
-  const Seconds piece = rule.window / static_cast<double>(pieces_per_window);
-  const GemmPace pace{
-      .target = {.relative_half_width = 0.0, .minimum_samples = 1, .time_budget = piece}};
-  while (!watch.finished()) {
-    check_interrupt();
-    const DeviceMeasured measured = session.time(candidate, pace);
-    watch.add(piece,
-              {median(measured.clock_hz),
-               median(measured.time_s).value_or(0.0),
-               mean_power(measured.telemetry)});
+void keep_highest_clock(DeviceMeasured& measured) {
+  const std::size_t all = measured.time_s.size();
+  if (all == 0 || measured.clock_hz.size() != all) {
+    measured.warnings.emplace_back(
+        "the clock could not be counted: samples at a lowered clock are among these");
+    return;
   }
-  return watch;
+  const double highest = *std::ranges::max_element(measured.clock_hz);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    if (measured.clock_hz[i] < near_highest * highest) continue;
+    measured.time_s[kept] = measured.time_s[i];
+    measured.clock_hz[kept++] = measured.clock_hz[i];
+  }
+  measured.time_s.resize(kept);
+  measured.clock_hz.resize(kept);
+  measured.stop_reason += fmt::format(
+      "; {} of {} samples within 1 % of the highest clock, {:.0f} MHz", kept, all, highest * 1e-6);
 }
 
 FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s) {
@@ -337,12 +300,9 @@ FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s) {
 
 Point gemm_point(const GemmSubject& subject,
                  const std::string& pass,
-                 GemmRegime regime,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured) {
   const GemmProblem& problem = subject.problem;
-  const int multiprocessors =
-      problem.multiprocessors > 0 ? problem.multiprocessors : subject.device.multiprocessors;
   std::map<std::string, Value> parameters{
       {fields::precision, std::string(number_format_name(problem.input))},
       {fields::family, subject.family},
@@ -352,12 +312,12 @@ Point gemm_point(const GemmSubject& subject,
       {fields::batch, problem.batch},
       {fields::library, subject.library},
       {fields::pass, pass},
-      {fields::regime, std::string(gemm_regime_name(regime))},
+      {fields::data, std::string(operand_data_name(subject.data))},
       {fields::heuristic_rank, std::int64_t{candidate.heuristic_rank}},
       {fields::algorithm, candidate.description},
       {fields::workspace_bytes, static_cast<std::int64_t>(candidate.workspace.value())},
       {fields::fast_accumulation, problem.fast_accumulation},
-      {fields::multiprocessors, std::int64_t{multiprocessors}}};
+      {fields::multiprocessors, std::int64_t{subject.device.multiprocessors}}};
   if (!subject.name.empty()) parameters[fields::name] = subject.name;
   Point point = device_point(subject.device.ordinal, std::move(parameters), measured);
   if (const auto time = median(measured.time_s)) {

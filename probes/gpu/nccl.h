@@ -40,8 +40,8 @@ using OfferedWays = std::map<Collective, std::vector<CollectiveAlgorithm>>;
 /// NCCL's own choice among the ranks of `topology`, in random order. All ranks: every collective at
 /// sizes from 8 B to 1 GiB (quick) or 16 GiB (standard) or what memory holds, isolated; to 1 GiB
 /// back to back (quick: all_reduce only), and all_reduce (standard: all_gather and reduce_scatter
-/// too) as a graph, in place and with registered buffers. Other topologies: all_reduce and
-/// send_receive (standard: all_gather and reduce_scatter too), isolated.
+/// too) as a graph, in place, with registered buffers and with those in symmetric windows. Other
+/// topologies: all_reduce and send_receive (standard: all_gather and reduce_scatter too), isolated.
 std::vector<CollectiveWork> plan_choice(const RankTopology& topology, const NcclPlanning& planning);
 
 /// Each offered way forced on a thinner grid of sizes, isolated, in random order.

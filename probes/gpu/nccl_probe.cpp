@@ -41,6 +41,7 @@ Point make_point(const CollectiveWork& work,
                  bool shared_gpu,
                  const CollectiveMeasured& measured) {
   Point point = collective_point(work, measured);
+  if (work.symmetric) point.parameters[fields::mode] = "symmetric windows";
   point.parameters[fields::topology] = topology.name;
   point.parameters[fields::algorithm] = work.algorithm;
   point.parameters[fields::protocol] = work.protocol;
@@ -94,62 +95,17 @@ Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planni
                  std::max(least_s, target.time_budget.value()));
 }
 
-/// A limit for each line of the sweep: settings of a topology that differ in size only. A way that
-/// finds no room for its own buffers says nothing about the others.
-class SizeLimits {
- public:
-  /// `work` found no memory: neither does what is as large or larger.
-  void lower(const RankTopology& topology, const CollectiveWork& work, const std::string& reason) {
-    const auto [place, added] =
-        limits_.try_emplace(line_name(topology, work), Limit{work.message, reason});
-    Limit& limit = place->second;
-    ++limit.left_out;
-    if (added || work.message >= limit.smallest) return;
-    limit.smallest = work.message;
-    limit.reason = reason;
-  }
-
-  /// Whether `work` is as large as one that found no memory; it counts as left out then.
-  bool leaves_out(const RankTopology& topology, const CollectiveWork& work) {
-    const auto found = limits_.find(line_name(topology, work));
-    if (found == limits_.end() || work.message < found->second.smallest) return false;
-    ++found->second.left_out;
-    return true;
-  }
-
-  /// "all_reduce, isolated, all ranks, NVLS/Simple: from 4294967296 B on no memory (3 sizes left
-  /// out): rank 2: ...", per line with a limit.
-  void warn(Recorder& recorder) const {
-    for (const auto& [name, limit] : limits_) {
-      recorder.warn(fmt::format("{}: from {:.0f} B on no memory ({} left out): {}",
-                                name,
-                                limit.smallest.value(),
-                                counted(limit.left_out, "size"),
-                                limit.reason));
-    }
-  }
-
- private:
-  struct Limit {
-    Bytes smallest;  // that found no memory
-    std::string reason;
-    int left_out = 0;
-  };
-
-  /// Everything but the size.
-  static std::string line_name(const RankTopology& topology, const CollectiveWork& work) {
-    std::string name = fmt::format("{}, {}, {}",
-                                   collective_name(work.collective),
-                                   collective_mode_name(work.mode),
-                                   topology.name);
-    if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
-    if (work.in_place) name += ", in place";
-    if (work.registered) name += ", registered";
-    return name;
-  }
-
-  std::map<std::string, Limit> limits_;  // by the line's name
-};
+/// Everything but the size: "all_reduce, isolated, all ranks, NVLS/Simple".
+std::string line_name(const RankTopology& topology, const CollectiveWork& work) {
+  std::string name = fmt::format("{}, {}, {}",
+                                 collective_name(work.collective),
+                                 collective_mode_name(work.mode),
+                                 topology.name);
+  if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
+  if (work.in_place) name += ", in place";
+  if (work.registered) name += work.symmetric ? ", symmetric windows" : ", registered";
+  return name;
+}
 
 /// Asks for setting after setting, on every rank; rank 0 records.
 class Sweep {
@@ -191,16 +147,19 @@ class Sweep {
   }
 
   void measure_one(const RankTopology& topology, const CollectiveWork& work) {
-    if (limits_.leaves_out(topology, work)) return;
+    const std::string line = line_name(topology, work);
+    const auto limit = limits_.find(line);
+    if (limit != limits_.end() && work.message >= limit->second.first) return;
     CollectiveMeasured measured;
     try {
       measured = group_.time_collective(work, nccl_target(work, planning_));
     } catch (const NothingToMeasure& nothing) {
-      ++left_out_;
-      if (reason_.empty()) reason_ = nothing.what();
+      auto& [count, reason] =
+          left_out_[work.symmetric ? "settings on symmetric windows" : "settings"];
+      if (count++ == 0) reason = nothing.what();
       return;
     } catch (const OutOfMemory& failure) {
-      limits_.lower(topology, work, failure.what());
+      limits_[line] = {work.message, failure.what()};
       if (++without_memory_ < most_without_memory) return;
       report_left_out();
       throw;
@@ -221,11 +180,14 @@ class Sweep {
 
   void report_left_out() {
     group_.on_rank_0([&] {
-      if (left_out_ > 0) {
-        recorder_.warn(
-            fmt::format("{} settings were left out, the first because: {}", left_out_, reason_));
+      for (const auto& [what, left_out] : left_out_) {
+        recorder_.warn(fmt::format(
+            "{} {} were left out, the first because: {}", left_out.first, what, left_out.second));
       }
-      limits_.warn(recorder_);
+      for (const auto& [line, limit] : limits_) {
+        recorder_.warn(fmt::format(
+            "{}: from {:.0f} B on no memory: {}", line, limit.first.value(), limit.second));
+      }
       if (!group_.note().empty()) recorder_.warn(group_.note());
       if (group_.shared_gpu()) recorder_.warn(group_.placement());
     });
@@ -235,9 +197,10 @@ class Sweep {
   NcclPlanning planning_;
   Recorder& recorder_;
   OfferedWays offered_;
-  int left_out_ = 0;
-  std::string reason_;
-  SizeLimits limits_;
+  std::map<std::string, std::pair<int, std::string>> left_out_;  // how many, the first reason
+  /// The smallest size of a line that found no memory, and why. A way that finds no room for its
+  /// own buffers says nothing about the others.
+  std::map<std::string, std::pair<Bytes, std::string>> limits_;
   int without_memory_ = 0;  // settings in a row
 };
 

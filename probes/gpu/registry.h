@@ -8,9 +8,11 @@
 #include "src/core/process.h"
 #include "src/core/run.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::probes {
@@ -34,6 +36,67 @@ struct DeviceSetting {
 using DeviceProbe = Probe<DeviceSetting, Devices&, const DeviceSetting&, Recorder&>;
 
 std::span<const DeviceProbe> device_probes();
+
+/// Wall-clock time of probes that run one after another: each may last a tenth and a second longer
+/// than its estimate, and use what those before it have left.
+class TimeBudget {
+ public:
+  /// `now`, in seconds since any moment; tests have a clock of their own.
+  explicit TimeBudget(std::function<double()> now) : now_(std::move(now)), end_s_(now_()) {}
+  void begin(Seconds estimate) { end_s_ += 1.0 + 1.1 * estimate.value(); }
+  bool is_over() const { return now_() >= end_s_; }
+
+ private:
+  std::function<double()> now_;
+  double end_s_;
+};
+
+/// Measures until the probe's time is over; what was recorded by then stays, and a warning says so.
+/// Throws what the probe throws, NothingToMeasure where no time was left for it.
+void measure_in_time(const DeviceProbe& probe,
+                     Devices& devices,
+                     const DeviceSetting& setting,
+                     TimeBudget& budget,
+                     Recorder& recorder);
+
+struct TimeOver {};
+
+/// Passes on and counts what was recorded. Throws TimeOver when a point was recorded or progress
+/// was made after the end of `budget`.
+class CountingRecorder final : public Recorder {
+ public:
+  explicit CountingRecorder(Recorder& inner, const TimeBudget* budget = nullptr)
+      : inner_(inner), budget_(budget) {}
+  void add(Point point) override {
+    ++points_;
+    inner_.add(std::move(point));
+    require_time();
+  }
+  void add_timeline(const Point& setting, Timeline timeline) override {
+    inner_.add_timeline(setting, std::move(timeline));
+  }
+  void add_rows(const std::string& name,
+                const std::vector<std::string>& header,
+                const std::vector<std::vector<std::string>>& rows) override {
+    inner_.add_rows(name, header, rows);
+  }
+  void warn(const std::string& warning) override { inner_.warn(warning); }
+  void lose(const std::string& what, double amount) override { inner_.lose(what, amount); }
+  void progress(double fraction, const std::string& what) override {
+    require_time();
+    inner_.progress(fraction, what);
+  }
+  std::size_t points() const { return points_; }
+
+ private:
+  void require_time() const {
+    if (budget_ != nullptr && budget_->is_over()) throw TimeOver{};
+  }
+
+  Recorder& inner_;
+  const TimeBudget* budget_;
+  std::size_t points_ = 0;
+};
 
 // The seam to the GPU layer: which definitions are linked decides. cuda/ in a CUDA build,
 // probes/gpu/absent.cpp otherwise, tests/sim/gpu/open_sim.cpp in the rehearsal program.

@@ -130,14 +130,18 @@ DeviceProbe::Estimate estimate_device_compute, estimate_device_memory, estimate_
     estimate_device_intensity, estimate_device_transfer, estimate_device_launch;
 
 /// A setting that breaks becomes a warning with the GPU's ordinal; a GPU that breaks twice in a row
-/// is asked nothing more in this walk, so that the time-outs of a lost one do not add up.
+/// is asked nothing more in this walk, so that the time-outs of a lost one do not add up. Wrong
+/// results do not count for that: each is a point without samples that says so.
 class DeviceWalk {
  public:
   DeviceWalk(Recorder& recorder, std::size_t settings) : recorder_(recorder), settings_(settings) {}
 
   /// Calls `measure`, which records what it measured of `device`; `what` names the setting in the
-  /// progress and in warnings. False when nothing was measured. Interrupted passes.
-  bool ask(const Device& device, const std::string& what, const std::function<void()>& measure);
+  /// progress and in warnings, `setting` is its point without samples. Interrupted passes.
+  void ask(const Device& device,
+           const std::string& what,
+           Point setting,
+           const std::function<void()>& measure);
   /// Gives back the memory that `device` keeps; a failure is a warning.
   void release(Device& device);
   /// Throws ProbeFailure, or NothingToMeasure when nothing broke, with the first reason, if no

@@ -11,36 +11,42 @@
 #include <utility>
 
 namespace scaleworth::probes {
-bool DeviceWalk::ask(const Device& device,
+void DeviceWalk::ask(const Device& device,
                      const std::string& what,
+                     Point setting,
                      const std::function<void()>& measure) {
   constexpr int most_failures_in_a_row = 2;
   check_interrupt();
   const int gpu = device.description().ordinal;
   const double share = static_cast<double>(asked_++) / static_cast<double>(settings_);
   int& failures = failures_in_a_row_[gpu];
-  if (failures >= most_failures_in_a_row) return false;
+  if (failures >= most_failures_in_a_row) return;
   recorder_.progress(share, fmt::format("GPU {}: {}", gpu, what));
+  const auto broke = [&](const std::exception& failure) {
+    if (first_failure_.empty()) first_failure_ = fmt::format("GPU {}: {}", gpu, failure.what());
+    note(gpu, what, failure.what());
+  };
   try {
     measure();
+    failures = 0;
+    ++measured_;
   } catch (const NothingToMeasure& absent) {
     if (first_absence_.empty()) first_absence_ = absent.what();
     note(gpu, what, absent.what());
-    return false;
+  } catch (const WrongResult& wrong) {
+    broke(wrong);
+    failures = 0;
+    setting.stop_reason = fmt::format("failed: {}", wrong.what());
+    setting.warnings.push_back(setting.stop_reason);
+    recorder_.add(std::move(setting));
   } catch (const ProbeFailure& failure) {
-    if (first_failure_.empty()) first_failure_ = fmt::format("GPU {}: {}", gpu, failure.what());
-    note(gpu, what, failure.what());
-    if (++failures == most_failures_in_a_row) {
-      recorder_.warn(
-          fmt::format("GPU {}: left out of the rest of this probe after {} failures in a row",
-                      gpu,
-                      most_failures_in_a_row));
-    }
-    return false;
+    broke(failure);
+    if (++failures != most_failures_in_a_row) return;
+    recorder_.warn(
+        fmt::format("GPU {}: left out of the rest of this probe after {} failures in a row",
+                    gpu,
+                    most_failures_in_a_row));
   }
-  failures = 0;
-  ++measured_;
-  return true;
 }
 
 void DeviceWalk::release(Device& device) {
@@ -124,9 +130,9 @@ void measure_plan(Devices& devices,
     Device& device = *devices[i];
     for (const auto& work : plans[i]) {
       const SettingFacts facts = facts_of(work);
-      walk.ask(device, facts.name, [&] {
-        Point point = device_point(
-            device.description().ordinal, facts.parameters, std::invoke(ask, device, work, target));
+      const int gpu = device.description().ordinal;
+      walk.ask(device, facts.name, device_point(gpu, facts.parameters, {}), [&] {
+        Point point = device_point(gpu, facts.parameters, std::invoke(ask, device, work, target));
         point.amounts.insert(facts.amounts.begin(), facts.amounts.end());
         recorder.add(std::move(point));
       });
@@ -240,7 +246,7 @@ class MemoryProbe {
                                     const char* pass,
                                     const Target& target) {
     std::optional<BytesPerSecond> rate;
-    walk_.ask(device, name_of(work), [&] {
+    walk_.ask(device, name_of(work), point_of(device, work, pass, {}), [&] {
       const DeviceMeasured measured = device.time_stream(work, target);
       recorder_.add(point_of(device, work, pass, measured));
       if (const auto time = median(measured.time_s)) rate = measured.bytes / Seconds(*time);
@@ -250,12 +256,12 @@ class MemoryProbe {
 
   /// A driver may refuse what it called available: then with less, and said.
   void measure_whole(Device& device, StreamWork work, const Target& target) {
-    walk_.ask(device, name_of(work), [&] {
+    walk_.ask(device, name_of(work), point_of(device, work, "sweep", {}), [&] {
       for (int attempt = 1;; ++attempt) {
         try {
           recorder_.add(point_of(device, work, "sweep", device.time_stream(work, target)));
           return;
-        } catch (const ProbeFailure& failure) {
+        } catch (const OutOfMemory& failure) {
           if (attempt == most_attempts) throw;
           recorder_.warn(fmt::format("GPU {}, {}: tried again with three quarters: {}",
                                      device.description().ordinal,

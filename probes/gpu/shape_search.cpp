@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 namespace {
 constexpr std::int64_t tile_rows = 128;
@@ -16,8 +14,14 @@ constexpr double nearly_full = 0.96;
 constexpr double greatest_aspect = 4.0;
 constexpr std::int64_t smallest_k = 4096;
 constexpr std::int64_t start_k = 8192;
-constexpr std::int64_t greatest_k = 16384;
+constexpr std::int64_t greatest_k = 32768;
 constexpr std::int64_t step_k = 2048;
+/// Best shapes that others found. Source: stas00/ml-engineering, table of MAMF of mamf-finder: bf16
+/// on H100 and H200, on A100; its version 4 on H200: fp8, sustained; bf16, burst, k still rising.
+constexpr std::array published{ProductShape{2048, 2048, 13312},
+                               ProductShape{1024, 10240, 5120},
+                               ProductShape{1280, 4096, 12032},
+                               ProductShape{2816, 1536, 32768}};
 constexpr int greatest_waves = 8;
 constexpr double dull_gain = 0.005;
 constexpr int dull_moves = 3;
@@ -30,6 +34,10 @@ double elongation(const TileGrid& grid) {
 
 bool squarer(const TileGrid& a, const TileGrid& b) {
   return elongation(a) < elongation(b);
+}
+
+bool flatter(const TileGrid& a, const TileGrid& b) {
+  return a.rows * b.columns < b.rows * a.columns;
 }
 
 /// A place in the search: which waves, which of the grids that fill them, which k.
@@ -59,6 +67,11 @@ class Descent {
   using Step = std::optional<Place> (Descent::*)(const Place&, int) const;
 
   void start() {
+    for (const ProductShape& shape : published) {
+      const TileGrid grid{shape.m / tile_rows, shape.n / tile_columns};
+      const auto waves = (grid.rows * grid.columns - 1) / limits_.multiprocessors + 1;
+      improves({static_cast<int>(waves), grid, shape.k});
+    }
     for (const int waves : {1, 2, 4}) {
       const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, waves);
       if (grids.empty()) continue;
@@ -93,9 +106,10 @@ class Descent {
 
   std::optional<Place> along_k(const Place& place, int direction) const {
     Place next = place;
-    next.k += direction * step_k;
-    if (next.k < smallest_k || next.k > greatest_k) return std::nullopt;
-    return next;
+    const std::int64_t step = place.k < 2 * start_k ? step_k : 2 * step_k;
+    const std::int64_t steps = direction > 0 ? place.k / step + 1 : (place.k - 1) / step;
+    next.k = std::clamp(steps * step, smallest_k, greatest_k);
+    return next.k == place.k ? std::nullopt : std::optional(next);
   }
 
   /// The grid of the other wave count whose aspect is nearest.
@@ -120,9 +134,10 @@ class Descent {
 
   std::optional<Place> along_grids(const Place& place, int direction) const {
     const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, place.waves);
-    const auto here = std::ranges::find(grids, place.grid);
-    if (here == grids.end()) return std::nullopt;
-    const auto index = here - grids.begin() + direction;
+    // Of a published grid that leaves multiprocessors idle, the neighbours in aspect.
+    const auto here = std::ranges::lower_bound(grids, place.grid, flatter);
+    const bool between = here == grids.end() || *here != place.grid;
+    const auto index = here - grids.begin() + (between && direction > 0 ? 0 : direction);
     if (index < 0 || index >= static_cast<std::ptrdiff_t>(grids.size())) return std::nullopt;
     Place next = place;
     next.grid = grids.at(static_cast<std::size_t>(index));
@@ -174,9 +189,7 @@ std::vector<TileGrid> full_grids(int multiprocessors, int waves) {
     if (filled >= nearly_full && (!squarest || squarer(grid, *squarest))) squarest = grid;
   }
   if (squarest && std::ranges::count(grids, *squarest) == 0) grids.push_back(*squarest);
-  std::sort(grids.begin(), grids.end(), [](const TileGrid& a, const TileGrid& b) {
-    return a.rows * b.columns < b.rows * a.columns;
-  });
+  std::sort(grids.begin(), grids.end(), flatter);
   return grids;
 }
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <exception>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::probes {
@@ -176,7 +175,8 @@ void measure_together(Devices& devices,
     answers[i] = devices[i]->time_transfer(works[i], target);
   });
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    walk.ask(*devices[i], name_of(works[i]) + ", all GPUs at once", [&] {
+    const std::string name = name_of(works[i]) + ", all GPUs at once";
+    walk.ask(*devices[i], name, point_of(*devices[i], works[i], "together", {}), [&] {
       if (done.failures[i]) std::rethrow_exception(done.failures[i]);
       recorder.add(point_of(*devices[i], works[i], "together", answers[i]));
     });
@@ -241,7 +241,7 @@ void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Rec
   DeviceWalk walk(recorder, plan.settings());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (const TransferWork& work : plan.alone[i]) {
-      walk.ask(*devices[i], name_of(work), [&] {
+      walk.ask(*devices[i], name_of(work), point_of(*devices[i], work, "alone", {}), [&] {
         recorder.add(point_of(*devices[i], work, "alone", devices[i]->time_transfer(work, target)));
       });
     }

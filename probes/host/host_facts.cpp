@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
 #include <gnu/libc-version.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>

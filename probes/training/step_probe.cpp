@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::probes {
 std::vector<double> slowest_steps(const Timeline& timeline) {
   std::map<std::int32_t, std::chrono::nanoseconds> slowest;

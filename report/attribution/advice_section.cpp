@@ -5,8 +5,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 extern const char scaleworth_asset_advice[];
 extern const char scaleworth_asset_advice_end[];
 
@@ -26,38 +24,35 @@ std::optional<Advice> advice_on(const std::string& cause) {
 }
 
 std::vector<Advice> advice_for(const AttributionView& view) {
-  const attribution::Attribution& attribution = view.attribution;
-  const auto gain = [&](std::optional<attribution::Nanoseconds> saved) -> std::optional<double> {
+  const Attribution& attribution = view.attribution;
+  const auto gain = [&](std::optional<Nanoseconds> saved) -> std::optional<double> {
     if (!saved || !attribution.efficiency) return std::nullopt;
     return share_of(in_seconds(*saved), in_seconds(attribution.efficiency->step_time));
   };
   const auto gain_if = [&](std::string_view change) -> std::optional<double> {
     if (!attribution.efficiency) return std::nullopt;
-    const auto& all = attribution.efficiency->what_if;
-    const auto found = std::ranges::find(all, change, &attribution::Efficiency::WhatIf::change);
-    return found == all.end() ? std::nullopt : gain(found->saved);
+    using WhatIf = Efficiency::WhatIf;
+    const WhatIf* found = find_in(attribution.efficiency->what_if, change, &WhatIf::change);
+    return found ? gain(found->saved) : std::nullopt;
   };
   std::vector<std::pair<std::string, std::optional<double>>> causes;
   const auto& stragglers = attribution.stragglers.stragglers;
-  const auto worst = std::ranges::find_if(stragglers, &attribution::Straggler::significant);
+  const auto worst = std::ranges::find_if(stragglers, &Straggler::significant);
   if (worst != stragglers.end()) {
-    const bool host = worst->cause == attribution::LateCause::host && !worst->shares.empty();
-    causes.emplace_back(
-        host ? worst->shares.front().detail : attribution::late_cause_name(worst->cause),
-        gain(worst->saved));
+    const bool host = worst->cause == LateCause::host && !worst->shares.empty();
+    causes.emplace_back(host ? worst->shares.front().detail : late_cause_name(worst->cause),
+                        gain(worst->saved));
   }
   if (!attribution.slow_fabric.empty()) causes.emplace_back("slow fabric", std::nullopt);
   std::map<double, Part, std::greater<>> losses;
   for (const Part part : recording_parts)
     if (view.averages) losses.emplace(view.averages->mean.share(part), part);
   for (const auto& [share, part] : losses) {
-    if (share < 0.03 || part == Part::compute) continue;
+    if (share < least_loss_to_act_on || part == Part::compute) continue;
     const auto& late = view.averages->mean.host_late_by_cause;
-    const auto most =
-        static_cast<attribution::HostCause>(std::ranges::max_element(late) - late.begin());
+    const auto most = static_cast<HostCause>(std::ranges::max_element(late) - late.begin());
     if (part == Part::host_late)
-      causes.emplace_back(attribution::host_cause_name(most),
-                          gain_if("with hosts that launch in time"));
+      causes.emplace_back(host_cause_name(most), gain_if("with hosts that launch in time"));
     else if (part == Part::exposed_transfer || part == Part::exposed_undivided)
       causes.emplace_back(part_name(part), gain_if("with communication hidden under compute"));
     else if (part != Part::exposed_wait || worst == stragglers.end())

@@ -7,8 +7,6 @@
 
 namespace scaleworth::report {
 namespace {
-using attribution::Attribution;
-using attribution::Nanoseconds;
 
 constexpr JsonHead attribution_head{
     "attribution.schema.json",
@@ -28,8 +26,7 @@ constexpr VerdictWords verdict_words{.yes = "no straggler",
 
 void steps(Fields& json, const AttributionView& view) {
   const auto& choice = view.attribution.step_choice;
-  json("source", choice.source, or_null);
-  json("sentence", choice.sentence, or_null);
+  FIELDS(json, or_null(choice.source), or_null(choice.sentence));
   json("found", choice.steps);
   json("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
   json.sentence("true: no step counts as steady state, the averages are of what there is.");
@@ -71,9 +68,9 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
       parts.object(part_key(part), ledger.known(part), spread);
   });
   json.sentence("Adds up to compute.");
-  json.object("compute_by_class", shares(ledger.compute_by_class, attribution::work_class_name));
+  json.object("compute_by_class", shares(ledger.compute_by_class, work_class_name));
   json.object("host_late_by_cause",
-              shares(ledger.host_late_by_cause, attribution::host_cause_name),
+              shares(ledger.host_late_by_cause, host_cause_name),
               "Adds up to host_late.");
   json.sentence("Ran under compute and cost nothing.");
   const auto overlap = [&](Part part) {
@@ -88,16 +85,12 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
   json("communication_ns", nanoseconds(ledger.communication), "Exposed and hidden.", or_null);
 }
 
-void step_ledger(Fields& json, const Attribution& job, const attribution::StepLedger& ledger) {
+void step_ledger(Fields& json, const Attribution& job, const StepLedger& ledger) {
   json.named("ledger");
-  json("step", ledger.step);
-  json("rank", ledger.rank);
-  json("start_ns", ledger.start);
-  json("end_ns", ledger.end);
+  FIELDS(json, ledger.step, ledger.rank, ledger.start, ledger.end);
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
   for (const Part part : recording_parts)
-    json(part_key(part),
-         attribution::known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
+    json(part_key(part), known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
   std::vector<std::pair<Rank, Nanoseconds>> waited;
   for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
     const Nanoseconds time = ledger.waited_for[place];
@@ -111,16 +104,12 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
   json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
 }
 
-void straggler(Fields& json, const AttributionView& view, const attribution::Straggler& one) {
+void straggler(Fields& json, const AttributionView& view, const Straggler& one) {
   json.named("straggler");
   json("rank", one.rank, "Of several the first.");
-  json("level",
-       attribution::late_unit_name(one.level),
-       "rank, pipeline stage, host, replica or rotating load.");
+  json("level", late_unit_name(one.level), "rank, pipeline stage, host, replica or rotating load.");
   json("unit", one.unit, or_null);
-  std::vector<int> members;
-  for (const Rank member : one.members) members.push_back(member.index);
-  json("members", members, "Ranks of a level above rank.");
+  json("members", mapped(one.members, &Rank::index), "Ranks of a level above rank.");
   json("saved_ns", one.saved, "Of the mean step, by a replay in which it alone is not late.");
   json("waited_ns", one.waited, "By all ranks, exposed or not.");
   json("exposed_ns", one.exposed);
@@ -135,16 +124,15 @@ void straggler(Fields& json, const AttributionView& view, const attribution::Str
   json("steps", one.steps, "In which it is the largest cause of waiting.");
   json("significant", one.significant, "Beyond the clock error.");
   json.sentence("Explains at least 80 % of the lateness, else undecided.");
-  json("cause", attribution::late_cause_name(one.cause));
+  json("cause", late_cause_name(one.cause));
   json.array("shares", one.shares, [](Fields& entry, const auto& share) {
-    entry("cause", attribution::late_cause_name(share.cause));
-    entry("time_ns", share.time);
-    entry("detail", share.detail, or_null);
+    entry("cause", late_cause_name(share.cause));
+    FIELDS(entry, share.time, or_null(share.detail));
   });
   json("sentence", one.sentence, or_null);
 }
 
-/// By attribution::Recurrence.
+/// By Recurrence.
 constexpr std::array recurrences{"one rank", "rotating", "too few steps"};
 
 void stragglers(Fields& json, const AttributionView& view) {
@@ -160,14 +148,11 @@ void stragglers(Fields& json, const AttributionView& view) {
   std::erase_if(matrix, [](const PairWait& one) { return one.total.count() == 0; });
   json.sentence("Entries that are not zero, over the steps that count.");
   json.array("matrix", matrix, [](Fields& entry, const PairWait& one) {
-    entry("rank", one.rank);
-    entry("waited_for", one.waited_for);
-    entry("exposed_ns", one.exposed);
-    entry("total_ns", one.total);
+    FIELDS(entry, one.rank, one.waited_for, one.exposed, one.total);
   });
 }
 
-void nccl_use(Fields& json, const attribution::NcclUse& use) {
+void nccl_use(Fields& json, const NcclUse& use) {
   json.named("nccl_use",
              "What NCCL reported of this rank's part; null where it reported nothing. Times are "
              "means over its network operations (one channel's sends or receives to one peer "
@@ -184,26 +169,21 @@ void nccl_use(Fields& json, const attribution::NcclUse& use) {
   json("channels_apart_ns", use.channels_apart);
 }
 
-void collective(Fields& json, const attribution::CollectiveWait& one) {
+void collective(Fields& json, const CollectiveWait& one) {
   json.named("collective");
-  json("kind", attribution::collective_kind_name(one.kind));
+  json("kind", collective_kind_name(one.kind));
   json("group", one.group, or_null);
   json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
   json("index", one.index);
   json("size_bytes", one.bytes);
   json.sentence("As NCCL said that it chose; null where it did not say.");
-  json("algorithm", one.algorithm, or_null);
-  json("protocol", one.protocol, or_null);
-  json("channels", one.channels);
+  FIELDS(json, or_null(one.algorithm), or_null(one.protocol), one.channels);
   json("last_arriver", one.last_arriver, "null: a tie within the clock error, or one-sided.");
-  json("spread_of_starts_ns", one.spread_of_starts);
-  json("spread_of_ends_ns", one.spread_of_ends);
+  FIELDS(json, one.spread_of_starts, one.spread_of_ends);
   json.sentence("The last arriver's duration: an estimate of the pure transfer.");
   json("shortest_ns", one.shortest);
   json.array("participants", one.participants, [](Fields& entry, const auto& part) {
-    entry("rank", part.rank);
-    entry("start_ns", part.start);
-    entry("end_ns", part.end);
+    FIELDS(entry, part.rank, part.start, part.end);
     entry("wait_ns", part.wait, "At least, where transfer_ns is null.");
     entry.sentence("null: not all partners left recordings, what follows the wait may be waiting.");
     entry("transfer_ns", part.known ? std::optional(part.transfer) : std::nullopt);
@@ -211,18 +191,13 @@ void collective(Fields& json, const attribution::CollectiveWait& one) {
   });
 }
 
-void efficiency(Fields& json, const attribution::Efficiency& one) {
+void efficiency(Fields& json, const Efficiency& one) {
   json.named("efficiency",
              "parallel = load_balance * serialization * transfer; serialization = host * "
              "dependency.");
-  json("window", one.window, or_null);
-  json("runtime_ns", one.runtime);
-  json("parallel", one.parallel, or_null);
-  json("load_balance", one.load_balance, or_null);
-  json("serialization", one.serialization, or_null);
-  json("host", one.host, or_null);
-  json("dependency", one.dependency, or_null);
-  json("transfer", one.transfer, or_null);
+  FIELDS(json, or_null(one.window), one.runtime, or_null(one.parallel), or_null(one.load_balance));
+  FIELDS(json, or_null(one.serialization), or_null(one.host), or_null(one.dependency));
+  FIELDS(json, or_null(one.transfer));
   json("useful_ns",
        one.useful,
        "By recording, in the order of `recordings`: union of kernels that are not communication.");
@@ -231,37 +206,29 @@ void efficiency(Fields& json, const attribution::Efficiency& one) {
   json("replay_error", one.replay_error, or_null);
   json.sentence("Each change alone; savings do not add up.");
   json.array("what_if", one.what_if, [](Fields& entry, const auto& what_if) {
-    entry("change", what_if.change);
-    entry("step_time_ns", what_if.step_time);
-    entry("saved_ns", what_if.saved);
+    FIELDS(entry, what_if.change, what_if.step_time, what_if.saved);
   });
   json.sentence("Adds up to runtime_ns.");
   json.array("critical_path", one.critical_path, [](Fields& entry, const auto& share) {
-    entry("rank", share.rank);
-    entry("what", share.what);
-    entry("time_ns", share.time);
+    FIELDS(entry, share.rank, share.what, share.time);
   });
 }
 
-void clocks(Fields& json, const attribution::ClockReport& report) {
+void clocks(Fields& json, const ClockReport& report) {
   json("comparable", report.comparable, "false: no verdict across ranks, for the reason given.");
-  json("reason", report.reason, or_null);
-  json("method", report.method, or_null);
+  FIELDS(json, or_null(report.reason), or_null(report.method));
   json("error_ns", report.error, "Error bar of every wait.");
   json.sentence("Ends that lie before the last begin by more than the error.");
   json("causality_violations", report.causality_violations);
   json.array("ranks", report.ranks, [](Fields& entry, const auto& clock) {
     entry("rank", clock.rank);
     entry("offset_ns", clock.offset, "Added to the rank's times.");
-    entry("drift_ppm", clock.drift_ppm, or_null);
-    entry("residual_p50_ns", clock.residual_p50);
-    entry("residual_p95_ns", clock.residual_p95);
-    entry("matches", clock.matches);
+    FIELDS(entry, or_null(clock.drift_ppm), clock.residual_p50, clock.residual_p95, clock.matches);
   });
 }
 
-void class_time(Fields& json, const attribution::ClassifiedTime& one) {
-  json("class", attribution::work_class_name(one.work_class));
+void class_time(Fields& json, const ClassifiedTime& one) {
+  json("class", work_class_name(one.work_class));
   json("kernels", one.kernels);
   json("time_ns", one.time, "Summed over kernels, not a union.");
   json.array("largest", one.largest, [](Fields& entry, const auto& kernel) {
@@ -270,13 +237,9 @@ void class_time(Fields& json, const attribution::ClassifiedTime& one) {
   });
 }
 
-void recording(Fields& json, const attribution::RankRecording& one) {
-  json("rank", one.rank);
-  json("file", one.file);
-  json("where", one.where, or_null);
-  json("rank_from", one.rank_from, or_null);
-  json("device_events", one.device_events);
-  json("host_events", one.host_events);
+void recording(Fields& json, const RankRecording& one) {
+  FIELDS(json, one.rank, one.file, or_null(one.where), or_null(one.rank_from), one.device_events);
+  FIELDS(json, one.host_events);
   json("losses", one.losses, "Dropped or malformed; the unit is in the name.");
 }
 
@@ -293,6 +256,9 @@ void document(Fields& json, const AttributionView& view) {
     entry("url", one.url);
     entry("gain", one.gain, "Of the step, at most, by the replay.");
   });
+  json("contradictions",
+       job.contradictions,
+       "Of what the recordings hold and cannot all be true: every figure may be wrong.");
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
   json.sentence("Means over the steps that count; null without steps.");

@@ -6,8 +6,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t most_summary_ranks = 8;
@@ -32,7 +30,7 @@ Document frame(const AttributionView& view) {
   Document document;
   document.title = document_title(view.options.tool_version, "where did the time go?");
   const std::size_t recordings = view.attribution.recordings.size();
-  const attribution::StepChoice& choice = view.attribution.step_choice;
+  const StepChoice& choice = view.attribution.step_choice;
   document.subtitle =
       fmt::format("{} recording{}; {} of {} step{} averaged ({})",
                   recordings,
@@ -54,7 +52,7 @@ Table shortened(Table table) {
   return table;
 }
 
-Section remarks(const attribution::Attribution& attribution) {
+Section remarks(const Attribution& attribution) {
   Section section{"remarks", "", {}, attribution.remarks, {}};
   if (section.list.size() > most_summary_rows) {
     const std::size_t left_out = section.list.size() - most_summary_rows;
@@ -63,7 +61,7 @@ Section remarks(const attribution::Attribution& attribution) {
   }
   std::int64_t unclassified = 0;
   for (const auto& one : attribution.classes)
-    if (one.work_class == attribution::WorkClass::unclassified) unclassified = one.kernels;
+    if (one.work_class == WorkClass::unclassified) unclassified = one.kernels;
   if (unclassified > 0) {
     section.lead.push_back(
         fmt::format("{} kernels match no rule and count as compute; --details names the largest.",
@@ -111,8 +109,6 @@ Document summarise_attribution(const AttributionView& view) {
       {command_text(view) + " --details", "causes, waiting matrix, factors, clocks, recordings"});
   return document;
 }
-
-using attribution::StepLedger;
 
 /// The means of one step; its extremes are left out.
 AveragedLedger of_one_step(const StepLedger& ledger) {
@@ -162,7 +158,7 @@ void divide(AveragedLedger& sum, double count) {
 }
 }  // namespace
 
-std::string render_attribution(const attribution::Attribution& attribution,
+std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options) {
   const AttributionView view{attribution, options, average(attribution), price_per_gpu};
@@ -186,7 +182,7 @@ std::string render_attribution(const attribution::Attribution& attribution,
                          options);
 }
 
-std::optional<AveragedJob> average(const attribution::Attribution& attribution) {
+std::optional<AveragedJob> average(const Attribution& attribution) {
   const auto& ledgers = attribution.ledger;
   if (ledgers.empty()) return std::nullopt;
   AveragedJob job;
@@ -211,21 +207,20 @@ std::optional<AveragedJob> average(const attribution::Attribution& attribution) 
   return job;
 }
 
-void CollectiveTime::add(const attribution::CollectiveWait& collective) {
+void CollectiveTime::add(const CollectiveWait& collective) {
   for (const auto& participant : collective.participants) {
     (participant.below_error ? either : wait) += in_seconds(participant.wait);
     (participant.known ? transfer : either) += in_seconds(participant.transfer);
   }
 }
 
-CollectiveTime collective_time(const attribution::CollectiveWait& collective) {
+CollectiveTime collective_time(const CollectiveWait& collective) {
   CollectiveTime time;
   time.add(collective);
   return time;
 }
 
-std::vector<attribution::CollectiveWait> listed_collectives(
-    const attribution::Attribution& attribution) {
+std::vector<CollectiveWait> listed_collectives(const Attribution& attribution) {
   const auto& all = attribution.collectives;
   if (all.size() <= most_collectives) return all;
   std::vector<std::pair<double, std::size_t>> order;  // the longest wait, then the first, is least
@@ -233,25 +228,21 @@ std::vector<attribution::CollectiveWait> listed_collectives(
   std::ranges::nth_element(order, order.begin() + most_collectives);
   order.resize(most_collectives);
   std::ranges::sort(order, {}, &std::pair<double, std::size_t>::second);
-  std::vector<attribution::CollectiveWait> listed;
-  for (const auto& [wait, i] : order) listed.push_back(all[i]);
-  return listed;
+  return mapped(order, [&](const auto& place) { return all[place.second]; });
 }
 
-std::optional<double> share_of_gpu_time(const AttributionView& view,
-                                        const attribution::Straggler& straggler) {
+std::optional<double> share_of_gpu_time(const AttributionView& view, const Straggler& straggler) {
   if (!view.averages) return std::nullopt;
   double counted = 0.0;  // seconds of GPU time
   for (const AveragedLedger& rank : view.averages->ranks) counted += rank.step.mean * rank.steps;
   return share_of(straggler.gpu_seconds, counted);
 }
 
-int job_ranks(const attribution::Attribution& attribution) {
+int job_ranks(const Attribution& attribution) {
   return std::max(static_cast<int>(attribution.recordings.size()), attribution.job_size.at_least);
 }
 
-std::optional<double> lost_per_hour(const AttributionView& view,
-                                    const attribution::Straggler& straggler) {
+std::optional<double> lost_per_hour(const AttributionView& view, const Straggler& straggler) {
   const auto share = share_of_gpu_time(view, straggler);
   const auto& price = view.price_per_gpu;
   if (!share || !price) return std::nullopt;
@@ -259,9 +250,11 @@ std::optional<double> lost_per_hour(const AttributionView& view,
 }
 
 std::string recording_limits(const AttributionView& view) {
-  const attribution::Attribution& job = view.attribution;
+  const Attribution& job = view.attribution;
   const int ranks = job_ranks(job);
   std::string limits;
+  if (!job.contradictions.empty())
+    limits = fmt::format("Not reliable: {}. ", fmt::join(job.contradictions, "; "));
   if (std::cmp_less(job.recordings.size(), ranks))
     limits += fmt::format("{} of {}{} ranks left {}{}. ",
                           job.recordings.size(),
@@ -307,7 +300,7 @@ Table limit_rows(Table table, const std::string& what) {
   return table;
 }
 
-std::vector<PairWait> pair_waits(const attribution::Attribution& attribution) {
+std::vector<PairWait> pair_waits(const Attribution& attribution) {
   const auto& exposed = attribution.stragglers.exposed;
   const auto& total = attribution.stragglers.total;
   std::vector<PairWait> waits;

@@ -15,7 +15,7 @@ inline constexpr int attribution_schema_version = 3;
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
 /// every table and JSON every result, of collectives the thousand with the most waiting. Without a
 /// price per GPU no amount is printed. `options.input` is what was attributed.
-std::string render_attribution(const attribution::Attribution& attribution,
+std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options);
 
@@ -32,8 +32,8 @@ struct AveragedLedger {
   Spread step;
   std::array<Spread, part_count> parts{};
   // Means in seconds; the first two divide compute and host late.
-  std::array<double, attribution::work_classes> compute_by_class{};
-  std::array<double, attribution::host_causes> host_late_by_cause{};
+  std::array<double, work_classes> compute_by_class{};
+  std::array<double, host_causes> host_late_by_cause{};
   double overlapped_transfer = 0.0;
   double overlapped_wait = 0.0;
   double overlapped_undivided = 0.0;
@@ -41,15 +41,15 @@ struct AveragedLedger {
   double communication = 0.0;
 
   const Spread& part(Part which) const { return parts[index_of(which)]; }
-  /// As attribution::known_time.
+  /// As known_time.
   std::optional<Spread> known(Part which) const {
     const double undivided = part(Part::exposed_undivided).mean;
-    const bool is_known = attribution::known_time(which, part(which).mean, undivided).has_value();
+    const bool is_known = known_time(which, part(which).mean, undivided).has_value();
     return is_known ? std::optional(part(which)) : std::nullopt;
   }
   std::optional<double> known_overlap(Part which) const {
     const double time = which == Part::exposed_wait ? overlapped_wait : overlapped_transfer;
-    return attribution::known_time(which, time, overlapped_undivided);
+    return known_time(which, time, overlapped_undivided);
   }
   /// Of the mean step; 0 for a step without length.
   double share(Part which) const { return step.mean > 0.0 ? part(which).mean / step.mean : 0.0; }
@@ -65,20 +65,20 @@ struct AveragedJob {
 };
 
 /// Absent when there is no step at all.
-std::optional<AveragedJob> average(const attribution::Attribution& attribution);
+std::optional<AveragedJob> average(const Attribution& attribution);
 
 /// Absent where the whole is 0.
 inline std::optional<double> share_of(double part, double whole) {
   return whole > 0.0 ? std::optional(part / whole) : std::nullopt;
 }
 
-inline double in_seconds(attribution::Nanoseconds time) {
+inline double in_seconds(Nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-9;
 }
 
 /// What the sections of a report are made from.
 struct AttributionView {
-  const attribution::Attribution& attribution;
+  const Attribution& attribution;
   const RenderOptions& options;
   std::optional<AveragedJob> averages;
   std::optional<DollarsPerSecond> price_per_gpu = {};
@@ -88,11 +88,11 @@ struct AttributionView {
 struct PairWait {
   Rank rank;
   Rank waited_for;
-  attribution::Nanoseconds exposed{};
-  attribution::Nanoseconds total{};
+  Nanoseconds exposed{};
+  Nanoseconds total{};
 };
 /// The pairs that are not zero, row by row of the matrix.
-std::vector<PairWait> pair_waits(const attribution::Attribution& attribution);
+std::vector<PairWait> pair_waits(const Attribution& attribution);
 
 /// Single collectives that CSV and JSON hold.
 inline constexpr std::size_t most_collectives = 1000;
@@ -117,7 +117,7 @@ struct CollectiveTime {
   double transfer = 0.0;
   double either = 0.0;  // waits below the clock error, and where partners left no recording
 
-  void add(const attribution::CollectiveWait& collective);
+  void add(const CollectiveWait& collective);
   double whole() const { return wait + transfer + either; }
   /// Absent where nothing is known to be wait or transfer.
   std::optional<double> known(double CollectiveTime::*time) const {
@@ -127,22 +127,19 @@ struct CollectiveTime {
     return known(time) ? share_of(this->*time, whole()) : std::nullopt;
   }
 };
-CollectiveTime collective_time(const attribution::CollectiveWait& collective);
+CollectiveTime collective_time(const CollectiveWait& collective);
 /// The collectives with the most waiting, at most `most_collectives`, in time order.
-std::vector<attribution::CollectiveWait> listed_collectives(
-    const attribution::Attribution& attribution);
+std::vector<CollectiveWait> listed_collectives(const Attribution& attribution);
 
 /// Of the GPU time that the averages are made of, what the straggler cost; absent without averages.
-std::optional<double> share_of_gpu_time(const AttributionView& view,
-                                        const attribution::Straggler& straggler);
+std::optional<double> share_of_gpu_time(const AttributionView& view, const Straggler& straggler);
 
 /// All of the job's, with a recording or not.
-int job_ranks(const attribution::Attribution& attribution);
+int job_ranks(const Attribution& attribution);
 
 /// Dollars that the straggler costs per hour of the job, whose ranks without a recording are taken
 /// to lose as much as the others; absent without a price.
-std::optional<double> lost_per_hour(const AttributionView& view,
-                                    const attribution::Straggler& straggler);
+std::optional<double> lost_per_hour(const AttributionView& view, const Straggler& straggler);
 
 /// The rows beyond 16 are details, left out of the short formats, and a note says so.
 Table limit_rows(Table table, const std::string& what);
@@ -156,7 +153,9 @@ struct Advice {
 };
 /// By the name that reports print; absent when the file does not know it.
 std::optional<Advice> advice_on(const std::string& cause);
-/// At most three: on the worst straggler, slow fabric and parts from 3 % of the step on.
+/// Of a step; a part other than compute that takes less is not worth an action.
+inline constexpr double least_loss_to_act_on = 0.03;
+/// At most three: on the worst straggler, slow fabric and parts from that share of the step on.
 std::vector<Advice> advice_for(const AttributionView& view);
 Section advice_section(const AttributionView& view);
 

@@ -2,14 +2,8 @@
 #include "report/attribution/attribution_report.h"
 #include "report/names.h"
 
-#include <cmath>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
-using attribution::Attribution;
-using attribution::Straggler;
 
 /// Of a double, in seconds, or of nanoseconds.
 template <class Time>
@@ -27,17 +21,7 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// Text of the cause with its largest detail: "late host (data loading)".
-std::string cause_text(const Straggler& straggler) {
-  if (straggler.cause == attribution::LateCause::undecided) {
-    return "no single cause explains 80 % of its lateness";
-  }
-  std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
-  const auto share = std::ranges::find_if(straggler.shares, [&](const auto& one) {
-    return one.cause == straggler.cause && !one.detail.empty();
-  });
-  return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
-}
+constexpr const char* undecided = "no single cause explains 80 % of its lateness";
 
 /// By the replay, as the cost and the what-if are; without one, what the others wait.
 std::string straggler_headline(const AttributionView& view, const Straggler& straggler) {
@@ -46,7 +30,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
   if (straggler.saved && job.stragglers.saved && job.efficiency) {
     const double whole = in_seconds(job.efficiency->step_time);
     const double saved = in_seconds(*job.stragglers.saved);
-    const bool rotating = straggler.level == attribution::LateUnit::rotating;
+    const bool rotating = straggler.level == LateUnit::rotating;
     return fmt::format("Without {}{}{} a step takes {} instead of {} ({} less); {}.",
                        rotating ? "changes in " : "the lateness of ",
                        straggler.unit,
@@ -54,7 +38,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                        seconds(whole - saved),
                        seconds(whole),
                        percent(saved / whole),
-                       cause_text(straggler));
+                       straggler.cause_text(undecided));
   }
   const double lost = straggler.exposed_per_step_ms * 1e-3;
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
@@ -62,7 +46,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                      seconds(lost),
                      straggler.unit,
                      step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
-                     cause_text(straggler));
+                     straggler.cause_text(undecided));
 }
 
 Part largest_loss(const AveragedJob& job) {
@@ -92,8 +76,8 @@ std::string loss_headline(const AveragedJob& job, Part part) {
   const auto& causes = job.mean.host_late_by_cause;
   const auto largest = std::ranges::max_element(causes);
   if (part == Part::host_late && *largest >= 0.5 * job.mean.part(part).mean) {
-    const auto cause = static_cast<attribution::HostCause>(largest - causes.begin());
-    most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
+    const auto cause = static_cast<HostCause>(largest - causes.begin());
+    most = fmt::format(", most of it {}", host_cause_name(cause));
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
                      capitalised(loss_name(part)),
@@ -103,11 +87,66 @@ std::string loss_headline(const AveragedJob& job, Part part) {
                      most);
 }
 
+/// Nothing is worth an action.
+bool healthy(const AttributionView& view) {
+  return view.averages && view.attribution.slow_fabric.empty() &&
+         view.averages->mean.share(largest_loss(*view.averages)) < least_loss_to_act_on;
+}
+
+/// Without the type of its result and namespaces, 48 characters at most.
+std::string short_kernel_name(std::string name) {
+  const std::size_t end = std::min(name.find_first_of("<("), name.size());
+  const std::size_t space = name.find_last_of(" :", end);
+  if (space != std::string::npos && end < name.size()) name.erase(0, space + 1);
+  return name.size() <= 48 ? name : name.substr(0, 45) + "...";
+}
+
+std::string healthy_headline(const AveragedJob& job) {
+  return fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}. ",
+                     percent(job.mean.share(Part::compute)),
+                     seconds(job.mean.step.mean),
+                     percent(least_loss_to_act_on));
+}
+
+/// Where the compute goes. Kernels of the classes named below do about one operation per byte that
+/// they move, whatever their shapes; a GPU's roofline bends at its peak over its bandwidth, for
+/// vector fp32 9.6 FLOP/B on an A100 80 GB (19.5 TFLOP/s, 2.04 TB/s: NVIDIA's datasheet).
+std::string compute_line(const Attribution& job) {
+  std::vector<std::pair<std::string, Nanoseconds>> kernels;
+  double whole = 0.0;
+  double memory_bound = 0.0;
+  for (const ClassifiedTime& one : job.classes) {
+    if (one.work_class == WorkClass::communication || one.work_class == WorkClass::copy) continue;
+    kernels.insert(kernels.end(), one.largest.begin(), one.largest.end());
+    whole += in_seconds(one.time);
+    for (const WorkClass simple : {WorkClass::normalization,
+                                   WorkClass::elementwise,
+                                   WorkClass::reduction,
+                                   WorkClass::embedding,
+                                   WorkClass::optimizer})
+      if (one.work_class == simple) memory_bound += in_seconds(one.time);
+  }
+  if (kernels.empty()) return "";
+  std::ranges::sort(kernels, std::greater<>(), &decltype(kernels)::value_type::second);
+  kernels.resize(std::min<std::size_t>(kernels.size(), 3));
+  std::string largest;
+  for (const auto& [name, time] : kernels)
+    largest += fmt::format("{}{} {}",
+                           largest.empty() ? "" : ", ",
+                           short_kernel_name(name),
+                           percent(in_seconds(time) / whole));
+  return fmt::format(
+      "Of the compute, {} is in kernels that are memory-bound by kind (element-wise, "
+      "normalization, reduction, optimizer). Largest: {}.",
+      percent(memory_bound / whole),
+      largest);
+}
+
 /// Why no rank is named; what a rank that is alone loses, only it can have caused.
 std::string no_straggler_named(const AttributionView& view) {
   const std::string& reason = view.attribution.stragglers.abstention;
   std::string loss;
-  if (view.attribution.recordings.size() == 1 && view.averages)
+  if (view.attribution.recordings.size() == 1 && view.averages && !healthy(view))
     loss = loss_headline(*view.averages, largest_loss(*view.averages)) + " ";
   return loss + "No straggler is named: " +
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
@@ -130,7 +169,7 @@ std::string waiting_share(const Attribution& attribution) {
       seconds(attribution.clocks.error));
 }
 
-std::string efficiency_line(const attribution::Efficiency& efficiency) {
+std::string efficiency_line(const Efficiency& efficiency) {
   return fmt::format("Parallel efficiency {} = load balance {} x serialization {} x transfer {}.",
                      percent(efficiency.parallel),
                      percent(efficiency.load_balance),
@@ -138,9 +177,8 @@ std::string efficiency_line(const attribution::Efficiency& efficiency) {
                      percent(efficiency.transfer));
 }
 
-std::string best_what_if(const attribution::Efficiency& efficiency) {
-  const auto best =
-      std::ranges::max_element(efficiency.what_if, {}, &attribution::Efficiency::WhatIf::saved);
+std::string best_what_if(const Efficiency& efficiency) {
+  const auto best = std::ranges::max_element(efficiency.what_if, {}, &Efficiency::WhatIf::saved);
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
   return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
                      best->change,
@@ -160,7 +198,7 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
       job_ranks(view.attribution));
 }
 
-bool lost_something(const attribution::RankRecording& recording) {
+bool lost_something(const RankRecording& recording) {
   return std::ranges::any_of(recording.losses, [](const auto& loss) { return loss.second > 0; });
 }
 }  // namespace
@@ -182,14 +220,17 @@ Verdict judge_attribution(const AttributionView& view) {
       verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
     }
     lines = {worst->sentence, cost_line(view, *worst)};
-  } else if (attribution.stragglers.finding == attribution::StragglerFinding::no_straggler) {
+  } else if (attribution.stragglers.finding == StragglerFinding::no_straggler) {
     verdict.answer = Answer::yes;
     verdict.headline = sentence(attribution.stragglers.abstention);
   } else {
     verdict.headline = no_straggler_named(view);
   }
+  if (worst == stragglers.end() && healthy(view))
+    verdict.headline = healthy_headline(*view.averages) + verdict.headline;
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
   if (view.averages) lines.push_back(step_line(*view.averages));
+  if (view.averages && healthy(view)) lines.push_back(compute_line(attribution));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));

@@ -5,11 +5,8 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
-using attribution::CollectiveWait;
 using Time = CollectiveTime;
 
 /// All collectives of one kind and of one way that NCCL said it chose.
@@ -26,7 +23,7 @@ struct KindSum {
 };
 
 std::string kind_name(const CollectiveWait& collective) {
-  return words(attribution::collective_kind_name(collective.kind));
+  return words(collective_kind_name(collective.kind));
 }
 
 std::string way_name(const CollectiveWait& collective) {
@@ -47,7 +44,7 @@ std::optional<double> longest_network_wait(const CollectiveWait& collective) {
   return longest;
 }
 
-std::vector<KindSum> sums_by_kind(const attribution::Attribution& attribution) {
+std::vector<KindSum> sums_by_kind(const Attribution& attribution) {
   std::map<std::pair<std::string, std::string>, KindSum> sums;
   for (const CollectiveWait& collective : attribution.collectives) {
     KindSum& sum = sums[{kind_name(collective), way_name(collective)}];
@@ -119,10 +116,6 @@ Table single_table(const AttributionView& view) {
   return table;
 }
 
-using attribution::Attribution;
-using attribution::ClassifiedTime;
-using attribution::RankRecording;
-
 Table excluded_table(const Attribution& attribution) {
   using Reason = std::pair<std::string, std::int64_t>;
   std::map<std::string, std::int64_t> reasons;
@@ -137,8 +130,8 @@ Table excluded_table(const Attribution& attribution) {
       "reasons");
 }
 
-Table clocks_table(const attribution::ClockReport& clocks) {
-  using Clock = attribution::ClockReport::RankClock;
+Table clocks_table(const ClockReport& clocks) {
+  using Clock = ClockReport::RankClock;
   const std::vector<ColumnOf<Clock>> columns{
       {parameter("rank", "rank"), &Clock::rank},
       {times("offset_s", "offset"), &Clock::offset},
@@ -149,7 +142,7 @@ Table clocks_table(const attribution::ClockReport& clocks) {
   return limit_rows(make_table("clock", "Clocks", clocks.ranks, columns), "ranks");
 }
 
-std::string clocks_sentence(const attribution::ClockReport& clocks) {
+std::string clocks_sentence(const ClockReport& clocks) {
   std::string text = fmt::format("Clocks: error bar of every wait {}",
                                  format_quantity(number(clocks.error), Unit::seconds));
   if (!clocks.method.empty()) text += ", " + clocks.method;
@@ -163,7 +156,7 @@ std::string clocks_sentence(const attribution::ClockReport& clocks) {
 }
 
 const char* class_name(const ClassifiedTime& one) {
-  return attribution::work_class_name(one.work_class);
+  return work_class_name(one.work_class);
 }
 
 Table classes_table(const Attribution& attribution) {
@@ -180,7 +173,7 @@ Table classes_table(const Attribution& attribution) {
 }
 
 Table largest_table(const Attribution& attribution) {
-  using Name = std::pair<std::string, attribution::Nanoseconds>;
+  using Name = std::pair<std::string, Nanoseconds>;
   const auto names = nested(attribution.classes, &ClassifiedTime::largest);
   return make_table("largest_name",
                     "Largest names; rules of your own move what is misplaced",
@@ -190,8 +183,7 @@ Table largest_table(const Attribution& attribution) {
                      {times("time_s", "time"), &Name::second}},
                     {},
                     [](const auto& row) {
-                      return std::get<0>(row.levels)->work_class !=
-                             attribution::WorkClass::unclassified;
+                      return std::get<0>(row.levels)->work_class != WorkClass::unclassified;
                     });
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::string rank_name(const AveragedLedger& ledger) {
@@ -10,8 +8,7 @@ std::string rank_name(const AveragedLedger& ledger) {
 }
 
 std::vector<const AveragedLedger*> ranks_and_mean(const AveragedJob& job) {
-  std::vector<const AveragedLedger*> result;
-  for (const AveragedLedger& rank : job.ranks) result.push_back(&rank);
+  auto result = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
   result.push_back(&job.mean);
   return result;
 }
@@ -29,10 +26,9 @@ std::optional<double> known_share(const AveragedLedger& ledger, Part part) {
 }
 
 std::vector<Line> parts_of(const AveragedLedger& ledger) {
-  std::vector<Line> lines;
-  for (const Part part : recording_parts)
-    lines.push_back({&ledger, part_name(part), ledger.known(part), known_share(ledger, part)});
-  return lines;
+  return mapped(recording_parts, [&](Part part) {
+    return Line{&ledger, part_name(part), ledger.known(part), known_share(ledger, part)};
+  });
 }
 
 Table tidy_table(const AveragedJob& job) {
@@ -106,7 +102,6 @@ Table hidden_table(const AveragedJob& job) {
 }
 
 Table steps_table(const AttributionView& view) {
-  using attribution::StepLedger;
   std::vector<ColumnOf<StepLedger>> columns{
       {parameter("step", "step"), [](const StepLedger& one) { return std::to_string(one.step); }},
       {parameter("rank", "rank"), &StepLedger::rank},
@@ -117,7 +112,7 @@ Table steps_table(const AttributionView& view) {
     columns.push_back(
         {measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds).unless_zero(),
          [part](const StepLedger& one) {
-           return attribution::known_time(part, one.part(part), one.part(Part::exposed_undivided));
+           return known_time(part, one.part(part), one.part(Part::exposed_undivided));
          }});
   }
   columns.push_back({measure("excluded", "not averaged because"), &StepLedger::excluded});
@@ -171,21 +166,18 @@ Section ledger_section(const AttributionView& view) {
       job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
       job.steps == 1 ? "1 step" : fmt::format("{} steps", job.steps),
       view.attribution.step_choice.source));
-  section.tables = {parts_table(view),
-                    job.ranks.size() > 1 ? rank_table(view) : Table{},
-                    breakdown("compute",
-                              "Compute, by class",
-                              job,
-                              job.mean.compute_by_class,
-                              attribution::work_class_name),
-                    breakdown("host_late",
-                              "Host late, by what the host did",
-                              job,
-                              job.mean.host_late_by_cause,
-                              attribution::host_cause_name),
-                    hidden_table(job),
-                    tidy_table(job),
-                    steps_table(view)};
+  section.tables = {
+      parts_table(view),
+      job.ranks.size() > 1 ? rank_table(view) : Table{},
+      breakdown("compute", "Compute, by class", job, job.mean.compute_by_class, work_class_name),
+      breakdown("host_late",
+                "Host late, by what the host did",
+                job,
+                job.mean.host_late_by_cause,
+                host_cause_name),
+      hidden_table(job),
+      tidy_table(job),
+      steps_table(view)};
   return section;
 }
 }  // namespace scaleworth::report

@@ -5,19 +5,13 @@
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
-using attribution::Straggler;
-using attribution::StragglerReport;
 
 /// Of matrices with more ranks the largest entries are listed.
 constexpr std::size_t most_matrix_ranks = 16;
 
 std::string recurrence_sentence(const StragglerReport& report) {
-  using attribution::LateUnit;
-  using attribution::Recurrence;
   const LateUnit level = report.stragglers.front().level;
   if (level == LateUnit::rotating || report.recurrence == Recurrence::rotating)
     return "Who is late changes from step to step: look at what varies (input lengths, noise on "
@@ -25,14 +19,14 @@ std::string recurrence_sentence(const StragglerReport& report) {
   if (report.recurrence == Recurrence::too_few)
     return "Too few steps to know whether it is always the same rank.";
   return fmt::format("The same {} is late in most steps: look at {}.",
-                     attribution::late_unit_name(level),
+                     late_unit_name(level),
                      level == LateUnit::stage  ? "how the model is cut into stages"
                      : level == LateUnit::host ? "what its GPUs share: power, cooling, other jobs"
                                                : "that GPU, its host and its share of the work");
 }
 
 Table shares_table(const StragglerReport& report) {
-  using Share = attribution::CauseShare;
+  using Share = CauseShare;
   const auto part = [](const Straggler& straggler, const Share& share) {
     double whole = 0.0;
     for (const Share& one : straggler.shares) whole += in_seconds(one.time);
@@ -44,14 +38,14 @@ Table shares_table(const StragglerReport& report) {
                  nested(report.stragglers, &Straggler::shares),
                  {{parameter("rank", "rank"), &Straggler::rank},
                   {parameter("cause", "cause"),
-                   [](const Share& share) { return attribution::late_cause_name(share.cause); }},
+                   [](const Share& share) { return late_cause_name(share.cause); }},
                   {parameter("what", "detail"), &Share::detail},
                   {measure("time_s", "time", Unit::seconds), &Share::time},
                   {measure("share", "of the excess", Unit::percent), part}}),
       "causes");
 }
 
-Table matrix_table(const attribution::Attribution& job) {
+Table matrix_table(const Attribution& job) {
   const auto& exposed = job.stragglers.exposed;
   std::vector<std::size_t> ranks(exposed.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
@@ -75,7 +69,7 @@ Table matrix_table(const attribution::Attribution& job) {
 }
 
 /// The matrix entry by entry, the largest first, for programs and for many ranks.
-Table entries_table(const attribution::Attribution& job) {
+Table entries_table(const Attribution& job) {
   std::vector<PairWait> entries = pair_waits(job);
   std::ranges::stable_sort(entries, std::ranges::greater{}, &PairWait::exposed);
   const bool few = job.stragglers.total.size() <= most_matrix_ranks;
@@ -91,8 +85,6 @@ Table entries_table(const attribution::Attribution& job) {
                  [few](const PairWait&) { return few; }),
       "pairs");
 }
-
-using attribution::Efficiency;
 
 /// Replays that miss the measurement by more than this are printed with a warning.
 constexpr double uncertain_replay = 0.05;
@@ -121,7 +113,7 @@ Table path_table(const Efficiency& efficiency) {
       "entries");
 }
 
-Table useful_table(const attribution::Attribution& job) {
+Table useful_table(const Attribution& job) {
   const Efficiency& efficiency = *job.efficiency;
   using Useful = std::pair<Rank, double>;  // in seconds
   std::vector<Useful> useful;
@@ -149,8 +141,8 @@ Table factors_table(const Efficiency& efficiency) {
       {"parallel efficiency", efficiency.parallel, "GPUs do not compute all the time"},
       {"load balance", efficiency.load_balance, "some ranks compute longer than others"},
       {"x serialization", efficiency.serialization, "ranks hold each other up, or their host does"},
-      {"- of it host", efficiency.host, "hosts launch late"},
-      {"- of it dependency",
+      {"of it host", efficiency.host, "hosts launch late"},
+      {"of it dependency",
        efficiency.dependency,
        "work waits for other work, across ranks and streams"},
       {"x transfer", efficiency.transfer, "the interconnect takes time that nothing hides"}};
@@ -186,7 +178,7 @@ Table straggler_table(const AttributionView& view) {
            {measure("steps", "worst in steps", Unit::count), &Straggler::steps},
            {measure("significant", "beyond clock error"), &Straggler::significant},
            {measure("cause", "cause"),
-            [](const Straggler& one) { return attribution::late_cause_name(one.cause); }}},
+            [](const Straggler& one) { return late_cause_name(one.cause); }}},
           {"Saves alone: of the step, in a replay in which it is not late; the share of the GPUs' "
            "time is its part of what all save together. Lost per step: exposed wait of the average "
            "waiting rank. GPU-hours are of the recorded steps, dollars of an hour of the job."}),

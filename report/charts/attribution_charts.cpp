@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 #include "report/charts/chart_grammar.h"
-#include "report/charts/charts.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -36,8 +32,7 @@ Json rank_axis(const std::string& field, const std::string& title) {
 
 /// Ranks to draw: all, or those with the least and the most waiting when there are too many.
 std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
-  std::vector<const AveragedLedger*> ranks;
-  for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);
+  auto ranks = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
   if (ranks.size() <= most_bars) return ranks;
   std::ranges::stable_sort(
       ranks, {}, [](const auto* rank) { return rank->part(Part::exposed_wait).mean; });
@@ -48,10 +43,7 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
 
 Chart ledger_chart(const AttributionView& view) {
   Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
-  if (!view.averages) {
-    chart.missing = "No bars: no step was found.";
-    return chart;
-  }
+  if (!view.averages) return chart.without("No bars: no step was found.");
   StackedBars bars;
   for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
     const std::string bar = fmt::format("rank {}", rank->rank->index);
@@ -82,7 +74,7 @@ Chart ledger_chart(const AttributionView& view) {
 }
 
 /// The ranks of a large matrix that take part in most of the waiting, in order.
-std::vector<std::size_t> drawn_cells(const attribution::StragglerReport& report) {
+std::vector<std::size_t> drawn_cells(const StragglerReport& report) {
   const std::size_t ranks = report.exposed.size();
   std::vector<std::int64_t> weights(ranks);
   for (const auto& row : report.exposed) {
@@ -113,10 +105,7 @@ Chart matrix_chart(const AttributionView& view) {
                       {"time", time}});
     }
   }
-  if (!any) {
-    chart.missing = "No picture: no exposed waiting is charged to a rank.";
-    return chart;
-  }
+  if (!any) return chart.without("No picture: no exposed waiting is charged to a rank.");
   Json y = rank_axis("waits", "rank that waits");
   Json x = rank_axis("for", "rank that is waited for");
   x["axis"] = {{"labelAngle", 0}};
@@ -149,10 +138,7 @@ Chart timeline_chart(const AttributionView& view) {
     const double length = in_seconds(ledger.end - ledger.start) * 1e3;
     lengths[ledger.step][ledger.rank.index] = length;
   }
-  if (lengths.size() < 2) {
-    chart.missing = "No picture: it takes two steps.";
-    return chart;
-  }
+  if (lengths.size() < 2) return chart.without("No picture: it takes two steps.");
   const bool lines = view.averages && view.averages->ranks.size() <= most_lines;
   std::vector<Json> rows;
   for (const auto& [step, by_rank] : lengths) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::report {

@@ -2,13 +2,9 @@
 /// Vega-Lite layers, axes, marks.
 #pragma once
 
-#include "report/json_values.h"
+#include "report/charts/charts.h"
 #include "src/core/estimate.h"
 #include "src/model/analysis.h"
-
-#include <functional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::report {
 // Pieces of Vega-Lite grammar that several charts share. Colours are names of CSS variables of the

@@ -2,13 +2,25 @@
 /// Charts as Vega-Lite specifications: data and grammar, no drawing.
 #pragma once
 
-#include "report/json_values.h"
 #include "report/render_options.h"
+#include "src/core/units.h"
 
-#include <string>
-#include <vector>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
 
 namespace scaleworth::report {
+using Json = nlohmann::ordered_json;
+
+/// Base units, null for what is not finite.
+inline Json json_value(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+template <int S, int B, int F, int D>
+Json json_value(Quantity<S, B, F, D> quantity) {
+  return json_value(quantity.value());
+}
+
 struct Chart {
   std::string id;
   std::string section;           // whose tables it stands beside
@@ -16,6 +28,11 @@ struct Chart {
   std::string how_to_read = {};  // axes and marks in one or two sentences
   Json spec = nullptr;           // null: no picture, `missing` says why
   std::string missing = {};
+
+  Chart without(std::string why) {
+    missing = std::move(why);
+    return *this;
+  }
 };
 
 /// Soft roofs, ceilings of the memory levels, measured ladder, placed matrix products.

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
-#include "report/charts/charts.h"
 #include "report/names.h"
 #include "report/table.h"
 #include "src/model/collectives.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -290,10 +286,8 @@ Chart collectives_chart(const Analysis& analysis) {
   Chart chart{"busbw", "collectives", "Bus bandwidth by message size"};
   const auto shown = of_most_ranks(
       analysis.collectives, [](const CollectiveResult& result) { return !result.points.empty(); });
-  if (shown.empty()) {
-    chart.missing = "No bandwidth curves: no collective was measured in this run.";
-    return chart;
-  }
+  if (shown.empty())
+    return chart.without("No bandwidth curves: no collective was measured in this run.");
   const auto named =
       std::ranges::find(shown, "all_reduce", [](const auto* one) { return one->collective; });
   chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
@@ -332,10 +326,8 @@ Chart collectives_chart(const Analysis& analysis) {
 Chart nccl_chart(const Analysis& analysis) {
   Chart chart{"nccl", "collectives", "NCCL's ways by message size"};
   const Shown shown = with_lines(analysis.algorithms);
-  if (shown.empty()) {
-    chart.missing = "No curves of NCCL's ways: it let none be forced, or ranks shared a GPU.";
-    return chart;
-  }
+  if (shown.empty())
+    return chart.without("No curves of NCCL's ways: it let none be forced, or ranks shared a GPU.");
   const AlgorithmResult& first = *shown.front();
   if (!first.regimes.empty()) chart.title = title_of(first);
   chart.how_to_read = fmt::format(

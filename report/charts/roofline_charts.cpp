@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
-#include "report/charts/charts.h"
 #include "report/names.h"
 #include "report/quantity.h"
 #include "report/run/run_report.h"
 
-#include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -138,8 +134,7 @@ Json point_layers(const RooflineResult& roofline) {
 
 Json roofline_spec(const RooflineResult& roofline) {
   const Range range = intensities(roofline);
-  std::vector<std::string> precisions;
-  for (const auto& roof : roofline.soft_roofs) precisions.push_back(roof.precision);
+  const auto precisions = mapped(roofline.soft_roofs, &SoftRoof::precision);
   // Room above the peak for points that beat it.
   const double lowest = std::min(range_of(roof_rows(roofline, range, true), "rate").low,
                                  range_of(level_rows(roofline, range, true), "rate").low) /
@@ -287,10 +282,8 @@ Chart roofline_chart(const Analysis& analysis) {
 Chart gpu_roofline_chart(const GpuResult& gpu) {
   Chart chart = chart_of(shown_roofline(gpu), "gpus");
   chart.id = fmt::format("roofline-gpu-{}", gpu.identity.ordinal);
-  if (chart.spec.is_null()) {
-    chart.missing = "No roofline: memory or products were not measured on this GPU.";
-    return chart;
-  }
+  if (chart.spec.is_null())
+    return chart.without("No roofline: memory or products were not measured on this GPU.");
   chart.title = fmt::format("GPU {}: {}", gpu.identity.ordinal, chart.title);
   chart.how_to_read +=
       " Formats without a ladder have the roof of their fastest product and the memory's read "

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
-#include "report/charts/charts.h"
 #include "report/decision/decision_report.h"
 #include "report/names.h"
 #include "src/model/cost.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 using namespace model;
 
 const ScalingResult* strong_result(const Analysis& analysis) {
-  const auto found = std::ranges::find_if(analysis.scaling, [](const auto& result) {
+  return find_in(analysis.scaling, true, [](const auto& result) {
     return result.mode == "strong" && !result.rows.empty();
   });
-  return found == analysis.scaling.end() ? nullptr : &*found;
 }
 
 int largest_drawn(int most, const CurveLayers& layers) {
@@ -104,9 +99,6 @@ constexpr const char* fitted_law = "fitted law";
 constexpr const char* given = "given coefficients";
 constexpr const char* within = "within the measured counts";
 
-using decide::Decision;
-using decide::DecisionRow;
-
 /// The law's points as far as the rows reach twice: what lies beyond says little.
 std::vector<CurvePoint> drawn_curve(const Decision& decision) {
   std::vector<CurvePoint> points;
@@ -185,12 +177,11 @@ Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   const Decision& decision = view.decision;
   const int last = largest_drawn(decision.rows.back().count, layers);
   Json x = rank_channel(last);
-  x["title"] = decision.axis == decide::Axis::load ? "load" : "count";
+  x["title"] = decision.axis == Axis::load ? "load" : "count";
   const std::vector<std::string> names = series_names(layers);
-  std::vector<std::string> colours;
-  for (const std::string& name : names) {
-    colours.push_back(css(name == measured ? "ink" : name == ideal ? "muted" : "series-1"));
-  }
+  const auto colours = mapped(names, [](const std::string& name) {
+    return css(name == measured ? "ink" : name == ideal ? "muted" : "series-1");
+  });
   return layered_spec(height,
                       x,
                       y,
@@ -213,7 +204,7 @@ Chart speeds_chart(const DecideView& view) {
   const Decision& decision = view.decision;
   Chart chart{"speedup", "counts", "Speed-up against the count"};
   const DecisionRow& last = decision.rows.back();
-  if (decision.axis != decide::Axis::load) {
+  if (decision.axis != Axis::load) {
     chart.title =
         fmt::format("{} are {:.3g} times as fast as the baseline, where {:.3g} would be ideal",
                     last.count,
@@ -227,7 +218,7 @@ Chart speeds_chart(const DecideView& view) {
   add_curve(layers.curve, drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
     return transform_decreasing(at.step, [&](Seconds time) { return baseline / time; });
   });
-  if (decision.axis != decide::Axis::load) add_ideal(layers, decision);
+  if (decision.axis != Axis::load) add_ideal(layers, decision);
   chart.spec = layered(view, layers, doubling_channel("value", "speed-up", speedup_axis));
   chart.how_to_read =
       "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "
@@ -241,10 +232,8 @@ Chart money_chart(const DecideView& view) {
   const Decision& decision = view.decision;
   const std::string& currency = view.options.currency;
   Chart chart{"cost", "counts", "Cost of the same work against the count"};
-  if (!decision.choice) {
-    chart.missing = fmt::format("No costs: give --price in {} per rank and hour.", currency);
-    return chart;
-  }
+  if (!decision.choice)
+    return chart.without(fmt::format("No costs: give --price in {} per rank and hour.", currency));
   const double scale = million_work_scale(decision).value_or(1.0);
   const std::string title =
       fmt::format("{} ({})", scale == 1.0 ? "cost" : "cost of 10^6 work", currency);
@@ -284,10 +273,8 @@ std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
 Chart parts_chart(const DecideView& view) {
   Chart chart{"parts-chart", "counts", "What the ranks' time is spent on"};
   const auto rows = barred_rows(view.decision);
-  if (rows.empty()) {
-    chart.missing = "No parts: add compute_s, comm_s and idle_s to the table.";
-    return chart;
-  }
+  if (rows.empty())
+    return chart.without("No parts: add compute_s, comm_s and idle_s to the table.");
   double longest = 0.0;
   for (const DecisionRow* row : rows) {
     longest = std::max(longest, row->count * row->same_work.value.value());
@@ -336,10 +323,8 @@ Chart parts_chart(const DecideView& view) {
 Chart speedup_chart(const Analysis& analysis) {
   Chart chart{"speedup", "decide", "Speed-up by rank count"};
   const ScalingResult* strong = strong_result(analysis);
-  if (!strong) {
-    chart.missing = "No scaling curve: strong scaling was not measured in this run.";
-    return chart;
-  }
+  if (!strong)
+    return chart.without("No scaling curve: strong scaling was not measured in this run.");
   const auto& last = strong->rows.back();
   if (last.speedup) {
     chart.title = fmt::format("{} give a speed-up of {}, where {} would be ideal",
@@ -383,15 +368,11 @@ Chart speedup_chart(const Analysis& analysis) {
 Chart cost_chart(const Analysis& analysis) {
   Chart chart{"cost", "decide", "Cost per token by rank count"};
   const ScalingResult* strong = strong_result(analysis);
-  if (!analysis.assumptions.price_per_rank) {
-    chart.missing =
-        "No cost curve: no price was given. Write the report again with --price USD_PER_RANK_HOUR.";
-    return chart;
-  }
-  if (!strong) {
-    chart.missing = "No cost curve: strong scaling was not measured in this run.";
-    return chart;
-  }
+  if (!analysis.assumptions.price_per_rank)
+    return chart.without(
+        "No cost curve: no price was given. Write the report again with --price "
+        "USD_PER_RANK_HOUR.");
+  if (!strong) return chart.without("No cost curve: strong scaling was not measured in this run.");
   const auto law = std::ranges::find_if(
       strong->laws, [](const ScalingLaw& one) { return one.cost_optimal.has_value(); });
   if (law != strong->laws.end()) {
@@ -424,10 +405,8 @@ Chart cost_chart(const Analysis& analysis) {
 Chart steps_chart(const Analysis& analysis) {
   Chart chart{"steps", "training", "Where each rank's step goes"};
   auto rows = bar_rows(analysis.scaling);
-  if (rows.empty()) {
-    chart.missing = "No step bars: no training step was attributed in this run.";
-    return chart;
-  }
+  if (rows.empty())
+    return chart.without("No step bars: no training step was attributed in this run.");
   for (const ScalingResult& result : analysis.scaling) {
     if (result.mode == "strong" && !result.rows.empty()) {
       chart.title = steps_title(result.rows.back());

@@ -3,21 +3,13 @@
 #include "report/names.h"
 #include "src/model/decision/scaling_table.h"
 
-#include <algorithm>
 #include <chrono>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
-using decide::Cause;
-using decide::CauseLoss;
-using decide::Gap;
-using decide::Knee;
 
 const CauseLoss* loss_of(const Gap& gap, Cause cause) {
-  const auto found = std::ranges::find(gap.losses, cause, &CauseLoss::cause);
-  return found == gap.losses.end() ? nullptr : &*found;
+  return find_in(gap.losses, cause, &CauseLoss::cause);
 }
 
 Table gaps_by_cause(const std::string& id, const std::string& title, const std::vector<Gap>& gaps) {
@@ -27,7 +19,7 @@ Table gaps_by_cause(const std::string& id, const std::string& title, const std::
     const auto cause = static_cast<Cause>(i);
     const auto has_cause = [&](const Gap& gap) { return loss_of(gap, cause) != nullptr; };
     if (std::ranges::none_of(gaps, has_cause)) continue;
-    const std::string name = decide::cause_name(cause);
+    const std::string name = cause_name(cause);
     columns.push_back({share("gap_share_" + name, name), [=](const Gap& gap) {
                          const CauseLoss* loss = loss_of(gap, cause);
                          return loss ? Number{loss->share, loss->spread, 0} : number(0.0);
@@ -57,7 +49,7 @@ Table factor_gap_table(const DecideView& view) {
 }
 
 Table fits_table(const DecideView& view) {
-  using Reading = decide::LawReading;
+  using Reading = LawReading;
   const auto& spread = view.decision.diagnosis.spread;
   if (!spread || !(spread->missing > 0.0)) return {};
   const auto part = [&](double Reading::*folds) {
@@ -94,7 +86,7 @@ Table fits_table(const DecideView& view) {
 /// Count, position and range of a knee; the ids are "knee_count", "knee_low" ....
 template <class T, class KneeOf>
 void add_knee(std::vector<ColumnOf<T>>& columns,
-              const decide::KneeSet& set,
+              const KneeSet& set,
               const std::string& id,
               const std::string& position,
               KneeOf knee_of) {
@@ -112,14 +104,13 @@ void add_knee(std::vector<ColumnOf<T>>& columns,
 }
 
 Table remedies_table(const DecideView& view) {
-  using decide::Remedy;
   const auto& remedies = view.decision.diagnosis.remedies;
   if (remedies.empty()) return {};
   const Knee& before = remedies.front().before;
-  const bool cost = before.kind == decide::KneeKind::cost;
+  const bool cost = before.kind == KneeKind::cost;
   std::vector<ColumnOf<Remedy>> columns{
       {parameter("parameter", "change"),
-       [](const Remedy& remedy) { return decide::remedy_change(remedy.cause); }}};
+       [](const Remedy& remedy) { return remedy_change(remedy.cause); }}};
   add_knee(columns, view.decision.knees, "remedy", "_at", &Remedy::after);
   columns.push_back({share("remedy_saves", cost ? "saves of the cost" : "saves of the time at it"),
                      &Remedy::saved});
@@ -134,7 +125,7 @@ Table remedies_table(const DecideView& view) {
       columns);
 }
 
-std::vector<std::string> knee_notes(const decide::KneeSet& set) {
+std::vector<std::string> knee_notes(const KneeSet& set) {
   const bool open = std::ranges::any_of(set.knees, [](const Knee& knee) { return !knee.high; });
   std::vector<std::string> notes{
       fmt::format("Knees {}{}.", set.basis, open ? "; n/a: no upper end" : "")};
@@ -146,7 +137,7 @@ std::vector<std::string> knee_notes(const decide::KneeSet& set) {
                     set.request.largest.value_or(1)));
   }
   if (set.kneedle.empty()) return notes;
-  const auto compared = [](const decide::KneedleReading& reading) {
+  const auto compared = [](const KneedleReading& reading) {
     const std::string knee = reading.knee ? fmt::format("{}", *reading.knee) : "none";
     return fmt::format("{} over {} to {}", knee, reading.from, reading.to);
   };
@@ -156,9 +147,9 @@ std::vector<std::string> knee_notes(const decide::KneeSet& set) {
 }
 
 Table knees_table(const DecideView& view) {
-  const decide::KneeSet& set = view.decision.knees;
+  const KneeSet& set = view.decision.knees;
   std::vector<ColumnOf<Knee>> columns{{parameter("parameter", "definition"), [&](const Knee& knee) {
-                                         return decide::knee_name(knee.kind, set.request);
+                                         return knee_name(knee.kind, set.request);
                                        }}};
   add_knee(columns, set, "knee", "_position", std::identity{});
   return make_table(
@@ -166,7 +157,7 @@ Table knees_table(const DecideView& view) {
 }
 
 Table losses_table(const DecideView& view) {
-  using Loss = decide::RowLoss;
+  using Loss = RowLoss;
   std::vector<ColumnOf<Loss>> columns{
       {count_parameter(), &Loss::count},
       {measure("lost_speedup", "lost speed-up").with_decimals(3), &Loss::missing}};
@@ -186,8 +177,6 @@ Table losses_table(const DecideView& view) {
 }
 
 Table factors_table(const DecideView& view) {
-  using attribution::Efficiency;
-  using decide::LedgerFacts;
   const auto useful_s = [](const Efficiency& one) {
     double sum = 0.0;
     for (const auto& time : one.useful) sum += std::chrono::duration<double>(time).count();
@@ -221,7 +210,6 @@ std::vector<Table> knee_tables(const DecideView& view) {
 }
 
 std::vector<Table> cause_tables(const DecideView& view) {
-  using decide::PartGrowth;
   std::vector<Table> tables{losses_table(view), factor_gap_table(view)};
   if (!view.options.details) return tables;
   tables.push_back(factors_table(view));

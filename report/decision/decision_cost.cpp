@@ -2,19 +2,14 @@
 #include "report/decision/decision_report.h"
 #include "report/names.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
-using decide::DecisionRow;
 
 constexpr double grams_per_kilogram = 1000.0;
 constexpr double million = 1e6;
 
 bool any_energy(const DecideView& view) {
-  return decide::any_has(view.decision.rows, &DecisionRow::energy);
+  return any_has(view.decision.rows, &DecisionRow::energy);
 }
 
 /// Whether any row's energy is metered, or else rated.
@@ -45,16 +40,15 @@ Cell grams_per_million(const DecisionRow& row) {
 }
 
 std::string terms_note(const DecideView& view) {
-  const model::PowerTerms& power = view.decision.request.metrics.power;
+  const PowerTerms& power = view.decision.request.metrics.power;
   std::string text;
   if (any_energy(view, false)) {
     text = fmt::format(
         "Rated: {:g} W per rank that computes and {:g} % of it while it waits, which it does {}. ",
         power.watts_per_rank.value_or(0.0),
         100.0 * power.waiting_power,
-        decide::any_has(
-            view.decision.rows,
-            [](const DecisionRow& row) { return row.parts_s[index_of(PartGroup::compute)]; })
+        any_has(view.decision.rows,
+                [](const DecisionRow& row) { return row.parts_s[index_of(PartGroup::compute)]; })
             ? "outside the compute part"
             : "for 1 - efficiency of the time");
   }
@@ -80,7 +74,7 @@ std::string energy_line(const DecideView& view) {
     if (own && (!lowest || *own < *joules(*lowest))) lowest = &row;
   }
   if (!lowest) return "";
-  const bool all = decide::all_have(view.decision.rows, joules);
+  const bool all = all_have(view.decision.rows, joules);
   const int chosen = view.decision.rubric.chosen.value_or(view.decision.named.fastest);
   const std::string line =
       fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen), by_unit));
@@ -99,25 +93,25 @@ std::string energy_line(const DecideView& view) {
 
 constexpr std::size_t most_columns = 6;
 
-std::string checkpoint_terms(const model::Preemption& at) {
+std::string checkpoint_terms(const Preemption& at) {
   return fmt::format(
       "checkpoint {:g} s, restart {:g} s", at.checkpoint.value(), at.restart.value());
 }
 
 /// "a failure in 50.7 thousand rank-hours"; empty without failures.
-std::string failure_terms(const model::Preemption& at) {
+std::string failure_terms(const Preemption& at) {
   if (!(at.failures_per_hour > 0.0)) return "";
   const double hours = 1.0 / at.failures_per_hour;
   return fmt::format("a failure in {:.3g}{} rank-hours{}",
                      hours < 1e3 ? hours : 1e-3 * hours,
                      hours < 1e3 ? "" : " thousand",
-                     at.failures_per_hour == model::published_failures_per_hour
+                     at.failures_per_hour == published_failures_per_hour
                          ? " (per GPU, 419 in 54 days on 16,384 GPUs: Llama 3 405B, arXiv "
                            "2407.21783, table 5)"
                          : "");
 }
 
-std::string interruption_terms(const model::Preemption& at) {
+std::string interruption_terms(const Preemption& at) {
   const std::string failures = failure_terms(at);
   return fmt::format(
       "{:g} reclaims per instance and hour, {} per instance{}; {}, {:g} s until there are new "
@@ -134,14 +128,14 @@ std::string interruption_terms(const model::Preemption& at) {
 struct TermsWords {
   const std::string& currency;
 
-  std::string operator()(const decide::PricePart& terms) const {
+  std::string operator()(const PricePart& terms) const {
     return used(fmt::format("{:g} % of the price", 100.0 * terms.part), terms.utilisation);
   }
-  std::string operator()(const decide::ListPrice& terms) const {
+  std::string operator()(const ListPrice& terms) const {
     return used(fmt::format("{:g} {} per rank-hour", per_hour(terms.per_rank), currency),
                 terms.utilisation);
   }
-  std::string operator()(const model::OwnedTerms& terms) const {
+  std::string operator()(const OwnedTerms& terms) const {
     return fmt::format(
         "bought for {0:g} {9}, sold for {1:g} after {2:g} years, {3:g} % a year; {4:g} kW at PUE "
         "{5:g} and {6:g} {9} per kWh; {7:g} {9} a year to run; used {8:g} % of the hours",
@@ -156,7 +150,7 @@ struct TermsWords {
         100.0 * terms.utilisation,
         currency);
   }
-  std::string operator()(const decide::SpotTerms& terms) const {
+  std::string operator()(const SpotTerms& terms) const {
     return fmt::format("{:g} {} per rank-hour; {}; costs are expected ones",
                        per_hour(terms.price_per_rank),
                        currency,
@@ -172,7 +166,7 @@ struct TermsWords {
 };
 
 Table regimes_table(const DecideView& view) {
-  using Result = decide::RegimeResult;
+  using Result = RegimeResult;
   const auto& rows = view.decision.rows;
   const auto cost_at = [&](const Result& result, std::optional<int> count) {
     if (!count) return std::optional<Dollars>();
@@ -187,7 +181,7 @@ Table regimes_table(const DecideView& view) {
       {dollars("price_per_used_hour_usd", "used rank-hour"),
        [](const Result& one) { return per_hour(one.per_rank); }},
       {measure("cheapest", "cheapest count", Unit::count),
-       path(&Result::choice, &model::CostChoice::cheapest)},
+       path(&Result::choice, &CostChoice::cheapest)},
       {dollars("cheapest_usd", "its cost"), [&](const Result& one) {
          return one.choice ? cost_at(one, one.choice->cheapest) : std::nullopt;
        }}};
@@ -204,11 +198,9 @@ Table regimes_table(const DecideView& view) {
         {dollars(fmt::format("cost_at_{}_usd", rows[i].count), fmt::format("at {}", rows[i].count)),
          [i](const Result& one) { return one.costs[i]; }});
   }
-  std::vector<std::string> notes;
-  for (const Result& one : view.decision.regimes) {
-    notes.push_back(
-        fmt::format("{}: {}.", one.regime.name, regime_terms(one.regime, view.options.currency)));
-  }
+  std::vector<std::string> notes = mapped(view.decision.regimes, [&](const Result& one) {
+    return one.regime.name + ": " + regime_terms(one.regime, view.options.currency) + ".";
+  });
   return make_table("regime",
                     "The same work under several ways to pay",
                     view.decision.regimes,
@@ -221,9 +213,9 @@ Table bill_table(const DecideView& view) {
   if (!decision.request.bill) return {};
   const auto line = [&](auto amount) {
     return [&decision, amount](const DecisionRow& row) {
-      model::BillTerms terms = *decision.request.bill;
+      BillTerms terms = *decision.request.bill;
       terms.per_rank = terms.per_rank * row.price_factor;
-      return std::invoke(amount, model::bill_lines(terms, row.count, row.wall().value));
+      return std::invoke(amount, bill_lines(terms, row.count, row.wall().value));
     };
   };
   const auto dollars = [](const char* id, const char* header) {
@@ -231,12 +223,12 @@ Table bill_table(const DecideView& view) {
   };
   const std::vector<ColumnOf<DecisionRow>> columns{
       {count_parameter(), &DecisionRow::count},
-      {dollars("ranks_usd", "ranks"), line(&model::BillLines::ranks)},
-      {dollars("fixed_usd", "per hour"), line(&model::BillLines::fixed)},
-      {dollars("storage_usd", "storage"), line(&model::BillLines::storage)},
-      {dollars("egress_usd", "egress"), line(&model::BillLines::egress)},
-      {dollars("waiting_usd", "waiting, no bill"), line(&model::BillLines::waiting)},
-      {dollars("total_usd", "cost"), line(&model::BillLines::total)}};
+      {dollars("ranks_usd", "ranks"), line(&BillLines::ranks)},
+      {dollars("fixed_usd", "per hour"), line(&BillLines::fixed)},
+      {dollars("storage_usd", "storage"), line(&BillLines::storage)},
+      {dollars("egress_usd", "egress"), line(&BillLines::egress)},
+      {dollars("waiting_usd", "waiting, no bill"), line(&BillLines::waiting)},
+      {dollars("total_usd", "cost"), line(&BillLines::total)}};
   return limit_rows(make_table("bill", "What the cost consists of", decision.shown, columns));
 }
 
@@ -246,8 +238,7 @@ std::string waiting_line(const DecideView& view) {
   const std::string& currency = view.options.currency;
   if (!decision.request.bill || !(decision.request.bill->value_of_time.value() > 0.0)) return "";
   const int count = decision.rubric.chosen.value_or(decision.named.fastest);
-  const auto lines =
-      model::bill_lines(*decision.request.bill, count, decision.row(count).wall().value);
+  const auto lines = bill_lines(*decision.request.bill, count, decision.row(count).wall().value);
   return fmt::format(
       "Waiting is valued at {:g} {} per hour: {} of the {} at {}. It acts exactly like a fixed "
       "price per hour, but is no bill, and a budget leaves it out.",
@@ -262,15 +253,15 @@ Table sensitivity_table(const DecideView& view) {
   const auto& decision = view.decision;
   if (!decision.choice) return {};
   // An input and the count that is the cheapest at its value.
-  using Cheapest = std::pair<const decide::Sensitivity*, std::optional<int>>;
+  using Cheapest = std::pair<const Sensitivity*, std::optional<int>>;
   std::vector<Cheapest> inputs;
   for (const auto& one : decision.sensitivities)
     inputs.emplace_back(&one, decision.choice->cheapest);
   for (const auto& one : decision.spot_sensitivities) {
     inputs.emplace_back(&one, decision.spot ? decision.spot->cheapest : std::nullopt);
   }
-  const auto bound = [](std::optional<double> decide::Sensitivity::*end, const char* open) {
-    return [=](const decide::Sensitivity& input) -> std::string {
+  const auto bound = [](std::optional<double> Sensitivity::*end, const char* open) {
+    return [=](const Sensitivity& input) -> std::string {
       if (!input.low && !input.high) return "any";
       return input.*end ? fmt::format("{:.4g}", *(input.*end)) : open;
     };
@@ -282,38 +273,38 @@ Table sensitivity_table(const DecideView& view) {
       "sensitivity",
       "What the cheapest count hangs on",
       inputs,
-      {{parameter("input", "input"), of([](const decide::Sensitivity& one) {
+      {{parameter("input", "input"), of([](const Sensitivity& one) {
           return one.unit.empty() ? one.name : fmt::format("{} ({})", one.name, one.unit);
         })},
        {measure("input_value", "value"),
-        of([](const decide::Sensitivity& one) { return fmt::format("{:.4g}", one.value); })},
+        of([](const Sensitivity& one) { return fmt::format("{:.4g}", one.value); })},
        {measure("stays_at", "the cheapest stays", Unit::count), &Cheapest::second},
-       {measure("stays_from", "from"), of(bound(&decide::Sensitivity::low, "0"))},
-       {measure("stays_to", "to"), of(bound(&decide::Sensitivity::high, "no end"))},
+       {measure("stays_from", "from"), of(bound(&Sensitivity::low, "0"))},
+       {measure("stays_to", "to"), of(bound(&Sensitivity::high, "no end"))},
        {measure("elasticity", "least cost per input, % per %").with_decimals(3),
-        of(&decide::Sensitivity::elasticity)}},
+        of(&Sensitivity::elasticity)}},
       {fmt::format("One input at a time, looked for between 1/{0:g} and {0:g} times its value.{1}",
-                   decide::sensitivity_reach,
+                   sensitivity_reach,
                    decision.choice->price_cancels
                        ? " Nothing is paid per hour of wall clock, so that the price per rank "
                          "cancels: the cheapest count does not depend on it at all."
                        : "")});
 }
 
-const model::SpotCount& at_count(const DecideView& view, int count) {
-  return *std::ranges::find(view.decision.spot->counts, count, &model::SpotCount::ranks);
+const SpotCount& at_count(const DecideView& view, int count) {
+  return *std::ranges::find(view.decision.spot->counts, count, &SpotCount::ranks);
 }
 
-std::string expected(const DecideView& view, const model::SpotCount& at) {
+std::string expected(const DecideView& view, const SpotCount& at) {
   return fmt::format("expected {} and {:.3f} h",
                      decision_money(*at.cost, view.options.currency),
                      hours(at.plan->expected));
 }
 
 std::string in_time_line(const DecideView& view) {
-  const model::SpotChoice& spot = *view.decision.spot;
+  const SpotChoice& spot = *view.decision.spot;
   const double wanted = 100.0 * view.decision.request.rubric.deadline_probability;
-  const auto chance = [](const model::SpotCount& at) {
+  const auto chance = [](const SpotCount& at) {
     return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
   };
   if (!spot.cheapest_in_time) {
@@ -348,8 +339,6 @@ std::string spot_line(const DecideView& view) {
 }
 
 Table spot_table(const DecideView& view) {
-  using model::SpotCount;
-  using model::SpotPlan;
   if (!view.decision.spot || !view.decision.request.spot) return {};
   std::vector<SpotCount> counts;
   for (const auto& row : view.decision.shown) counts.push_back(at_count(view, row.count));
@@ -366,7 +355,7 @@ Table spot_table(const DecideView& view) {
   columns.push_back({share("goodput", "goodput"), path(&SpotCount::plan, &SpotPlan::goodput)});
   columns.back().column.detail = true;
   if (deadline) columns.push_back({share("in_time", "in time"), &SpotCount::in_time});
-  const model::Preemption& terms = view.decision.request.spot->preemption;
+  const Preemption& terms = view.decision.request.spot->preemption;
   return limit_rows(make_table(
       "spot",
       "On machines that may be taken away",
@@ -381,7 +370,6 @@ Table spot_table(const DecideView& view) {
 }
 
 Table failures_table(const DecideView& view) {
-  using decide::FailurePlan;
   const auto& decision = view.decision;
   if (!decision.rows.front().failures) return {};
   const auto of_plan = [](auto value) {
@@ -395,11 +383,11 @@ Table failures_table(const DecideView& view) {
       {{count_parameter(), &DecisionRow::count},
        {measure("mean_time_between_failures_h", "a failure in", Unit::hours).with_digits(3),
         [](const DecisionRow& row) {
-          return hours(model::mean_time_between_interruptions(row.failures->terms, row.count));
+          return hours(mean_time_between_interruptions(row.failures->terms, row.count));
         }},
        {measure("checkpoint_every_s", "work between checkpoints", Unit::seconds),
-        of_plan(&model::SpotPlan::interval)},
-       {share("goodput", "goodput"), of_plan(&model::SpotPlan::goodput)},
+        of_plan(&SpotPlan::interval)},
+       {share("goodput", "goodput"), of_plan(&SpotPlan::goodput)},
        {measure("expected_h", "expected", Unit::hours).with_decimals(3),
         [](const DecisionRow& row) { return hours(row.wall().value); }},
        {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3).if_present(),
@@ -410,7 +398,7 @@ Table failures_table(const DecideView& view) {
                    "efficiency and energy are of the undisturbed time.",
                    capitalised(failure_terms(decision.rows.front().failures->terms)),
                    checkpoint_terms(decision.rows.front().failures->terms),
-                   decision.basis == decide::TimeBasis::run ? "" : " of a long job")}));
+                   decision.basis == TimeBasis::run ? "" : " of a long job")}));
 }
 
 /// What failures leave of the chosen count's wall time; empty where they are not counted.
@@ -418,19 +406,16 @@ std::string failures_line(const DecideView& view) {
   const int count = view.decision.rubric.chosen.value_or(view.decision.named.fastest);
   const auto& failures = view.decision.row(count).failures;
   if (!failures) return "";
-  const model::SpotPlan& plan = failures->plan;
+  const SpotPlan& plan = failures->plan;
   return fmt::format(
       "Failures are counted in: {} is interrupted every {:.3g} h, goodput {:.2f} %{}.",
       count,
-      hours(model::mean_time_between_interruptions(failures->terms, count)),
+      hours(mean_time_between_interruptions(failures->terms, count)),
       100.0 * plan.goodput(),
       plan.segments == 1
           ? " without a checkpoint"
           : fmt::format(" with a checkpoint every {:.0f} s of work", plan.interval.value()));
 }
-
-using decide::DeadlineForecast;
-using decide::PredictedCount;
 
 /// A count that saves less than this against a measured one is not worth a measurement.
 constexpr double worth_measuring = 0.05;
@@ -554,8 +539,7 @@ std::string forecast_line(const DecideView& view) {
 
 Table energy_table(const DecideView& view) {
   const auto& rows = view.decision.rows;
-  if (!any_energy(view) && !decide::any_has(rows, &DecisionRow::energy_per_work)) return {};
-  using model::JobEnergy;
+  if (!any_energy(view) && !any_has(rows, &DecisionRow::energy_per_work)) return {};
   const auto column = [](const char* id, const char* header) {
     return measure(id, header).with_digits(4).if_present();
   };
@@ -585,7 +569,7 @@ Table energy_table(const DecideView& view) {
       {terms_note(view)}));
 }
 
-std::string regime_terms(const decide::Regime& regime, const std::string& currency) {
+std::string regime_terms(const Regime& regime, const std::string& currency) {
   return std::visit(TermsWords{currency}, regime.terms);
 }
 

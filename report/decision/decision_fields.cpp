@@ -10,7 +10,6 @@
 
 namespace scaleworth::report {
 namespace {
-using decide::Decision;
 
 constexpr JsonHead head{
     "decision.schema.json",
@@ -28,7 +27,7 @@ std::optional<std::vector<double>> ends(const std::optional<Interval<double>>& o
   return one ? std::optional(std::vector<double>{one->low, one->high}) : std::nullopt;
 }
 
-double seconds(attribution::Nanoseconds time) {
+double seconds(Nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
@@ -40,8 +39,8 @@ constexpr VerdictWords verdict_words{.yes = "recommended",
                                      .sentence = "In words."};
 
 void put_rubric(Fields& json, const Decision& decision) {
-  const decide::RubricResult& rubric = decision.rubric;
-  json("objective", decide::objective_name(rubric.objective));
+  const RubricResult& rubric = decision.rubric;
+  json("objective", objective_name(rubric.objective));
   json("chosen", rubric.chosen);
   json("level", rubric.level, "Other counts that are not worse beyond the 95 % intervals.");
   json.sentence("The count of least cost; without prices of least rank-seconds.");
@@ -51,7 +50,7 @@ void put_rubric(Fields& json, const Decision& decision) {
   json.sentence("The largest count that reaches the efficiency threshold.");
   json("largest_efficient", rubric.largest_efficient);
   json.sentence("Counts that fail one gate.");
-  json.array("exclusions", rubric.exclusions, [](Fields& of, const decide::Exclusion& one) {
+  json.array("exclusions", rubric.exclusions, [](Fields& of, const Exclusion& one) {
     of("reason", one.reason);
     of("mark", one.mark, "The reason in a word or two.");
     of("counts", one.counts);
@@ -61,7 +60,7 @@ void put_rubric(Fields& json, const Decision& decision) {
   json("quality_drift", rubric.quality_drift, "Largest difference from the baseline's quality.");
 }
 
-void put_predicted(Fields& json, const decide::PredictedCount& one) {
+void put_predicted(Fields& json, const PredictedCount& one) {
   json.named("predicted", "A count by the law; null where there is none.");
   json("count", one.count);
   json("expected_s", one.expected, "By the best fit.");
@@ -75,7 +74,7 @@ void put_predicted(Fields& json, const decide::PredictedCount& one) {
   json("beyond_measured", one.beyond, "Larger than every measured count.");
 }
 
-void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecast) {
+void put_deadline_forecast(Fields& json, const DeadlineForecast& forecast) {
   const auto if_available = [&](const auto& value) {
     return forecast.unavailable.empty() ? std::optional(value) : std::nullopt;
   };
@@ -112,7 +111,7 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
        "No count looked at meets the deadline more probably.");
 }
 
-void put_choice(Fields& json, const model::CostChoice& one) {
+void put_choice(Fields& json, const CostChoice& one) {
   json.named("choice", "By cost alone; null without prices.");
   json("cheapest", one.cheapest, "The one count of least cost.");
   json("plateau", one.plateau, "All counts within 1 % of the least cost.");
@@ -123,11 +122,11 @@ void put_choice(Fields& json, const model::CostChoice& one) {
   json("price_cancels", one.price_cancels);
 }
 
-/// By decide::KneeKind.
+/// By KneeKind.
 constexpr std::array knee_kinds{
     "efficiency threshold", "slope threshold", "speed-up x efficiency", "cost", "peak"};
 
-void put_knee(Fields& json, const decide::Knee& one) {
+void put_knee(Fields& json, const Knee& one) {
   json.named("knee", "Where the curve bends, by one definition.");
   json("definition",
        knee_kinds[static_cast<std::size_t>(one.kind)],
@@ -139,28 +138,24 @@ void put_knee(Fields& json, const decide::Knee& one) {
   json("beyond_measured", one.beyond);
 }
 
-void put_knees(Fields& json, const decide::KneeSet& set) {
+void put_knees(Fields& json, const KneeSet& set) {
   json("basis", set.basis);
   json("threshold", set.request.threshold, "Of efficiency and of slope.");
   json("threshold_given", set.request.threshold_given, "false: the default.");
   json.array("definitions", set.knees, put_knee);
   json.sentence("Its answer is that of the range it sees; it never decides.");
-  json.array("kneedle_for_comparison",
-             set.kneedle,
-             [](Fields& reading, const decide::KneedleReading& one) {
-               FIELDS(reading, one.from, one.to);
-               reading("count", one.knee);
-             });
+  json.array("kneedle_for_comparison", set.kneedle, [](Fields& reading, const KneedleReading& one) {
+    FIELDS(reading, one.from, one.to);
+    reading("count", one.knee);
+  });
 }
 
-void put_gap(Fields& json, const decide::Gap& one) {
+void put_gap(Fields& json, const Gap& one) {
   json.named("gap", "The gap from ideal at one count, by cause, the largest first.");
-  json("count", one.count);
-  json("lost_s", one.lost_s, or_null);
-  json.array("causes", one.losses, [](Fields& cause, const decide::CauseLoss& each) {
-    cause("cause", decide::cause_name(each.cause), one_cause);
-    cause("lost_s", each.lost_s, or_null);
-    cause("share", each.share, or_null);
+  FIELDS(json, one.count, or_null(one.lost_s));
+  json.array("causes", one.losses, [](Fields& cause, const CauseLoss& each) {
+    cause("cause", cause_name(each.cause), one_cause);
+    FIELDS(cause, or_null(each.lost_s), or_null(each.share));
     cause.sentence("Least and greatest over the fits that hold, where a fit decides it.");
     cause("share_by_fits", ends(each.spread));
   });
@@ -168,12 +163,12 @@ void put_gap(Fields& json, const decide::Gap& one) {
   json("latency_share_of_communication", one.latency_share);
 }
 
-void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
-  const auto remedy = [&](Fields& each, const decide::Remedy& one) {
+void put_diagnosis(Fields& json, const Diagnosis& diagnosis) {
+  const auto remedy = [&](Fields& each, const Remedy& one) {
     const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
-    each("cause", decide::cause_name(one.cause), one_cause);
-    each("change", decide::remedy_change(one.cause));
-    each("means", decide::remedy_means(one.cause, latency));
+    each("cause", cause_name(one.cause), one_cause);
+    each("change", remedy_change(one.cause));
+    each("means", remedy_means(one.cause, latency));
     each.object("before", one.before, put_knee);
     each.object("after", one.after, put_knee);
     each("saves", one.saved, "Of the cost at the optimum, else of the time at the knee.");
@@ -186,17 +181,14 @@ void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
   json.array("gaps", diagnosis.gaps, put_gap);
   json.sentence(
       "The missing speed-up at the largest count by the choice of fit; null below four rows.");
-  json.object("fits", diagnosis.spread, [](Fields& of, const decide::LawSpread& one) {
+  json.object("fits", diagnosis.spread, [](Fields& of, const LawSpread& one) {
     of("count", one.count);
     of("lost_speedup", one.missing, or_null);
     of("serial_share_by_fits", ends(one.by_fits), "Least and greatest.");
     of("serial_share_with_noise", ends(one.serial_share), "Least and greatest.");
-    of.array("fits", one.readings, [](Fields& fit, const decide::LawReading& reading) {
-      fit("fit", reading.fit);
-      fit("serial", reading.serial, or_null);
-      fit("serial_folds", reading.serial_folds, or_null);
-      fit("overhead_folds", reading.overhead_folds, or_null);
-      fit("unexplained_folds", reading.unexplained_folds, or_null);
+    of.array("fits", one.readings, [](Fields& fit, const LawReading& reading) {
+      FIELDS(fit, reading.fit, or_null(reading.serial), or_null(reading.serial_folds));
+      FIELDS(fit, or_null(reading.overhead_folds), or_null(reading.unexplained_folds));
       fit("serial_share_of_seconds", reading.serial_share, or_null);
       fit("residual", reading.residual, "Root mean square, relative.", or_null);
       fit("holds", reading.holds, "Not refuted by the rows (5 %).");
@@ -207,19 +199,15 @@ void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
 }
 
 void put_ledgers(Fields& json, const Decision& decision) {
-  json.array("counts", decision.ledgers, [](Fields& ledger, const decide::LedgerFacts& one) {
+  json.array("counts", decision.ledgers, [](Fields& ledger, const LedgerFacts& one) {
     ledger("count", one.count);
     ledger.sentence(
         "POP factors: parallel = load_balance * host * dependency * transfer; null for the reason "
         "in no_factors.");
-    ledger.object("factors", one.factors, [](Fields& of, const attribution::Efficiency& factors) {
-      std::vector<double> useful;
-      for (const auto time : factors.useful) useful.push_back(seconds(time));
-      of("parallel", factors.parallel, or_null);
-      of("load_balance", factors.load_balance, or_null);
-      of("host", factors.host, or_null);
-      of("dependency", factors.dependency, or_null);
-      of("transfer", factors.transfer, or_null);
+    ledger.object("factors", one.factors, [](Fields& of, const Efficiency& factors) {
+      const auto useful = mapped(factors.useful, [](auto time) { return seconds(time); });
+      FIELDS(of, or_null(factors.parallel), or_null(factors.load_balance), or_null(factors.host));
+      FIELDS(of, or_null(factors.dependency), or_null(factors.transfer));
       of("step_s", seconds(factors.runtime), "Mean step of the slowest rank, s.");
       of("useful_s_by_rank", useful, "Of one step, s.");
       of("of", factors.window, "Which time the factors are of.", or_null);
@@ -248,10 +236,10 @@ void put_parts(Fields& json, const GroupTimes& times) {
   json("host_s", times[index_of(PartGroup::host)]);
 }
 
-void put_row(Fields& json, const decide::DecisionRow& row) {
-  const decide::RowFacts& facts = row.facts;
+void put_row(Fields& json, const DecisionRow& row) {
+  const RowFacts& facts = row.facts;
   std::vector<std::pair<std::string, Seconds>> latencies;
-  for (const decide::Latency& one : facts.latencies) latencies.emplace_back(one.name, one.seconds);
+  for (const Latency& one : facts.latencies) latencies.emplace_back(one.name, one.seconds);
   json("count", row.count, "Ranks, nodes or load: `counts_of`.");
   json("time_s", row.time, "As measured, s.");
   json("same_work_s", row.same_work, "What the baseline's work takes, s.");
@@ -265,8 +253,8 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
        "(1/S - 1/K) / (1 - 1/K) of strong scaling; null at the baseline and below.");
   json("cost_usd", row.cost, "USD of the baseline's work, in its expected time.");
   json.sentence("Null where failures are not counted.");
-  json.object("failures", row.failures, [&](Fields& of, const decide::FailurePlan& one) {
-    of("mean_time_between_s", model::mean_time_between_interruptions(one.terms, row.count));
+  json.object("failures", row.failures, [&](Fields& of, const FailurePlan& one) {
+    of("mean_time_between_s", mean_time_between_interruptions(one.terms, row.count));
     of("interval_s", one.plan.interval, "Work between checkpoints.");
     of("goodput", one.plan.goodput(), "Useful part of the expected wall time.", or_null);
     of("expected_s", row.wall(), "`same_work_s` with failures.");
@@ -276,7 +264,7 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
   json("work_per_s", row.throughput, "Units of work per second, all ranks together.");
   json("energy_per_work_j", row.energy_per_work, "J per unit of work.");
   json.sentence("Of the baseline's work; null where not known.");
-  json.object("energy", row.energy, [](Fields& of, const model::JobEnergy& one) {
+  json.object("energy", row.energy, [](Fields& of, const JobEnergy& one) {
     of("machines_j", one.joules);
     of("building_kwh", one.facility_kwh);
     of("co2e_g", one.grams);
@@ -290,7 +278,7 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
   json.sentence("Degrees of parallelism; null where the table has none.");
   json.object("layout",
               facts.layout.empty() ? std::nullopt : std::optional(facts.layout),
-              [](Fields& of, const decide::Layout& layout) {
+              [](Fields& of, const Layout& layout) {
                 FIELDS(of, layout.tensor, layout.pipeline, layout.context, layout.data);
                 of("expert", layout.expert);
               });
@@ -302,20 +290,19 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
   json("latencies_s", latencies, "Seconds by name, as ttft_p99.");
 }
 
-void put_step(Fields& json, const decide::MarginalStep& one) {
+void put_step(Fields& json, const MarginalStep& one) {
   FIELDS(json, one.from, one.to);
   json("kind",
-       decide::step_kind_name(one.kind),
+       step_kind_name(one.kind),
        one_of("free|paid|slower and cheaper|slower and more expensive"));
-  json("speedup_gain", one.speedup_gain, or_null);
-  json("time_saved_s", one.time_saved, or_null);
+  FIELDS(json, or_null(one.speedup_gain), or_null(one.time_saved));
   json("cost_added_usd", one.cost_added, or_null);
   json.sentence("null where money is saved: no ratio ranks a free step.");
   json("speedup_per_usd", one.speedup_per_dollar);
   json("usd_per_hour_saved", one.dollars_per_hour_saved, "null but for a paid step.");
 }
 
-void put_bill(Fields& json, const model::BillTerms& one) {
+void put_bill(Fields& json, const BillTerms& one) {
   json("per_rank_hour_usd", per_hour(one.per_rank));
   json("fixed_per_hour_usd", per_hour(one.fixed));
   json("storage_per_hour_usd", per_hour(one.storage));
@@ -323,8 +310,8 @@ void put_bill(Fields& json, const model::BillTerms& one) {
   json("egress_per_run_usd", one.egress);
 }
 
-void put_regime(Fields& json, const decide::RegimeResult& one, const std::string& currency) {
-  const auto* part = std::get_if<decide::PricePart>(&one.regime.terms);
+void put_regime(Fields& json, const RegimeResult& one, const std::string& currency) {
+  const auto* part = std::get_if<PricePart>(&one.regime.terms);
   json("name", one.regime.name);
   json("terms", regime_terms(one.regime, currency), "Its prices in words.");
   json.sentence("Of the given price; null for a price of its own.");
@@ -339,13 +326,13 @@ void put_regime(Fields& json, const decide::RegimeResult& one, const std::string
   json("goodput", one.goodput);
 }
 
-void put_spot(Fields& json, const model::SpotChoice& one) {
+void put_spot(Fields& json, const SpotChoice& one) {
   json("cheapest", one.cheapest, "By expected cost.");
   json("fastest", one.fastest);
   json("cheapest_in_time", one.cheapest_in_time, "Of those that meet the deadline.");
   json("surest", one.surest, "The count that meets the deadline most probably.");
-  json.array("counts", one.counts, [](Fields& of, const model::SpotCount& at) {
-    const model::SpotPlan plan = at.plan.value_or(model::SpotPlan{});
+  json.array("counts", one.counts, [](Fields& of, const SpotCount& at) {
+    const SpotPlan plan = at.plan.value_or(SpotPlan{});
     const auto if_finished = [&](const auto& value) {
       return at.plan ? std::optional(value) : std::nullopt;
     };
@@ -359,16 +346,15 @@ void put_spot(Fields& json, const model::SpotChoice& one) {
   });
 }
 
-void put_sensitivity(Fields& json, const decide::Sensitivity& one) {
+void put_sensitivity(Fields& json, const Sensitivity& one) {
   json("input", one.name);
-  json("unit", one.unit, or_null);
-  json("value", one.value, or_null);
+  FIELDS(json, or_null(one.unit), or_null(one.value));
   json("stays_from", one.low, "The cheapest count is the same from here on; null: any.");
   json("stays_to", one.high, "Up to here; null: any.");
   json("elasticity", one.elasticity, "Per cent of least cost per per cent of the input.", or_null);
 }
 
-void put_loss(Fields& json, const decide::RowLoss& one) {
+void put_loss(Fields& json, const RowLoss& one) {
   json("count", one.count);
   json("lost_speedup", one.missing, "Ratio of counts less speed-up.", or_null);
   json.object("lost", one.lost_s, put_parts);
@@ -379,13 +365,13 @@ void put_loss(Fields& json, const decide::RowLoss& one) {
 struct FittedLaw {
   std::string name;
   double serial = 0.0;
-  std::optional<model::ContentionFit> fit;  // of the contention-coherency law
-  model::ScalingLaw law;
+  std::optional<ContentionFit> fit;  // of the contention-coherency law
+  ScalingLaw law;
   std::optional<double> ceiling;
 };
 
 void put_law(Fields& json, const FittedLaw& one) {
-  const model::ContentionFit fit = one.fit.value_or(model::ContentionFit{});
+  const ContentionFit fit = one.fit.value_or(ContentionFit{});
   json("name", one.name);
   json.members_if(one.fit.has_value(),
                   [&](Fields& law) { law("single_s", fit.single, "Time at one rank.", or_null); });
@@ -418,64 +404,58 @@ std::vector<FittedLaw> fitted_laws(const Decision& decision) {
   return laws;
 }
 
-void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
-  json.array("rows", evidence.rows, [](Fields& row, const decide::LawRow& one) {
-    FIELDS(row, one.count, one.measured);
-    row("fitted_s", one.fitted, or_null);
+void put_law_evidence(Fields& json, const LawEvidence& evidence) {
+  json.array("rows", evidence.rows, [](Fields& row, const LawRow& one) {
+    FIELDS(row, one.count, one.measured, or_null(one.fitted));
     row("residual", one.residual, "Fitted over measured, less 1.", or_null);
     row("left_out_error", one.left_out, "The same by the fit to all other rows.");
   });
-  json.object(
-      "next_measurement", evidence.next, [](Fields& next, const model::NextMeasurement& one) {
-        next("count", one.count);
-        next.sentence("Of the interval of the count of least cost; null without prices.");
-        next("optimum_width_before", one.width_before);
-        next("optimum_width_after", one.width_after);
-        next("cost_usd", one.cost, "Of that run.");
-      });
-  json.object(
-      "throughput_fit", evidence.throughput, [](Fields& of, const model::ThroughputFit& fit) {
-        const auto parameter = [](Fields& each, const model::ThroughputParameter& one) {
-          each("value", one.value, or_null);
-          each("standard_error", one.standard_error);
-          each("low", one.interval ? std::optional(one.interval->low) : std::nullopt);
-          each("high", one.interval ? std::optional(one.interval->high) : std::nullopt);
-        };
-        of.object("contention", fit.contention, parameter);
-        of.object("coherency", fit.coherency, parameter);
-        of.object("single_per_s", fit.single, parameter);
-        of("residual_sd_per_s", fit.residual_sd, or_null);
-        of("degrees_of_freedom", fit.degrees);
-        of("peak_count", fit.peak_load);
-        of("limit_per_s", fit.limit);
-      });
+  json.object("next_measurement", evidence.next, [](Fields& next, const NextMeasurement& one) {
+    next("count", one.count);
+    next.sentence("Of the interval of the count of least cost; null without prices.");
+    next("optimum_width_before", one.width_before);
+    next("optimum_width_after", one.width_after);
+    next("cost_usd", one.cost, "Of that run.");
+  });
+  json.object("throughput_fit", evidence.throughput, [](Fields& of, const ThroughputFit& fit) {
+    const auto parameter = [](Fields& each, const ThroughputParameter& one) {
+      FIELDS(each, or_null(one.value), one.standard_error);
+      each("low", one.interval ? std::optional(one.interval->low) : std::nullopt);
+      each("high", one.interval ? std::optional(one.interval->high) : std::nullopt);
+    };
+    of.object("contention", fit.contention, parameter);
+    of.object("coherency", fit.coherency, parameter);
+    of.object("single_per_s", fit.single, parameter);
+    of("residual_sd_per_s", fit.residual_sd, or_null);
+    of("degrees_of_freedom", fit.degrees);
+    of("peak_count", fit.peak_load);
+    of("limit_per_s", fit.limit);
+  });
 }
 
-void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
-  json.object("gustafson", laws.gustafson, [](Fields& law, const model::GustafsonFit& fit) {
+void put_further_laws(Fields& json, const FurtherLaws& laws) {
+  json.object("gustafson", laws.gustafson, [](Fields& law, const GustafsonFit& fit) {
     law("serial", fit.serial, "Of the parallel run.");
     law("single_s", fit.single, or_null);
     law("residual", fit.residual, or_null);
     law("amdahl_serial", fit.amdahl_serial, "Of the problem at one rank.", or_null);
     law("amdahl_serial_at", fit.largest_count, "The count whose problem it is.");
   });
-  json.object(
-      "micro_batches", laws.micro_batches, [](Fields& law, const model::MicroBatchFit& fit) {
-        law("per_micro_batch_s", fit.per_micro_batch);
-        law("fixed_s", fit.fixed);
-        law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
-        law("residual", fit.residual, or_null);
-      });
-  json.object("informed", laws.informed, [](Fields& law, const model::ContentionFit& fit) {
-    law("single_s", fit.single, or_null);
-    law("serial", fit.serial, or_null);
+  json.object("micro_batches", laws.micro_batches, [](Fields& law, const MicroBatchFit& fit) {
+    law("per_micro_batch_s", fit.per_micro_batch);
+    law("fixed_s", fit.fixed);
+    law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
     law("residual", fit.residual, or_null);
   });
-  json.array("ring", laws.ring, [](Fields& row, const decide::RingRow& one) {
+  json.object("informed", laws.informed, [](Fields& law, const ContentionFit& fit) {
+    law("single_s", fit.single, or_null);
+    FIELDS(law, or_null(fit.serial), or_null(fit.residual));
+  });
+  json.array("ring", laws.ring, [](Fields& row, const RingRow& one) {
     FIELDS(row, one.count, one.communication.latency, one.communication.bandwidth);
     row("share_of_time", one.share, or_null);
   });
-  json.array("work_depth", laws.bounds, [](Fields& row, const decide::BoundRow& one) {
+  json.array("work_depth", laws.bounds, [](Fields& row, const BoundRow& one) {
     FIELDS(row, one.count, one.measured);
     row("least_s", one.bounds.low, or_null);
     row("most_s", one.bounds.high, or_null);
@@ -483,17 +463,15 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
   });
 }
 
-void put_forecast(Fields& json, const decide::LawForecast& forecast) {
+void put_forecast(Fields& json, const LawForecast& forecast) {
   json("basis", forecast.basis, "The laws by weight, or why there is no point.");
-  json.array("points", forecast.points, [](Fields& point, const decide::ForecastPoint& one) {
-    FIELDS(point, one.count, one.time);
-    point("speedup", one.speedup, or_null);
-    point("efficiency", one.efficiency, or_null);
+  json.array("points", forecast.points, [](Fields& point, const ForecastPoint& one) {
+    FIELDS(point, one.count, one.time, or_null(one.speedup), or_null(one.efficiency));
     point("far", one.far, "Beyond 4 times the largest measured count.");
   });
 }
 
-void put_weighted_law(Fields& json, const model::WeightedLaw& law) {
+void put_weighted_law(Fields& json, const WeightedLaw& law) {
   FIELDS(json, law.family.name, law.family.formula, law.fitted.coefficients);
   json("weight", law.weight, "All weights add up to 1.");
   json("held_out_error", law.held_out, "Mean, relative, one count ahead.");
@@ -503,7 +481,7 @@ void put_weighted_law(Fields& json, const model::WeightedLaw& law) {
 
 void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   const Decision& decision = view.decision;
-  // By decide::TimeBasis and by decide::Axis.
+  // By TimeBasis and by Axis.
   constexpr std::array bases{"run", "step", "units of work"};
   constexpr std::array axes{"ranks", "nodes", "load"};
   const char* times_of = bases[static_cast<std::size_t>(decision.basis)];
@@ -513,16 +491,15 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
       "The table and how rows were chosen, as on the command line; null for coefficients.");
   json("input", view.options.input, or_null);
   json.sentence("T(K) = T1 (s + (1-s)/K + c (K-1)); null for a table.");
-  json.object(
-      "coefficients", decision.coefficients, [&](Fields& law, const decide::Coefficients& one) {
-        law("serial", one.serial, "s");
-        law("communication", one.communication, "c");
-        law("single_s", one.single, "T1");
-        law.sentence("Count of least cost, not rounded; null without prices.");
-        law("continuous_optimum", decision.continuous_optimum);
-      });
+  json.object("coefficients", decision.coefficients, [&](Fields& law, const Coefficients& one) {
+    law("serial", one.serial, "s");
+    law("communication", one.communication, "c");
+    law("single_s", one.single, "T1");
+    law.sentence("Count of least cost, not rounded; null without prices.");
+    law("continuous_optimum", decision.continuous_optimum);
+  });
   json("scaling",
-       decide::scaling_name(decision.scaling),
+       scaling_name(decision.scaling),
        "How the work grows with the count.",
        one_of("strong scaling|weak scaling|work that grows otherwise"));
   json("times_of", times_of, "What one time of a row is of.", one_of("run|step|units of work"));
@@ -544,13 +521,12 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.object("knees", decision.knees, put_knees);
   json.sentence(
       "What causes the gap from ideal at `count`; null where nothing shows it, for `no_cause`.");
-  json.object(
-      "cause", decision.diagnosis.cause, [&](Fields& cause, const model::ScalingCause& one) {
-        cause("count", decision.cause_count);
-        cause("owner", one.owner, "null: none explains 80 %.", or_null);
-        cause("explained", one.explained, "Share of the largest.", or_null);
-        cause("mixture", one.mixture, "Share by name.", or_null);
-      });
+  json.object("cause", decision.diagnosis.cause, [&](Fields& cause, const ScalingCause& one) {
+    cause("count", decision.cause_count);
+    cause("owner", one.owner, "null: none explains 80 %.", or_null);
+    cause("explained", one.explained, "Share of the largest.", or_null);
+    cause("mixture", one.mixture, "Share by name.", or_null);
+  });
   json.sentence("Why the curve bends and what would move it.");
   json.object("diagnosis", decision.diagnosis, put_diagnosis);
   json.sentence("What recordings show of each count; null without recordings.");
@@ -566,12 +542,11 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.sentence(
       "The counts that are best for some value of an hour of waiting (on top of the bill), by "
       "rising value, of those that pass every gate; empty without costs.");
-  json.array(
-      "value_of_waiting", decision.waiting, [](Fields& waiting, const decide::ValueOfWaiting& one) {
-        waiting("count", one.count);
-        waiting.sentence("The count is best from this value on, up to that of the next.");
-        waiting("from_usd_per_hour", per_hour(one.from));
-      });
+  json.array("value_of_waiting", decision.waiting, [](Fields& waiting, const ValueOfWaiting& one) {
+    waiting("count", one.count);
+    waiting.sentence("The count is best from this value on, up to that of the next.");
+    waiting("from_usd_per_hour", per_hour(one.from));
+  });
   json.object(
       "bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
   json.sentence("The same work under several price lists.");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 struct LawParameter {
@@ -11,7 +9,6 @@ struct LawParameter {
   Cell value;
 };
 using Parameters = std::vector<LawParameter>;
-using decide::LawEvidence;
 
 /// What a fit does not have is left out; a cell that is empty says so.
 void add(Parameters& all,
@@ -27,7 +24,7 @@ std::optional<Cell> if_known(const std::optional<T>& value) {
   return value ? std::optional(as_cell(*value)) : std::nullopt;
 }
 
-void add_contention(Parameters& all, const decide::Decision& decision) {
+void add_contention(Parameters& all, const Decision& decision) {
   const auto& law = decision.law;
   const auto& fit = decision.fit;
   if (!law || !fit) return;
@@ -47,8 +44,8 @@ void add_contention(Parameters& all, const decide::Decision& decision) {
         if_known(law->expected_regret)}});
 }
 
-void add_throughput(Parameters& all, const model::ThroughputFit& fit) {
-  const auto cell = [&](const model::ThroughputParameter& one) {
+void add_throughput(Parameters& all, const ThroughputFit& fit) {
+  const auto cell = [&](const ThroughputParameter& one) {
     return as_cell(Estimate<double>{one.value, one.interval, fit.residuals.size()});
   };
   add(all,
@@ -60,7 +57,7 @@ void add_throughput(Parameters& all, const model::ThroughputFit& fit) {
        {"count of the peak", if_known(fit.peak_load)}});
 }
 
-void add_further(Parameters& all, const decide::FurtherLaws& laws) {
+void add_further(Parameters& all, const FurtherLaws& laws) {
   if (const auto& fit = laws.gustafson) {
     add(all,
         "Gustafson",
@@ -87,7 +84,7 @@ void add_further(Parameters& all, const decide::FurtherLaws& laws) {
 }
 
 /// The widths are linearised and mean little where the interval is wide; their ratio still ranks.
-std::string next_note(const model::NextMeasurement& next, const std::string& currency) {
+std::string next_note(const NextMeasurement& next, const std::string& currency) {
   std::string text = fmt::format("Measure {} next: ", next.count);
   if (!next.width_before) return text + "it separates the parameters best (D-optimal).";
   return text + fmt::format(
@@ -99,7 +96,7 @@ std::string next_note(const model::NextMeasurement& next, const std::string& cur
 }
 
 std::vector<std::string> law_notes(const DecideView& view) {
-  const decide::Decision& decision = view.decision;
+  const Decision& decision = view.decision;
   std::vector<std::string> notes;
   if (const auto& fit = decision.evidence.throughput) {
     notes.push_back(fmt::format(
@@ -126,7 +123,7 @@ std::vector<std::string> law_notes(const DecideView& view) {
 }
 
 Table laws_table(const DecideView& view) {
-  const decide::Decision& decision = view.decision;
+  const Decision& decision = view.decision;
   Parameters all;
   add_contention(all, decision);
   if (const auto& fit = decision.evidence.throughput) add_throughput(all, *fit);
@@ -147,8 +144,7 @@ Table laws_table(const DecideView& view) {
                     law_notes(view));
 }
 
-Table laws_compared_table(const decide::Decision& decision) {
-  using model::WeightedLaw;
+Table laws_compared_table(const Decision& decision) {
   const auto& all = decision.laws;
   if (!all) return {};
   return make_table(
@@ -170,8 +166,7 @@ Table laws_compared_table(const decide::Decision& decision) {
           all->forecasts)});
 }
 
-Table forecast_table(const decide::Decision& decision) {
-  using decide::ForecastPoint;
+Table forecast_table(const Decision& decision) {
   const auto& forecast = decision.law_forecast;
   if (!forecast) return {};
   std::vector<std::string> notes{forecast->basis + "."};
@@ -200,10 +195,7 @@ Table forecast_table(const decide::Decision& decision) {
 }  // namespace
 
 std::vector<Table> law_tables(const DecideView& view) {
-  using decide::BoundRow;
-  using decide::LawRow;
-  using decide::RingRow;
-  const decide::Decision& decision = view.decision;
+  const Decision& decision = view.decision;
   return {laws_table(view),
           first_rows(make_table(
               "law_row",

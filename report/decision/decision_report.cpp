@@ -4,15 +4,13 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
-#include "src/core/error.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace scaleworth::report {
 namespace {
 std::string subtitle(const DecideView& view) {
-  const decide::Decision& decision = view.decision;
+  const Decision& decision = view.decision;
   if (const auto& law = decision.coefficients) {
     return fmt::format(
         "T(K) = T1 (s + (1-s)/K + c (K-1)) with s = {:g}, c = {:g}, T1 = {:g} h; 1 to {}",
@@ -21,14 +19,13 @@ std::string subtitle(const DecideView& view) {
         law->single.value() / 3600.0,
         decision.rows.back().count);
   }
-  return fmt::format("{}: {}, {} to {}, {}",
-                     view.options.input,
-                     counted(decision.rows.size(), "count"),
-                     decision.rows.front().count,
-                     decision.rows.back().count,
-                     decision.basis == decide::TimeBasis::work_unit
-                         ? "by throughput"
-                         : decide::scaling_name(decision.scaling));
+  return fmt::format(
+      "{}: {}, {} to {}, {}",
+      view.options.input,
+      counted(decision.rows.size(), "count"),
+      decision.rows.front().count,
+      decision.rows.back().count,
+      decision.basis == TimeBasis::work_unit ? "by throughput" : scaling_name(decision.scaling));
 }
 
 std::vector<NextCommand> next_commands(const DecideView& view) {
@@ -87,11 +84,7 @@ Document compose_decision(const DecideView& view) {
   return document;
 }
 
-using model::CurvePoint;
-using model::ScalingLaw;
-using model::ScalingResult;
-using model::ScalingRow;
-using Scaling = std::vector<ScalingResult>;
+using ScalingResults = std::vector<ScalingResult>;
 
 Cell optimum_of(const ScalingLaw& law) {
   if (!law.cost_optimal) return {};
@@ -103,7 +96,7 @@ Cell optimum_of(const ScalingLaw& law) {
   return ranks;
 }
 
-Table laws(const Scaling& scaling) {
+Table laws(const ScalingResults& scaling) {
   std::vector<std::string> notes;
   for (const auto& result : scaling) {
     for (const auto& law : result.laws) {
@@ -140,7 +133,7 @@ Cell cost_cell(const std::optional<Dollars>& cost, const Estimate<Seconds>& step
   return cost ? Cell{in_proportion(cost->value(), step)} : Cell{};
 }
 
-Table curve(const Scaling& scaling, bool priced) {
+Table curve(const ScalingResults& scaling, bool priced) {
   Column cost = measure("cost_per_million_tokens", "cost per million tokens", Unit::dollars);
   cost.detail = !priced;
   const auto points = nested(nested(scaling, &ScalingResult::laws), &ScalingLaw::curve);
@@ -167,8 +160,8 @@ Table curve(const Scaling& scaling, bool priced) {
       });
 }
 
-Table causes(const Scaling& scaling) {
-  using Mixture = decltype(model::ScalingCause::mixture);
+Table causes(const ScalingResults& scaling) {
+  using Mixture = decltype(ScalingCause::mixture);
   using Part = Mixture::value_type;
   const auto mixture = [](const ScalingResult& result) -> const Mixture& {
     static const Mixture none;
@@ -185,7 +178,7 @@ Table causes(const Scaling& scaling) {
                      "Shares of medians, without interval."});
 }
 
-Table costs(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
+Table costs(const ScalingResults& scaling, const AnalysisOptions& assumptions) {
   return make_table(
       "costs",
       "Cost of the measured counts",
@@ -205,7 +198,7 @@ Table costs(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
 }
 }  // namespace
 
-std::string render_decision(const decide::Decision& decision, const RenderOptions& options) {
+std::string render_decision(const Decision& decision, const RenderOptions& options) {
   const auto document = [&](const RenderOptions& as) { return compose_decision({decision, as}); };
   const auto json = [&](const RenderOptions& as) { return decision_json({decision, as}); };
   const auto charts = [&] { return decision_charts({decision, options}); };
@@ -216,7 +209,7 @@ std::string render_decision(const decide::Decision& decision, const RenderOption
                          options);
 }
 
-Section decide_section(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
+Section decide_section(const ScalingResults& scaling, const AnalysisOptions& assumptions) {
   if (scaling.empty()) return {"decide", ""};
   const bool priced = assumptions.price_per_rank.has_value();
   std::vector<Table> tables{laws(scaling), curve(scaling, priced), causes(scaling)};

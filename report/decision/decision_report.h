@@ -8,14 +8,14 @@
 #include "src/model/decision/sensitivity.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::report {
-std::string render_decision(const decide::Decision& decision, const RenderOptions& options);
+using namespace model;
+
+std::string render_decision(const Decision& decision, const RenderOptions& options);
 
 struct DecideView {
-  const decide::Decision& decision;
+  const Decision& decision;
   const RenderOptions& options;
 };
 
@@ -57,11 +57,11 @@ std::string decision_time(const DecideView& view, Seconds time);
 std::string decision_money(Dollars money, const std::string& currency);
 /// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
 /// for the work of the rows into one for 10^6 units of it.
-std::optional<double> million_work_scale(const decide::Decision& decision);
+std::optional<double> million_work_scale(const Decision& decision);
 /// An amount for the work of the rows, or "0.965 EUR per 10^6 work" where `million_work_scale`.
 std::string decision_money(const DecideView& view, Dollars money);
 /// "60 % of the price, used 80 % of the hours".
-std::string regime_terms(const decide::Regime& regime, const std::string& currency);
+std::string regime_terms(const Regime& regime, const std::string& currency);
 /// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
-std::string judged_knee(const decide::KneeSet& knees);
+std::string judged_knee(const KneeSet& knees);
 }  // namespace scaleworth::report

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include <algorithm>
 #include <bit>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
-using decide::DecisionRow;
 using Columns = std::vector<ColumnOf<DecisionRow>>;
 
 constexpr std::size_t most_listed = 32;
@@ -34,16 +30,16 @@ ColumnOf<DecisionRow> share_of_time(const std::string& id,
 }
 
 /// "passes", "unproven", or the gate that the count fails, in a word.
-std::string gate_mark(const decide::RubricResult& rubric, int count) {
+std::string gate_mark(const RubricResult& rubric, int count) {
   const auto holds = [=](const std::vector<int>& in) { return std::ranges::count(in, count) > 0; };
-  for (const decide::Exclusion& exclusion : rubric.exclusions) {
+  for (const Exclusion& exclusion : rubric.exclusions) {
     if (holds(exclusion.counts)) return exclusion.mark;
   }
   return holds(rubric.unproven) ? "unproven" : "passes";
 }
 
 void add_economy(Columns& columns, const DecideView& view) {
-  const decide::Decision& decision = view.decision;
+  const Decision& decision = view.decision;
   const auto scale = million_work_scale(decision);
   // Beside costs with intervals the rates of the same money would not fit on a page.
   const bool wide = std::ranges::any_of(
@@ -67,9 +63,9 @@ void add_economy(Columns& columns, const DecideView& view) {
 }
 
 Table rows_table(const DecideView& view) {
-  const decide::Decision& decision = view.decision;
-  const decide::RubricResult& rubric = decision.rubric;
-  const bool weak = decision.scaling == decide::Scaling::weak;
+  const Decision& decision = view.decision;
+  const RubricResult& rubric = decision.rubric;
+  const bool weak = decision.scaling == Scaling::weak;
   Columns columns{{count_parameter(), &DecisionRow::count}};
   if (decision.coefficients) {
     columns.push_back({measure("time_h", "time", Unit::hours).with_decimals(3),
@@ -95,7 +91,7 @@ Table rows_table(const DecideView& view) {
   }
   columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
                      &DecisionRow::gustafson_serial});
-  if (!decision.coefficients && !weak && decision.axis != decide::Axis::load) {
+  if (!decision.coefficients && !weak && decision.axis != Axis::load) {
     columns.push_back({measure("karp_flatt", "Karp-Flatt").with_decimals(4).if_present(),
                        &DecisionRow::karp_flatt});
   }
@@ -107,7 +103,7 @@ Table rows_table(const DecideView& view) {
 }
 
 Table marginal_table(const DecideView& view) {
-  using Step = decide::MarginalStep;
+  using Step = MarginalStep;
   const bool in_hours = view.decision.coefficients.has_value();
   Column added = measure("cost_added_usd", "adds", Unit::dollars);
   Column gain = measure("speedup_per_usd", "speed-up per " + view.options.currency);
@@ -147,13 +143,12 @@ Table by_count(const std::string& id,
 }
 
 Table facts_table(const DecideView& view) {
-  using decide::RowFacts;
   Columns columns{
       {count_parameter(), &DecisionRow::count},
       {measure("work_per_s", "work per second").if_present(), &DecisionRow::throughput}};
   std::vector<std::string> names;
   for (const DecisionRow& row : view.decision.shown) {
-    for (const decide::Latency& latency : row.facts.latencies) {
+    for (const Latency& latency : row.facts.latencies) {
       if (std::ranges::count(names, latency.name) == 0) names.push_back(latency.name);
     }
   }
@@ -165,7 +160,7 @@ Table facts_table(const DecideView& view) {
     columns.push_back({column.if_present(), path(&DecisionRow::facts, value)});
   };
   of_facts(measure("layout", "layout"), [](const RowFacts& facts) {
-    const std::string text = decide::layout_text(facts.layout);
+    const std::string text = layout_text(facts.layout);
     return text.empty() ? Cell{} : Cell{text};
   });
   of_facts(measure("batch", "batch", Unit::count), &RowFacts::batch);
@@ -214,7 +209,7 @@ std::vector<Table> counts_tables(const DecideView& view) {
   const bool all = view.options.details;
   const auto has_latencies = [](const DecisionRow& row) { return !row.facts.latencies.empty(); };
   // Latencies, and throughputs that the times were made from, belong on the first page.
-  const bool facts = all || view.decision.basis == decide::TimeBasis::work_unit ||
+  const bool facts = all || view.decision.basis == TimeBasis::work_unit ||
                      std::ranges::any_of(view.decision.shown, has_latencies);
   return {rows_table(view),
           facts ? facts_table(view) : Table{},
@@ -223,7 +218,6 @@ std::vector<Table> counts_tables(const DecideView& view) {
 }
 
 Table exclusions_table(const DecideView& view) {
-  using decide::Exclusion;
   return limit_rows(make_table("excluded",
                                "Counts that fail a gate",
                                nested(view.decision.rubric.exclusions, &Exclusion::counts),

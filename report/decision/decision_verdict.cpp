@@ -4,19 +4,13 @@
 #include "report/run/run_report.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 /// Amounts below are printed by their digits, and those of rows by their work.
 constexpr double cent = 0.01;
-
-using decide::Decision;
-using decide::DecisionRow;
 
 /// "1 to 8, 16": runs of consecutive counts as ranges.
 std::string count_ranges(const std::vector<int>& counts) {
@@ -33,13 +27,13 @@ std::string count_ranges(const std::vector<int>& counts) {
 }
 
 /// "communication 54.7 %, idle 45.3 %".
-std::string mixture_text(const model::ScalingCause& cause) {
+std::string mixture_text(const ScalingCause& cause) {
   return listed(cause.mixture, [](const auto& part) {
     return fmt::format("{} {:.1f} %", part.first, 100.0 * part.second);
   });
 }
 
-/// The chosen count by decide::Objective, with what it has least of.
+/// The chosen count by Objective, with what it has least of.
 constexpr std::array objective_words{"the cheapest",
                                      "the balanced count (least cost x time)",
                                      "the fastest",
@@ -55,7 +49,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
 }
 
 /// "the cheapest of the 2 counts that pass every gate".
-std::string chosen_as(const decide::RubricResult& rubric) {
+std::string chosen_as(const RubricResult& rubric) {
   const std::string best = objective_words[static_cast<std::size_t>(rubric.objective)];
   if (rubric.exclusions.empty()) return best;
   if (rubric.passing == 1) return "the only count that passes every gate";
@@ -82,7 +76,7 @@ std::string cause_line(const Decision& decision) {
                                         "by a measurement of the parts"
       : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
                                       : "from the parts of the table";
-  const model::ScalingCause& cause = *decision.diagnosis.cause;
+  const ScalingCause& cause = *decision.diagnosis.cause;
   const std::string text =
       cause.owner.empty()
           ? "has no single owner (none explains 80 %): " + mixture_text(cause)
@@ -102,7 +96,7 @@ std::string plateau_line(const Decision& decision) {
 std::string counts_line(const DecideView& view) {
   const Decision& decision = view.decision;
   if (decision.rows.size() < 2) return "";
-  const bool by_time = !decision.choice && decision.axis != decide::Axis::load;
+  const bool by_time = !decision.choice && decision.axis != Axis::load;
   const auto& [cheapest, balanced, fastest] = decision.named;
   const std::array named{std::pair(by_time ? "cheapest in rank-seconds" : "cheapest", cheapest),
                          std::pair("balanced", balanced),
@@ -140,7 +134,7 @@ std::string level_line(const Decision& decision) {
 
 std::string rule_line(const DecideView& view) {
   const bool asked = view.decision.request.rubric.objective.has_value();
-  if (asked || view.decision.rubric.objective != decide::Objective::balanced) return "";
+  if (asked || view.decision.rubric.objective != Objective::balanced) return "";
   return "Rule: balanced, because no --fixed, --value-of-time, gate or --objective asks otherwise.";
 }
 
@@ -167,8 +161,8 @@ std::string value_of_waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
   const auto& worth = decision.waiting;
   const auto objective = decision.rubric.objective;
-  const bool balanced = objective == decide::Objective::balanced;
-  if (worth.size() < 2 || (objective != decide::Objective::cost && !balanced) ||
+  const bool balanced = objective == Objective::balanced;
+  if (worth.size() < 2 || (objective != Objective::cost && !balanced) ||
       !decision.choice->price_cancels)
     return "";
   std::string text =
@@ -203,7 +197,7 @@ std::string deadline_line(const DecideView& view) {
         decision_time(view, *deadline),
         100.0 * probability,
         fastest.count,
-        100.0 * model::chance_in_time(failures->terms, fastest.count, latest, *deadline));
+        100.0 * chance_in_time(failures->terms, fastest.count, latest, *deadline));
   }
   return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
                      decision.coefficients ? "" : "measured ",
@@ -213,19 +207,19 @@ std::string deadline_line(const DecideView& view) {
                      decision_time(view, latest));
 }
 
-std::string count_or_never(const decide::Knee& knee, const decide::KneeSet& set) {
+std::string count_or_never(const Knee& knee, const KneeSet& set) {
   if (knee.count) return fmt::format("{}", *knee.count);
   return set.laws ? fmt::format("beyond {:g}", set.request.reach) : "beyond every count";
 }
 
 /// A whole count of the kind: thresholds are still met below their position.
-int whole(double position, decide::KneeKind kind) {
-  const bool threshold = kind == decide::KneeKind::efficiency || kind == decide::KneeKind::slope;
-  return static_cast<int>(threshold ? std::floor(position) : std::round(position));
+int whole(double position, KneeKind kind) {
+  const bool threshold = kind == KneeKind::efficiency || kind == KneeKind::slope;
+  return saturated<int>(threshold ? std::floor(position) : std::round(position));
 }
 
 /// "11 [10, 12], beyond what was measured"; no interval where it is one count.
-std::string with_range(const decide::Knee& knee, const decide::KneeSet& set) {
+std::string with_range(const Knee& knee, const KneeSet& set) {
   std::string text = count_or_never(knee, set);
   if (set.exact() || !knee.count) return text;
   const int low = whole(knee.low, knee.kind);
@@ -236,18 +230,18 @@ std::string with_range(const decide::Knee& knee, const decide::KneeSet& set) {
   return text + (knee.beyond ? ", beyond what was measured" : "");
 }
 
-std::string saving(const decide::Remedy& remedy) {
+std::string saving(const Remedy& remedy) {
   if (!remedy.saved || *remedy.saved < 0.0005) return "";
-  const bool cost = remedy.before.kind == decide::KneeKind::cost;
+  const bool cost = remedy.before.kind == KneeKind::cost;
   return fmt::format(" ({:.1f} % {})", 100.0 * *remedy.saved, cost ? "cheaper" : "less time at it");
 }
 
 /// Of a knee that may lie beyond the largest count, with or without a change.
 std::string open_line(const DecideView& view) {
   const auto& remedies = view.decision.diagnosis.remedies;
-  const auto saved = [](const decide::Remedy& remedy) {
+  const auto saved = [](const Remedy& remedy) {
     const std::string part = saving(remedy);
-    return part.empty() ? "" : decide::remedy_change(remedy.cause) + part;
+    return part.empty() ? "" : remedy_change(remedy.cause) + part;
   };
   const std::string savings = listed(remedies, saved, "; ");
   const int largest = *remedies.front().before.count;
@@ -260,22 +254,22 @@ std::string open_line(const DecideView& view) {
 
 std::string remedy_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
-  const decide::KneeSet& set = view.decision.knees;
+  const KneeSet& set = view.decision.knees;
   if (diagnosis.remedies.empty()) {
     return set.laws && diagnosis.gaps.empty() && !diagnosis.by_law
                ? "What would move the knee cannot be computed from these totals: the parts of the "
                  "time say what can be taken away."
                : "";
   }
-  const decide::Remedy& best = diagnosis.remedies.front();
+  const Remedy& best = diagnosis.remedies.front();
   const std::string knee = judged_knee(set);
-  const auto other = [&](const decide::Remedy& remedy) -> std::string {
+  const auto other = [&](const Remedy& remedy) -> std::string {
     if (remedy.moves != true || &remedy == &best) return "";
-    const std::string change = decide::remedy_change(remedy.cause);
+    const std::string change = remedy_change(remedy.cause);
     return fmt::format("{} (to {})", change, with_range(remedy.after, set));
   };
-  const auto useless_change = [](const decide::Remedy& remedy) {
-    return remedy.moves == false ? decide::remedy_change(remedy.cause) : "";
+  const auto useless_change = [](const Remedy& remedy) {
+    return remedy.moves == false ? remedy_change(remedy.cause) : "";
   };
   const std::string others = listed(diagnosis.remedies, other, "; ");
   const std::string useless = listed(diagnosis.remedies, useless_change, "; ");
@@ -286,12 +280,12 @@ std::string remedy_line(const DecideView& view) {
   }
   const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
   std::string text = capitalised(fmt::format("{} would move the {} from {} to {}{}: {}.",
-                                             decide::remedy_change(best.cause),
+                                             remedy_change(best.cause),
                                              knee,
                                              *best.before.count,
                                              with_range(best.after, set),
                                              saving(best),
-                                             decide::remedy_means(best.cause, latency)));
+                                             remedy_means(best.cause, latency)));
   if (!others.empty()) text += fmt::format(" Next: {}.", others);
   if (!useless.empty()) text += fmt::format(" Would not: {}.", useless);
   return text;
@@ -301,8 +295,8 @@ std::string latency_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   const auto& message = view.decision.request.message;
   if (!message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
-  const decide::Gap& gap = *diagnosis.decisive;
-  const Bytes balanced = decide::balanced_message(*message, gap.count);
+  const Gap& gap = *diagnosis.decisive;
+  const Bytes balanced = balanced_message(*message, gap.count);
   return fmt::format(
       "A ring's communication at {} is {:.0f} % latency and {:.0f} % bandwidth by the terms given; "
       "they are equal at messages of {:.3g} MB.",
@@ -330,9 +324,9 @@ bool comparable(const Estimate<Seconds>& step) {
 
 /// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
 /// the whole interval. 1 when the first doubling is not.
-int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
+int doubling_pays_up_to(const ScalingLaw& law, bool whole_band) {
   const auto at = [&law](int ranks) {
-    return std::ranges::find(law.curve, ranks, &model::CurvePoint::ranks);
+    return std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
   };
   int ranks = 1;
   for (auto to = at(2); to != law.curve.end() && to->doubling; to = at(2 * ranks)) {
@@ -343,7 +337,7 @@ int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
   return ranks;
 }
 
-std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
+std::string optimum_line(const ScalingLaw& law, int most_measured) {
   const int central = doubling_pays_up_to(law, false);
   const int sure = doubling_pays_up_to(law, true);
   std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
@@ -362,7 +356,7 @@ std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
 
 /// Whether more ranks than the fewest are worth it: the chosen count against the others, unknown
 /// where the intervals do not separate them.
-Answer worth_it(const decide::Decision& decision) {
+Answer worth_it(const Decision& decision) {
   const auto& rubric = decision.rubric;
   if (!rubric.chosen || !decision.attributed()) return Answer::unknown;
   const int fewest = decision.rows.front().count;
@@ -372,14 +366,14 @@ Answer worth_it(const decide::Decision& decision) {
   return std::ranges::count(rubric.level, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
-Verdict judge_scaling(const model::Analysis& analysis) {
+Verdict judge_scaling(const Analysis& analysis) {
   const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
   if (analysis.scaling.empty()) {
     return unanswered(
         "No answer: without a training step at two counts this run shows what the machine can do, "
         "not whether more of it is worth the money.");
   }
-  const auto strong = std::ranges::find(analysis.scaling, "strong", &model::ScalingResult::mode);
+  const auto strong = std::ranges::find(analysis.scaling, "strong", &ScalingResult::mode);
   if (strong == analysis.scaling.end() || !strong->decision || strong->decision->rows.size() < 2) {
     Verdict verdict = unanswered(
         "Not known: not enough data, the training step was not measured at two rank counts with "
@@ -390,7 +384,7 @@ Verdict judge_scaling(const model::Analysis& analysis) {
     }
     return verdict;
   }
-  if (!std::ranges::all_of(strong->rows, comparable, &model::ScalingRow::step)) {
+  if (!std::ranges::all_of(strong->rows, comparable, &ScalingRow::step)) {
     return unanswered("Not known: a step time is not a positive number.");
   }
   if (!strong->quality_held) {
@@ -427,10 +421,10 @@ std::string decision_money(Dollars money, const std::string& currency) {
   return format_money(number(amount), currency);
 }
 
-std::optional<double> million_work_scale(const decide::Decision& decision) {
+std::optional<double> million_work_scale(const Decision& decision) {
   constexpr double million = 1e6;
   std::optional<double> scale;
-  for (const decide::DecisionRow& row : decision.rows) {
+  for (const DecisionRow& row : decision.rows) {
     const double cost = row.cost ? row.cost->value.value() : 0.0;
     if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
     scale = million * (*row.cost_per_work / row.cost->value);
@@ -445,10 +439,10 @@ std::string decision_money(const DecideView& view, Dollars money) {
                : decision_money(money, currency);
 }
 
-std::string judged_knee(const decide::KneeSet& knees) {
-  const decide::KneeKind kind = decide::judged_by(knees.request);
-  if (kind == decide::KneeKind::cost) return "cost optimum";
-  return "knee at " + decide::knee_name(kind, knees.request);
+std::string judged_knee(const KneeSet& knees) {
+  const KneeKind kind = judged_by(knees.request);
+  if (kind == KneeKind::cost) return "cost optimum";
+  return "knee at " + knee_name(kind, knees.request);
 }
 
 Verdict judge_decision(const DecideView& view, bool brief) {
@@ -468,7 +462,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     lines = {counts_line(view), deadline_line(view)};
   }
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
-  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
+  for (const Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(
         fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
   }
@@ -488,7 +482,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   return verdict;
 }
 
-Verdict judge(const model::Analysis& analysis, std::ptrdiff_t warnings) {
+Verdict judge(const Analysis& analysis, std::ptrdiff_t warnings) {
   Verdict verdict = judge_scaling(analysis);
   if (warnings > 0) {
     verdict.lines.push_back(fmt::format(

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 std::vector<NextCommand> next_commands(const BudgetView& view) {
@@ -23,11 +19,10 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 }
 
 Table pairs_table(const BudgetView& view) {
-  using Pair = model::OptimalPair;
-  std::vector<std::string> notes;
-  for (const Pair& pair : view.answer.pairs) {
-    notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
-  }
+  using Pair = OptimalPair;
+  std::vector<std::string> notes = mapped(view.answer.pairs, [](const Pair& pair) {
+    return fmt::format("{}: {}.", pair.approach, pair.source);
+  });
   notes.emplace_back(
       "FLOPs = 6 x parameters x tokens: attention is left out; parameters are the active ones "
       "without the input embedding (unless it is the head too). "
@@ -88,7 +83,7 @@ std::string money_line(const BudgetView& view) {
   return text + ".";
 }
 
-std::string range_line(const model::TrainingPlan& plan) {
+std::string range_line(const TrainingPlan& plan) {
   if (plan.extrapolation <= 1.0) {
     return "The budget is within those at which sizes were compared (up to 3e21 FLOPs).";
   }
@@ -107,7 +102,7 @@ std::string own_size_line(const BudgetView& view) {
       people(*view.question.parameters),
       people(*plan.own_tokens),
       people(*plan.own_tokens / *view.question.parameters));
-  for (const model::FixedSize& one : plan.own_size) {
+  for (const FixedSize& one : plan.own_size) {
     text += fmt::format(
         " By {}: a loss of {:.3f}, for which the best pair needs {:.3g} % of the budget.",
         one.law,
@@ -139,16 +134,13 @@ Verdict judge_budget(const BudgetView& view) {
 }
 
 Document compose_budget(const BudgetView& view) {
-  Document document;
-  document.title =
-      document_title(view.options.tool_version, "how large a model, on how many tokens?");
-  document.subtitle =
-      "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
-  document.intervals = false;
-  document.verdict = judge_budget(view);
-  document.sections.push_back({"pairs", "Pairs", {}, {}, {pairs_table(view)}});
-  document.next = next_commands(view);
-  return document;
+  return {
+      .title = document_title(view.options.tool_version, "how large a model, on how many tokens?"),
+      .subtitle = "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens",
+      .intervals = false,
+      .verdict = judge_budget(view),
+      .sections = {{"pairs", "Pairs", {}, {}, {pairs_table(view)}}},
+      .next = next_commands(view)};
 }
 }  // namespace
 

@@ -29,21 +29,19 @@ constexpr JsonHead mfu_head{
 
 void transformer(Fields& json, const TransformerModel& model) {
   FIELDS(json, model.id, model.name);
-  json("parameters", model::parameter_count(model), "Counted from the shapes, without biases.");
+  json("parameters", parameter_count(model), "Counted from the shapes, without biases.");
   json.sentence(
       "Without the experts that a token does not take and without the input embedding, unless that "
       "is the head too.");
-  json("active_parameters", model::active_parameter_count(model));
+  json("active_parameters", active_parameter_count(model));
   json("layers", model.layers);
   json("mtp_layers", model.mtp_layers, "Of multi-token prediction, in no count of parameters.");
-  json("attention",
-       model::attention_kind(model),
-       one_of("multi-head|grouped-query|multi-query|latent"));
+  json("attention", attention_kind(model), one_of("multi-head|grouped-query|multi-query|latent"));
   FIELDS(json, model.source, model.date);
 }
 
 void training_run(Fields& json, const MfuView& view) {
-  const model::TrainingRun& run = view.question;
+  const TrainingRun& run = view.question;
   json("gpu", view.names.gpu, or_null);
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("number_format", view.names.number_format, "Of the products, whose peak counts.");
@@ -51,23 +49,23 @@ void training_run(Fields& json, const MfuView& view) {
   json("sequence", view.answer.sequence, "Tokens of one sequence.");
   json("tokens_per_s", run.tokens_per_second, "Trained tokens, of all GPUs.");
   json.sentence("How FLOPs are counted; `conventions` has them all.");
-  json("convention", model::words_of(run.convention).name);
+  json("convention", words_of(run.convention).name);
   json("recomputation",
-       model::recomputation_name(view.answer.recomputation),
+       recomputation_name(view.answer.recomputation),
        "What the backward pass computes again.",
        one_of("none|selective|full"));
   json("price_usd_per_gpu_hour", per_hour(run.price));
 }
 
-void utilisation(Fields& json, const model::Utilisation& one) {
+void utilisation(Fields& json, const Utilisation& one) {
   json("peak_basis", one.peak.basis, "Datasheet with number format and clock, or measurement.");
   json("peak_flop_per_s", one.peak.rate, "Dense, of one GPU.");
   json("mfu", one.mfu, "model_flop_per_s_per_gpu over the peak.");
   json("hfu", one.hfu, "hardware_flop_per_s_per_gpu over the peak.");
 }
 
-void convention(Fields& json, const model::ConventionRow& row) {
-  const model::ConventionWords& words = model::words_of(row.convention);
+void convention(Fields& json, const ConventionRow& row) {
+  const ConventionWords& words = words_of(row.convention);
   json("name", words.name);
   json("counts", words.counts, "Its formula, in words.");
   json("attention", words.attention, "Whose products it counts.", one_of("full|causal|none"));
@@ -76,7 +74,7 @@ void convention(Fields& json, const model::ConventionRow& row) {
   json("utilisation", row.utilisation, "That the convention prints.");
 }
 
-void campaign(Fields& json, const model::Campaign& one) {
+void campaign(Fields& json, const Campaign& one) {
   json("tokens", one.tokens);
   json("time_s", one.time, "On all GPUs, without restarts.");
   json("gpu_hours", one.gpu_hours);
@@ -84,7 +82,7 @@ void campaign(Fields& json, const model::Campaign& one) {
 }
 
 void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
-  const model::TrainingUse& use = view.answer;
+  const TrainingUse& use = view.answer;
   put_versions(json, view.options);
   put_currency(json, view.options);
   put_verdict(json, whole.verdict, {.meaning = "no: above the peak, which cannot be."});
@@ -125,7 +123,7 @@ constexpr JsonHead budget_head{
     1,
     "scaleworth mfu budget"};
 
-void pair(Fields& json, const model::OptimalPair& one) {
+void pair(Fields& json, const OptimalPair& one) {
   json("law", one.approach);
   json("source", one.source, "Where it was published, and which of its numbers are used.");
   json("parameters", one.parameters, "Of a dense decoder.");
@@ -136,7 +134,7 @@ void pair(Fields& json, const model::OptimalPair& one) {
        "That the law itself predicts for the pair; null for a rule. Not comparable between laws.");
 }
 
-void put_means(Fields& json, const BudgetView& view, const model::TrainingMeans& one) {
+void put_means(Fields& json, const BudgetView& view, const TrainingMeans& one) {
   const bool priced = one.gpu_price.value() > 0.0;
   const auto& days = view.answer.days;
   json("gpu", view.names.gpu, or_null);
@@ -153,7 +151,7 @@ void put_means(Fields& json, const BudgetView& view, const model::TrainingMeans&
   json("time_s", days ? std::optional(*days * 86400.0) : std::nullopt);
 }
 
-void fixed_size(Fields& json, const model::FixedSize& one) {
+void fixed_size(Fields& json, const FixedSize& one) {
   json("law", one.law);
   json("loss_nats_per_token", one.loss, "That the law predicts for this size.");
   json.sentence("The part of the budget with which the law's best pair reaches the same loss.");
@@ -178,11 +176,11 @@ void budget_document(Fields& json, const BudgetView& view, const Document& whole
     spread("tokens", plan.tokens, "Least and greatest of the pairs.");
   });
   json.sentence("The largest budget at which the sources of the laws compared sizes.");
-  json("largest_compared_flop", model::largest_fitted_budget);
+  json("largest_compared_flop", largest_fitted_budget);
   json.sentence("budget_flop over largest_compared_flop; above 1 the laws are extrapolated.");
   json("extrapolation", plan.extrapolation);
   json.sentence("What the budget is in GPUs and money; null where no GPU was named.");
-  json.object("means", view.question.means, [&](Fields& means, const model::TrainingMeans& one) {
+  json.object("means", view.question.means, [&](Fields& means, const TrainingMeans& one) {
     put_means(means, view, one);
   });
   json.sentence("What a given model would make of the budget; null where none was named.");
@@ -198,8 +196,6 @@ void budget_document(Fields& json, const BudgetView& view, const Document& whole
   put_notes(json, whole);
 }
 
-using inference::ServedBatch;
-
 constexpr JsonHead serving_head{
     "mfu_inference.schema.json",
     "scaleworth mfu --inference --format json",
@@ -212,12 +208,12 @@ constexpr JsonHead serving_head{
     1,
     "scaleworth mfu inference"};
 
-void work(Fields& json, const inference::PhaseWork& one) {
+void work(Fields& json, const PhaseWork& one) {
   json("flop", one.flops, "Two for a multiplication and an addition.");
   json("bytes", one.bytes, "Read from memory, of the whole group.");
 }
 
-void phase(Fields& json, const inference::Phase& one) {
+void phase(Fields& json, const Phase& one) {
   json.named("phase", "A pass over prompts or one decode step of the whole batch, modelled.");
   json.object("products", one.products, work);
   json.object("attention", one.attention, work);
@@ -226,10 +222,10 @@ void phase(Fields& json, const inference::Phase& one) {
   json("communication_s", one.communication, "All-reduces; 0 on one GPU and without a link.");
   json("time_s", one.time, "The longer of compute and memory, and communication.");
   json.sentence("What takes the longest.");
-  json("bound", inference::phase_bound_name(one.bound), one_of("compute|memory|communication"));
+  json("bound", phase_bound_name(one.bound), one_of("compute|memory|communication"));
 }
 
-void cost(Fields& json, const inference::TokenCost& one) {
+void cost(Fields& json, const TokenCost& one) {
   json.named("cost", "null without a price.");
   json(
       "per_million_input_tokens_usd", one.per_million_input, "By the time of the prompts' passes.");
@@ -268,7 +264,7 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
        "null if times are no roof.");
 }
 
-void link(Fields& json, const inference::GroupLink& one) {
+void link(Fields& json, const GroupLink& one) {
   json("latency_s", one.latency, "Of a small all-reduce.");
   json("bus_bandwidth_bytes_per_s", one.bus_bandwidth, "Of a large all-reduce.");
 }
@@ -295,7 +291,7 @@ void group(Fields& json, const ServingView& view) {
   json("link_basis", view.names.link_basis, or_null);
 }
 
-void memory(Fields& json, const inference::ServingMemory& one) {
+void memory(Fields& json, const ServingMemory& one) {
   json("weights_bytes", one.weights);
   json("cache_per_token_bytes", one.cache_per_token, "While no window is full.");
   json("cache_per_request_bytes", one.cache_per_request, "Of prompt and output at full length.");
@@ -317,7 +313,7 @@ void load(Fields& json, const ServingView& view) {
   json("utilisation", view.answer.utilisation);
   json.object("cost", view.answer.loaded_cost, cost, "Of the chosen batch at that utilisation.");
   json.sentence("As the user states it; null without.");
-  json.object("api", question.api, [&](Fields& api, const inference::ApiPrice& price) {
+  json.object("api", question.api, [&](Fields& api, const ApiPrice& price) {
     api("per_million_input_tokens_usd", price.input);
     api("per_million_output_tokens_usd", price.output);
     api("per_million_cached_input_tokens_usd", price.cached_input, "null: as other input.");
@@ -344,7 +340,7 @@ void request(Fields& json, const ServingView& view) {
   json("output_tokens", one.output);
   json("cached_part", one.cached, "Of the prompt that is found in the cache.");
   json.sentence("In the cache of one request, on average over its decode steps.");
-  json("mean_context_tokens", inference::mean_context(one));
+  json("mean_context_tokens", mean_context(one));
   json("most_time_to_first_token_s", limits.first_token, "The limit asked for.");
   json("most_time_per_output_token_s", limits.per_token, "The limit asked for.");
 }

@@ -4,10 +4,7 @@
 #include "report/charts/chart_grammar.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <span>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -36,17 +33,17 @@ std::string rate_text(const MfuView& view) {
 std::string subtitle(const MfuView& view) {
   const TransformerModel& model = view.question.model;
   std::string text =
-      fmt::format("{}: {} parameters", model.name, large_count(model::parameter_count(model)));
+      fmt::format("{}: {} parameters", model.name, large_count(parameter_count(model)));
   if (model.experts > 1) {
     text += fmt::format(", {} of them for each token (without the input embedding)",
-                        large_count(model::active_parameter_count(model)));
+                        large_count(active_parameter_count(model)));
   }
   text += fmt::format(", {} layers{}, {} attention, sequence {}; {} x {}, {}",
                       model.layers,
                       model.mtp_layers > 0
                           ? fmt::format(" and {} of multi-token prediction", model.mtp_layers)
                           : "",
-                      model::attention_kind(model),
+                      attention_kind(model),
                       view.answer.sequence,
                       view.question.gpus,
                       view.names.gpu,
@@ -81,7 +78,7 @@ std::vector<std::string> sources(const MfuView& view) {
 constexpr double seconds_per_day = 86400.0;
 
 Table peaks_table(const MfuView& view) {
-  using Use = model::Utilisation;
+  using Use = Utilisation;
   return make_table<Use>(
       "utilisation",
       "Each GPU against its peak",
@@ -93,22 +90,22 @@ Table peaks_table(const MfuView& view) {
        {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
       {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
                    "HFU: with what is computed again ({}).",
-                   model::words_of(view.question.convention).name,
-                   model::recomputation_name(view.answer.recomputation))});
+                   words_of(view.question.convention).name,
+                   recomputation_name(view.answer.recomputation))});
 }
 
 Table conventions_table(const MfuView& view) {
-  using Counted = model::ConventionRow;
-  const auto text_of = [](const char* model::ConventionWords::*text) {
-    return [text](const Counted& row) { return model::words_of(row.convention).*text; };
+  using Counted = ConventionRow;
+  const auto text_of = [](const char* ConventionWords::*text) {
+    return [text](const Counted& row) { return words_of(row.convention).*text; };
   };
   return make_table<Counted>(
       "conventions",
       "The same run by each convention",
       view.answer.conventions,
-      {{parameter("convention", "convention"), text_of(&model::ConventionWords::name)},
-       {measure("counts", "FLOPs of a trained token"), text_of(&model::ConventionWords::counts)},
-       {measure("attention", "attention"), text_of(&model::ConventionWords::attention)},
+      {{parameter("convention", "convention"), text_of(&ConventionWords::name)},
+       {measure("counts", "FLOPs of a trained token"), text_of(&ConventionWords::counts)},
+       {measure("attention", "attention"), text_of(&ConventionWords::attention)},
        {measure("flop_per_token", "per token", Unit::flop).with_digits(4), &Counted::quoted},
        {measure("ratio", "of chosen").with_decimals(3), &Counted::ratio},
        {measure("convention_mfu", "reads", Unit::percent).with_decimals(2), &Counted::utilisation}},
@@ -116,13 +113,13 @@ Table conventions_table(const MfuView& view) {
                    "the input embedding unless it is the head too; 6nd: the published number where "
                    "it is N within 2 %. L layers, h hidden, s sequence, H heads of "
                    "Q, V vocabulary. narayanan counts full recomputation, so that it reads an HFU.",
-                   model::words_of(view.question.convention).name)});
+                   words_of(view.question.convention).name)});
 }
 
 /// The chosen convention's FLOPs of a token, part by part; the parts sum to the hardware FLOPs.
 Table flop_parts_table(const MfuView& view) {
   using Part = std::pair<const char*, double>;
-  const model::ForwardFlops& forward = view.answer.forward;
+  const ForwardFlops& forward = view.answer.forward;
   const double model = view.answer.model_flops.value();
   return make_table<Part>(
       "flops",
@@ -139,7 +136,6 @@ Table flop_parts_table(const MfuView& view) {
 }
 
 Table training_cost_table(const MfuView& view) {
-  using model::Campaign;
   std::vector<Campaign> campaigns{view.answer.million};
   if (view.answer.campaign) campaigns.push_back(*view.answer.campaign);
   std::vector<std::string> notes;
@@ -157,12 +153,12 @@ Table training_cost_table(const MfuView& view) {
 
 constexpr double tera = 1e12;
 
-std::string of_peak(const model::Utilisation& one) {
+std::string of_peak(const Utilisation& one) {
   return fmt::format("{:.4g} TFLOP/s ({})", one.peak.rate.value() / tera, one.peak.basis);
 }
 
 std::string headline(const MfuView& view) {
-  const model::Utilisation& first = view.answer.against.front();
+  const Utilisation& first = view.answer.against.front();
   return fmt::format(
       "MFU {:.1f} %: {:.4g} of {} on {} {}{}.",
       100.0 * first.mfu,
@@ -174,24 +170,24 @@ std::string headline(const MfuView& view) {
 }
 
 std::string throughput_line(const MfuView& view) {
-  const model::ConventionWords& words = model::words_of(view.question.convention);
+  const ConventionWords& words = words_of(view.question.convention);
   return fmt::format(
       "{} on each GPU, {} a token by the convention {} ({}).",
       format_quantity(number(view.answer.tokens_per_second_per_gpu), Unit::tokens_per_second, 4),
       format_quantity(number(view.answer.model_flops), Unit::flop, 4),
       words.name,
-      words.convention == model::Convention::six_nd ? std::string("without attention")
-                                                    : std::string(words.attention) + " attention");
+      words.convention == Convention::six_nd ? std::string("without attention")
+                                             : std::string(words.attention) + " attention");
 }
 
 std::string hardware_line(const MfuView& view) {
-  if (view.answer.recomputation == model::Recomputation::none) {
+  if (view.answer.recomputation == Recomputation::none) {
     return "HFU is the same, for nothing is computed again (else --recompute selective or full).";
   }
   return fmt::format("HFU {:.1f} %: {:.4g} TFLOP/s with {} recomputation.",
                      100.0 * view.answer.against.front().hfu,
                      view.answer.hardware_rate.value() / tera,
-                     model::recomputation_name(view.answer.recomputation));
+                     recomputation_name(view.answer.recomputation));
 }
 
 std::string conventions_line(const MfuView& view) {
@@ -201,10 +197,10 @@ std::string conventions_line(const MfuView& view) {
   return fmt::format(
       "Other conventions read this run as {:.1f} % ({}) to {:.1f} % ({}{}).",
       100.0 * low.utilisation,
-      model::words_of(low.convention).name,
+      words_of(low.convention).name,
       100.0 * high.utilisation,
-      model::words_of(high.convention).name,
-      high.convention == model::Convention::narayanan ? ", which counts full recomputation" : "");
+      words_of(high.convention).name,
+      high.convention == Convention::narayanan ? ", which counts full recomputation" : "");
 }
 
 std::string campaign_line(const MfuView& view) {
@@ -228,10 +224,10 @@ std::string million_line(const MfuView& view) {
 Verdict judge_mfu(const MfuView& view) {
   Verdict verdict;
   verdict.headline = headline(view);
-  const model::Utilisation& first = view.answer.against.front();
+  const Utilisation& first = view.answer.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
   verdict.lines = {throughput_line(view), hardware_line(view)};
-  for (const model::Utilisation& other : std::span(view.answer.against).subspan(1)) {
+  for (const Utilisation& other : std::span(view.answer.against).subspan(1)) {
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }
   verdict.lines.insert(verdict.lines.end(),
@@ -243,24 +239,22 @@ Verdict judge_mfu(const MfuView& view) {
 Document compose_mfu(const MfuView& view) {
   const bool all = view.options.details;
   const bool with_conventions = all || view.answer.conventions_differ;
-  Document document;
-  document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
-  document.subtitle = subtitle(view);
-  document.intervals = false;
-  document.verdict = judge_mfu(view);
-  document.sections = with_content(
-      {{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
-       {"conventions",
-        "Conventions",
-        {},
-        {},
-        {with_conventions ? conventions_table(view) : Table{}}},
-       {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
-       {"training", "Training", {}, {}, {training_cost_table(view)}},
-       {"remarks", "Remarks", {}, view.answer.remarks, {}},
-       {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}});
-  document.next = next_commands(view);
-  return document;
+  return {.title = document_title(view.options.tool_version, "what do the GPUs do for the model?"),
+          .subtitle = subtitle(view),
+          .intervals = false,
+          .verdict = judge_mfu(view),
+          .sections = with_content(
+              {{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
+               {"conventions",
+                "Conventions",
+                {},
+                {},
+                {with_conventions ? conventions_table(view) : Table{}}},
+               {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
+               {"training", "Training", {}, {}, {training_cost_table(view)}},
+               {"remarks", "Remarks", {}, view.answer.remarks, {}},
+               {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}}),
+          .next = next_commands(view)};
 }
 
 std::vector<Chart> mfu_charts(const MfuView& view) {
@@ -270,9 +264,9 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
               "The same run, read by each convention",
               "A bar is the utilisation that the convention prints, against the first peak."};
   std::vector<Json> rows;
-  for (const model::ConventionRow& row : view.answer.conventions) {
-    rows.push_back({{"convention", model::words_of(row.convention).name},
-                    {"percent", 100.0 * row.utilisation}});
+  for (const ConventionRow& row : view.answer.conventions) {
+    rows.push_back(
+        {{"convention", words_of(row.convention).name}, {"percent", 100.0 * row.utilisation}});
   }
   const Json y{
       {"field", "convention"}, {"type", "nominal"}, {"sort", nullptr}, {"title", "convention"}};

@@ -8,11 +8,9 @@
 #include "src/model/transformer/training_budget.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace scaleworth::report {
+using namespace model;
+
 /// What the figures of `scaleworth mfu` stand on, as the reports name it; empty where a report has
 /// no use for it.
 struct MfuNames {
@@ -38,10 +36,10 @@ struct AnswerView {
   const MfuNames& names;
   const RenderOptions& options;
 };
-using MfuView = AnswerView<model::TrainingRun, model::TrainingUse>;
+using MfuView = AnswerView<TrainingRun, TrainingUse>;
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
-using BudgetView = AnswerView<model::TrainingQuestion, model::TrainingPlan>;
-using ServingView = AnswerView<inference::ServingQuestion, inference::ServingAnswer>;
+using BudgetView = AnswerView<TrainingQuestion, TrainingPlan>;
+using ServingView = AnswerView<ServingQuestion, ServingAnswer>;
 
 std::string render_mfu(const MfuView& view);
 std::string render_budget(const BudgetView& view);
@@ -78,10 +76,9 @@ std::string render_view(const View& view,
 inline constexpr Interval<double> published_part_of_ceiling{0.26, 0.68};
 
 /// "roof", "efficiencies" (as the user says) or "measured": what the times stand on.
-const char* basis_of_times(const inference::ServingQuestion& question);
+const char* basis_of_times(const ServingQuestion& question);
 /// Utilisation at which servers that reach the published parts of the ceiling (of all batches,
 /// where the batch fills the memory) break even with the API; absent without both prices, and where
 /// the times are no roof.
-std::optional<Interval<double>> real_break_even(const ServingView& view,
-                                                const inference::ServedBatch& batch);
+std::optional<Interval<double>> real_break_even(const ServingView& view, const ServedBatch& batch);
 }  // namespace scaleworth::report

@@ -2,12 +2,6 @@
 #include "report/charts/chart_grammar.h"
 #include "report/mfu/mfu_report.h"
 
-#include <algorithm>
-#include <functional>
-#include <utility>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 constexpr std::size_t longest = 60;  // of a command that is repeated
@@ -61,9 +55,6 @@ std::vector<NextCommand> next_commands(const ServingView& view) {
   return next;
 }
 
-using inference::Phase;
-using inference::ServedBatch;
-
 Column dollars(const std::string& id, const std::string& header) {
   return measure(id, header, Unit::dollars).with_decimals(4).if_present();
 }
@@ -73,7 +64,7 @@ struct PhasePart {
   const char* phase;
   const char* part;
   const Phase& of;
-  const inference::PhaseWork* work;  // null: all-reduces
+  const PhaseWork* work;  // null: all-reduces
 };
 
 void add_phase(std::vector<PhasePart>& parts, double batch, const char* name, const Phase& phase) {
@@ -115,7 +106,6 @@ Table phases_table(const ServingView& view) {
 
 Table batches_table(const ServingView& view) {
   using Batch = ServedBatch;
-  using inference::TokenCost;
   const std::vector<ColumnOf<Batch>> columns{
       {parameter("batch", "batch", Unit::count), &Batch::batch},
       {measure("step_s", "step", Unit::seconds), path(&Batch::step, &Phase::time)},
@@ -128,7 +118,7 @@ Table batches_table(const ServingView& view) {
        &Batch::ceiling_output_tokens_per_s},
       {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
-       [](const Batch& one) { return inference::phase_bound_name(one.step.bound); }},
+       [](const Batch& one) { return phase_bound_name(one.step.bound); }},
       {dollars("per_million_input_tokens_usd", "10^6 input"),
        path(&Batch::cost, &TokenCost::per_million_input)},
       {dollars("per_million_output_tokens_usd", "10^6 output"),
@@ -151,7 +141,7 @@ Table batches_table(const ServingView& view) {
 }
 
 Table memory_table(const ServingView& view) {
-  using Memory = inference::ServingMemory;
+  using Memory = ServingMemory;
   const auto bytes = [](const char* id, const char* header) {
     return measure(id, header, Unit::bytes).in_own_scale();
   };
@@ -245,18 +235,16 @@ std::vector<Chart> serving_charts(const ServingView& view) {
 }
 
 Document compose_serving(const ServingView& view) {
-  Document document;
-  document.title = document_title(view.options.tool_version, "what do its tokens cost?");
-  document.subtitle = subtitle(view);
-  document.intervals = false;
-  document.verdict = judge_serving(view);
-  document.sections = with_content(
-      {{"batches", "Batches", {}, {}, {batches_table(view)}},
-       {"memory", "Memory", {}, {}, {memory_table(view)}},
-       {"phases", "Phases", {}, {}, {view.options.details ? phases_table(view) : Table{}}},
-       {"remarks", "Remarks", {}, view.names.remarks, {}}});
-  document.next = next_commands(view);
-  return document;
+  return {.title = document_title(view.options.tool_version, "what do its tokens cost?"),
+          .subtitle = subtitle(view),
+          .intervals = false,
+          .verdict = judge_serving(view),
+          .sections = with_content(
+              {{"batches", "Batches", {}, {}, {batches_table(view)}},
+               {"memory", "Memory", {}, {}, {memory_table(view)}},
+               {"phases", "Phases", {}, {}, {view.options.details ? phases_table(view) : Table{}}},
+               {"remarks", "Remarks", {}, view.names.remarks, {}}}),
+          .next = next_commands(view)};
 }
 }  // namespace
 

@@ -3,13 +3,8 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
-using inference::ServedBatch;
-using inference::ServingAnswer;
-using inference::ServingQuestion;
 
 std::string percent(double part) {
   return fmt::format("{:.3g} %", 100.0 * part);
@@ -29,7 +24,7 @@ bool at_the_roof(const ServingQuestion& question) {
   return !question.measured.any() && !reduced(question);
 }
 
-std::string costs(const ServingView& view, const inference::TokenCost& cost) {
+std::string costs(const ServingView& view, const TokenCost& cost) {
   const std::string& currency = view.options.currency;
   return fmt::format("{} per million output tokens, {} per million input",
                      format_money(number(cost.per_million_output), currency),
@@ -156,7 +151,7 @@ std::string ridge_line(const ServingView& view) {
       "Ridge {:.0f} FLOP/B: a step is bound by compute from batch {:.0f} without caches",
       answer.ridge.value(),
       *answer.weights_ridge_batch);
-  const double context = inference::mean_context(view.question.request);
+  const double context = mean_context(view.question.request);
   return text +
          (answer.ridge_batch
               ? fmt::format(", from {:.0f} with {:g} tokens in each.", *answer.ridge_batch, context)

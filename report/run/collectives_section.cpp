@@ -4,10 +4,7 @@
 #include "src/core/files/fields.h"
 #include "src/model/collectives.h"
 
-#include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -388,8 +385,7 @@ void put_point(Fields& json, const CollectivePoint& one) {
 /// Of a line, a regime or what was chosen.
 template <class T>
 void put_way(Fields& json, const T& one) {
-  json("algorithm", one.algorithm, or_null);
-  json("protocol", one.protocol, or_null);
+  FIELDS(json, or_null(one.algorithm), or_null(one.protocol));
 }
 
 void put_fit(Fields& json, const CommunicationFit& one) {

@@ -3,10 +3,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
-#include <functional>
-
-#include <fmt/format.h>
-
 namespace scaleworth::report {
 namespace {
 using namespace model;
@@ -26,14 +22,17 @@ std::string basis_note(const GpuResult& gpu) {
 
 using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
 
-/// The steady, burst and best product of each format, as far as they are there.
+/// The steady, burst and best products of each format, as far as they are there.
 std::vector<FormatGemm> measured_products(const Gpus& gpus) {
   std::vector<FormatGemm> rows;
   for (const auto& format : nested(gpus, &GpuResult::formats)) {
     const GpuFormat& of = *std::get<1>(format.levels);
-    for (const auto* gemm : {&of.steady, &of.burst, &of.best_shape}) {
-      if (*gemm) rows.push_back({std::tuple_cat(format.levels, std::tuple(&**gemm))});
-    }
+    const auto add = [&](const GpuGemm& gemm) {
+      rows.push_back({std::tuple_cat(format.levels, std::tuple(&gemm))});
+    };
+    for (const auto* gemm : {&of.steady, &of.burst, &of.best_shape, &of.best_burst})
+      if (*gemm) add(**gemm);
+    for (const GpuGemm& gemm : of.by_data) add(gemm);
   }
   return rows;
 }
@@ -55,12 +54,15 @@ Table format_table(const Gpus& gpus) {
        {measure("steady_shape", "shape").as_detail(), steady(&GpuGemm::shape, shape_text)},
        {measure("burst", "burst", Unit::flop_per_second), path(&GpuFormat::burst, &GpuGemm::rate)},
        {measure("best_shape_rate", "best shape's", Unit::flop_per_second), best(&GpuGemm::rate)},
+       {measure("best_shape_burst", "in burst", Unit::flop_per_second),
+        path(&GpuFormat::best_burst, &GpuGemm::rate)},
        {measure("best_shape", "best shape"), best(&GpuGemm::shape, shape_text)},
        {measure("tuning_headroom", "tuning gain", Unit::percent), headroom}},
-      {"Steady: no gap between products, clock settled. Burst: the first 100 ms after a "
-       "pause. Best shape: the fastest that the search found with a reset between products, "
-       "comparable with MAMF tables; a maximum, so a little optimistic. Tuning gain: best "
-       "algorithm over the library's first proposal."});
+      {"Steady: sustained, no gap between products, clock and power flat over 2 s and more. Burst: "
+       "after a pause, samples within 1 % of the highest clock. Best shape: of most FLOP per clock "
+       "among those tried, steady; a maximum, so a little optimistic. MAMF tables have normal "
+       "data, other layouts and maxima with gaps. Tuning gain: best algorithm over the library's "
+       "first proposal."});
 }
 
 Table condition_table(const Gpus& gpus) {
@@ -76,10 +78,13 @@ Table condition_table(const Gpus& gpus) {
       {{gpu_column(), gpu_ordinal},
        {parameter("precision", "format"), format_of},
        {parameter("pass", "pass"), &GpuGemm::pass},
+       {parameter("shape", "shape").as_detail(), path(&GpuGemm::shape, shape_text)},
+       {parameter("data", "data"), &GpuGemm::data},
        {measure("rate", "rate", Unit::flop_per_second).as_detail(), &GpuGemm::rate},
        {measure("of_datasheet", "of datasheet", Unit::percent), of(&AgainstPeak::fraction)},
        {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
         of(&AgainstPeak::fraction_at_clock)},
+       {measure("flop_per_clock", "FLOP per clock and SM", Unit::plain), &GpuGemm::flop_per_clock},
        {measure("clock", "clock", Unit::hertz).with_digits(4), at(&GpuConditions::clock_hz)},
        {measure("clock_ratio", "clock over datasheet's").as_detail(),
         of(&AgainstPeak::clock_ratio)},
@@ -92,7 +97,8 @@ Table condition_table(const Gpus& gpus) {
        {measure("algorithm", "algorithm").as_detail(), &GpuGemm::algorithm},
        {measure("library", "library").as_detail(), &GpuGemm::library}},
       {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "
-       "and more, else the median reading."});
+       "and more, else the median reading. Data: uniform in [-1, 1), normal of variance 1, or "
+       "zero: what changes fewer bits draws less power."});
   for (const GpuResult& gpu : gpus) {
     const std::string bases = basis_note(gpu);
     if (!bases.empty() && table.notes.size() == 1) table.notes.push_back("Peaks: " + bases + ".");
@@ -186,8 +192,8 @@ std::string peak_note(const GpuResult& gpu) {
     if (!format.steady || !format.steady->against) continue;
     const auto& against = *format.steady->against;
     note = fmt::format(
-        "Steady: products gap-free at a settled clock; best shape: with pauses. Shares are of "
-        "steady: of the {} ({}{}) and of what the clock allowed.",
+        "Steady: sustained, products gap-free at a settled clock. Shares are of steady: of the {} "
+        "({}{}) and of what the clock allowed.",
         against.basis == "--peak" ? "peak given" : "dense datasheet peak",
         format.precision + " " + format_quantity(number(against.peak), Unit::flop_per_second, 4),
         against.clock_hz ? " at " + format_quantity(number(*against.clock_hz), Unit::hertz, 4)
@@ -252,9 +258,8 @@ void put_against(Fields& json, const AgainstPeak& one) {
 }
 
 void put_identity(Fields& json, const GpuIdentity& one) {
-  FIELDS(json, one.ordinal, one.name);
-  json("uuid", one.uuid, or_null);
-  FIELDS(json, one.pci_device_id, one.multiprocessors, one.memory);
+  FIELDS(json, one.ordinal, one.name, or_null(one.uuid), one.pci_device_id, one.multiprocessors);
+  json("memory_bytes", one.memory);
   json("l2_bytes", one.l2_cache);
   FIELDS(json, one.maximum_clock_hz, one.power_limit_w);
   json("power_limit_default_w", one.default_power_limit_w);
@@ -270,13 +275,12 @@ void put_shape(Fields& json, const GemmShape& one) {
 }
 
 void put_product(Fields& json, const GpuGemm& one) {
-  json("pass", one.pass);
-  json("regime", one.regime, or_null);
+  FIELDS(json, one.pass, one.data);
   json.object("shape", one.shape, put_shape);
   FIELDS(json, one.library, one.algorithm, one.heuristic_rank, one.workspace, one.rate);
   json.object("conditions", one.conditions, put_conditions);
   json.object("against_peak", one.against, put_against);
-  json("flop_per_joule", one.flop_per_joule);
+  FIELDS(json, one.flop_per_joule, one.flop_per_clock);
 }
 
 void put_format(Fields& json, const GpuFormat& one) {
@@ -284,6 +288,8 @@ void put_format(Fields& json, const GpuFormat& one) {
   json.object("steady", one.steady, put_product);
   json.object("burst", one.burst, put_product);
   json.object("best_shape", one.best_shape, put_product);
+  json.object("best_burst", one.best_burst, put_product);
+  json.array("by_data", one.by_data, put_product);
   json("tuning_headroom", one.tuning_headroom);
   json.object("tuned_shape", one.tuned_shape, put_shape);
   json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
@@ -297,16 +303,13 @@ void put_format(Fields& json, const GpuFormat& one) {
 
 void put_memory_level(Fields& json, const model::MemoryLevel& one) {
   FIELDS(json, one.label, one.scope, one.kernel, one.smallest, one.largest, one.rate);
-  json("of_datasheet", one.of_datasheet);
-  json("variant", one.variant, or_null);
+  FIELDS(json, one.of_datasheet, or_null(one.variant));
 }
 
 void put_transfer(Fields& json, const GpuTransfer& one) {
   FIELDS(json, one.source, one.target, one.engine, one.both_directions);
   json("all_gpus_at_once", one.together);
-  FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size);
-  json("link", one.link, or_null);
-  json("of_link", one.of_link);
+  FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size, or_null(one.link), one.of_link);
   json.array("points", one.points, [](Fields& of, const TransferPoint& point) {
     of("bytes", point.size);
     of("rate_bytes_per_s", point.rate);
@@ -332,7 +335,7 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
                   "the products stay below it at any number of tokens."}),
       make_table(
           "gpu_contention",
-          "A product beside a collective that holds multiprocessors",
+          "A product while a resident kernel holds multiprocessors, as a collective would",
           nested(gpus, &GpuResult::contention),
           {{gpu_column(), gpu_ordinal},
            {parameter("precision", "format"), &ContentionPoint::precision},
@@ -341,7 +344,11 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
            {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
            {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
            {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-            &ContentionPoint::of_multiprocessors}})};
+            &ContentionPoint::of_multiprocessors},
+           {measure("flop_per_clock", "FLOP per clock and SM left", Unit::plain),
+            &ContentionPoint::flop_per_clock}},
+          {"Of the rate with all: per counted clock. A collective also moves data; this kernel "
+           "only holds."})};
 }
 
 std::vector<Table> summary_products(const GpuResult& gpu) {
@@ -378,7 +385,7 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
     FIELDS(of, launch.kind, launch.time);
   });
   json.array("contention", gpu.contention, [](Fields& of, const ContentionPoint& one) {
-    FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all);
+    FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all, one.flop_per_clock);
   });
   json.object("cost", gpu.cost, [](Fields& of, const GpuCost& one) {
     of("precision", one.precision, or_null);
@@ -394,8 +401,7 @@ void put_gpus_together(Fields& json, const GpusTogether& together) {
   json.array("gpus", together.paces, [](Fields& of, const GpuPace& pace) {
     FIELDS(of, pace.ordinal, pace.together, pace.alone, pace.of_alone, pace.of_others);
     of.object("conditions", pace.conditions, put_conditions);
-    of("slow", pace.slow);
-    of("cause", pace.cause, or_null);
+    FIELDS(of, pace.slow, or_null(pace.cause));
   });
 }
 }  // namespace scaleworth::report

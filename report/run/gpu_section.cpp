@@ -2,12 +2,9 @@
 #include "report/run/run_report.h"
 #include "src/model/gpu.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 Column gpu_column() {
@@ -274,7 +271,7 @@ struct Kind {
 std::vector<Kind> kinds_of(const Gpus& gpus) {
   const auto figures = [](const GpuResult& gpu) {
     return gpu.formats.size() + gpu.roofline.memory_levels.size() +
-           gpu.roofline.latency_levels.size() + gpu.transfers.size();
+           gpu.roofline.latency_levels.size() + (gpu.transfers.empty() ? 0 : 1);
   };
   std::vector<Kind> kinds;
   for (const GpuResult& gpu : gpus) {

@@ -3,7 +3,6 @@
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <tuple>
 
 namespace scaleworth::report {
@@ -156,8 +155,7 @@ void put_roofline(Fields& json, const RooflineResult& roofline) {
   json.array("latency_levels", roofline.latency_levels, put_latency_level);
   json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
     FIELDS(of, one.precision, one.workers, one.peak, one.bandwidth, one.sharpness);
-    of("sharpness_note", one.sharpness_note, or_null);
-    FIELDS(of, one.ridge, one.median_residual);
+    FIELDS(of, or_null(one.sharpness_note), one.ridge, one.median_residual);
     of.array("points", one.points, [](Fields& each, const IntensityPoint& point) {
       FIELDS(each, point.intensity, point.rate);
     });

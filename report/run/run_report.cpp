@@ -6,11 +6,8 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -256,8 +253,8 @@ auto is_of(const std::string& precision, int workers) {
 std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
                                            const std::string& precision,
                                            int workers) {
-  const auto roof = std::ranges::find_if(roofline.soft_roofs, is_of(precision, workers));
-  return roof == roofline.soft_roofs.end() ? std::nullopt : std::optional(roof->ridge);
+  const SoftRoof* roof = find_in(roofline.soft_roofs, true, is_of(precision, workers));
+  return roof ? std::optional(roof->ridge) : std::nullopt;
 }
 
 /// The best share of its roof that a library product reached.

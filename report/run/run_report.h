@@ -6,9 +6,6 @@
 #include "report/table.h"
 #include "src/model/analysis.h"
 
-#include <string>
-#include <vector>
-
 namespace scaleworth {
 class Fields;
 }

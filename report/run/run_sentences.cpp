@@ -8,14 +8,10 @@
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace scaleworth::report {
 namespace {
@@ -107,8 +103,8 @@ void add_contention(const GpuResult& gpu, Findings& findings) {
   const auto nearest = std::ranges::min_element(gpu.contention, {}, distance);
   if (nearest->multiprocessors == all) return;
   findings.result(
-      "GPU {}: while a collective holds {} of {} multiprocessors, {} products keep {} "
-      "% of their rate.",
+      "GPU {}: while another kernel holds {} of {} multiprocessors, {} products keep {} "
+      "% of their rate per clock.",
       gpu.identity.ordinal,
       all - nearest->multiprocessors,
       all,
@@ -222,7 +218,7 @@ void add_communication(const std::vector<CollectiveResult>& collectives, Finding
 /// Three digits as a person writes money, without an exponent.
 std::string dollars_text(Dollars amount) {
   const double size = std::abs(amount.value());
-  const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+  const int leading = size > 0.0 ? saturated<int>(std::floor(std::log10(size))) : 0;
   return fmt::format("${:.{}f}", amount.value(), std::max(2, 2 - leading));
 }
 
@@ -234,7 +230,7 @@ std::string mixture_text(const ScalingCause& cause) {
 }
 
 void add_cause(const ScalingResult& scaling, Findings& findings) {
-  const decide::Decision& decision = *scaling.decision;
+  const model::Decision& decision = *scaling.decision;
   const ScalingCause& cause = *decision.diagnosis.cause;
   if (cause.owner.empty()) {
     findings.result("No single part explains 80 % of the {} loss at {} ranks: {}.",

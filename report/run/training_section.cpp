@@ -4,10 +4,7 @@
 #include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 
-#include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
@@ -66,8 +63,8 @@ Table shares(const Scaling& scaling) {
     if (std::ranges::count(names, part) == 0) names.push_back(part);
   }
   const auto share_of = [](const ScalingRow& row, const std::string& name) {
-    const auto found = std::ranges::find(row.shares, name, &StepShare::part);
-    return found == row.shares.end() ? std::nullopt : std::optional(found->share);
+    const StepShare* found = find_in(row.shares, name, &StepShare::part);
+    return found ? std::optional(found->share) : std::nullopt;
   };
   for (const auto& name : names) {
     std::string id = "share_" + name;
@@ -139,11 +136,6 @@ const ScalingLaw* shown_law(const ScalingResult& result) {
   return shown;
 }
 
-const CurvePoint* point_at(const ScalingLaw& law, int ranks) {
-  const auto found = std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
-  return found == law.curve.end() ? nullptr : &*found;
-}
-
 /// The largest measured count, then doublings up to the fastest.
 std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
   std::vector<int> counts;
@@ -160,7 +152,7 @@ void add_columns(std::vector<ColumnOf<int>>& columns,
                  const ScalingLaw& law) {
   const auto of = [&law](auto project) {
     return [&law, project](int ranks) {
-      const auto* point = point_at(law, ranks);
+      const auto* point = find_in(law.curve, ranks, &CurvePoint::ranks);
       return point ? as_cell(std::invoke(project, *point)) : Cell{};
     };
   };
@@ -201,9 +193,7 @@ void put_row(Fields& json, const ScalingRow& one) {
   json("tokens_per_step", one.tokens);
   json("step_time_s", one.step);
   FIELDS(json, one.speedup, one.efficiency, one.karp_flatt, one.tokens_per_second, one.final_loss);
-  json("mfu_measured", one.mfu_measured);
-  json("mfu_basis", one.mfu_basis, or_null);
-  json("mfu_peak", one.mfu_peak);
+  FIELDS(json, one.mfu_measured, or_null(one.mfu_basis), one.mfu_peak);
   json("cost_per_million_tokens_usd", one.cost_per_million_tokens);
   json("cost_per_run_usd", one.cost_per_run);
   json("cost_plateau", one.cost_plateau);
@@ -217,8 +207,7 @@ void put_row(Fields& json, const ScalingRow& one) {
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
   FIELDS(json, one.name, one.prediction, one.basis, one.serial, one.coherency);
-  json("not_identifiable", one.not_identifiable, or_null);
-  FIELDS(json, one.correlation, one.next_count);
+  FIELDS(json, or_null(one.not_identifiable), one.correlation, one.next_count);
   json("single_rank_step_time_s", one.single);
   FIELDS(json, one.residual, one.reproduces_measured);
   json("fastest_ranks", one.fastest);
@@ -260,7 +249,7 @@ Section worth_summary(const Analysis& analysis) {
       counts = counts_of(result, *law);
       note = law->prediction ? "Prediction from measured parts" : "Fitted law";
       const auto beyond = [law](int ranks) {
-        const auto* point = point_at(*law, ranks);
+        const auto* point = find_in(law->curve, ranks, &CurvePoint::ranks);
         return point && point->extrapolated;
       };
       columns.push_back({parameter("ranks", "Forecast"), [=](int ranks) {
@@ -278,15 +267,15 @@ Section worth_summary(const Analysis& analysis) {
 
 void put_scaling(Fields& json, const ScalingResult& scaling) {
   // Without a decision the keys stay and have no values.
-  const decide::Decision none{};
-  const decide::Decision& decision = scaling.decision ? *scaling.decision : none;
+  const model::Decision none{};
+  const model::Decision& decision = scaling.decision ? *scaling.decision : none;
   json("mode", scaling.mode);
   json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
   json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
     of("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
     of("by_figures", decision.rubric.chosen);
-    of("objective", decide::objective_name(decision.rubric.objective));
+    of("objective", model::objective_name(decision.rubric.objective));
     FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);
   });
   // The choice among the counts of the decision; costs are per million tokens.
@@ -300,19 +289,17 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     of("price_cancels", choice.price_cancels);
   });
   json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {
-    of("owner", cause.owner, or_null);
-    of("explained", cause.explained);
+    FIELDS(of, or_null(cause.owner), cause.explained);
     of.array("mixture", cause.mixture, [](Fields& each, const auto& part) {
       each("part", part.first);
       each("share_of_loss", part.second);
     });
   });
   json("no_cause", decision.diagnosis.no_cause, or_null);
-  json.object("straggler", decision.straggler, [](Fields& of, const decide::Straggler& one) {
+  json.object("straggler", decision.straggler, [](Fields& of, const model::ChargedRank& one) {
     of("ranks", one.count);
     FIELDS(of, one.rank, one.cost);
   });
-  json("slowed", scaling.slowed, or_null);
-  FIELDS(json, scaling.quality_held, scaling.quality_note);
+  FIELDS(json, or_null(scaling.slowed), scaling.quality_held, scaling.quality_note);
 }
 }  // namespace scaleworth::report

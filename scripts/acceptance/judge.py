@@ -25,11 +25,10 @@ def text(value, unit):
 
 
 def gate_for(name, gates, gpu):
-    found = gates.get("any", {}).get(name)
-    for part, specific in gates.items():
-        if part not in ("any", "comment") and gpu and part in gpu:
-            found = specific.get(name, found)
-    return found
+    """By the full name: an "NVIDIA H200 NVL" is no "NVIDIA H200". None for a GPU without a record."""
+    if gpu not in gates:
+        return None
+    return gates[gpu].get(name, gates.get("any", {}).get(name))
 
 
 def judged(value, gate):
@@ -69,7 +68,7 @@ def gate_text(row):
         return "-"
     sign, limit = (">=", gate["at_least"]) if "at_least" in gate else ("<", gate["below"])
     verdict = "met" if row["met"] else "MISSED"
-    return f"{sign} {text(limit, row['unit'])}{' (scaled)' if gate.get('scaled') else ''}: {verdict}"
+    return f"{sign} {text(limit, row['unit'])}: {verdict}"
 
 
 def print_table(rows):
@@ -94,6 +93,8 @@ def main(run_directory, theirs_file, gates_file, out_file):
     print(f"acceptance of {gpu or 'no GPU'}; theirs: " +
           (f"PyTorch {theirs['version']}" if theirs else "not measured"))
     print_table(rows)
+    if gpu and gpu not in gates:
+        print(f"{gpu} has no gates yet: this run is its record, nothing is judged; set_gates.py takes gates from {out_file}")
     for name, reason in (theirs or {}).get("missing", {}).items():
         print(f"theirs lacks {name}: {reason}")
     with open(out_file, "w", encoding="utf-8") as file:

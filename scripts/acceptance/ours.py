@@ -2,6 +2,7 @@
 """The figures of the acceptance table from a run directory, recomputed here from raw samples: a second reading of
 run.json, independent of the program's own analysis."""
 import json
+import re
 import statistics
 
 
@@ -55,8 +56,18 @@ def step_change(run, variant):
     return medians[variant] / medians["launched"] - 1.0
 
 
+SETTLED = re.compile(r"sustained after ([0-9.e+-]+) s")
+BATCH_S = 0.02  # of which a sample is the mean
+
+
 def shape(point):
-    return {name: point["parameters"][name] for name in ("m", "n", "k")} if point else None
+    """Of the product and of its measurement: the other side warms up as long and measures as long, in one turn as ours."""
+    if not point:
+        return None
+    settled = SETTLED.search(point.get("stop_reason") or "")
+    times = point["samples"]["wall_s"]
+    return {**{name: point["parameters"][name] for name in ("m", "n", "k")}, "samples": len(times),
+            "warm_up_s": float(settled.group(1)) if settled else 0.0, "window_s": sum(max(BATCH_S, time) for time in times)}
 
 
 def gpu_fact(run, name):
@@ -75,13 +86,18 @@ def large(candidates, run):
 
 
 def figures(run):
-    """Name -> value in base units, absent figures None; and the shapes behind the products."""
-    memory = {kernel: best(large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device"), run), "bytes")[0]
+    """Name -> value in base units, absent figures None; and the shapes behind the products, with how they were measured."""
+    # Pilots have few samples: a maximum over them is noise.
+    memory = {kernel: best(large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device", **{"pass": "sweep"}), run), "bytes")[0]
               for kernel in ("read", "copy", "triad", "write")}
     cube = {"m": 8192, "n": 8192, "k": 8192}
-    steady, steady_point = best(points(run, "roofline.gpu.gemm", precision="bf16", **{"pass": "steady"}, **cube), "flops")
-    shaped, shaped_point = best(points(run, "roofline.gpu.gemm", precision="bf16", **{"pass": "duty-cycled"}), "flops")
-    fp8, fp8_point = best(points(run, "roofline.gpu.gemm", precision="fp8_e4m3", **{"pass": "steady"}), "flops")
+
+    def product(precision, step, **parameters):
+        return best(points(run, "roofline.gpu.gemm", precision=precision, data="uniform", **{"pass": step}, **parameters), "flops")
+
+    steady, steady_point = product("bf16", "steady", **cube)
+    shaped, shaped_point = product("bf16", "burst", family="search")
+    fp8, fp8_point = product("fp8_e4m3", "steady")
     fp32, _ = best(points(run, "roofline.gpu.compute", precision="fp32"), "flops")
     upload, _ = best((point for point in points(run, "roofline.gpu.transfer", engine="copy engine", both_directions=False)
                       if point["parameters"]["source"].startswith("host (pinned")), "bytes")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same work through PyTorch, on the same GPU, in a process of its own. Prints one JSON object; figures that this
 PyTorch does not have are left out and named in "missing".
-Usage: theirs.py SHAPES_JSON   (figure name -> {"m", "n", "k"} or null)"""
+Usage: theirs.py SHAPES_JSON   (figure name -> {"m", "n", "k", "warm_up_s", "window_s", "samples"} or null)"""
 import json
 import statistics
 import sys
@@ -12,13 +12,13 @@ import torch
 BATCH_S = 0.02  # time between two events: 0.5 us of event resolution is then below 0.01 %
 
 
-def per_operation(operation, seconds):
-    """Median time of `operation` over batches of at least BATCH_S, gap-free, after a second of warm-up."""
+def per_operation(operation, warm_up_s, window_s):
+    """Median time of `operation` over batches of at least BATCH_S, gap-free, after the warm-up."""
     operation()
     torch.cuda.synchronize()
     begin = time.perf_counter()
     count = 0
-    while time.perf_counter() - begin < 1.0:
+    while count < 8 or time.perf_counter() - begin < warm_up_s:
         operation()
         count += 1
         if count % 8 == 0:
@@ -27,7 +27,7 @@ def per_operation(operation, seconds):
     each = (time.perf_counter() - begin) / count
     repetitions = max(1, round(BATCH_S / each))
     samples = []
-    end = time.perf_counter() + seconds
+    end = time.perf_counter() + window_s
     while time.perf_counter() < end or len(samples) < 7:
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
@@ -39,22 +39,26 @@ def per_operation(operation, seconds):
     return statistics.median(samples)
 
 
-def duty_cycled(operation, seconds):
-    """Median time of `operation` alone, with a 256 MiB fill before each, as mamf-finder leaves gaps."""
-    flush = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+def burst(operation, count):
+    """Median over pauses: time of `operation` in a batch right after 0.5 s without work, before the clock falls; as many samples
+    as ours."""
+    operation()
+    repetitions = None
     samples = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(samples) < 7:
-        pairs = []
-        for _ in range(50):
-            flush.zero_()
-            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            start.record()
-            operation()
-            stop.record()
-            pairs.append((start, stop))
+    while len(samples) < count:
         torch.cuda.synchronize()
-        samples += [start.elapsed_time(stop) * 1e-3 for start, stop in pairs]
+        time.sleep(0.5)
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        operation()
+        start.record()
+        for _ in range(repetitions or 1):
+            operation()
+        stop.record()
+        stop.synchronize()
+        each = start.elapsed_time(stop) * 1e-3 / (repetitions or 1)
+        if repetitions:
+            samples.append(each)
+        repetitions = max(1, round(BATCH_S / each))
     return statistics.median(samples)
 
 
@@ -78,35 +82,42 @@ def in_turn(operation, sets):
     return run
 
 
-def matmul(shape, dtype, timing, seconds):
-    """FLOP/s of torch.matmul as `timing` sees it, with both operands stored as our probes store them (A by rows, B by columns)."""
+def timed(operation, shape):
+    """As ours was: gap-free after settling, or in bursts after pauses."""
+    if shape["warm_up_s"] > 0.0:
+        return per_operation(operation, shape["warm_up_s"], shape["window_s"])
+    return burst(operation, shape["samples"])
+
+
+def matmul(shape, dtype):
+    """FLOP/s of torch.matmul, with both operands stored as our probes store them (A by rows, B by columns)."""
     m, n, k = shape["m"], shape["n"], shape["k"]
     sets = rotation(lambda: (uniform(m, k, dtype), uniform(n, k, dtype).t(),
                              torch.empty(m, n, device="cuda", dtype=dtype)), 2 * (m * k + n * k + m * n))
-    return 2.0 * m * n * k / timing(in_turn(lambda a, b, d: torch.matmul(a, b, out=d), sets), seconds)
+    return 2.0 * m * n * k / timed(in_turn(lambda a, b, d: torch.matmul(a, b, out=d), sets), shape)
 
 
-def scaled_matmul(shape, seconds):
+def scaled_matmul(shape):
     m, n, k = shape["m"], shape["n"], shape["k"]
     one = torch.ones((), device="cuda")
     sets = rotation(lambda: (uniform(m, k, torch.float8_e4m3fn), uniform(n, k, torch.float8_e4m3fn).t()),
                     m * k + n * k + 2 * m * n)
     operation = in_turn(lambda a, b: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16,
                                                       use_fast_accum=True), sets)
-    return 2.0 * m * n * k / per_operation(operation, seconds)
+    return 2.0 * m * n * k / timed(operation, shape)
 
 
 def copy(seconds):
     """Bytes read and written per second by a device-to-device copy of 2 GiB."""
     source = torch.empty(1 << 31, dtype=torch.uint8, device="cuda").fill_(1)
     target = torch.empty_like(source)
-    return 2.0 * source.numel() / per_operation(lambda: target.copy_(source), seconds)
+    return 2.0 * source.numel() / per_operation(lambda: target.copy_(source), 1.0, seconds)
 
 
 def upload(seconds):
     source = torch.empty(1 << 28, dtype=torch.uint8).pin_memory()
     target = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
-    return source.numel() / per_operation(lambda: target.copy_(source, non_blocking=True), seconds)
+    return source.numel() / per_operation(lambda: target.copy_(source, non_blocking=True), 1.0, seconds)
 
 
 def profiler_overhead():
@@ -139,11 +150,11 @@ def profiler_overhead():
 
 def main():
     shapes = json.loads(sys.argv[1])
-    cube = {"m": 8192, "n": 8192, "k": 8192}
-    work = {
-        "bf16_steady": lambda: matmul(shapes.get("bf16_steady") or cube, torch.bfloat16, per_operation, 4.0),
-        "bf16_best_shape": lambda: matmul(shapes.get("bf16_best_shape") or cube, torch.bfloat16, duty_cycled, 4.0),
-        "fp8_steady": lambda: scaled_matmul(shapes.get("fp8_steady") or cube, 4.0),
+    work = {name: lambda shape=shapes[name], measure=measure: measure(shape)
+            for name, measure in (("bf16_steady", lambda shape: matmul(shape, torch.bfloat16)),
+                                  ("bf16_best_shape", lambda shape: matmul(shape, torch.bfloat16)), ("fp8_steady", scaled_matmul))
+            if shapes.get(name)}
+    work |= {
         "memory_copy": lambda: copy(2.0),
         "host_to_device": lambda: upload(2.0),
         "tracing_overhead": profiler_overhead,

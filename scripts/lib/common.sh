@@ -2,7 +2,7 @@
 # Sourced, not run.
 
 build_packages='build-essential cmake ninja-build ccache mold git pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev
-libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev'
+libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev'
 run_packages='openmpi-bin libopenblas0-pthread'
 test_packages='catch2 clang libclang-rt-14-dev chromium python3'
 

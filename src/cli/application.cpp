@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 #include "src/core/version.h"
 
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -13,7 +17,7 @@
 namespace scaleworth::cli {
 namespace {
 int complain(const std::exception& error, int code) {
-  fmt::print(stderr, "scaleworth: {}\n", error.what());
+  fmt::print(stderr, "scaleworth: {}\n", printable(error.what()));
   return code;
 }
 
@@ -34,6 +38,18 @@ void suggest_flags(const CLI::App& app) {
   }
 }
 
+/// Comparisons with NaN are false, so that it passes every range; products of what is larger than
+/// any amount of this world end as infinity.
+void refuse_infinite(const CLI::App& command) {
+  constexpr double largest = 1e36;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_type_name().starts_with("FLOAT")) continue;
+    for (const std::string& text : option->results())
+      if (!(std::abs(std::strtod(text.c_str(), nullptr)) <= largest))
+        throw UserError("{}: {} is not a number up to {:g}", option->get_name(), text, largest);
+  }
+}
+
 int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc, char** argv) {
   try {
     app.parse(argc, argv);
@@ -47,10 +63,19 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc,
   }
   const Arguments arguments(argv + 1, argv + argc);
   for (const Command& command : commands) {
-    if (command.subcommand->parsed()) return command.run(arguments);
+    if (!command.subcommand->parsed()) continue;
+    refuse_infinite(*command.subcommand);
+    return command.run(arguments);
   }
   fmt::print("{}", app.help());
   return exit_usage;
+}
+
+/// A full disk may show only when the last of the output leaves the program.
+int with_output_written(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr, "scaleworth: the output is not whole: {}\n", std::strerror(errno));
+  return code == exit_done ? exit_failed : code;
 }
 }  // namespace
 
@@ -74,7 +99,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();
   try {
-    return parse_and_run(app, commands, argc, argv);
+    return with_output_written(parse_and_run(app, commands, argc, argv));
   } catch (const UserError& error) {
     return complain(error, exit_usage);
   } catch (const NothingMeasurable& error) {
@@ -83,7 +108,7 @@ int run_application(int argc, char** argv) {
     return complain(error, exit_interrupted(error.signal()));
   } catch (const std::bad_alloc&) {
     fmt::print(stderr,
-               "scaleworth: out of memory; raise the memory limit or measure less with --only\n");
+               "scaleworth: out of memory; raise the memory limit, or read or measure less\n");
     return exit_failed;
   } catch (const std::exception& error) {
     return complain(error, exit_failed);

@@ -2,6 +2,7 @@
 /// Binding flags to the members that they fill; for sources that add flags: it includes CLI11.
 #pragma once
 
+#include "src/core/files/csv.h"
 #include "src/core/units.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace scaleworth::cli {
 /// The quantity that a flag's number stands for: of rates of money USD per hour, of money USD, of
@@ -32,6 +34,18 @@ Unit quantity_of(std::string_view flag, double number) {
       endings, [&](const Ending& ending) { return flag.ends_with(ending.first); });
   return Unit(found == endings.end() ? number : number * found->second);
 }
+
+/// A check of a flag's value: a finite number above 0, or of 0 or more.
+inline CLI::Validator number_check(bool or_zero) {
+  const auto problem_of = [or_zero](const std::string& text) -> std::string {
+    const auto number = parse_number<double>(text);
+    if (number && (*number > 0.0 || (or_zero && *number == 0.0))) return "";
+    return fmt::format("{} is not a number {}", text, or_zero ? "of 0 or more" : "above 0");
+  };
+  return {problem_of, or_zero ? "NONNEGATIVE" : "POSITIVE"};
+}
+inline const CLI::Validator nonnegative_number = number_check(true);
+inline const CLI::Validator positive_number = number_check(false);
 
 /// Flags of one group of a command's help, bound to the members that they fill.
 class Flags {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "report/names.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <memory>
 #include <set>
-#include <string_view>
 
 namespace scaleworth::cli {
 namespace {
@@ -61,6 +60,17 @@ void export_file(const trace::Job& job,
   wanted.window = parse_window(options.window);
   wanted.slowest_step = options.slowest_step;
   wanted.ranks = parse_ranks(options.export_ranks);
+  const auto is_export = [&](const std::string& file) {
+    std::error_code trouble;
+    return std::filesystem::equivalent(file, options.export_path, trouble);
+  };
+  for (const trace::Recording& one : job.recordings) {
+    const std::string& file = one.origin.file;
+    if (is_export(file) || is_export(file.substr(0, file.rfind(':'))) || is_export(options.rules))
+      throw UserError("--export {} would replace {}, which is read: choose another name",
+                      options.export_path,
+                      is_export(options.rules) ? options.rules : file);
+  }
   const trace::ExportCounts counts =
       trace::export_timeline(job, attributed, options.export_path, wanted);
   fmt::print(stderr,
@@ -87,7 +97,7 @@ int attribute_recordings(const AttributeOptions& options) {
   const trace::Attributed attributed = trace::attribute(job);
   export_file(job, attributed, options);
   report::RenderOptions rendered = options.render;
-  rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
+  rendered.input = report::shell_words(options.inputs);
   fmt::print("{}", report::render_attribution(attributed.result, options.price, rendered));
   return exit_done;
 }
@@ -133,7 +143,7 @@ Command add_attribute_command(CLI::App& app) {
       ->required();
   add_render_flags(*command, options->render);
   flags.add("--price", options->price, "USD for one GPU for one hour, to cost the waiting")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number);
   flags.add("--rules",
             options->rules,
             "a TOML file with your own rules for kernel and host names, ahead of the "

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
+#include "report/names.h"
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
-
-#include <algorithm>
 
 namespace scaleworth::cli {
 namespace {
@@ -15,12 +13,12 @@ constexpr int default_counts = 64;
 constexpr int most_law_counts = 4096;
 
 /// `table` is null for coefficients.
-void add_prices(DecideOptions& options, const decide::ScalingTable* table) {
-  decide::DecisionRequest& request = options.request;
+void add_prices(DecideOptions& options, const model::ScalingTable* table) {
+  model::DecisionRequest& request = options.request;
   model::BillTerms& bill = *request.bill;
   std::optional<DollarsPerSecond> price = options.price;
   if (table) {
-    const auto prices = decide::table_prices(*table, price, bill.fixed);
+    const auto prices = model::table_prices(*table, price, bill.fixed);
     price = prices ? std::optional(prices->per_rank) : std::nullopt;
   }
   if (price) {
@@ -36,7 +34,7 @@ void add_prices(DecideOptions& options, const decide::ScalingTable* table) {
   request.bill.reset();
 }
 
-decide::Decision decide_coefficients(DecideOptions& options) {
+model::Decision decide_coefficients(DecideOptions& options) {
   if (options.serial || options.communication) {
     if (!options.serial) throw UserError("--comm needs --serial, as 0.03 (0: no serial work)");
     if (!options.communication) {
@@ -49,14 +47,14 @@ decide::Decision decide_coefficients(DecideOptions& options) {
         "(K-1))");
   }
   if (options.domain) throw UserError("--domain looks into a table: give one");
-  const decide::Coefficients coefficients{
+  const model::Coefficients coefficients{
       *options.serial, *options.communication, options.single.value_or(Seconds(3600))};
   int most = options.max_count.value_or(default_counts);
   if (!options.max_count) {
     for (const int count : options.request.shown_counts) most = std::max(most, count);
   }
   add_prices(options, nullptr);
-  return decide::decide_curve(coefficients, most, options.request);
+  return model::decide_curve(coefficients, most, options.request);
 }
 
 TableFile read_input(const DecideOptions& options) {
@@ -69,24 +67,24 @@ TableFile read_input(const DecideOptions& options) {
   return {recordings_table(options.inputs, options.scaling), {}};
 }
 
-decide::Decision decide_file(DecideOptions& options) {
-  decide::DecisionRequest& request = options.request;
+model::Decision decide_file(DecideOptions& options) {
+  model::DecisionRequest& request = options.request;
   if (options.serial || options.communication || options.single || !request.shown_counts.empty()) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
   TableFile file = read_input(options);
   if (request.metrics.work) {
-    file.table = decide::of_work(std::move(file.table), *request.metrics.work);
+    file.table = model::of_work(std::move(file.table), *request.metrics.work);
   }
   add_prices(options, &file.table);
   const std::int64_t largest = file.table.rows.back().count;
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
-  decide::Decision decision = decide::decide_table(file.table, request);
+  model::Decision decision = model::decide_table(file.table, request);
   if (options.domain) {
-    const auto edge = decide::domain_remarks(decision.rows, *options.domain);
+    const auto edge = model::domain_remarks(decision.rows, *options.domain);
     decision.remarks.insert(decision.remarks.begin(), edge.begin(), edge.end());
   }
   if (!file.ignored.empty()) {
@@ -98,21 +96,20 @@ decide::Decision decide_file(DecideOptions& options) {
 
 /// The input as a command names it.
 std::string input_text(const DecideOptions& options) {
-  std::string text = fmt::format("{}", fmt::join(options.inputs, " "));
-  for (const std::string& condition : options.selection.where) {
-    text += fmt::format(" --where '{}'", condition);
-  }
-  for (const std::string& one : options.selection.rename) {
-    text += fmt::format(" --rename '{}'", one);
-  }
+  std::vector<std::string> words = options.inputs;
+  for (const std::string& condition : options.selection.where)
+    words.insert(words.end(), {"--where", condition});
+  for (const std::string& one : options.selection.rename)
+    words.insert(words.end(), {"--rename", one});
+  std::string text = report::shell_words(words);
   if (options.scaling) {
-    text += *options.scaling == decide::Scaling::weak ? " --scaling weak" : " --scaling strong";
+    text += *options.scaling == model::Scaling::weak ? " --scaling weak" : " --scaling strong";
   }
   return text;
 }
 
 /// Carbon that cannot be computed would be left out without a message.
-void check_carbon(const decide::Decision& decision) {
+void check_carbon(const model::Decision& decision) {
   if (decision.request.metrics.power.grid.empty()) return;
   if (std::ranges::any_of(decision.rows, [](const auto& row) { return row.energy.has_value(); })) {
     return;
@@ -124,7 +121,7 @@ void check_carbon(const decide::Decision& decision) {
 }  // namespace
 
 int decide_count(DecideOptions& options) {
-  const decide::Decision decision =
+  const model::Decision decision =
       options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
   check_carbon(decision);
   options.render.input = input_text(options);

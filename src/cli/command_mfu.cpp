@@ -2,14 +2,12 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <memory>

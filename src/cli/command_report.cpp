@@ -5,7 +5,6 @@
 #include "src/cli/flags.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
-#include "src/core/error.h"
 #include "src/core/files/run_directory.h"
 
 #include <memory>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
 #include "src/cli/application.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/traced_process.h"
 #include "src/core/error.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -14,7 +14,6 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace scaleworth::cli {
@@ -39,7 +38,7 @@ void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& re
   recorded.sum.lost += file.lost;
   if (file.device_events + file.other_events == 0) {
     // A file without events would stand as a rank that did nothing.
-    ++recorded.idle_processes;
+    ++(file.ended ? recorded.idle_processes : recorded.killed);
     std::error_code ignored;
     fs::remove(path, ignored);
     return;
@@ -94,6 +93,12 @@ std::string summary_line(const Recorded& recorded, const std::string& directory)
 std::string why_nothing(const Recorded& recorded, const std::string& library) {
   if (!recorded.sum.remarks.empty())
     return fmt::format("nothing was recorded: {}", fmt::join(recorded.sum.remarks, "; "));
+  if (recorded.killed > 0)
+    return fmt::format(
+        "nothing was recorded: {} process{} ended, killed perhaps, before the first second of its "
+        "recording was written",
+        recorded.killed,
+        recorded.killed == 1 ? "" : "es");
   if (recorded.idle_processes > 0) {
     return fmt::format("nothing was recorded: {} process{} opened the CUDA driver and used no GPU",
                        recorded.idle_processes,
@@ -134,8 +139,9 @@ int trace_program(const TraceOptions& options) {
   for (const std::string& warning : environment.warnings)
     fmt::print(stderr, "scaleworth trace: {}\n", warning);
   if (options.dry_run) {
-    for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
-    fmt::print("{}\n", fmt::join(options.command, " "));
+    for (const auto& [name, value] : environment.variables)
+      fmt::print("{}={}\n", name, report::shell_words({value}));
+    fmt::print("{}\n", report::shell_words(options.command));
     return exit_done;
   }
   create(directory);
@@ -152,7 +158,7 @@ int trace_program(const TraceOptions& options) {
   fmt::print(stderr, "scaleworth trace: {}\n", summary_line(recorded, where));
   for (const std::string& remark : recorded.sum.remarks)
     fmt::print(stderr, "scaleworth trace: {}\n", remark);
-  fmt::print(stderr, "next: scaleworth attribute {}\n", where);
+  fmt::print(stderr, "next: scaleworth attribute {}\n", report::shell_words({where}));
   return code;
 }
 }  // namespace

@@ -17,8 +17,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// "1.5:2", "1.5:" and ":2" in seconds; absent when empty. Throws UserError.
@@ -75,7 +73,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text);
 struct ServingOptions {
   bool asked = false;  // the weights' format is that of the command's products
   /// As far as flags name it; empty formats follow: activations the weights, the cache these.
-  inference::ServingQuestion question;
+  model::ServingQuestion question;
   std::optional<Dollars> api_in;  // per million tokens
   std::optional<Dollars> api_out;
   std::optional<Dollars> api_cached;
@@ -94,7 +92,7 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving);
 struct DecideOptions {
   std::vector<std::string> inputs;  // a table, a run, recordings; empty: coefficients
   TableSelection selection;
-  std::optional<decide::Scaling> scaling;  // absent: as the table shows
+  std::optional<model::Scaling> scaling;  // absent: as the table shows
   // A curve in place of inputs.
   std::optional<double> serial;
   std::optional<double> communication;
@@ -110,7 +108,7 @@ struct DecideOptions {
   std::vector<std::string> regimes;  // "spot:0.30"
   std::string regimes_file;
   model::OwnedTerms owned;
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   report::RenderOptions render;
 };
 

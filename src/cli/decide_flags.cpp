@@ -3,16 +3,13 @@
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
-#include <string_view>
 
 namespace scaleworth::cli {
 namespace {
@@ -28,28 +25,28 @@ bool given(const CLI::App& command,
 }
 
 double number_of(const std::string& regime, std::string_view text) {
-  if (const auto value = parse_number<double>(text)) return *value;
+  if (const auto value = parse_number<double>(text); value && *value <= 1e40) return *value;
   throw UserError("--regime " + regime +
                   ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
 }
 
-decide::PricePart part_of(const std::string& regime, std::string_view text) {
+model::PricePart part_of(const std::string& regime, std::string_view text) {
   const std::size_t at = text.find('@');
-  decide::PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
+  model::PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
   if (at != std::string_view::npos) part.utilisation = number_of(regime, text.substr(at + 1));
   return part;
 }
 
 /// "NAME:PART", or a name alone for what other flags describe.
-decide::Regime regime_of(const std::string& text,
-                         const std::optional<decide::SpotTerms>& spot,
-                         const std::optional<model::OwnedTerms>& owned) {
+model::Regime regime_of(const std::string& text,
+                        const std::optional<model::SpotTerms>& spot,
+                        const std::optional<model::OwnedTerms>& owned) {
   const std::size_t colon = text.find(':');
   if (colon == 0) throw UserError("--regime " + text + ": write NAME:PART, as spot:0.30");
   if (colon != std::string::npos) {
     return {text.substr(0, colon), part_of(text, std::string_view(text).substr(colon + 1))};
   }
-  if (text == "on-demand") return {text, decide::PricePart{}};
+  if (text == "on-demand") return {text, model::PricePart{}};
   if (text == "spot" && spot) return {text, *spot};
   if (text == "owned" && owned) return {text, *owned};
   throw UserError("--regime {0}: give its part of the price, as {0}:0.30{1}",
@@ -81,17 +78,16 @@ std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideO
 }
 
 /// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
-std::vector<decide::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
+std::vector<model::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
   const std::optional<model::OwnedTerms> owned = owned_of(command, options);
-  std::vector<decide::Regime> regimes;
-  for (const std::string& text : options.regimes) {
-    regimes.push_back(regime_of(text, options.request.spot, owned));
-  }
+  auto regimes = mapped(options.regimes, [&](const std::string& text) {
+    return regime_of(text, options.request.spot, owned);
+  });
   if (!options.regimes_file.empty()) {
     const std::string text = toml_file::read_small_file(options.regimes_file);
     std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));
   }
-  const bool listed = std::ranges::any_of(regimes, [](const decide::Regime& at) {
+  const bool listed = std::ranges::any_of(regimes, [](const model::Regime& at) {
     return at.name == "owned" && std::holds_alternative<model::OwnedTerms>(at.terms);
   });
   if (owned && !listed) regimes.push_back({"owned", *owned});
@@ -132,8 +128,8 @@ void complete_bill(const CLI::App& command, DecideOptions& options) {
 }
 
 /// The known communication and work that laws ask for.
-void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& request) {
-  decide::LawInputs& inputs = request.law_inputs;
+void complete_law_inputs(const CLI::App& command, model::DecisionRequest& request) {
+  model::LawInputs& inputs = request.law_inputs;
   if (!given(command,
              {"--alpha-us", "--beta-gbs", "--message-mb"},
              "latency and bandwidth need --alpha-us (per hop), --beta-gbs (of a link) and "
@@ -158,7 +154,7 @@ void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& reque
 
 /// The terms of spot with the failures, which other ways to pay have alone: on machines that stay,
 /// the wait for a new one is paid.
-model::Preemption complete_failures(decide::DecisionRequest& request) {
+model::Preemption complete_failures(model::DecisionRequest& request) {
   model::Preemption& terms = request.spot->preemption;
   auto& failures = request.metrics.failures;
   if (failures) {
@@ -180,7 +176,7 @@ double failures_per_hour(const std::string& mtbf_hours) {
 
 /// Makes of the flags what several of them describe together, and drops what none describes.
 void complete(const CLI::App& command, DecideOptions& options) {
-  decide::DecisionRequest& request = options.request;
+  model::DecisionRequest& request = options.request;
   if (request.metrics.work && !(*request.metrics.work > 0.0)) {
     throw UserError("the work must be above 0, as --work 1200000");
   }
@@ -194,8 +190,8 @@ void complete(const CLI::App& command, DecideOptions& options) {
     request.spot.reset();
   }
   request.regimes = regimes_of(command, options);
-  for (decide::Regime& regime : request.regimes) {
-    auto* const spot = std::get_if<decide::SpotTerms>(&regime.terms);
+  for (model::Regime& regime : request.regimes) {
+    auto* const spot = std::get_if<model::SpotTerms>(&regime.terms);
     if (spot) spot->preemption.failures_per_hour = terms.failures_per_hour;
   }
   complete_law_inputs(command, request);
@@ -203,7 +199,7 @@ void complete(const CLI::App& command, DecideOptions& options) {
 }
 
 void add_input(CLI::App& command, DecideOptions& options) {
-  decide::DecisionRequest& request = options.request;
+  model::DecisionRequest& request = options.request;
   const Flags flags(command);
   flags.add("table",
             options.inputs,
@@ -220,7 +216,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
            "a column under another header, OLD=NEW; repeatable")
       ->allow_extra_args(false);
   const auto take_scaling = [&options](const std::string& name) {
-    options.scaling = name == "weak" ? decide::Scaling::weak : decide::Scaling::strong;
+    options.scaling = name == "weak" ? model::Scaling::weak : model::Scaling::strong;
   };
   flags
       .call<std::string>("--scaling,--mode",
@@ -243,7 +239,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
 
 void add_bill(CLI::App& command, DecideOptions& options) {
   model::BillTerms& bill = options.request.bill.emplace();
-  const Flags flags(command, "Bill", nullptr, CLI::NonNegativeNumber);
+  const Flags flags(command, "Bill", nullptr, nonnegative_number);
   flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
   flags.add("--fixed", bill.fixed, "USD for each hour of wall clock");
   flags.add("--value-of-time",
@@ -259,7 +255,7 @@ void add_bill(CLI::App& command, DecideOptions& options) {
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
-  decide::SpotTerms& spot = options.request.spot.emplace();
+  model::SpotTerms& spot = options.request.spot.emplace();
   model::Preemption& reclaims = spot.preemption;
   const Flags flags(command, "Ways to pay");
   flags.list("--regime",
@@ -275,7 +271,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
             "price_usd_per_hour with preemption_per_hour (and ranks_per_instance, checkpoint_s, "
             "restart_s, reacquire_s, notice_s)");
   flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number);
   flags.add("--preemption-per-hour",
             reclaims.per_hour,
             "reclaims of one instance per hour on spot (0: none)");
@@ -283,7 +279,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
       .add("--ranks-per-instance",
            reclaims.ranks_per_instance,
            "spot: ranks that are reclaimed together")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->default_str("1");
   const auto take_failures = [&options](const std::string& hours) {
     options.request.metrics.failures.emplace().failures_per_hour = failures_per_hour(hours);
@@ -310,7 +306,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
 void add_owned(CLI::App& command, DecideOptions& options) {
   model::OwnedTerms& owned = options.owned;
   constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
-  const Flags flags(command, group, nullptr, CLI::NonNegativeNumber);
+  const Flags flags(command, group, nullptr, nonnegative_number);
   flags.add("--capex", owned.capital, "USD per rank, with its share of host, network and storage");
   flags.add("--residual", owned.residual, "USD that it sells for at the end (0)");
   flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)");
@@ -333,7 +329,7 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
       .add("--watts-per-rank",
            power.watts_per_rank,
            "W of a rank that computes, where the table has no energy")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags
       .add("--idle-watts-fraction",
            power.waiting_power,
@@ -345,14 +341,14 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
             "country whose yearly average of g CO2e per kWh counts: USA, DEU, WORLD ... "
             "(data/grid.toml, with sources)");
   flags.add("--g-per-kwh", power.grams_per_kwh, "g CO2e per kWh, where you know your own")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
 }
 
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
   constexpr const char* group = "What you know of communication and work";
-  decide::LawInputs& inputs = options.request.law_inputs;
-  decide::MessageTerms& message = options.request.message.emplace();
-  const Flags positive(command, group, nullptr, CLI::PositiveNumber);
+  model::LawInputs& inputs = options.request.law_inputs;
+  model::MessageTerms& message = options.request.message.emplace();
+  const Flags positive(command, group, nullptr, positive_number);
   positive.add(
       "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
   positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
@@ -369,7 +365,7 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
             "ranks joined by faster links (8 in most NVLink nodes): is its edge a cliff?");
 }
 
-void add_rubric(CLI::App& command, decide::Rubric& rubric) {
+void add_rubric(CLI::App& command, model::Rubric& rubric) {
   const Flags flags(command, "What a count must keep, and the best of those that do");
   flags.add("--deadline-hours",
             rubric.deadline,
@@ -381,27 +377,27 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
       ->capture_default_str();
   flags.add("--budget", rubric.budget, "exclude what is billed more, USD, by the upper end");
   flags.add("--max-latency-ms", rubric.max_latency, "exclude what answers later, or is unmeasured")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags.add(
       "--latency", rubric.latency, "which latency of the table that is (p99, else the only one)");
   flags.add("--min-throughput", rubric.min_throughput, "exclude what does less work per second")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags
       .add("--energy-budget-kwh",
            rubric.energy_budget_kwh,
            "exclude what takes more energy, kWh of the building")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   flags.add(
       "--efficiency-threshold", rubric.efficiency_threshold, "exclude what is below, as 0.70");
   flags.add("--quality-tolerance",
             rubric.quality_tolerance,
             "exclude rows whose quality differs more from the baseline's");
   const auto take_objective = [&rubric](const std::string& name) {
-    for (const auto objective : {decide::Objective::cost,
-                                 decide::Objective::balanced,
-                                 decide::Objective::time,
-                                 decide::Objective::energy}) {
-      if (name == decide::objective_name(objective)) rubric.objective = objective;
+    for (const auto objective : {model::Objective::cost,
+                                 model::Objective::balanced,
+                                 model::Objective::time,
+                                 model::Objective::energy}) {
+      if (name == model::objective_name(objective)) rubric.objective = objective;
     }
   };
   flags

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/flags.h"
 
+#include "report/names.h"
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/version.h"
 #include "src/model/analysis.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <cstdlib>
-#include <string_view>
 
 #include <unistd.h>
 
@@ -62,27 +59,15 @@ void add_vendor_options(CLI::App& app, probes::VendorPaths& paths) {
       "--cupti-lib", paths.cupti, "path or folder of the CUPTI to use (default: as for cuBLASLt)");
 }
 
-namespace {
-std::string quoted(const std::string& word) {
-  constexpr std::string_view harmless =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+.,:/@%";
-  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return text + "'";
-}
-}  // namespace
-
 std::string typed_command(const Arguments& arguments) {
-  std::string text = "scaleworth";
+  std::vector<std::string> words{"scaleworth"};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     const bool split = word == "--format";
     if (split) ++i;  // its value
-    if (split || word == "--details" || word.starts_with("--format=")) continue;
-    text += " " + quoted(word);
+    if (!split && word != "--details" && !word.starts_with("--format=")) words.push_back(word);
   }
-  return text;
+  return report::shell_words(words);
 }
 
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory) {
@@ -95,10 +80,13 @@ probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
   const std::vector<std::string_view> parts = split(text, ':');
   const auto rank = parse_number<int>(parts.front());
   const auto factor = parse_number<double>(parts.back());
-  const bool right = parts.size() == 2 && rank && factor && std::isfinite(*factor);
+  constexpr double largest = 1000.0;  // a step of a second becomes one of a quarter of an hour
+  const bool right = parts.size() == 2 && rank && factor && *factor <= largest;
   if (right && *rank >= 0 && *factor >= 1.0) return {Rank{*rank}, *factor};
-  throw UserError("--straggler '" + text +
-                  "' is not RANK:FACTOR with FACTOR >= 1, for example 1:2.0");
+  throw UserError(
+      "--straggler '{}' is not RANK:FACTOR with a FACTOR from 1 to {}, for example 1:2.0",
+      text,
+      largest);
 }
 
 FlopPerSecond parse_compute_rate(const std::string& text) {
@@ -111,7 +99,7 @@ FlopPerSecond parse_compute_rate(const std::string& text) {
     rest.remove_suffix(unit.size());
     while (rest.ends_with(' ')) rest.remove_suffix(1);
     const auto number = parse_number<double>(rest);
-    if (number && std::isfinite(*number) && *number > 0.0) return FlopPerSecond(*number * factor);
+    if (number && *number > 0.0) return FlopPerSecond(*number * factor);
   }
   throw UserError("--peak '" + text +
                   "' needs a positive number with its unit, for example 95GFLOP/s or 0.98PFLOP/s");

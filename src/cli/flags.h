@@ -11,8 +11,6 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
-#include <string>
-
 namespace scaleworth::cli {
 /// --format and --details; sets, too, what needs no flag: colour and the program's versions.
 /// `options` must live until parsing is over.

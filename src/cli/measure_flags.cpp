@@ -5,7 +5,6 @@
 #include "src/cli/flags.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
@@ -20,9 +19,9 @@ void ReportOptions::add_to(CLI::App& app) {
       .add("--price",
            analysis.price_per_rank,
            "USD for one rank (core or GPU) for one hour; an instance's price divided by its ranks")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number);
   flags.add("--fixed", analysis.fixed_price, "USD per hour of wall clock whatever the rank count")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number);
   flags.add(
       "--peak",
       peak,
@@ -31,7 +30,7 @@ void ReportOptions::add_to(CLI::App& app) {
             datasheets,
             "a gpus.toml of your own instead of the GPUs known here (`scaleworth list --known`)");
   flags.add("--tokens", analysis.tokens_per_run, "tokens in one training run, for its price")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   flags.add("--max-count", analysis.max_count, "largest rank count that curves are continued to")
       ->check(CLI::Range(1, 1 << 20))
@@ -114,7 +113,7 @@ void MeasureOptions::add_to(CLI::App& app) {
             launch_flags.rendezvous,
             "GPUs: host:port where rank 0 waits for the others, with --rank");
   add_vendor_options(app, vendor_paths);
-  app.add_flag("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
+  app.add_option("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
   report.add_to(app);
 }
 

@@ -10,8 +10,6 @@
 #include "src/model/analysis.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.
@@ -49,8 +47,9 @@ struct MeasureOptions {
   probes::VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
-  /// Set for the ranks and runs that `bench` starts itself: the report is left to the parent.
-  bool part_of_bench = false;
+  /// Set for the ranks and runs that `bench` starts itself, which leave the report to their parent:
+  /// where they write their results should their directory take none.
+  std::string part_of_bench;
 
   void add_to(CLI::App& app);
   probes::RankOptions rank_options() const;

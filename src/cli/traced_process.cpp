@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -148,8 +149,13 @@ fs::path find_capture_library(const std::string& named) {
   std::error_code error;
   if (!named.empty()) {
     const fs::path file = fs::absolute(named);
-    if (fs::is_regular_file(file, error)) return file;
-    throw UserError("--library " + named + ": there is no such file");
+    if (!fs::is_regular_file(file, error))
+      throw UserError("--library " + named + ": there is no such file");
+    std::array<char, 4> magic{};
+    std::ifstream(file, std::ios::binary).read(magic.data(), magic.size());
+    if (std::string_view(magic.data(), magic.size()) != "\177ELF")
+      throw UserError("--library " + named + ": this is no library; give libscaleworth_inject.so");
+    return file;
   }
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   for (const fs::path& candidate : capture_library_candidates(program)) {

@@ -8,10 +8,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
-namespace scaleworth::attribution {
+namespace scaleworth {
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
   slower_kernels,  // kernels of the same shape took longer: clocks, temperature, contention
@@ -89,6 +87,16 @@ struct Straggler {
   LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
   std::vector<CauseShare> shares;          // largest first
   std::string sentence;                    // for people
+
+  /// "cause: late host (data loading)", the cause with its largest detail; else `undecided`.
+  std::string cause_text(const char* undecided) const {
+    if (cause == LateCause::undecided) return undecided;
+    const std::string text = std::string("cause: ") + late_cause_name(cause);
+    const auto* share = find_in(shares, true, [&](const CauseShare& one) {
+      return one.cause == cause && !one.detail.empty();
+    });
+    return share ? text + " (" + share->detail + ")" : text;
+  }
 };
 
 enum class StragglerFinding : std::uint8_t {
@@ -261,7 +269,8 @@ struct ClassifiedTime {
 struct Attribution {
   std::vector<RankRecording> recordings;  // by rank
   JobSize job_size;
-  std::vector<std::string> remarks;  // missing ranks, mixed runs, truncated files, ...
+  std::vector<std::string> remarks;         // missing ranks, mixed runs, truncated files, ...
+  std::vector<std::string> contradictions;  // of what cannot all be true, a sentence each
   /// Ranks by the program that their kernels show, as text: "ranks 0-3"; empty for one program.
   std::vector<std::string> programs;
   StepChoice step_choice;
@@ -281,4 +290,4 @@ inline Rank rank_at(const Attribution& attribution, std::size_t place) {
   return place < attribution.recordings.size() ? attribution.recordings[place].rank
                                                : Rank{static_cast<int>(place)};
 }
-}  // namespace scaleworth::attribution
+}  // namespace scaleworth

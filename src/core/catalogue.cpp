@@ -4,13 +4,10 @@
 #include "src/core/error.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <set>
-
-#include <fmt/ranges.h>
 
 // The data files in the program, defined by assembler files that CMake writes (cmake/embed.cmake).
 extern "C" {
@@ -252,12 +249,10 @@ template <class Row>
 [[noreturn]] void refuse_unknown(const std::vector<Row>& catalogue,
                                  const char* kind,
                                  std::string_view name) {
-  std::vector<std::string> known;
-  for (const Row& row : catalogue) known.push_back(row.id);
   throw UserError("no {} '{}' is known here; {} (all: scaleworth list --known)",
                   kind,
                   name,
-                  suggestion(name, known));
+                  suggestion(name, mapped(catalogue, &Row::id)));
 }
 }  // namespace
 
@@ -313,12 +308,10 @@ const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::str
     return std::ranges::equal(at.id, id, {}, upper, upper);
   });
   if (found != catalogue.end()) return *found;
-  std::string known;
-  for (const GridRegion& at : catalogue) known += (known.empty() ? "" : ", ") + at.id;
   throw UserError(
       "no region '{}' in the catalogue; known: {}. Give another's carbon intensity by --g-per-kwh",
       toml_file::printable(id),
-      known);
+      listed(catalogue, &GridRegion::id));
 }
 
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
@@ -334,8 +327,7 @@ const std::vector<TransformerModel>& model_catalogue() {
 
 const TransformerModel& find_model(const std::vector<TransformerModel>& catalogue,
                                    std::string_view id) {
-  const auto found = std::ranges::find(catalogue, id, &TransformerModel::id);
-  if (found != catalogue.end()) return *found;
+  if (const auto* found = find_in(catalogue, id, &TransformerModel::id)) return *found;
   refuse_unknown(catalogue, "model", id);
 }
 }  // namespace scaleworth

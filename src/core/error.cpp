@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <cctype>
 #include <numeric>
-#include <utility>
 
 namespace scaleworth {
 namespace {
@@ -35,7 +35,41 @@ std::size_t edits(const std::string& from, const std::string& to) {
   }
   return row[to.size()];
 }
+/// Bytes of the UTF-8 character that `text` begins with and its code point; {1, U+FFFD} for none.
+std::pair<std::size_t, char32_t> first_character(std::string_view text) {
+  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};  // by length
+  constexpr std::pair<std::size_t, char32_t> none{1, U'\uFFFD'};
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto ones = static_cast<std::size_t>(std::countl_one(byte(0)));
+  if (ones == 0) return {1, byte(0)};
+  if (ones == 1 || ones > 4 || text.size() < ones) return none;
+  char32_t code = byte(0) & (0x7FU >> ones);
+  for (std::size_t i = 1; i < ones; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return none;
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < least[ones] || code > 0x10FFFF || surrogate ? none : std::pair(ones, code);
+}
+
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto [length, code] = first_character(text);
+    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    const bool turns = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+    if (code == '\n' || code == '\r' || code == '\t')
+      result += ' ';
+    else if (control || turns || code == U'\uFFFD')
+      result += "\xEF\xBF\xBD";
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return result;
+}
 
 std::string counted(std::size_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");

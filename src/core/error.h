@@ -2,11 +2,9 @@
 /// The exceptions of the tool; each says what the person at the keyboard can do about it.
 #pragma once
 
+#include "src/core/lists.h"
+
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -50,10 +48,24 @@ struct GpuLost : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
+/// Other ranks were waited for in vain. Where one of them failed itself, that is why.
+struct RanksMissing : ProbeFailure {
+  using ProbeFailure::ProbeFailure;
+};
+
+/// An operation ended and its numbers are wrong: whatever else is asked may still be right.
+struct WrongResult : ProbeFailure {
+  using ProbeFailure::ProbeFailure;
+};
+
 /// A probe has no question to ask here (a collective of one rank): skipped with this reason.
 struct NothingToMeasure : Message {
   using Message::Message;
 };
+
+/// Text of a stranger as a terminal or a page may show it: line ends and tabs are blanks; bytes
+/// that are no UTF-8, control characters and marks that turn the direction of text are U+FFFD.
+std::string printable(std::string_view text);
 
 /// "1 worker", "2 workers".
 std::string counted(std::size_t count, std::string_view what);

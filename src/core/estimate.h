@@ -6,10 +6,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 namespace scaleworth {
 /// A closed interval at the confidence stated by its maker (95 % unless said otherwise).

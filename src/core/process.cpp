@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
 
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -243,12 +241,26 @@ bool may_record_variable(std::string_view name) {
          });
 }
 
+namespace {
+/// "http://user:word@host" as "http://***@host".
+std::string without_credentials(std::string value) {
+  for (std::size_t at = value.find("://"); at != std::string::npos; at = value.find("://", at)) {
+    at += 3;
+    const std::size_t end = value.find_first_of("/ ,;", at);
+    const std::size_t name_end = value.substr(0, end).rfind('@');
+    if (name_end != std::string::npos && name_end >= at) value.replace(at, name_end - at, "***");
+  }
+  return value;
+}
+}  // namespace
+
 FactSection allowed_variables(const EnvironmentVariables& variables) {
   FactSection section{"environment_variables", {}};
   for (const auto& [name, value] : variables) {
     if (!may_record_variable(name)) continue;
-    const bool whole = value.size() <= longest_value;
-    const std::string shown = whole ? value : value.substr(0, longest_value) + "...";
+    const std::string open = without_credentials(value);
+    const bool whole = open.size() <= longest_value;
+    const std::string shown = whole ? open : open.substr(0, longest_value) + "...";
     section.facts.push_back({name, shown, "environment"});
   }
   return section;

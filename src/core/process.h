@@ -7,8 +7,6 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 
 namespace scaleworth {
 enum class Launcher {

@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/run.h"
 
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
-#include <algorithm>
 #include <array>
 
 namespace scaleworth {
 namespace {
-template <class Items>
-auto find_by_name(const Items& items, const std::string& name) -> decltype(items.data()) {
-  const auto found =
-      std::ranges::find_if(items, [&](const auto& item) { return item.name == name; });
-  return found == items.end() ? nullptr : &*found;
-}
-
 template <class Map>
 const auto& entry(const Map& map, const std::string& name, const char* kind) {
-  const auto found = map.find(name);
-  if (found != map.end()) return found->second;
+  if (const auto* found = value_at(map, name)) return *found;
   throw UserError("run.json: a point lacks the {} '{}'; measure again", kind, name);
 }
 
@@ -34,12 +24,12 @@ constexpr std::array status_names{"pending", "measured", "skipped", "failed"};
 }  // namespace
 
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name) {
-  const FactSection* found = find_by_name(run.environment, section);
-  return found == nullptr ? nullptr : find_by_name(found->facts, name);
+  const FactSection* found = find_in(run.environment, section, &FactSection::name);
+  return found == nullptr ? nullptr : find_in(found->facts, name, &Fact::name);
 }
 
 const ProbeRecord* find_probe(const Run& run, const std::string& name) {
-  return find_by_name(run.probes, name);
+  return find_in(run.probes, name, &ProbeRecord::name);
 }
 
 std::int64_t integer_parameter(const Point& point, const std::string& name) {

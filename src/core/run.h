@@ -7,10 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 namespace scaleworth {
 // The in-memory form of run.json (docs/run.schema.json); statistics are never stored in it.

@@ -2,16 +2,17 @@
 /// Plain events: what one rank did from when to when. Probes record them, trace/ analyses them.
 #pragma once
 
+#include "src/core/lists.h"
+
 #include <chrono>
 #include <compare>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace scaleworth {
 /// A process of the job; cannot be mixed up with a count.
 struct Rank {
   int index = 0;
+  std::size_t place() const { return static_cast<std::size_t>(index); }
   auto operator<=>(const Rank&) const = default;
 };
 

@@ -32,7 +32,7 @@ const char* activity_name(Activity activity) {
 }
 }  // namespace scaleworth
 
-namespace scaleworth::attribution {
+namespace scaleworth {
 namespace {
 // As in reports, in the order of the enumerations. Rule files have "_" for a blank or a hyphen.
 
@@ -128,4 +128,4 @@ void check_sums(const StepLedger& ledger) {
   require(
       "exposed wait", ledger.waited_for, ledger.uncharged_wait, ledger.part(Part::exposed_wait));
 }
-}  // namespace scaleworth::attribution
+}  // namespace scaleworth

@@ -4,15 +4,11 @@
 
 #include "src/core/span.h"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth {
 /// The parts of a step, disjoint and exhaustive, in the order in which they are printed.
@@ -120,7 +116,7 @@ using GroupTimes = std::array<std::optional<double>, part_groups.size()>;
 GroupTimes group_times(const PartTimes& parts);
 }  // namespace scaleworth
 
-namespace scaleworth::attribution {
+namespace scaleworth {
 // What a piece of work on a GPU is for, as the classification rules say.
 
 enum class WorkClass : std::uint8_t {
@@ -219,4 +215,4 @@ std::optional<Time> known_time(Part part, Time time, Time undivided) {
 /// Throws std::logic_error when the parts of `ledger` do not sum to the step, or a breakdown not to
 /// its part: a defect of ours, never of the recording.
 void check_sums(const StepLedger& ledger);
-}  // namespace scaleworth::attribution
+}  // namespace scaleworth

@@ -3,9 +3,20 @@
 #pragma once
 
 #include <compare>
+#include <limits>
 #include <type_traits>
 
 namespace scaleworth {
+/// The next whole number towards 0, the nearest one that the type holds for what lies beyond, and 0
+/// for NaN: a plain cast of those is undefined.
+template <class Integer>
+constexpr Integer saturated(double value) {
+  constexpr Integer least = std::numeric_limits<Integer>::min();
+  constexpr Integer most = std::numeric_limits<Integer>::max();
+  if (!(value > static_cast<double>(least))) return value < 0.0 ? least : Integer{0};
+  return value < static_cast<double>(most) ? static_cast<Integer>(value) : most;
+}
+
 /// A number with the dimension second^S byte^B flop^F dollar^D, held in that base unit as a double.
 /// Products and quotients carry the dimension along; a dimensionless result decays to double.
 /// Byte and FLOP counts stay exact up to 2^53.

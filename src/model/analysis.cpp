@@ -6,7 +6,6 @@
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <iterator>
 
 namespace scaleworth::model {
@@ -22,7 +21,7 @@ std::optional<int> node_ranks(const Run& run) {
   if (nodes > 1) return (ranks + nodes - 1) / nodes;
   const bool gpus = placement.find("GPU") != std::string::npos;
   const auto devices = number_fact(run, gpus ? "gpu" : "cpu", gpus ? "count" : "cores");
-  return std::max(ranks, static_cast<int>(devices.value_or(0.0)));
+  return std::max(ranks, saturated<int>(devices.value_or(0.0)));
 }
 
 /// By the counts on the same side of a node's edge: none over links that were not measured.

@@ -10,11 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 struct Decision;
 }
 
@@ -175,7 +172,7 @@ struct GpuGemm {
   std::string family;  // "search" | "cube" | "own"
   std::string name;    // that the user gave, family own
   std::string pass;
-  std::string regime;  // "gap-free" | "duty-cycled"
+  std::string data;  // of operands: "uniform" | "normal" | "zero"
   GemmShape shape;
   std::string library;
   std::string algorithm;
@@ -189,6 +186,7 @@ struct GpuGemm {
   GpuConditions conditions;
   std::optional<AgainstPeak> against;
   std::optional<Estimate<double>> flop_per_joule;
+  std::optional<Estimate<double>> flop_per_clock;  // and multiprocessor; absent without a clock
 };
 
 /// One step from the datasheet's to the measured rate. Without figures: a cause that could not be
@@ -212,9 +210,11 @@ struct LossWaterfall {
 struct GpuFormat {
   std::string precision;
   bool fast_accumulation = false;     // fp8 only
-  std::optional<GpuGemm> steady;      // gap-free, settled clock
-  std::optional<GpuGemm> burst;       // first 100 ms after a pause
-  std::optional<GpuGemm> best_shape;  // duty-cycled, comparable with MAMF tables
+  std::optional<GpuGemm> steady;      // sustained
+  std::optional<GpuGemm> burst;       // after a pause, near the highest clock
+  std::optional<GpuGemm> best_shape;  // steady, of the shape that the search found
+  std::optional<GpuGemm> best_burst;  // burst of that shape
+  std::vector<GpuGemm> by_data;       // steady and burst on operands that are not uniform
   /// Best algorithm's rate over that of the library's first proposal, for the shape named.
   std::optional<Estimate<double>> tuning_headroom;
   std::optional<GemmShape> tuned_shape;
@@ -257,13 +257,15 @@ struct GpuLaunch {
   Estimate<Seconds> time;
 };
 
-/// A product's rate when only some multiprocessors are left to it, as beside a collective.
+/// A product's rate while a resident kernel holds multiprocessors, as a collective would.
 struct ContentionPoint {
   std::string precision;
-  int multiprocessors = 0;
+  int multiprocessors = 0;  // left to the product
   Estimate<FlopPerSecond> rate;
-  Estimate<double> of_all;          // rate / rate with the most multiprocessors
+  /// Of the rate with the most multiprocessors, both per counted clock where there is one.
+  Estimate<double> of_all;
   double of_multiprocessors = 1.0;  // their share: what a proportional loss would leave
+  std::optional<Estimate<double>> flop_per_clock;  // and multiprocessor left
 };
 
 // ---- Result
@@ -490,7 +492,7 @@ struct ScalingResult {
   std::vector<ScalingRow> rows;
   std::vector<ScalingLaw> laws;  // that of the decision, and the prediction from measured parts
   /// On the counts without a rank slowed on purpose; null where there is none.
-  std::shared_ptr<const decide::Decision> decision;
+  std::shared_ptr<const model::Decision> decision;
   std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
   bool quality_held = false;  // losses agree across counts (strong scaling only)
   std::string quality_note;

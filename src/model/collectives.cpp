@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/collectives.h"
 
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 namespace scaleworth::model {

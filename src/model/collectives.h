@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// Bus bandwidth, the rate at the slowest link, over algorithm bandwidth, message / time, of a

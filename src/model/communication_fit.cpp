@@ -4,15 +4,12 @@
 #include "src/core/statistics/sampling.h"
 #include "src/model/collectives.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
@@ -33,8 +30,7 @@ double log_time(const TimedSize& point) {
 }
 
 double noise_of(std::span<const TimedSize> points) {
-  std::vector<double> logs;
-  for (const TimedSize& point : points) logs.push_back(log_time(point));
+  const auto logs = mapped(points, [](const TimedSize& point) { return log_time(point); });
   return std::max(least_noise, curve_noise(logs));
 }
 
@@ -322,11 +318,9 @@ std::optional<CommunicationFit> fit_form(std::span<const TimedSize> points,
 
 std::vector<double> relative_errors(const CommunicationFit& fit,
                                     std::span<const TimedSize> points) {
-  std::vector<double> errors;
-  for (const TimedSize& point : points) {
-    errors.push_back(std::abs(evaluate(fit, point.message) / point.time - 1.0));
-  }
-  return errors;
+  return mapped(points, [&](const TimedSize& point) {
+    return std::abs(evaluate(fit, point.message) / point.time - 1.0);
+  });
 }
 
 /// Of each size but the ends, from a fit to the sizes of the other parity.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/cost.h"
 
-#include "src/core/error.h"
-
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::model {
@@ -111,16 +108,12 @@ Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_p
 
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times) {
   if (times.empty()) return std::nullopt;
-  std::vector<Costed> costed;
-  for (const CountTime& at : times) costed.push_back(with_cost(prices, at));
+  auto costed = mapped(times, [&](const CountTime& at) { return with_cost(prices, at); });
   std::ranges::sort(costed, {}, &Costed::ranks);
   const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
   const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
-  CostChoice choice{cheapest.ranks,
-                    {},
-                    fastest.ranks,
-                    fastest.cost - cheapest.cost,
-                    prices.fixed.value() == 0.0};
+  CostChoice choice{
+      cheapest.ranks, {}, fastest.ranks, fastest.cost - cheapest.cost, prices.fixed.value() == 0.0};
   for (const Costed& candidate : costed) {
     if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) {
       choice.plateau.push_back(candidate.ranks);

@@ -7,10 +7,7 @@
 #include "src/core/units.h"
 #include "src/model/analysis.h"
 
-#include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// The bill of a job.

@@ -5,14 +5,10 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
@@ -94,9 +90,8 @@ constexpr double largest_mask = 0x1p63;
 
 /// The readings that the driver gave.
 std::vector<double> readings(const Point& point, const char* name) {
-  const auto found = point.samples.find(name);
-  if (found == point.samples.end()) return {};
-  std::vector<double> given = found->second;
+  const Series* found = value_at(point.samples, name);
+  std::vector<double> given = found ? *found : Series{};
   std::erase_if(given, [](double value) { return !std::isfinite(value); });
   return given;
 }
@@ -135,9 +130,7 @@ std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& optio
       ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
     }
   }
-  std::vector<GpuResult> results;
-  for (const int ordinal : ordinals) results.push_back(analyse_gpu(run, ordinal, options));
-  return results;
+  return mapped(ordinals, [&](int ordinal) { return analyse_gpu(run, ordinal, options); });
 }
 
 GpuConditions conditions_of(const Point& point) {

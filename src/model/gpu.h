@@ -9,8 +9,6 @@
 
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// One result per GPU that a roofline.gpu.* probe has points of, by ordinal. Throws UserError
@@ -137,8 +135,9 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
 /// What each number format reaches: one entry per format (fp8 by accumulation) among products that
 /// are not the user's own, highest steady or best rate first.
 ///   steady      pass "steady", the cube of 8192, else the one with the most FLOPs
-///   burst       pass "burst"
-///   best shape  the fastest of pass "duty-cycled": a maximum, so a little optimistic
+///   burst       pass "burst", the same
+///   best shape  of family "search", the fastest of each pass: a maximum, so a little optimistic
+///   by data     operands that are not uniform: in no other figure
 ///   headroom    best over first proposal of the library among the gap-free coarse and fine passes
 ///               of one shape, in the fine pass where it timed both: that of the steady shape, else
 ///               of the shape with the most FLOPs
@@ -152,8 +151,8 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
                                               std::span<const ComputeCeiling> ceilings,
                                               const std::string& precision);
 
-/// Fills the roofline's `gemms`, one per format, family, name and shape of the steady, else the
-/// duty-cycled pass. The bandwidth is that of the device's streams over as many bytes as the
+/// Fills the roofline's `gemms`, one per format, family, name and shape of the steady pass. The
+/// bandwidth is that of the device's streams over as many bytes as the
 /// operands, at least twice L2: products use sets of operands in turn that L2 does not hold.
 void place_products(std::span<const GpuGemm> products, GpuResult& result);
 
@@ -186,7 +185,8 @@ Tile tile_of(const std::string& algorithm);
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
 /// One entry per product of roofline.gpu.contention, most multiprocessors first; rates relative to
-/// the first. Empty for fewer than two counts.
+/// the first, per counted clock: held ones draw less power, and the clock rises. Empty for fewer
+/// than two counts.
 std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);

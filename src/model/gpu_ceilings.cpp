@@ -5,10 +5,7 @@
 #include "src/model/roofline.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
@@ -88,22 +85,16 @@ std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const
 
 constexpr double measurement_slack = 1.005;
 
-const DatasheetPeak* find_peak(const std::map<std::string, DatasheetPeak>& peaks,
-                               const std::string& precision) {
-  const auto found = peaks.find(precision);
-  return found == peaks.end() ? nullptr : &found->second;
-}
-
 const DatasheetPeak* sheet_peak(const GpuDatasheet& sheet,
                                 const std::string& precision,
                                 bool cuda_cores) {
-  if (cuda_cores) return find_peak(sheet.cuda_cores, precision);
-  if (const DatasheetPeak* exact = find_peak(sheet.tensor, precision)) return exact;
+  if (cuda_cores) return value_at(sheet.cuda_cores, precision);
+  if (const DatasheetPeak* exact = value_at(sheet.tensor, precision)) return exact;
   // Formats that differ in their scales or exponent share one peak.
   const bool eight_bits = precision.starts_with("fp8") || precision == "mxfp8";
-  if (eight_bits) return find_peak(sheet.tensor, "fp8_e4m3");
+  if (eight_bits) return value_at(sheet.tensor, "fp8_e4m3");
   if (precision != "fp32" && precision != "fp64") return nullptr;
-  return find_peak(sheet.cuda_cores, precision);
+  return value_at(sheet.cuda_cores, precision);
 }
 
 }  // namespace

@@ -7,14 +7,11 @@
 #include "src/model/roofline.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <tuple>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
@@ -58,9 +55,9 @@ std::optional<Beside> beside_others(const std::vector<GpuPace>& paces,
 std::string reason_difference(const std::vector<GpuPace>& paces, std::size_t index) {
   for (const auto& [reason, share] : paces[index].conditions.slowdown_reasons) {
     const auto shares = beside_others(paces, index, [name = reason](const GpuPace& pace) {
-      const auto& given = pace.conditions.slowdown_reasons;
-      const auto found = std::ranges::find(given, name, &std::pair<std::string, double>::first);
-      return std::optional(found == given.end() ? 0.0 : found->second);
+      using Reason = std::pair<std::string, double>;
+      const Reason* found = find_in(pace.conditions.slowdown_reasons, name, &Reason::first);
+      return std::optional(found ? found->second : 0.0);
     });
     if (!shares || shares->own < shares->others + more_often) continue;
     return fmt::format("; {} in {:.0f} % of the readings, the others {:.0f} %",
@@ -168,9 +165,9 @@ std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIden
 std::optional<double> highest(const ProbeRecord& probe, const char* name) {
   std::optional<double> result;
   for (const Point& point : probe.points) {
-    const auto found = point.samples.find(name);
-    if (found == point.samples.end()) continue;
-    for (const double value : found->second) result = std::max(result.value_or(value), value);
+    const Series* found = value_at(point.samples, name);
+    if (!found) continue;
+    for (const double value : *found) result = std::max(result.value_or(value), value);
   }
   return result;
 }
@@ -318,9 +315,8 @@ std::vector<GpuTransfer> transfers_of(const Run& run,
                           text_parameter(point, fields::source)};
     groups[key][static_cast<double>(integer_parameter(point, fields::transfer_bytes))] = &point;
   }
-  std::vector<GpuTransfer> transfers;
-  for (const auto& [key, sizes] : groups) transfers.push_back(transfer_of(key, sizes, run, gpu));
-  return transfers;
+  return mapped(groups,
+                [&](const auto& one) { return transfer_of(one.first, one.second, run, gpu); });
 }
 
 std::optional<BytesPerSecond> pcie_rate(int generation, int width) {

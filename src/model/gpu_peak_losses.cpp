@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/gpu.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

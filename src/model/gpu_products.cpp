@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <string_view>
 #include <tuple>
 
 namespace scaleworth::model {
 namespace {
-// Values of the parameters `pass`, `family` and `regime`.
+// Values of the parameters `pass`, `family` and `data`.
 constexpr const char* pass_coarse = "coarse";
 constexpr const char* pass_fine = "fine";
 constexpr const char* pass_burst = "burst";
 constexpr const char* pass_steady = "steady";
-constexpr const char* pass_duty_cycled = "duty-cycled";
 constexpr const char* family_own = "own";
-constexpr const char* regime_gap_free = "gap-free";
+constexpr const char* family_search = "search";
+constexpr const char* data_uniform = "uniform";
 
 /// Bytes of an element of the operands and of the product, block scales left out.
 struct KnownFormat {
@@ -44,8 +40,7 @@ constexpr std::array known_formats{KnownFormat{"fp64", 8.0, 8.0},
 
 /// Null for an unknown format.
 const KnownFormat* element_bytes(const std::string& precision) {
-  const auto* found = std::ranges::find(known_formats, precision, &KnownFormat::name);
-  return found == known_formats.end() ? nullptr : found;
+  return find_in(known_formats, precision, &KnownFormat::name);
 }
 
 bool accumulates_two_ways(const std::string& precision) {
@@ -87,17 +82,18 @@ std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
       accumulates_two_ways(gemm.precision) && parameter_of<bool>(point, fields::fast_accumulation);
   gemm.multiprocessors = static_cast<int>(
       parameter_of<std::int64_t>(point, fields::multiprocessors, gpu.multiprocessors.value_or(0)));
-  gemm.regime = parameter_of<std::string>(point, fields::regime);
+  gemm.data = parameter_of<std::string>(point, fields::data, data_uniform);
   gemm.flops = Flops(amount(point, fields::flops));
   gemm.bytes = bytes_of(point, gemm);
   gemm.rate = as<FlopPerSecond>(*rate);
   gemm.conditions = conditions_of(point);
   gemm.against = against_peak(gpu, gemm.precision, false, gemm.rate, gemm.conditions.clock_hz);
-  if (gemm.conditions.power_from_energy && gemm.regime == regime_gap_free) {
-    const double power = *gemm.conditions.power_w;
-    gemm.flop_per_joule =
-        transform(gemm.rate, [=](FlopPerSecond value) { return value.value() / power; });
-  }
+  const auto per = [&](double amount) {
+    return transform(gemm.rate, [=](FlopPerSecond value) { return value.value() / amount; });
+  };
+  if (gemm.conditions.power_from_energy) gemm.flop_per_joule = per(*gemm.conditions.power_w);
+  const double clocks = gemm.conditions.clock_hz.value_or(0.0) * gemm.multiprocessors;
+  if (clocks > 0.0) gemm.flop_per_clock = per(clocks);
   return gemm;
 }
 
@@ -126,7 +122,7 @@ std::vector<GpuGemm> searched_in(std::span<const GpuGemm> products,
   std::vector<GpuGemm> timed;
   std::optional<GpuGemm> chosen;
   for (const GpuGemm& gemm : products) {
-    if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
+    if (gemm.pass != pass) continue;
     timed.push_back(gemm);
     if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
   }
@@ -156,9 +152,15 @@ GpuFormat format_of(std::span<const GpuGemm> products) {
   format.precision = products.front().precision;
   format.fast_accumulation = products.front().fast_accumulation;
   for (const GpuGemm& gemm : products) {
-    if (gemm.pass == pass_steady) keep_greatest(format.steady, gemm, by_work);
-    if (gemm.pass == pass_burst) keep_greatest(format.burst, gemm, by_work);
-    if (gemm.pass == pass_duty_cycled) keep_greatest(format.best_shape, gemm, by_rate);
+    const bool steady = gemm.pass == pass_steady;
+    if (!steady && gemm.pass != pass_burst) continue;
+    if (gemm.data != data_uniform) {
+      format.by_data.push_back(gemm);
+    } else if (gemm.family == family_search) {
+      keep_greatest(steady ? format.best_shape : format.best_burst, gemm, by_rate);
+    } else {
+      keep_greatest(steady ? format.steady : format.burst, gemm, by_work);
+    }
   }
   add_headroom(products, format);
   return format;
@@ -173,14 +175,16 @@ auto work_of(const GpuGemm& gemm) {
   return std::tie(gemm.precision, gemm.fast_accumulation, gemm.family, gemm.name, gemm.shape);
 }
 
-/// One product per work; of two passes the steady one.
+bool is_sustained(const GpuGemm& gemm) {
+  return gemm.pass == pass_steady && gemm.data == data_uniform;
+}
+
+/// One product per work.
 std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
   std::vector<GpuGemm> distinct;
-  for (const char* pass : {pass_steady, pass_duty_cycled}) {
-    for (const GpuGemm& gemm : products) {
-      if (gemm.pass != pass || std::ranges::count(distinct, work_of(gemm), work_of) > 0) continue;
-      distinct.push_back(gemm);
-    }
+  for (const GpuGemm& gemm : products) {
+    if (!is_sustained(gemm) || std::ranges::count(distinct, work_of(gemm), work_of) > 0) continue;
+    distinct.push_back(gemm);
   }
   return distinct;
 }
@@ -264,8 +268,7 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
   const auto take = [&](FlopPerSecond rate) { best = best ? std::max(*best, rate) : rate; };
   bool searched = false;
   for (const GpuGemm& gemm : products) {
-    const bool sustained = gemm.pass == pass_steady || gemm.pass == pass_duty_cycled;
-    if (gemm.precision != precision || !sustained) continue;
+    if (gemm.precision != precision || !is_sustained(gemm)) continue;
     take(gemm.rate.value);
     searched = searched || gemm.family != family_own;
   }
@@ -370,9 +373,16 @@ std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products) {
   if (sorted.size() < 2 || sorted.front().multiprocessors <= 0) return points;
   const GpuGemm& whole = sorted.front();
   for (const GpuGemm& gemm : sorted) {
-    ContentionPoint point{gemm.precision, gemm.multiprocessors, gemm.rate, {1.0, {}, 0}, 1.0};
-    if (&gemm != &whole) point.of_all = ratio(gemm.rate, whole.rate);
-    point.of_multiprocessors = static_cast<double>(gemm.multiprocessors) / whole.multiprocessors;
+    ContentionPoint point{gemm.precision, gemm.multiprocessors, gemm.rate, {1.0, {}, 0}, 1.0, {}};
+    const double share = static_cast<double>(gemm.multiprocessors) / whole.multiprocessors;
+    point.of_multiprocessors = share;
+    point.flop_per_clock = gemm.flop_per_clock;
+    if (&gemm != &whole) {
+      point.of_all = gemm.flop_per_clock && whole.flop_per_clock
+                         ? transform(ratio(*gemm.flop_per_clock, *whole.flop_per_clock),
+                                     [=](double value) { return value * share; })
+                         : ratio(gemm.rate, whole.rate);
+    }
     points.push_back(std::move(point));
   }
   return points;

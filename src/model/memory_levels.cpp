@@ -4,14 +4,11 @@
 #include "src/core/statistics/sampling.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <random>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {

@@ -4,12 +4,9 @@
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
@@ -33,12 +30,12 @@ struct WallAndCpu {
 
 /// Of the usable repetitions; absent without a series of CPU times.
 std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
-  const auto cpu = point.samples.find(fields::cpu_s);
-  if (cpu == point.samples.end() || cpu->second.empty()) return std::nullopt;
+  const Series* cpu = value_at(point.samples, fields::cpu_s);
+  if (!cpu || cpu->empty()) return std::nullopt;
   const Series& wall = series(point, fields::wall_s);
   std::vector<WallAndCpu> times;
-  for (std::size_t i = 0; i < std::min(wall.size(), cpu->second.size()); ++i) {
-    const WallAndCpu one{wall[i], cpu->second[i], wall.run(i)};
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
+    const WallAndCpu one{wall[i], (*cpu)[i], wall.run(i)};
     if (usable(one.wall) && usable(one.cpu)) times.push_back(one);
   }
   return times;
@@ -161,9 +158,9 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
   ceiling.isa = text_parameter(point, fields::isa);
   ceiling.precision = text_parameter(point, fields::precision);
   ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
-  const double flops = amount(point, fields::flops);
   const Series wall = usable_times(point, fields::wall_s);
   if (wall.empty()) return std::nullopt;
+  const double flops = amount(point, fields::flops);
   ceiling.wall_rate = as<FlopPerSecond>(rate_estimate(flops, wall));
   if (point.samples.contains(fields::cpu_s)) {
     Series cpu = usable_times(point, fields::cpu_s);
@@ -231,8 +228,8 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
 }
 
 std::optional<double> amount_of(const Point& point, const std::string& name) {
-  const auto found = point.amounts.find(name);
-  return found == point.amounts.end() ? std::nullopt : std::optional(found->second);
+  const double* found = value_at(point.amounts, name);
+  return found ? std::optional(*found) : std::nullopt;
 }
 
 std::optional<double> number_fact(const Run& run,

@@ -10,9 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::model {
 /// A data cache as the machine describes it.
@@ -84,8 +82,7 @@ struct Repetitions {
 /// A parameter that a point may lack; `otherwise` also where it has another type.
 template <class T>
 T parameter_of(const Point& point, const std::string& name, T otherwise = {}) {
-  const auto found = point.parameters.find(name);
-  const T* value = found == point.parameters.end() ? nullptr : std::get_if<T>(&found->second);
+  const T* value = std::get_if<T>(value_at(point.parameters, name));
   return value == nullptr ? otherwise : *value;
 }
 std::optional<double> amount_of(const Point& point, const std::string& name);

@@ -2,12 +2,10 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <Eigen/Core>
-#include <fmt/format.h>
 #include <unsupported/Eigen/LevenbergMarquardt>
 
 namespace scaleworth::model {
@@ -194,9 +192,7 @@ struct Fitted {
   template <class T, class LogValue>
   Estimate<T> estimate(LogValue log_value) const {
     const auto interval_of = [&](const std::vector<RoofShape>& draws) {
-      std::vector<double> values;
-      for (const RoofShape& draw : draws) values.push_back(log_value(draw));
-      return percentile_interval(values);
+      return percentile_interval(mapped(draws, log_value));
     };
     // With the value itself: a percentile interval of a parameter at its bound can miss it.
     const double value = log_value(shape);

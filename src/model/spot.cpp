@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/cost.h"
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>

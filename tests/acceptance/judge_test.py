@@ -13,22 +13,27 @@ sys.path.insert(0, os.path.join(source, "scripts", "acceptance"))
 sys.dont_write_bytecode = True
 import judge  # noqa: E402
 import ours  # noqa: E402
+import set_gates  # noqa: E402
 
 L2 = 50 * 2**20
+GATES = {"comment": "", "any": {"bf16_matmul_ratio": {"at_least": 0.99, "unit": "ours/theirs"},
+                                "bf16_steady_cv": {"below": 0.005, "unit": ""}},
+         "NVIDIA H200": {"bf16_steady": {"at_least": 680e12, "unit": "FLOP/s"}, "fp32_fma": {"at_least": 58e12, "unit": "FLOP/s"},
+                         "memory_copy": {"at_least": 4.0e12, "unit": "B/s"}}}
 
 
 def point(parameters, amounts, times):
     return {"parameters": parameters, "amounts": amounts, "samples": {"wall_s": times}, "stop_reason": None, "warnings": []}
 
 
-def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0)):
+def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0), family="cube", data="uniform"):
     flops = 2.0 * side**3
-    return point({"gpu": 0, "pass": step, "precision": precision, "m": side, "n": side, "k": side}, {"flops": flops},
-                 [flops / rate * factor for factor in samples])
+    return point({"gpu": 0, "pass": step, "precision": precision, "m": side, "n": side, "k": side, "family": family,
+                  "data": data}, {"flops": flops}, [flops / rate * factor for factor in samples])
 
 
-def stream(kernel, size, rate, gpu=0):
-    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size}, {"bytes": size},
+def stream(kernel, size, rate, gpu=0, step="sweep"):
+    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size, "pass": step}, {"bytes": size},
                  [size / rate] * 3)
 
 
@@ -37,9 +42,13 @@ def fabricated():
         "roofline.gpu.compute": [point({"gpu": 0, "precision": "fp32"}, {"flops": 60e12}, [1.0, 1.0, 1.0])],
         "roofline.gpu.memory": [stream("read", 2**20, 9e12),  # inside of L2: faster, and not memory
                                 stream("read", 2**30, 4.2e12), stream("copy", 2**30, 3.9e12),
+                                stream("read", 2**30, 4.6e12, step="pilot"),  # few samples: a lucky one
                                 stream("copy", 2**30, 9e12, gpu=1)],
         "roofline.gpu.gemm": [gemm("coarse", "bf16", 8192, 999e12), gemm("steady", "bf16", 8192, 700e12, (0.9, 1.0, 1.1)),
-                              gemm("duty-cycled", "bf16", 4096, 790e12), gemm("steady", "fp8_e4m3", 8192, 1400e12)],
+                              gemm("burst", "bf16", 4096, 790e12, family="search"), gemm("burst", "bf16", 8192, 830e12),
+                              gemm("steady", "bf16", 4096, 740e12, family="search"), gemm("steady", "fp8_e4m3", 8192, 1400e12),
+                              gemm("steady", "bf16", 8192, 880e12, data="zero"),
+                              gemm("steady", "fp8_e4m3", 8192, 1700e12, data="zero")],
         "roofline.gpu.transfer": [point({"gpu": 0, "source": "host (pinned, node 0)", "target": "gpu 0",
                                          "engine": "copy engine", "both_directions": False}, {"bytes": 55e9}, [1.0] * 3)],
     }
@@ -64,7 +73,17 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(values["bf16_steady_cv"], 0.1)
         self.assertAlmostEqual(values["tracing_overhead"], 0.02)
         self.assertAlmostEqual(values["graphs_change"], -0.04)
-        self.assertEqual(shapes["bf16_best_shape"], {"m": 4096, "n": 4096, "k": 4096})
+        self.assertEqual({name: shapes["bf16_best_shape"][name] for name in "mnk"}, {"m": 4096, "n": 4096, "k": 4096})
+
+    def test_the_other_side_warms_up_and_measures_as_long_as_ours(self):
+        run = fabricated()
+        steady = next(probe for probe in run["probes"] if probe["name"] == "roofline.gpu.gemm")["points"][1]
+        steady["stop_reason"] = "time budget; sustained after 4.2 s (clock 0.4 %, power 0.1 %)"
+        _, shapes = ours.figures(run)
+        self.assertEqual(shapes["bf16_steady"]["warm_up_s"], 4.2)
+        self.assertAlmostEqual(shapes["bf16_steady"]["window_s"], 0.06)  # three samples, each the mean of 20 ms
+        self.assertEqual(shapes["bf16_best_shape"]["warm_up_s"], 0.0)  # each product alone
+        self.assertEqual(shapes["bf16_best_shape"]["samples"], 3)
 
     def test_what_was_not_measured_is_none(self):
         values, shapes = ours.figures({"environment": [], "probes": []})
@@ -73,8 +92,11 @@ class Figures(unittest.TestCase):
 
 
 class Judging(unittest.TestCase):
-    def judge(self, run, theirs):
+    def judge(self, run, theirs, gates=None):
         with tempfile.TemporaryDirectory() as folder:
+            gates_file = os.path.join(folder, "gates.json")
+            with open(gates_file, "w", encoding="utf-8") as file:
+                json.dump(GATES if gates is None else gates, file)
             with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
                 json.dump(run, file)
             their_file = "-"
@@ -85,7 +107,7 @@ class Judging(unittest.TestCase):
             out = os.path.join(folder, "out.json")
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                code = judge.main(folder, their_file, os.path.join(source, "scripts", "acceptance", "gates.json"), out)
+                code = judge.main(folder, their_file, gates_file, out)
             with open(out, encoding="utf-8") as file:
                 rows = {row["figure"]: row for row in json.load(file)["rows"]}
             return code, rows, printed.getvalue()
@@ -120,15 +142,61 @@ class Judging(unittest.TestCase):
         _, rows, _ = self.judge(fabricated(), theirs)
         self.assertAlmostEqual(rows["bf16_matmul_ratio"]["ours"], 790 / 880)
 
-    def test_a_gpu_without_gates_is_told_without_verdicts_on_rates(self):
-        run = fabricated()
-        run["environment"][0]["facts"][0]["value"] = "NVIDIA A10"
-        _, rows, _ = self.judge(run, None)
-        self.assertIsNone(rows["bf16_steady"]["met"])
+    def test_the_first_run_of_a_gpu_is_its_record_and_is_not_judged(self):
+        for name in ("NVIDIA A10", "NVIDIA H200 NVL", "NVIDIA H20"):  # names that contain each other are not the same
+            run = fabricated()
+            run["environment"][0]["facts"][0]["value"] = name
+            code, rows, printed = self.judge(run, {"version": "2", "figures": {"bf16_steady": 750e12}, "missing": {}})
+            self.assertEqual(code, 0)
+            self.assertTrue(all(row["met"] is None for row in rows.values()))
+            self.assertIn(f"{name} has no gates yet", printed)
+
+    def test_no_gpu_is_judged_before_one_was_recorded(self):
+        with open(os.path.join(source, "scripts", "acceptance", "gates.json"), encoding="utf-8") as file:
+            shipped = json.load(file)
+        code, _, _ = self.judge(fabricated(), None, shipped)
+        self.assertEqual(code, 0)
 
     def test_a_run_without_gpu_points_is_nothing_to_judge(self):
         code, _, _ = self.judge({"environment": [], "probes": []}, None)
         self.assertEqual(code, 3)
+
+
+class Setting(unittest.TestCase):
+    def set_from(self, rows, gpu="NVIDIA H200", gates=None):
+        with tempfile.TemporaryDirectory() as folder:
+            record, target = os.path.join(folder, "acceptance.json"), os.path.join(folder, "gates.json")
+            with open(record, "w", encoding="utf-8") as file:
+                json.dump({"gpu": gpu, "rows": rows}, file)
+            with open(target, "w", encoding="utf-8") as file:
+                json.dump(gates or {"any": {}}, file)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                code = set_gates.main(record, target)
+            with open(target, encoding="utf-8") as file:
+                return code, json.load(file), printed.getvalue()
+
+    def rows(self, **changed):
+        figures = {"fp8_steady": 1300e12, "bf16_best_shape": 790e12, "memory_copy": 4.0e12, **changed}
+        return [{"figure": name, "unit": judge.unit_of(name), "ours": value} for name, value in figures.items()]
+
+    def test_a_record_gives_a_share_of_each_rate_and_of_nothing_else(self):
+        code, gates, _ = self.set_from(self.rows(tracing_overhead=0.02, fp32_fma=None))
+        self.assertEqual(code, 0)
+        self.assertEqual(gates["NVIDIA H200"]["fp8_steady"], {"at_least": 1.26e15, "unit": "FLOP/s"})
+        self.assertEqual(sorted(gates["NVIDIA H200"]), ["bf16_best_shape", "fp8_steady", "memory_copy"])
+
+    def test_a_record_that_cannot_be_right_gives_no_gates(self):
+        for rows, words in ((self.rows(fp8_steady=1500e12), "far above the best that is published"),
+                            (self.rows(memory_copy=None), "was not measured")):
+            code, gates, printed = self.set_from(rows)
+            self.assertEqual((code, gates), (1, {"any": {}}))
+            self.assertIn(words, printed)
+
+    def test_gates_are_not_lowered_in_passing(self):
+        code, gates, printed = self.set_from(self.rows(), gates={"NVIDIA H200": {"fp8_steady": {"at_least": 1.0}}})
+        self.assertEqual(code, 1)
+        self.assertEqual(gates["NVIDIA H200"]["fp8_steady"], {"at_least": 1.0})
+        self.assertIn("has gates", printed)
 
 
 unittest.main()

@@ -19,8 +19,6 @@
 
 namespace scaleworth::accuracy {
 namespace {
-using attribution::Attribution;
-using attribution::LateCause;
 using testing::Fault;
 using testing::JobPlan;
 using testing::Repair;
@@ -38,15 +36,13 @@ Answer truth_of(const JobPlan& plan) {
 }
 
 Answer answer_of(const JobPlan& plan, const Attribution& result) {
-  for (const attribution::SlowFabric& one : result.slow_fabric)
+  for (const SlowFabric& one : result.slow_fabric)
     if (!one.varies && one.ranks.size() == 1) return {Fault::slow_link, one.ranks.front().index};
-  for (const attribution::Straggler& one : result.stragglers.stragglers) {
+  for (const Straggler& one : result.stragglers.stragglers) {
     if (!one.significant) continue;
-    if (one.level == attribution::LateUnit::stage)
-      return {Fault::slow_stage, one.rank.index / plan.replicas};
-    if (one.level == attribution::LateUnit::rotating) return {Fault::rotating_lengths, -1};
-    if (result.stragglers.recurrence == attribution::Recurrence::rotating)
-      return {Fault::rotating_lengths, -1};
+    if (one.level == LateUnit::stage) return {Fault::slow_stage, one.rank.index / plan.replicas};
+    if (one.level == LateUnit::rotating) return {Fault::rotating_lengths, -1};
+    if (result.stragglers.recurrence == Recurrence::rotating) return {Fault::rotating_lengths, -1};
     if (one.cause == LateCause::communication) return {Fault::slow_link, one.rank.index};
     if (one.cause == LateCause::host) return {Fault::late_host, one.rank.index};
     return {Fault::slow_gpu, one.rank.index};

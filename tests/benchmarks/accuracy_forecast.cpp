@@ -139,7 +139,7 @@ void add_knee_coverage(std::vector<Row>& rows, const Shape& shape, double noise)
       const Truth truth = shape.draw(random);
       const double first = grid.counts.front();
       const auto law = *model::combine_laws(measured(truth, grid, noise, random));
-      decide::KneeRequest request;
+      model::KneeRequest request;
       request.baseline = static_cast<int>(first);
       request.reach = model::farthest_extrapolation * grid.counts.back();
       double low = first;
@@ -149,8 +149,8 @@ void add_knee_coverage(std::vector<Row>& rows, const Shape& shape, double noise)
         (truth(1) / (at * truth(at)) >= request.threshold ? low : high) = at * first;
       }
       const auto knees =
-          decide::law_knees([&](double k) { return law.time(k); }, law.draws, request);
-      const decide::Knee& knee = *decide::find_knee(knees, decide::KneeKind::efficiency);
+          model::law_knees([&](double k) { return law.time(k); }, law.draws, request);
+      const model::Knee& knee = *model::find_knee(knees, model::KneeKind::efficiency);
       const bool far = low >= request.reach;
       if (far ? !knee.high : knee.low <= low && (!knee.high || low <= *knee.high)) covered += 1.0;
       beyond += far;

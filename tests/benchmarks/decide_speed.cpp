@@ -38,11 +38,11 @@ int main(int argc, char** argv) {
   const std::string text = table_text(rows);
   cli::TableFile file;
   timed("reading", [&] { file = cli::parse_table(text, "table.csv"); });
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   request.metrics.prices = model::Prices{dollars_per_hour(2.1), dollars_per_hour(9.0)};
   request.intervals = false;
-  timed("deciding without intervals", [&] { decide::decide_table(file.table, request); });
+  timed("deciding without intervals", [&] { model::decide_table(file.table, request); });
   request.intervals = true;
-  timed("deciding with intervals", [&] { decide::decide_table(file.table, request); });
+  timed("deciding with intervals", [&] { model::decide_table(file.table, request); });
   return 0;
 }

@@ -190,7 +190,7 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
     for (Recording& recording : job.recordings) classify(recording, rules);
   }));
   // The stages of trace::attribute, one by one.
-  attribution::Attribution& result = attributed.result;
+  Attribution& result = attributed.result;
   stages.push_back(timed("match", [&] { attributed.matching = match_collectives(job); }));
   stages.push_back(
       timed("align", [&] { attributed.alignment = align_clocks(job, attributed.matching); }));

@@ -43,6 +43,7 @@ nothing_left() {
     fail "processes were left behind"
   fi
 }
+two_kernels='{"traceEvents":[{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":5,"args":{"device":0,"stream":7}},{"ph":"X","cat":"kernel","name":"add","pid":0,"tid":7,"ts":7,"dur":2,"args":{"device":0,"stream":7}}]}'
 need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"; }
 
 interrupt_during() {  # PROBE: Ctrl-C as the terminal sends it, to the whole process group, once PROBE has begun
@@ -124,6 +125,88 @@ case "$case_name" in
     grep -q 'GFLOP/s' "$work/out" || fail "what was measured was not shown"
     umount "$mounted"
     mounted=
+    ;;
+  disk_full_under_ranks)
+    [ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
+    need_mpirun
+    mkdir "$work/small"
+    mount -t tmpfs -o size=96k tmpfs "$work/small" 2>/dev/null || skip "mounting is not permitted here"
+    mounted=$work/small
+    head -c 49152 /dev/zero >"$work/small/other"
+    run 120 comm --suite quick --ranks 2 --oversubscribe --details --out "$work/small/run"
+    expect_code 1
+    expect_error 'no space|are free on this disk'
+    grep -q 'all reduce  *[0-9]' "$work/out" || fail "what the ranks measured is not in the report"
+    grep -qi 'no space\|are free' "$work/out" || fail "the report does not name the disk"
+    umount "$mounted"
+    mounted=
+    ;;
+  launcher_that_hangs)
+    # Its time limit is minutes; the signal of an impatient user ends it, and all that it started.
+    printf '#!/bin/sh\nexec sleep 1000\n' >"$work/mpirun"
+    chmod +x "$work/mpirun"
+    timeout -s INT -k 30 8 "$program" comm --ranks 2 --oversubscribe --mpirun "$work/mpirun" --out "$work/run" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code != 137 ] || fail "had to be killed"
+    pgrep -f "sleep 1000" >/dev/null && { pkill -9 -f "sleep 1000"; fail "the launcher was left behind"; }
+    expect_field "$work/run/run.json" "$(status_of comm.collectives)" failed
+    ;;
+  export_onto_what_is_read)
+    echo "$two_kernels" >"$work/rank0.json"
+    mkdir "$work/links" && ln "$work/rank0.json" "$work/links/other.json"
+    for target in "$work/rank0.json" "$work/links/other.json"; do
+      run 20 attribute "$work/rank0.json" --export "$target"
+      expect_code 2
+      expect_one_line
+      expect_error 'would replace'
+    done
+    [ "$(cat "$work/rank0.json")" = "$two_kernels" ] || fail "the recording was replaced"
+    run 20 attribute "$work/rank0.json" --export "$work/new.json"
+    expect_code 0
+    ;;
+  output_that_is_not_whole)
+    "$program" list >/dev/full 2>"$work/err"
+    code=$?
+    expect_code 1
+    expect_one_line
+    ;;
+  numbers_that_are_not_finite)
+    printf 'gpus,step_time_s\n1,8\n2,4.2\n4,2.5\n' >"$work/table.csv"
+    for value in nan -nan inf -inf 1e400; do
+      for flag in --price --fixed --efficiency-threshold --deadline-hours --forecast --value-of-time; do
+        run 20 decide "$work/table.csv" "$flag" "$value"
+        expect_code 2
+      done
+      run 20 report "$work" --price "$value"
+      expect_code 2
+      printf 'gpus,step_time_s\n1,8\n2,%s\n4,2.5\n' "$value" >"$work/bad.csv"
+      run 20 decide "$work/bad.csv"
+      expect_code 2
+      expect_one_line
+    done
+    run 20 step --straggler 1:1e308 --dry-run
+    expect_code 2
+    ;;
+  names_with_escape_sequences)
+    mkdir "$work/a b;touch x"
+    printf '%s' "$two_kernels" | sed 's/gemm/\\u001b]0;owned\\u0007\\u202e](http:\/\/x)<b>/' >"$work/a b;touch x/rank0.json"
+    for format in text md csv json html; do
+      run 20 attribute "$work/a b;touch x" --details --format $format
+      expect_code 0
+      grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' "$work/out" && fail "a control character is in the $format"
+    done
+    run 20 attribute "$work/a b;touch x"
+    grep -qF "'$work/a b;touch x'" "$work/out" || fail "the next command is not quoted"
+    run 20 attribute "$work/"$'\e[31mred'
+    expect_code 2
+    grep -q $'\e' "$work/err" && fail "an escape sequence is on stderr"
+    ;;
+  a_pipe_that_nobody_opens)
+    mkfifo "$work/pipe.json"
+    timeout -s INT -k 5 2 "$program" attribute "$work/pipe.json" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code = 124 ] || fail "exit code $code: it ended before the signal, or only when it was killed"
+    expect_error 'interrupted by signal 2'
     ;;
   one_core)
     command -v taskset >/dev/null || skip "no taskset"

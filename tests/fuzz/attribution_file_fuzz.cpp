@@ -13,14 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace scaleworth;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const attribution::Attribution job = cli::parse_attribution(text, "job.json");
-    decide::AttributedCount first = decide::attributed_count(job, "job.json");
-    decide::AttributedCount second = first;
+    const Attribution job = cli::parse_attribution(text, "job.json");
+    model::AttributedCount first = model::attributed_count(job, "job.json");
+    model::AttributedCount second = first;
     second.row.count = first.row.count * 2;
     second.ledger.count = second.row.count;
-    decide::DecisionRequest request;
+    model::DecisionRequest request;
     request.metrics.prices = model::Prices{DollarsPerSecond(1.0), DollarsPerSecond(0.5)};
-    decide::decide_table(decide::attributed_table({first, second}, std::nullopt), request);
+    model::decide_table(model::attributed_table({first, second}, std::nullopt), request);
   } catch (const UserError&) {
   }
   return 0;

@@ -21,9 +21,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-class Bytes {
+class InputBytes {
  public:
-  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  InputBytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
   bool empty() const { return size_ == 0; }
   std::uint8_t next() {
     if (size_ == 0) return 0;
@@ -43,25 +43,25 @@ class Bytes {
 };
 
 template <class Event>
-void take_times(Bytes& bytes, Event& event) {
+void take_times(InputBytes& bytes, Event& event) {
   event.start = bytes.time();
   event.end = bytes.next() % 4 == 0 ? bytes.time() : event.start + nanoseconds(bytes.next() * 64);
 }
 
-void take_device_event(Bytes& bytes, Recording& recording) {
+void take_device_event(InputBytes& bytes, Recording& recording) {
   DeviceEvent event;
   take_times(bytes, event);
   event.end = std::max(event.start, event.end);
   event.correlation = bytes.next() % 16;
   event.stream = bytes.next() % 4;
   event.name = recording.names.intern(std::string(1, static_cast<char>('a' + bytes.next() % 6)));
-  event.work_class = static_cast<attribution::WorkClass>(bytes.next() % attribution::work_classes);
-  if (event.work_class == attribution::WorkClass::communication)
-    event.collective = static_cast<attribution::CollectiveKind>(bytes.next() % 13);
+  event.work_class = static_cast<WorkClass>(bytes.next() % work_classes);
+  if (event.work_class == WorkClass::communication)
+    event.collective = static_cast<CollectiveKind>(bytes.next() % 13);
   recording.device_events.push_back(event);
 }
 
-void take_host_event(Bytes& bytes, Recording& recording) {
+void take_host_event(InputBytes& bytes, Recording& recording) {
   HostEvent event;
   take_times(bytes, event);
   event.correlation = bytes.next() % 16;
@@ -69,18 +69,18 @@ void take_host_event(Bytes& bytes, Recording& recording) {
   event.synchronization = bytes.next() % 3;
   event.activity = static_cast<HostActivity>(bytes.next() % 6);
   const std::uint8_t cause = bytes.next() % 14;
-  if (cause < attribution::host_causes) event.cause = static_cast<attribution::HostCause>(cause);
+  if (cause < host_causes) event.cause = static_cast<HostCause>(cause);
   recording.host_events.push_back(event);
 }
 
-void take_mark(Bytes& bytes, Recording& recording) {
+void take_mark(InputBytes& bytes, Recording& recording) {
   StepMark mark;
   take_times(bytes, mark);
   mark.number = bytes.next() % 32 == 0 ? 2147483647 : bytes.next() % 8;
   recording.step_marks.push_back(mark);
 }
 
-Job take_job(Bytes& bytes) {
+Job take_job(InputBytes& bytes) {
   Job job;
   job.recordings.resize(2);
   for (Recording& recording : job.recordings) {
@@ -121,7 +121,7 @@ void check_steps(const StepPlan& plan) {
 void check_efficiency(const EfficiencyResult& result) {
   require(result.efficiency || !result.reason.empty());
   if (!result.efficiency) return;
-  const attribution::Efficiency& e = *result.efficiency;
+  const Efficiency& e = *result.efficiency;
   const double product = e.load_balance * e.serialization * e.transfer;
   require(e.parallel > 0.0 && e.parallel <= 1.0 && std::abs(product / e.parallel - 1.0) < 1e-9);
   for (const double factor : {e.load_balance, e.host, e.dependency, e.transfer})
@@ -134,7 +134,7 @@ void check_efficiency(const EfficiencyResult& result) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Bytes bytes(data, size);
+  InputBytes bytes(data, size);
   const Job job = take_job(bytes);
   const Matching matching = match_collectives(job);
   const Alignment alignment = align_clocks(job, matching);
@@ -142,7 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const StepPlan plan = find_steps(job, alignment.map);
   check_steps(plan);
   for (const auto& ledger : build_job_ledger(job, plan, waits, alignment.map)) check_sums(ledger);
-  attribution::StragglerReport stragglers;
+  StragglerReport stragglers;
   stragglers.stragglers.emplace_back();
   stragglers.stragglers[0].significant = true;
   const JobReplay replay(job, plan, waits, alignment);

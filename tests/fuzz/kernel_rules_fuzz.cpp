@@ -4,7 +4,6 @@
 #include "src/core/error.h"
 #include "trace/classify.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +16,7 @@ void require(bool holds) {
 }
 
 bool one_printable_line(std::string_view message) {
-  return std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return message == scaleworth::printable(message);
 }
 
 }  // namespace

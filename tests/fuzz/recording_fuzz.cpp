@@ -17,7 +17,6 @@
 namespace {
 
 using namespace scaleworth::trace;
-namespace attribution = scaleworth::attribution;
 
 class Bytes : public ByteSource {
  public:
@@ -54,7 +53,7 @@ void judge(const Recording& recording) {
   }
   for (const Communication& call : recording.communications)
     require(call.nccl_use == no_index || call.nccl_use < recording.nccl_uses.size());
-  for (const attribution::NcclUse& use : recording.nccl_uses) {
+  for (const NcclUse& use : recording.nccl_uses) {
     require(use.operations >= 0 && use.sent_bytes >= 0);
     require(use.gpu_wait.count() >= 0 && use.network_wait.count() >= 0);
     require(use.mean(use.network_wait) <= use.mean(use.duration));
@@ -86,8 +85,7 @@ void read(std::string_view bytes) {
     for (const Recording& recording : read_recording(source)) judge(recording);
   } catch (const scaleworth::UserError& error) {
     const std::string_view message = error.what();
-    require(
-        std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    require(message == scaleworth::printable(message));
   }
 }
 

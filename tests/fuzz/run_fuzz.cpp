@@ -5,7 +5,6 @@
 #include "src/core/files/run_directory.h"
 #include "src/core/run.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,8 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(scaleworth::run_to_json(scaleworth::run_from_json(written, "again")) == written);
   } catch (const scaleworth::UserError& error) {
     const std::string_view message = error.what();
-    require(
-        std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    require(message == scaleworth::printable(message));
   }
   return 0;
 }

@@ -15,13 +15,13 @@ void decide_on(const scaleworth::cli::TableFile& file) {
   using namespace scaleworth;
   if (file.table.rows.empty()) std::abort();
   int last = 0;
-  for (const decide::TableRow& row : file.table.rows) {
+  for (const model::TableRow& row : file.table.rows) {
     if (row.count <= last || !(row.time.value.value() > 0.0)) std::abort();
     last = row.count;
   }
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   request.metrics.prices = model::Prices{DollarsPerSecond(1.0), DollarsPerSecond(0.5)};
-  decide::decide_table(file.table, request);
+  model::decide_table(file.table, request);
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ bool has_library() {
 }
 
 /// The library's choice for the product, verified; absent where the library has none.
-std::optional<DeviceMeasured> verified_and_timed(const GemmProblem& problem,
-                                                 GemmRegime regime = GemmRegime::gap_free) {
+std::optional<DeviceMeasured> verified_and_timed(const GemmProblem& problem) {
   const auto session = device().open_gemm(problem);
   const auto candidates = session->candidates(4, Bytes(32.0 * mebibyte));
   for (const GemmCandidate& candidate : candidates) {
@@ -39,7 +38,6 @@ std::optional<DeviceMeasured> verified_and_timed(const GemmProblem& problem,
   }
   if (candidates.empty()) return std::nullopt;
   GemmPace pace;
-  pace.regime = regime;
   pace.target = brief();
   return session->time(candidates.front(), pace);
 }
@@ -84,15 +82,17 @@ TEST_CASE("sides of any length and batches multiply correctly", "[gpu]") {
   CHECK(verified_and_timed(batch).has_value());
 }
 
-TEST_CASE("a duty-cycled product is timed without its reset and fill", "[gpu]") {
+TEST_CASE("operands of any data are multiplied correctly", "[gpu]") {
   if (!has_library()) return;
-  const GemmProblem problem = product(NumberFormat::fp16, 4096, 4096, 4096);
-  const auto gap_free = verified_and_timed(problem);
-  const auto duty_cycled = verified_and_timed(problem, GemmRegime::duty_cycled);
-  REQUIRE(gap_free.has_value());
-  REQUIRE(duty_cycled.has_value());
-  // Cold caches cost something, a cooler chip gains something; neither is a factor.
-  CHECK_THAT(flop_rate(*duty_cycled), WithinRel(flop_rate(*gap_free), 0.4));
+  const auto session = device().open_gemm(product(NumberFormat::fp16, 4096, 4096, 1024));
+  const auto candidates = session->candidates(1, Bytes(32.0 * mebibyte));
+  REQUIRE_FALSE(candidates.empty());
+  for (const OperandData data : {OperandData::normal, OperandData::zero, OperandData::uniform}) {
+    INFO(operand_data_name(data));
+    session->fill(data);
+    CHECK_NOTHROW(session->verify(candidates.front()));
+    CHECK(flop_rate(session->time(candidates.front(), {.target = brief()})) > 0.0);
+  }
 }
 
 TEST_CASE("a product that does not fit is refused with the sizes", "[gpu]") {
@@ -103,9 +103,15 @@ TEST_CASE("a product that does not fit is refused with the sizes", "[gpu]") {
   CHECK(verified_and_timed(product(NumberFormat::fp16, 256, 256, 256)).has_value());
 }
 
-TEST_CASE("fewer multiprocessors can be asked for", "[gpu]") {
+TEST_CASE("a product beside held multiprocessors loses at least most of their share", "[gpu]") {
   if (!has_library()) return;
-  GemmProblem problem = product(NumberFormat::fp16, 4096, 4096, 1024);
-  problem.multiprocessors = std::max(1, device().description().multiprocessors / 2);
-  CHECK(verified_and_timed(problem).has_value());
+  const auto session = device().open_gemm(product(NumberFormat::fp16, 8192, 8192, 1024));
+  const auto candidates = session->candidates(1, Bytes(32.0 * mebibyte));
+  REQUIRE_FALSE(candidates.empty());
+  const auto cycles = [&](int held) {
+    const auto measured = session->time(candidates.front(), {.held = held, .target = brief()});
+    return median(measured.time_s) * median(measured.clock_hz);
+  };
+  const int half = device().description().multiprocessors / 2;
+  CHECK(cycles(half) > 1.6 * cycles(0));
 }

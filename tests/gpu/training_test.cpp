@@ -85,7 +85,7 @@ TEST_CASE("the ledger of a step on the GPU is whole", "[gpu]") {
   const trace::Ledger ledger = trace::build_ledger(measured.timeline);
   REQUIRE(ledger.entries.size() == 8);
   REQUIRE(ledger.losses.empty());
-  for (const attribution::StepLedger& entry : ledger.entries) {
+  for (const StepLedger& entry : ledger.entries) {
     REQUIRE(entry.part(Part::compute) > std::chrono::nanoseconds::zero());
     REQUIRE(entry.part(Part::optimizer) > std::chrono::nanoseconds::zero());
     REQUIRE(entry.part(Part::unattributed) == std::chrono::nanoseconds::zero());
@@ -103,7 +103,7 @@ TEST_CASE("a traced training tells its kernels, or why not", "[gpu]") {
   REQUIRE(measured.dropped_records == 0);
   const trace::Ledger ledger = trace::build_ledger(measured.timeline);
   REQUIRE(ledger.entries.size() == 8);
-  for (const attribution::StepLedger& entry : ledger.entries) {
+  for (const StepLedger& entry : ledger.entries) {
     REQUIRE(entry.part(Part::compute) > std::chrono::nanoseconds::zero());
   }
 }

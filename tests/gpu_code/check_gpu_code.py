@@ -130,7 +130,13 @@ def fma_chain(judge, name, code, counts, match):
 
 
 def tensor(judge, name, code, counts, match):
-    wanted = {"Fp64": "DMMA", "Int8": "IMMA", "E4m3": "QMMA"}.get(match[1], "HMMA")
+    wanted = {"Fp64": "DMMA", "Wide": "DMMA", "Int8": "IMMA", "E4m3": "QMMA"}.get(match[1], "HMMA")
+    if match[1] == "Wide":
+        # m16n8k16 in fp64 from 9.0 on: one instruction for each of 4 chains x 4 steps (the loop is unrolled by 4, with a
+        # rest), where eight of m8n8k4 each would be at least 128. Before, the program does not launch it.
+        right = 16 <= counts[wanted] < 128 and counts[wanted] % 16 == 0 if judge.capability >= 90 else counts[wanted] == 0
+        judge.expect(right, name, f"{counts[wanted]} {wanted} for m16n8k16 on {judge.capability}")
+        return
     if match[1] == "E4m3" and judge.capability != 89:
         # 8.0 has no such instruction and 9.0 makes it of others: the program does not launch these.
         judge.expect(counts["QMMA"] == 0, name, "fp8 could be measured here")

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
 /// Whether all recordings are one framework's timeline, which has one clock by construction.
@@ -120,7 +118,7 @@ class Placer {
 std::optional<nanoseconds> quantile(const std::vector<WeightedValue>& values, double p) {
   const std::optional<double> found = weighted_quantile(values, p);
   if (!found) return std::nullopt;
-  return nanoseconds(static_cast<std::int64_t>(*found));
+  return nanoseconds(saturated<std::int64_t>(*found));
 }
 
 /// Median of `ends`, sorted, without the one at `left_out`.
@@ -199,7 +197,7 @@ nanoseconds largest_error(const Meetings& meetings,
 /// How the clocks of ranks of different recordings were aligned; `agreement` says how well.
 std::string method_of(const RankNumbers& numbers,
                       const Placement& placement,
-                      const attribution::ClockReport& report,
+                      const ClockReport& report,
                       const std::string& agreement) {
   const bool drifts =
       std::ranges::any_of(report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
@@ -237,6 +235,14 @@ std::optional<nanoseconds> typical_lateness(const Job& job,
   }
   return quantile(spreads, 0.5);
 }
+
+nanoseconds longest_recording(const Job& job) {
+  nanoseconds longest{};
+  for (const Recording& one : job.recordings)
+    if (!one.device_events.empty())
+      longest = std::max(longest, one.device_events.back().end - one.device_events.front().start);
+  return longest;
+}
 }  // namespace
 
 Alignment align_clocks(const Job& job, const Matching& matching) {
@@ -249,7 +255,7 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
                       ? ClockMap(ranks)
                       : obey_causality(meetings, placement, refine_clocks(meetings, placement));
   alignment.component = placement.component;
-  attribution::ClockReport& report = alignment.report;
+  ClockReport& report = alignment.report;
   const std::vector<WeightedValue> residuals = describe_ranks(meetings, alignment);
   const auto p50 = quantile(residuals, 0.5);
   const auto p95 = quantile(residuals, 0.95);
@@ -280,6 +286,11 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
         microseconds(report.error),
         microseconds(*typical));
   }
+  if (report.reason.empty() &&
+      report.error > std::max<nanoseconds>(longest_recording(job), std::chrono::seconds(1)))
+    report.reason =
+        fmt::format("the clocks agree to {:.1f} us only, longer than any recording lasts",
+                    microseconds(report.error));
   report.comparable = report.reason.empty();
   return alignment;
 }

@@ -2,9 +2,9 @@
 /// How the clocks of ranks map to one another, and how that map is fitted.
 #pragma once
 
+#include "src/core/units.h"
 #include "trace/analysis/matching.h"
 
-#include <algorithm>
 #include <span>
 
 namespace scaleworth::trace {
@@ -38,7 +38,7 @@ class ClockMap {
     if (clock.drift == 0.0) return time + clock.offset;
     const auto since = static_cast<double>((time - clock.reference).count());
     return time + clock.offset +
-           std::chrono::nanoseconds(static_cast<std::int64_t>(clock.drift * since));
+           std::chrono::nanoseconds(saturated<std::int64_t>(clock.drift * since));
   }
 
  private:
@@ -48,7 +48,7 @@ class ClockMap {
 /// Offsets and drifts of the ranks' clocks, found from collectives that end together.
 struct Alignment {
   ClockMap map;
-  attribution::ClockReport report;
+  ClockReport report;
   /// By rank: equal numbers for ranks whose times can be compared. Empty: all can.
   std::vector<std::uint32_t> component;
 

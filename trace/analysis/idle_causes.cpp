@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 
 namespace scaleworth::trace {
 namespace {
-using attribution::HostCause;
 
 /// From nested ranges to disjoint ones: each instant belongs to the innermost range over it. Takes
 /// them in the order of their starts, outer ones first where starts agree. A range that outlasts
@@ -249,8 +247,7 @@ HostEvidence::HostEvidence(const RankView& rank) {
 }
 
 const HostThread* HostEvidence::thread(std::uint32_t index) const {
-  const auto found = threads.find(index);
-  return found == threads.end() ? nullptr : &found->second;
+  return value_at(threads, index);
 }
 
 LaunchCalls::LaunchCalls(const Recording& recording) : recording_(recording) {

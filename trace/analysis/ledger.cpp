@@ -8,8 +8,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::StepLedger;
-using attribution::WorkClass;
 
 /// Of what communicates at the same time the first counts.
 constexpr std::array communication_parts{
@@ -85,7 +83,7 @@ class ActiveSet {
 
   std::int64_t total_ = 0;
   std::array<std::int64_t, part_count> active_{};
-  std::array<std::int64_t, attribution::work_classes> compute_{};
+  std::array<std::int64_t, work_classes> compute_{};
   std::set<std::pair<std::uint32_t, int>> charged_;  // events are in order of their start
 };
 
@@ -124,7 +122,7 @@ class StepLedgers {
   }
 
   std::vector<StepLedger> finish() {
-    for (const StepLedger& ledger : ledgers_) attribution::check_sums(ledger);
+    for (const StepLedger& ledger : ledgers_) check_sums(ledger);
     return std::move(ledgers_);
   }
 

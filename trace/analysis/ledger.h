@@ -5,17 +5,15 @@
 #include "trace/analysis/steps.h"
 #include "trace/analysis/waits.h"
 
-#include <functional>
 #include <unordered_map>
-#include <utility>
 
 namespace scaleworth::trace {
 /// Ordered by (step, rank); each entry passes check_sums. Ranks are places in Job::recordings.
 /// Events over a step's boundary are cut at it. Events must be in the order of sort_events.
-std::vector<attribution::StepLedger> build_job_ledger(const Job& job,
-                                                      const StepPlan& steps,
-                                                      const Waits& waits,
-                                                      const ClockMap& clocks);
+std::vector<StepLedger> build_job_ledger(const Job& job,
+                                         const StepPlan& steps,
+                                         const Waits& waits,
+                                         const ClockMap& clocks);
 
 /// One rank's recording with its times on the common clock. Refers to what it is made of.
 class RankView {
@@ -86,7 +84,7 @@ struct IdleGap : TimeInterval {
 /// A part of an idle gap, on the common clock.
 struct IdlePiece : TimeInterval {
   Part part = Part::unattributed;
-  attribution::HostCause cause = attribution::HostCause::other;  // of host_late only
+  HostCause cause = HostCause::other;  // of host_late only
 };
 
 /// The pieces of a gap, in order and without holes; valid until the next call.
@@ -97,7 +95,7 @@ IdleDivision idle_division(const RankView& rank);
 /// Time of a thread, on the common clock, under one cause: of nested host events that have one, the
 /// innermost.
 struct HostStretch : TimeInterval {
-  std::optional<attribution::HostCause> cause;  // absent: the profiler's own work
+  std::optional<HostCause> cause;  // absent: the profiler's own work
 };
 
 struct HostThread {

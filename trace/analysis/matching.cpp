@@ -9,10 +9,7 @@
 #include <span>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
-using attribution::CollectiveKind;
 
 Exchange exchange_of(CollectiveKind kind) {
   switch (kind) {
@@ -168,9 +165,7 @@ class Matcher {
         of_kind[member].push_back(call);
       }
     for (const auto& [kind, calls] : by_kind)
-      zip(channel,
-          calls,
-          fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
+      zip(channel, calls, fmt::format("{} on {}", collective_kind_name(kind), channel.label));
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {
@@ -252,14 +247,13 @@ class Matcher {
     std::map<std::size_t, std::vector<std::uint32_t>> by_count;
     for (std::size_t member = 0; member < by_member.size(); ++member)
       by_count[by_member[member].size()].push_back(channel.members[member]);
-    std::string counts;
-    for (const auto& [count, ranks] : by_count)
-      counts +=
-          fmt::format("{}{} {} calls", counts.empty() ? "" : ", ", numbers_.names(ranks), count);
+    const auto text = [&](const auto& one) {
+      return fmt::format("{} {} calls", numbers_.names(one.second), one.first);
+    };
     return fmt::format(
         "{}: {}; left out, because without sequence numbers a pairing would be a guess",
         label,
-        counts);
+        listed(by_count, text));
   }
 
   /// False when not all take part or the kinds contradict each other.
@@ -295,8 +289,8 @@ class Matcher {
 /// Without ranks and size where the recording does not have the group.
 const ProcessGroup& group_of(const Recording& recording, NameId name) {
   static const ProcessGroup unknown;
-  const auto found = recording.groups.find(name);
-  return found == recording.groups.end() ? unknown : found->second;
+  const auto* found = value_at(recording.groups, name);
+  return found ? *found : unknown;
 }
 
 std::set<NameId> used_groups(const Recording& recording) {
@@ -365,9 +359,8 @@ class GroupTable {
 
   /// Of a rank of the job.
   std::optional<std::uint32_t> recording_of_rank(std::int32_t global) const {
-    const auto found = recording_of_global_.find(global);
-    if (found == recording_of_global_.end()) return std::nullopt;
-    return found->second;
+    const auto* found = value_at(recording_of_global_, global);
+    return found ? std::optional(*found) : std::nullopt;
   }
 
  private:

@@ -7,11 +7,11 @@
 namespace scaleworth::trace {
 /// Who needs whom in an operation.
 enum class Exchange : std::uint8_t { all, from_root, to_root, message, unknown };
-Exchange exchange_of(attribution::CollectiveKind kind);
+Exchange exchange_of(CollectiveKind kind);
 
 /// Which communication kernels of different ranks are one and the same collective.
 struct MatchedCollective {
-  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  CollectiveKind kind = CollectiveKind::unknown;
   std::string group;       // as Communication::group; empty when matched by order
   std::int64_t index = 0;  // the how-manieth of its group or stream role
   struct Member {

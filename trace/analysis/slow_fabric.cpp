@@ -8,11 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
-using attribution::SlowFabric;
 using RankSet = std::vector<std::uint32_t>;  // places, ascending
 
 struct FabricCall {
@@ -45,7 +42,7 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
     computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
   std::map<std::pair<Comparable, RankSet>, std::vector<FabricCall>> calls;
-  for (const attribution::CollectiveWait& one : waits.collectives) {
+  for (const CollectiveWait& one : waits.collectives) {
     RankSet ranks;
     std::set<std::string_view> hosts;
     FabricCall call{0, in_ns(one.shortest)};
@@ -61,16 +58,14 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
     if (!known || step == nullptr) continue;
     call.step = step->number;
     const double megabytes = static_cast<double>(*one.bytes) / 1e6;
-    std::string what =
-        fmt::format("{} of {:.4g} MB", attribution::collective_kind_name(one.kind), megabytes);
+    std::string what = fmt::format("{} of {:.4g} MB", collective_kind_name(one.kind), megabytes);
     std::ranges::replace(what, '_', ' ');
     calls[{{what, hosts.size(), ranks.size()}, ranks}].push_back(call);
   }
   std::vector<FabricCalls> all;
   for (auto& [key, of_ranks] : calls) {
     if (of_ranks.size() < 6) continue;
-    std::vector<double> lengths;
-    for (const FabricCall& call : of_ranks) lengths.push_back(call.length);
+    const auto lengths = mapped(of_ranks, &FabricCall::length);
     const double usual = *quantile(lengths, 0.25);
     const double slack = std::max(
         {in_ns(alignment.report.error), 0.2 * usual, 5.0 * (usual - *quantile(lengths, 0.05))});

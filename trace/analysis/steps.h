@@ -14,7 +14,7 @@ struct StepSpan {
 };
 
 struct StepPlan {
-  attribution::StepChoice choice;
+  StepChoice choice;
   std::vector<std::vector<StepSpan>> by_rank;  // as Job::recordings
 };
 

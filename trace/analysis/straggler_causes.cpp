@@ -7,14 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
-using attribution::CauseShare;
-using attribution::CollectiveWait;
-using attribution::LateCause;
-using attribution::StepLedger;
 
 double mean_of(nanoseconds time, std::int64_t count) {
   return count == 0 ? 0.0 : in_ns(time) / static_cast<double>(count);
@@ -129,8 +123,7 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
 std::string largest_host_cause(const Excess& excess) {
   const auto largest = std::ranges::max_element(excess.host);
   if (*largest <= nanoseconds::zero()) return "";
-  return attribution::host_cause_name(
-      static_cast<attribution::HostCause>(largest - excess.host.begin()));
+  return host_cause_name(static_cast<HostCause>(largest - excess.host.begin()));
 }
 
 /// Windows of both ranks: from when they last met to their arrivals.
@@ -202,7 +195,7 @@ struct Examiner {
     }
     ledgers.resize(bounds.size());
     for (StepLedger& ledger : build_job_ledger(job, plan, waits, clocks))
-      ledgers[static_cast<std::size_t>(ledger.rank.index)].push_back(std::move(ledger));
+      ledgers[ledger.rank.place()].push_back(std::move(ledger));
   }
 
   /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
@@ -346,16 +339,14 @@ void compare_steps(const CountedSteps& steps,
     if (steps.counts(one.excluded)) by_step[one.step].push_back(&one);
   const auto add = [&](const auto& time_of) {  // of a ledger or an excess
     for (const auto& step : by_step) {
-      std::vector<nanoseconds> times;
-      for (const StepLedger* one : step.second) times.push_back(time_of(*one));
+      const auto times = mapped(step.second, [&](const auto* one) { return time_of(*one); });
       for (const StepLedger* one : step.second)
-        add_bounded(time_of(by_rank.at(static_cast<std::size_t>(one->rank.index))),
-                    time_of(*one) - upper_median(times));
+        add_bounded(time_of(by_rank.at(one->rank.place())), time_of(*one) - upper_median(times));
     }
   };
   for (const Part part : own_parts)
     add([part](auto& of) -> auto& { return of.parts[index_of(part)]; });
-  for (std::size_t i = 0; i < attribution::host_causes; ++i)
+  for (std::size_t i = 0; i < host_causes; ++i)
     add([i](auto& of) -> auto& {
       if constexpr (requires { of.host; })
         return of.host[i];

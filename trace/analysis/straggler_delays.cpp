@@ -6,7 +6,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveWait;
 
 /// The participant with the median arrival among all but `late`.
 std::uint32_t median_participant(const CollectiveWait& collective, int late) {
@@ -32,14 +31,13 @@ nanoseconds exposed_wait(const IntervalSet& computing,
 }
 
 /// How long each rank waited exposed for each other in the steps that count.
-std::vector<std::vector<nanoseconds>> exposed_matrix(
-    const CountedSteps& steps,
-    const std::vector<attribution::StepLedger>& ledger,
-    std::size_t ranks) {
+std::vector<std::vector<nanoseconds>> exposed_matrix(const CountedSteps& steps,
+                                                     const std::vector<StepLedger>& ledger,
+                                                     std::size_t ranks) {
   std::vector<std::vector<nanoseconds>> exposed(ranks, std::vector<nanoseconds>(ranks));
-  for (const attribution::StepLedger& step : ledger) {
+  for (const StepLedger& step : ledger) {
     if (!steps.counts(step.excluded)) continue;
-    auto& row = exposed.at(static_cast<std::size_t>(step.rank.index));
+    auto& row = exposed.at(step.rank.place());
     for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
       add_bounded(row[late], step.waited_for[late]);
   }
@@ -77,7 +75,7 @@ CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
         spans += 1.0;
       }
   numbers = static_cast<std::int32_t>(different.size());
-  if (spans > 0.0) mean_length = nanoseconds(static_cast<std::int64_t>(sum / spans));
+  if (spans > 0.0) mean_length = nanoseconds(saturated<std::int64_t>(sum / spans));
 }
 
 const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
@@ -91,7 +89,7 @@ const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
 Delays find_delays(const CountedSteps& steps,
                    const Waits& waits,
                    const std::vector<IntervalSet>& computing,
-                   const std::vector<attribution::StepLedger>& ledger) {
+                   const std::vector<StepLedger>& ledger) {
   const std::size_t ranks = waits.by_rank.size();
   Delays found;
   std::vector<std::vector<nanoseconds>>& total = found.matrices.total;

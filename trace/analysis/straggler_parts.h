@@ -19,9 +19,9 @@ struct Delay {
 
 /// Collectives at which ranks waited for one that came late, and who waited how long for whom.
 struct Delays {
-  std::vector<Delay> delays;              // by arrival
-  attribution::StragglerReport matrices;  // only `exposed` and `total` are filled
-  nanoseconds largest_wait{};             // charged or not
+  std::vector<Delay> delays;   // by arrival
+  StragglerReport matrices;    // only `exposed` and `total` are filled
+  nanoseconds largest_wait{};  // charged or not
 };
 
 /// Which steps count: those that are not excluded; all, when every one is.
@@ -43,7 +43,7 @@ struct CountedSteps {
 Delays find_delays(const CountedSteps& steps,
                    const Waits& waits,
                    const std::vector<IntervalSet>& computing,
-                   const std::vector<attribution::StepLedger>& ledger);
+                   const std::vector<StepLedger>& ledger);
 
 /// Kernels of one name and shape on both sides.
 struct KernelPair {
@@ -68,7 +68,7 @@ struct Excess {
   /// told to be wait or transfer, and all gaps and dependencies are in unattributed.
   std::array<nanoseconds, part_count> parts{};
   nanoseconds unrecorded{};  // lateness from before the recording: the two have not met in it yet
-  std::array<nanoseconds, attribution::host_causes> host{};  // of host_late
+  std::array<nanoseconds, host_causes> host{};      // of host_late
   std::map<std::uint32_t, nanoseconds> waited_for;  // of exposed_wait, by rank; the late rank's own
   std::vector<std::pair<std::int64_t, nanoseconds>> upstream;  // its waits: collective, length
   KernelPairs kernels;                                         // only of sums
@@ -103,7 +103,7 @@ Excesses measure_excess(const Job& job,
 /// Where ranks take turns, two that meet have done different pieces of their steps since they last
 /// met: the sums become those of `own_parts` over whole steps, own less the median rank's.
 void compare_steps(const CountedSteps& steps,
-                   const std::vector<attribution::StepLedger>& ledger,
+                   const std::vector<StepLedger>& ledger,
                    std::vector<Excess>& by_rank);
 
 /// Waiting charged to the ranks where it began: a rank that came late because it had itself waited
@@ -126,10 +126,10 @@ Charges charge_delays(const std::vector<Delay>& delays,
 /// proportion, kernels of equal name and shape being slower, other counts and shapes, or kernels of
 /// equal name being longer whose shape is not recorded: their inputs may be larger. All of it is
 /// the stage's when `stage` is given, with that text.
-std::vector<attribution::CauseShare> cause_shares(const Excess& excess,
-                                                  const std::optional<std::string>& stage,
-                                                  const RankNumbers& numbers);
+std::vector<CauseShare> cause_shares(const Excess& excess,
+                                     const std::optional<std::string>& stage,
+                                     const RankNumbers& numbers);
 
 /// The cause that explains at least 80 % of what the shares sum to; else undecided.
-attribution::LateCause named_cause(const std::vector<attribution::CauseShare>& shares);
+LateCause named_cause(const std::vector<CauseShare>& shares);
 }  // namespace scaleworth::trace

@@ -9,18 +9,8 @@
 #include <numeric>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
-using attribution::CauseShare;
-using attribution::LateCause;
-using attribution::LateUnit;
-using attribution::Recurrence;
-using attribution::StepLedger;
-using attribution::Straggler;
-using attribution::StragglerFinding;
-using attribution::StragglerReport;
 
 std::string three_digits(double value) {
   const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
@@ -30,7 +20,7 @@ std::string three_digits(double value) {
 std::string share_in_words(const CauseShare& share, nanoseconds sum) {
   // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
   const double percent = std::min(100.0, 100.0 * in_ns(share.time) / in_ns(sum));
-  std::string text = fmt::format("{:.0f} % {}", percent, attribution::late_cause_name(share.cause));
+  std::string text = fmt::format("{:.0f} % {}", percent, late_cause_name(share.cause));
   if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
   return text;
 }
@@ -59,7 +49,7 @@ bool takes_turns(const Waits& waits) {
   constexpr double least_at_messages = 0.1;
   double all = 0.0;
   double at_messages = 0.0;
-  for (const attribution::CollectiveWait& one : waits.collectives) {
+  for (const CollectiveWait& one : waits.collectives) {
     double wait = 0.0;
     for (const auto& participant : one.participants) wait += in_ns(participant.wait);
     all += wait;
@@ -79,8 +69,7 @@ double take_off_turns(const CountedSteps& steps,
     if (!steps.counts(step.excluded)) continue;
     std::vector<double>& by_rank = work[step.step];
     by_rank.resize(charges.cost.size());
-    for (const Part part : own_parts)
-      by_rank.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(part));
+    for (const Part part : own_parts) by_rank.at(step.rank.place()) += in_ns(step.part(part));
   }
   double taken_off = 0.0;
   std::ranges::fill(charges.cost, 0.0);
@@ -110,7 +99,7 @@ constexpr double least_without_chance = 0.02;
 
 class Investigation {
  public:
-  Investigation(const JobReplay& replay, const std::vector<attribution::StepLedger>& ledger)
+  Investigation(const JobReplay& replay, const std::vector<StepLedger>& ledger)
       : replay_(replay),
         job_(replay.job),
         numbers_(job_),
@@ -130,7 +119,7 @@ class Investigation {
       if (!steps_.counts(step.excluded)) continue;
       std::vector<double>& compute = compute_[step.step];
       compute.resize(job_.recordings.size());
-      compute.at(static_cast<std::size_t>(step.rank.index)) = in_ns(step.part(Part::compute));
+      compute.at(step.rank.place()) = in_ns(step.part(Part::compute));
     }
   }
 
@@ -291,7 +280,8 @@ class Investigation {
       straggler.steps = recurrence.by_rank[members.front()];
       straggler.sentence = fmt::format(
           "keeps the other GPUs waiting {} per step on average and is the largest cause in",
-          time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))));
+          time_in_words(nanoseconds(
+              saturated<std::int64_t>(std::round(straggler.exposed_per_step_ms * 1e6)))));
     }
     straggler.sentence += fmt::format(
         " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
@@ -317,7 +307,8 @@ class Investigation {
         usual += compute[unit.compared[i]];
       }
       steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
-      add_bounded(sum.part(Part::compute), nanoseconds(std::llround(longer)));
+      add_bounded(sum.part(Part::compute),
+                  nanoseconds(saturated<std::int64_t>(std::round(longer))));
     }
     const bool with_inputs = all_have_inputs(job_);
     for (const EfficiencyWindow& run : replay_.windows.runs)
@@ -343,8 +334,7 @@ class Investigation {
   /// Who it is, how often, what it costs, and why.
   std::string sentence(const Straggler& one, std::size_t named) const {
     const double share = lost(one.gpu_seconds * 1e9);
-    const auto& stage =
-        job_.recordings[static_cast<std::size_t>(one.rank.index)].origin.pipeline_stage;
+    const auto& stage = job_.recordings[one.rank.place()].origin.pipeline_stage;
     std::string text = one.unit;
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     std::vector<std::uint32_t> members;
@@ -422,8 +412,7 @@ class Investigation {
 };
 }  // namespace
 
-StragglerReport find_stragglers(const JobReplay& replay,
-                                const std::vector<attribution::StepLedger>& ledger) {
+StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepLedger>& ledger) {
   const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;

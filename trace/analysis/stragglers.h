@@ -8,19 +8,18 @@ namespace scaleworth::trace {
 /// Who is late, at the level that explains most: units that compute longer, a rotating load, and
 /// ranks that others wait for, for other reasons. `ledger` is that of the replayed job; steps that
 /// are excluded from averages do not count here either.
-attribution::StragglerReport find_stragglers(const JobReplay& replay,
-                                             const std::vector<attribution::StepLedger>& ledger);
+StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepLedger>& ledger);
 
 /// Of calls of known size whose ranks all left recordings: longer than noise, the clock error and
 /// 20 % explain, at a cost of at least 0.5 % of its ranks' steps.
-std::vector<attribution::SlowFabric> find_slow_fabric(const Job& job,
-                                                      const StepPlan& steps,
-                                                      const Waits& waits,
-                                                      const Alignment& alignment);
+std::vector<SlowFabric> find_slow_fabric(const Job& job,
+                                         const StepPlan& steps,
+                                         const Waits& waits,
+                                         const Alignment& alignment);
 
 /// Whether it is always the same one that is late.
 struct RecurrenceCount {
-  attribution::Recurrence recurrence = attribution::Recurrence::too_few;
+  Recurrence recurrence = Recurrence::too_few;
   std::vector<std::int32_t> by_rank;  // steps in which it is the largest cause
   std::optional<std::uint32_t> rank;  // of Recurrence::one_rank: which
   bool beyond_chance = false;         // of Recurrence::one_rank
@@ -39,5 +38,5 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
 double binomial_tail(std::int32_t hits, std::int32_t trials, double chance);
 
 /// "4.2 ms", "312 us", "1.8 s": three digits.
-std::string time_in_words(attribution::Nanoseconds time);
+std::string time_in_words(Nanoseconds time);
 }  // namespace scaleworth::trace

@@ -7,7 +7,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveWait;
 
 /// The one value that all ranks know; nothing where they contradict each other.
 template <class Value>
@@ -128,7 +127,7 @@ class Collective {
 CommunicationSplit split_member(const MatchedCollective& matched,
                                 const Collective& collective,
                                 std::size_t member,
-                                const attribution::ClockReport& clocks) {
+                                const ClockReport& clocks) {
   const TimeInterval& own = collective.arrivals()[member];
   const Awaited awaited = collective.awaited_by(member);
   CommunicationSplit split;
@@ -162,7 +161,7 @@ void describe_arrivals(const MatchedCollective& matched,
 void add_collective_wait(const Job& job,
                          const MatchedCollective& matched,
                          const Collective& collective,
-                         const attribution::ClockReport& clocks,
+                         const ClockReport& clocks,
                          Waits& waits) {
   CollectiveWait wait;
   wait.kind = matched.kind;

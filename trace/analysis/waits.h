@@ -43,7 +43,7 @@ struct CommunicationSplit {
 
 struct Waits {
   std::vector<std::vector<CommunicationSplit>> by_rank;  // as Job::recordings, by start
-  std::vector<attribution::CollectiveWait> collectives;  // step is still -1
+  std::vector<CollectiveWait> collectives;               // step is still -1
 };
 
 /// Last-arriver rule (Scalasca's Wait at NxN) for collectives in which every rank needs every

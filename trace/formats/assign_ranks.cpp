@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
 #include <set>
-#include <utility>
-
-#include <fmt/format.h>
 
 namespace scaleworth::trace {
 namespace {
@@ -108,11 +103,11 @@ std::string decide(std::vector<Recording>& recordings) {
   }
   if (twice)
     throw UserError(
-        fmt::format("{} and {} are both rank {}: give one recording per rank of one run, or put "
-                    "the ranks into the names (rank-0.json)",
-                    recordings[twice->first].origin.file,
-                    recordings[twice->second].origin.file,
-                    *metadata[twice->first]));
+        "{} and {} are both rank {}: give one recording per rank of one run, or put "
+        "the ranks into the names (rank-0.json)",
+        recordings[twice->first].origin.file,
+        recordings[twice->second].origin.file,
+        *metadata[twice->first]);
   Ranks known = metadata;  // and file names for the rest
   for (std::size_t i = 0; i < known.size(); ++i)
     if (!known[i]) known[i] = names[i];
@@ -181,8 +176,6 @@ std::optional<std::int32_t> number_after(std::string_view name, std::string_view
   return std::nullopt;
 }
 
-using attribution::CollectiveKind;
-
 constexpr std::size_t least_collectives = 3;
 
 struct Call {
@@ -196,7 +189,7 @@ using CallsOfDevice = std::map<std::uint16_t, std::vector<Call>>;
 CallsOfDevice calls_of_devices(const Recording& recording, const RuleTable& rules) {
   auto kind_of = remembered(recording.names, [&](auto name) {  // absent: no collective
     const KernelVerdict verdict = rules.kernel(name);
-    const bool collective = verdict.work_class == attribution::WorkClass::communication;
+    const bool collective = verdict.work_class == WorkClass::communication;
     return collective ? std::optional(verdict.collective) : std::nullopt;
   });
   CallsOfDevice calls;
@@ -235,11 +228,10 @@ constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
 constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
 
 [[noreturn]] void refuse(const Recording& a, const Recording& b, const std::string& why) {
-  throw UserError(
-      fmt::format("{} and {} are of different runs ({}): give the recordings of one run",
+  throw UserError("{} and {} are of different runs ({}): give the recordings of one run",
                   a.origin.file,
                   b.origin.file,
-                  why));
+                  why);
 }
 
 /// Refuses recordings for which `fact` is known and differs; `unit` follows it in the message.

@@ -2,8 +2,8 @@
 #include "trace/formats/byte_source.h"
 
 #include "src/core/error.h"
+#include "src/core/process.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -14,11 +14,8 @@
 #include <stop_token>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -33,8 +30,10 @@ constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 
 class FileSource final : public ByteSource {
  public:
-  explicit FileSource(std::string path)
-      : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit FileSource(std::string path) : path_(std::move(path)) {
+    // A signal ends the wait for the other end of a pipe.
+    while ((file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) < 0 && errno == EINTR)
+      check_interrupt();
     if (file_ < 0) fail("cannot be opened");
   }
   FileSource(const FileSource&) = delete;
@@ -47,6 +46,7 @@ class FileSource final : public ByteSource {
   std::size_t read(std::span<char> buffer) override {
     std::size_t filled = 0;
     while (filled < buffer.size()) {
+      check_interrupt();
       const auto got = ::read(file_, buffer.data() + filled, buffer.size() - filled);
       if (got == 0) break;
       if (got < 0 && errno == EINTR) continue;
@@ -58,33 +58,53 @@ class FileSource final : public ByteSource {
 
  private:
   [[noreturn]] void fail(const char* what) const {
-    throw UserError(fmt::format(
-        "{} {}: {}. Check the path and its permissions.", path_, what, std::strerror(errno)));
+    throw UserError(
+        "{} {}: {}. Check the path and its permissions.", path_, what, std::strerror(errno));
   }
 
   std::string path_;
   std::string damage_;
-  int file_;
+  int file_ = -1;
 };
 
+/// Recordings compress to a tenth or a fiftieth. What grows a thousandfold, through all layers of
+/// compression, was made to fill a memory or a disk.
+constexpr std::uint64_t most_growth = 1000;
+constexpr std::uint64_t always_allowed = std::uint64_t{256} << 20U;
+
 /// What is made of a compressed stream, of one part or several after each other, to its end.
+/// `stored_bytes`: read so far of what was stored, below all layers of compression.
 class DecompressedSource : public ByteSource {
  public:
   const std::string& name() const override { return stored_->name(); }
   const std::string& damage() const override { return damage_; }
 
  protected:
-  explicit DecompressedSource(std::unique_ptr<ByteSource> stored)
-      : stored_(std::move(stored)), input_(compressed_piece_bytes) {}
+  using Count = std::shared_ptr<std::uint64_t>;
+
+  DecompressedSource(std::unique_ptr<ByteSource> stored, Count stored_bytes, bool lowest)
+      : stored_(std::move(stored)),
+        input_(compressed_piece_bytes),
+        stored_bytes_(std::move(stored_bytes)),
+        lowest_(lowest) {}
+
+  /// To be called with what each read gives.
+  std::size_t given(std::size_t bytes, std::string_view format) {
+    written_ += bytes;
+    if (written_ > std::max(always_allowed, most_growth * *stored_bytes_) && !ended_)
+      end_damaged(format, read_, "it grows more than a thousandfold, as no recording does");
+    return bytes;
+  }
 
   [[noreturn]] void refuse_memory() const {
-    throw UserError(fmt::format("{}: there is no memory to decompress it", name()));
+    throw UserError("{}: there is no memory to decompress it", name());
   }
 
   /// The next piece in `input_`; none at the end, which is damage `inside` of a part.
   std::size_t refill(bool inside, std::string_view format) {
     const auto got = stored_->read(input_);
     read_ += got;
+    if (lowest_) *stored_bytes_ += got;
     if (got > 0) return got;
     ended_ = true;
     if (!stored_->damage().empty()) {
@@ -105,12 +125,18 @@ class DecompressedSource : public ByteSource {
   std::string damage_;
   std::uint64_t read_ = 0;  // of the compressed stream
   bool ended_ = false;
+
+ private:
+  std::uint64_t written_ = 0;
+  Count stored_bytes_;
+  bool lowest_;
 };
 
 /// gzip, whose parts are members.
 class GzipSource final : public DecompressedSource {
  public:
-  explicit GzipSource(std::unique_ptr<ByteSource> stored) : DecompressedSource(std::move(stored)) {
+  GzipSource(std::unique_ptr<ByteSource> stored, Count stored_bytes, bool lowest)
+      : DecompressedSource(std::move(stored), std::move(stored_bytes), lowest) {
     constexpr int gzip_with_largest_window = 15 + 16;
     if (inflateInit2(&stream_, gzip_with_largest_window) != Z_OK) refuse_memory();
   }
@@ -132,7 +158,7 @@ class GzipSource final : public DecompressedSource {
       if (!ended_) inflate_some();
       left -= asked - stream_.avail_out;
     }
-    return buffer.size() - left;
+    return given(buffer.size() - left, "gzip");
   }
 
  private:
@@ -169,8 +195,9 @@ class GzipSource final : public DecompressedSource {
 /// zstd, whose parts are frames.
 class ZstdSource final : public DecompressedSource {
  public:
-  explicit ZstdSource(std::unique_ptr<ByteSource> stored)
-      : DecompressedSource(std::move(stored)), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
+  ZstdSource(std::unique_ptr<ByteSource> stored, Count stored_bytes, bool lowest)
+      : DecompressedSource(std::move(stored), std::move(stored_bytes), lowest),
+        context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
     if (!context_) refuse_memory();
   }
 
@@ -188,7 +215,7 @@ class ZstdSource final : public DecompressedSource {
       inside_frame_ = status != 0;
       held_back_ = inside_frame_ && out.pos == out.size;
     }
-    return out.pos;
+    return given(out.pos, "zstd");
   }
 
  private:
@@ -328,12 +355,13 @@ std::size_t PeekedSource::read(std::span<char> buffer) {
 std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored) {
   // Each turn takes one layer off; more than a few are no accident.
   constexpr int most_layers = 4;
+  const auto stored_bytes = std::make_shared<std::uint64_t>(0);
   for (int layer = 0; layer < most_layers; ++layer) {
     auto peeked = std::make_unique<PeekedSource>(std::move(stored), zstd_magic.size());
     if (peeked->front().starts_with(gzip_magic)) {
-      stored = std::make_unique<GzipSource>(std::move(peeked));
+      stored = std::make_unique<GzipSource>(std::move(peeked), stored_bytes, layer == 0);
     } else if (peeked->front() == zstd_magic) {
-      stored = std::make_unique<ZstdSource>(std::move(peeked));
+      stored = std::make_unique<ZstdSource>(std::move(peeked), stored_bytes, layer == 0);
     } else {
       stored = std::move(peeked);
       return layer == 0 ? std::move(stored) : read_ahead(std::move(stored));

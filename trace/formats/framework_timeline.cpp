@@ -6,12 +6,9 @@
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <compare>
 #include <limits>
-#include <utility>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 // Defined by an assembler file that CMake writes (cmake/embed.cmake).
@@ -39,7 +36,7 @@ TimelineDialect read_dialect(toml_file::Table& table) {
   dialect.host = table.texts("host");
   for (auto& operation : table.tables("operation")) {
     const auto name = operation.text("name");
-    const auto kind = attribution::parse_collective_kind(operation.text("collective"));
+    const auto kind = parse_collective_kind(operation.text("collective"));
     if (!kind) operation.refuse("is no kind of communication", "collective");
     dialect.collectives[name] = *kind;
     operation.finish();
@@ -262,7 +259,7 @@ class Distribution {
     mark.end = std::max(mark.end, event.end);
   }
 
-  attribution::CollectiveKind kind_of(std::string_view name) const {
+  CollectiveKind kind_of(std::string_view name) const {
     const auto found = dialect_.collectives.find(name);
     return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
   }
@@ -353,11 +350,11 @@ std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& 
   walk_trace(source, events, damage);
   const auto ranks = place_tracks(events.tracks, dialect);
   if (ranks.empty())
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: no track is named like \"{}\": give the names of your tracks in a table like "
         "data/timelines.toml.",
         source.name(),
-        dialect.track));
+        dialect.track);
   count_unplaced(events, damage);
   auto recordings = Distribution(events, ranks, dialect).all(source.name());
   recordings.front().losses = std::move(damage.losses);

@@ -9,9 +9,6 @@
 
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::trace {
 /// What the names in a framework's own timeline mean.
@@ -22,7 +19,7 @@ struct TimelineDialect {
   std::string step;                        // key of the argument with the step's number
   std::vector<std::string> communication;  // classes of tracks
   std::vector<std::string> host;           // names of events on the host
-  std::map<std::string, attribution::CollectiveKind, std::less<>> collectives;  // by event name
+  std::map<std::string, CollectiveKind, std::less<>> collectives;  // by event name
 };
 
 /// The dialects compiled into the program (data/timelines.toml).

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/json_events.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
-
-#include <algorithm>
-#include <vector>
-
-#include <fmt/format.h>
 
 namespace scaleworth::trace {
 namespace {
@@ -187,10 +181,9 @@ class Walk {
     if (!source_.damage().empty())
       recording_.remarks.push_back(fmt::format("Read as far as possible: {}.", source_.damage()));
     if (!found_events_)
-      throw UserError(
-          fmt::format("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
+      throw UserError("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
                       source_.name(),
-                      source_.damage().empty() ? "" : " (" + source_.damage() + ")"));
+                      source_.damage().empty() ? "" : " (" + source_.damage() + ")");
   }
 
  private:

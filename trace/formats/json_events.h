@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include <simdjson.h>
 

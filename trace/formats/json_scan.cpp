@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/json_events.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 
 namespace scaleworth::trace {
 namespace {

@@ -4,21 +4,17 @@
 #include "src/core/error.h"
 #include "trace/formats/json_events.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveKind;
 
 /// Today's names before older ones, those that occur most in front.
 constexpr std::array<std::pair<std::string_view, KinetoCategory>, 17> categories = {{
@@ -554,8 +550,7 @@ class KinetoReader final : public TraceReader {
 
   bool is_kept_operation(std::string_view name) {
     operation_ = name;
-    const auto found = kept_operations_.find(operation_);
-    if (found != kept_operations_.end()) return found->second;
+    if (const auto* found = value_at(kept_operations_, operation_)) return *found;
     return kept_operations_.emplace(operation_, keep_(name)).first->second;
   }
 
@@ -691,10 +686,10 @@ std::vector<Recording> read_kineto(ByteSource& source,
   reader.finish();
   if (recording.device_events.empty() && recording.host_events.empty() &&
       recording.step_marks.empty() && !reader.saw_operations())
-    throw UserError(fmt::format(
+    throw UserError(
         "{} holds no events of the PyTorch profiler{}: record with activities CPU and CUDA.",
         source.name(),
-        source.damage().empty() ? "" : " (" + source.damage() + ")"));
+        source.damage().empty() ? "" : " (" + source.damage() + ")");
   return recordings;
 }
 }  // namespace scaleworth::trace

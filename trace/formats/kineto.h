@@ -7,11 +7,8 @@
 #include "trace/recording.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::trace {
 struct WalkOptions;  // trace/formats/json_events.h
@@ -40,15 +37,14 @@ std::string_view kineto_category_name(KinetoCategory category);
 
 /// The kind in PyTorch's or a framework's spelling: "allreduce", "_allgather_base",
 /// "all_to_allv", "grads-reduce-scatter", ...
-attribution::CollectiveKind parse_collective_name(std::string_view name);
+CollectiveKind parse_collective_name(std::string_view name);
 
 /// The kind by NCCL's function, "AllReduce" or "ncclAllReduce"; absent for calls that move nothing:
 /// groups, creation of communicators.
-std::optional<attribution::CollectiveKind> nccl_function_kind(std::string_view function);
+std::optional<CollectiveKind> nccl_function_kind(std::string_view function);
 
 /// What a group of calls of both kinds is: sends with receives, else unknown unless they are equal.
-attribution::CollectiveKind kind_of_both(attribution::CollectiveKind a,
-                                         attribution::CollectiveKind b);
+CollectiveKind kind_of_both(CollectiveKind a, CollectiveKind b);
 
 /// Puts each of the tool's records of waiting on the thread whose call it belongs to, by
 /// correlation; those without a call stay where they are.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/read_job.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
@@ -12,15 +11,12 @@
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 
-#include <fmt/format.h>
 #include <glob.h>
 #include <unistd.h>
 
@@ -42,11 +38,12 @@ constexpr std::size_t piece = 1 << 20;
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content) {
-    std::string name = (std::filesystem::temp_directory_path() / "scaleworth-XXXXXX").string();
-    const int descriptor = mkstemp(name.data());
+    std::error_code missing;
+    const auto folder = std::filesystem::temp_directory_path(missing);
+    std::string name = (folder / "scaleworth-XXXXXX").string();
+    const int descriptor = missing ? -1 : mkstemp(name.data());
     if (descriptor < 0)
-      throw UserError(
-          fmt::format("{} cannot be unpacked: set TMPDIR to a folder with space", content));
+      throw UserError("{} cannot be unpacked: set TMPDIR to a folder with space", content);
     close(descriptor);
     path_ = name;
   }
@@ -71,8 +68,7 @@ std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTabl
     unpacked.write(buffer.data(), static_cast<std::streamsize>(got));
   unpacked.close();
   if (!unpacked)
-    throw UserError(fmt::format("{} cannot be unpacked: set TMPDIR to a folder with more space",
-                                source.name()));
+    throw UserError("{} cannot be unpacked: set TMPDIR to a folder with more space", source.name());
   std::vector<Recording> recordings = read_nsight(file.path(), rules);
   for (Recording& recording : recordings) recording.origin.file = source.name();
   return recordings;
@@ -217,6 +213,61 @@ void describe_left_out(const std::vector<std::string>& reasons, std::vector<std:
     remarks.push_back(fmt::format("left out: {} more files", reasons.size() - in_words));
 }
 
+/// Takes out of a recording what no machine does, and says so.
+void drop_impossible(Recording& recording, std::vector<std::string>& contradictions) {
+  constexpr std::chrono::hours longest(24);                    // of a kernel
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 44U;  // of a collective: 16 TiB
+  constexpr nanoseconds rounding(2000);                        // of times in whole microseconds
+  const auto too_long = std::erase_if(recording.device_events, [&](const DeviceEvent& event) {
+    return event.end - event.start > longest;
+  });
+  std::int64_t too_large = 0;
+  for (Communication& one : recording.communications)
+    for (auto* bytes : {&one.input_bytes, &one.output_bytes})
+      if (bytes->value_or(0) > most_bytes) {
+        ++too_large;
+        bytes->reset();
+      }
+  std::map<std::pair<std::uint16_t, std::uint32_t>, nanoseconds> ends;  // by device and stream
+  std::int64_t kernels = 0;
+  std::int64_t overlapping = 0;
+  for (const DeviceEvent& event : recording.device_events) {
+    // The branches of a CUDA graph appear on the stream that launched it.
+    if (event.operation != DeviceOperation::kernel || event.graph_node != 0) continue;
+    nanoseconds& end = ends.try_emplace({event.device, event.stream}, event.start).first->second;
+    ++kernels;
+    overlapping += event.start + rounding < end ? 1 : 0;
+    end = std::max(end, event.end);
+  }
+  if (too_long > 0)
+    recording.losses["events_with_impossible_times"] += static_cast<std::int64_t>(too_long);
+  if (too_large > 0) recording.losses["impossible_sizes_of_collectives"] += too_large;
+  const auto say = [&](std::int64_t count, const char* what) {
+    if (count > 0)
+      contradictions.push_back(fmt::format("{} {} ({})", count, what, recording.origin.file));
+  };
+  say(static_cast<std::int64_t>(too_long), "device events last longer than a day and are left out");
+  say(too_large, "sizes of collectives are above 16 TiB and are left out");
+  // Dependent launches begin before their predecessor ends, by little.
+  if (5 * overlapping > kernels)
+    say(overlapping, "kernels run at once with others of their stream");
+}
+
+/// A job states its ranks; several devices of one process are no ranks that it could know of.
+void compare_job_sizes(Job& job) {
+  std::set<std::string> files;
+  std::int32_t stated = 0;
+  for (const Recording& recording : job.recordings) {
+    files.insert(recording.origin.file);
+    stated = std::max(stated, recording.origin.world_size.value_or(0));
+  }
+  if (stated > 0 && std::cmp_less(stated, files.size()))
+    job.contradictions.push_back(fmt::format(
+        "{} recordings are given, of a job that states {}: they may be of different jobs",
+        files.size(),
+        stated == 1 ? "1 rank" : fmt::format("{} ranks", stated)));
+}
+
 namespace fs = std::filesystem;
 
 bool hidden(const fs::path& path) {
@@ -236,9 +287,7 @@ std::vector<std::string> files_below(const std::string& folder) {
       files.push_back(entry->path().string());
     }
   }
-  if (error)
-    throw UserError(
-        fmt::format("{} cannot be listed ({}): check its rights", folder, error.message()));
+  if (error) throw UserError("{} cannot be listed ({}): check its rights", folder, error.message());
   std::ranges::sort(files, natural_less);
   return files;
 }
@@ -276,6 +325,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
     }
     left_out.insert(left_out.end(), content.left_out.begin(), content.left_out.end());
     for (Recording& recording : content.recordings) {
+      drop_impossible(recording, job.contradictions);
       if (recording.device_events.empty())
         left_out.push_back(without_work(recording));
       else
@@ -294,6 +344,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
   for (Recording& recording : job.recordings) describe_several_devices(recording);
   refuse_mixed_runs(job);
   assign_ranks(job);
+  compare_job_sizes(job);
   return job;
 }
 
@@ -336,7 +387,7 @@ std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
     if (!fs::is_directory(path, error)) return add_file(path, true);
     const auto files = files_below(path);
     if (files.empty())
-      throw UserError(fmt::format("{} holds no files: name the folder with the recordings", path));
+      throw UserError("{} holds no files: name the folder with the recordings", path);
     for (const std::string& file : files) add_file(file, false);
   };
   for (const std::string& input : inputs) {
@@ -345,8 +396,7 @@ std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
       continue;
     }
     const auto paths = matches(input);
-    if (paths.empty())
-      throw UserError(fmt::format("{} names no file: check the path or pattern", input));
+    if (paths.empty()) throw UserError("{} names no file: check the path or pattern", input);
     for (const std::string& path : paths) add(path);
   }
   return found;

@@ -7,9 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::trace {
 /// Reads every recording that `inputs` name, in parallel, and puts them in the order of their ranks

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 namespace scaleworth::probes::host {
 namespace {

@@ -282,8 +282,8 @@ std::vector<double> run_steps(Trainer& trainer,
         trainer.step(number, number - work.warmup_steps, interrupt_signal() != 0);
     losses.push_back(result.loss);
     if (!std::isfinite(result.loss)) {
-      throw AgreedFailure(fmt::format(
-          "the loss became {} at step {}", std::isnan(result.loss) ? "NaN" : "infinite", number));
+      throw AgreedFailure(
+          "the loss became {} at step {}", std::isnan(result.loss) ? "NaN" : "infinite", number);
     }
     // Another rank may have received the signal.
     if (result.stop) throw Interrupted(interrupt_signal() != 0 ? interrupt_signal() : SIGINT);

@@ -6,10 +6,26 @@ import shutil
 
 from reference import figures
 from reference.execution import run
+from reference.place import SCRIPTS
 from reference.recordings import attribute, check_ledger, recorded_line
 
 LIMIT_S = 170
 NOTHING = 3
+CANNOT = 77
+
+
+def capture(place, record):
+    """Before all else: without kernel and call one to one, what later stages say of collectives means nothing."""
+    gate = "a known sequence of collectives: kernel and call one to one"
+    program = os.path.join(place.build, "tests", "gpu", "nccl", "nccl_sequence")
+    if not os.access(program, os.X_OK):
+        record.skip(gate, f"{program} was not built")
+        return
+    script = os.path.join(SCRIPTS, "..", "..", "tests", "gpu", "nccl", "capture_on_gpu.sh")
+    ended = run(record, "capture", ["bash", script, os.path.abspath(place.program), os.path.abspath(program)], 150, place.deadline)
+    lines = ended.out.strip().splitlines()
+    verdict = place.without_gpu() if ended.code == CANNOT else ended.code == 0
+    record.check(gate, verdict, lines[0] if lines else f"exit code {ended.code}", "kinds and bytes exact on 2 ranks", " / ".join(lines[1:4]))
 
 
 def nccl(place, record):

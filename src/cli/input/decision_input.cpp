@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
@@ -8,7 +7,6 @@
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -55,8 +53,6 @@ bool is_run(const fs::path& path) {
   throw UserError(message);
 }
 
-using attribution::Attribution;
-using attribution::Nanoseconds;
 using nlohmann::json;
 
 constexpr std::uintmax_t most_bytes = 512U << 20U;
@@ -140,8 +136,8 @@ Rank rank_of(const Fields& fields) {
   return Rank{static_cast<int>(fields.integer("rank", 0, most_ranks - 1))};
 }
 
-attribution::StepLedger ledger_of(const Fields& fields) {
-  attribution::StepLedger ledger;
+StepLedger ledger_of(const Fields& fields) {
+  StepLedger ledger;
   ledger.step = static_cast<std::int32_t>(fields.integer("step", INT32_MIN, INT32_MAX));
   ledger.rank = rank_of(fields);
   ledger.start = Nanoseconds(fields.integer("start_ns", -latest_ns, latest_ns));
@@ -157,22 +153,21 @@ attribution::StepLedger ledger_of(const Fields& fields) {
   return ledger;
 }
 
-attribution::LateCause cause_of(const Fields& fields) {
-  using attribution::LateCause;
+LateCause cause_of(const Fields& fields) {
   const std::string name = fields.text("cause");
   for (int i = 0; i <= static_cast<int>(LateCause::undecided); ++i) {
     const auto cause = static_cast<LateCause>(i);
-    if (name == attribution::late_cause_name(cause)) return cause;
+    if (name == late_cause_name(cause)) return cause;
   }
   return LateCause::undecided;
 }
 
-attribution::Straggler straggler_of(const Fields& fields) {
-  attribution::Straggler straggler;
+Straggler straggler_of(const Fields& fields) {
+  Straggler straggler;
   straggler.rank = rank_of(fields);
   straggler.unit = fields.text("unit");
   if (const auto saved = fields.number("saved_ns"))
-    straggler.saved = Nanoseconds(std::llround(*saved));
+    straggler.saved = Nanoseconds(saturated<std::int64_t>(std::round(*saved)));
   straggler.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
   straggler.significant = fields.flag("significant");
   straggler.cause = cause_of(fields);
@@ -182,16 +177,16 @@ attribution::Straggler straggler_of(const Fields& fields) {
   return straggler;
 }
 
-constexpr std::array<std::pair<const char*, double attribution::Efficiency::*>, 6> factors{
-    {{"parallel", &attribution::Efficiency::parallel},
-     {"load_balance", &attribution::Efficiency::load_balance},
-     {"serialization", &attribution::Efficiency::serialization},
-     {"host", &attribution::Efficiency::host},
-     {"dependency", &attribution::Efficiency::dependency},
-     {"transfer", &attribution::Efficiency::transfer}}};
+constexpr std::array<std::pair<const char*, double Efficiency::*>, 6> factors{
+    {{"parallel", &Efficiency::parallel},
+     {"load_balance", &Efficiency::load_balance},
+     {"serialization", &Efficiency::serialization},
+     {"host", &Efficiency::host},
+     {"dependency", &Efficiency::dependency},
+     {"transfer", &Efficiency::transfer}}};
 
-attribution::Efficiency efficiency_of(const Fields& fields) {
-  attribution::Efficiency one;
+Efficiency efficiency_of(const Fields& fields) {
+  Efficiency one;
   one.window = fields.text("window");
   for (const auto& [key, member] : factors) {
     one.*member = fields.number(key).value_or(0.0);
@@ -221,16 +216,16 @@ bool is_attribution_file(const std::string& path) {
          front.find(fmt::format("\"{}\"", kind)) != std::string::npos;
 }
 
-decide::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
+model::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
   if (is_attribution_file(input)) {
     const std::string text =
         read_whole(input, input, most_bytes, " are too many; give the recordings themselves");
-    return decide::attributed_count(parse_attribution(text, input), input);
+    return model::attributed_count(parse_attribution(text, input), input);
   }
   try {
     trace::Job job = trace::read_job({input}, rules);
     for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
-    return decide::attributed_count(trace::attribute(job).result, input);
+    return model::attributed_count(trace::attribute(job).result, input);
   } catch (const UserError& error) {
     refuse(input, error.what());
   }
@@ -255,8 +250,8 @@ model::OwnedTerms owned(Table& table, double capex_usd) {
   return terms;
 }
 
-decide::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
-  decide::SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
+model::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
+  model::SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
   model::Preemption& preemption = terms.preemption;
   preemption.per_hour = preemption_per_hour;
   const auto read = [&](const char* key, Seconds& time) {
@@ -273,8 +268,8 @@ decide::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_
   return terms;
 }
 
-decide::Regime regime(Table& table) {
-  decide::Regime result{table.text("name"), decide::PricePart{}};
+model::Regime regime(Table& table) {
+  model::Regime result{table.text("name"), model::PricePart{}};
   const auto part = table.optional_positive("price_part");
   const auto price = table.optional_positive("price_usd_per_hour");
   const auto capex = table.optional_positive("capex_usd");
@@ -284,12 +279,12 @@ decide::Regime regime(Table& table) {
   if (capex) {
     result.terms = owned(table, *capex);
   } else if (part) {
-    result.terms = decide::PricePart{*part, table.optional_positive("utilisation")};
+    result.terms = model::PricePart{*part, table.optional_positive("utilisation")};
   } else if (const auto rate = table.optional_amount("preemption_per_hour")) {
     result.terms = spot(table, *price, *rate);
   } else {
     result.terms =
-        decide::ListPrice{dollars_per_hour(*price), table.optional_positive("utilisation")};
+        model::ListPrice{dollars_per_hour(*price), table.optional_positive("utilisation")};
   }
   table.finish();
   return result;
@@ -340,10 +335,10 @@ bool names_recordings(const std::string& input) {
   return std::ranges::count(recordings, path.extension().string()) > 0;
 }
 
-decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
-                                      std::optional<decide::Scaling> declared) {
+model::ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                                     std::optional<model::Scaling> declared) {
   const trace::RuleTable rules = trace::RuleTable::built_in();
-  std::vector<decide::AttributedCount> counts;
+  std::vector<model::AttributedCount> counts;
   for (const std::string& input : inputs) {
     if (is_table_file(input) || is_run(input)) {
       throw UserError(
@@ -353,12 +348,12 @@ decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
     }
     counts.push_back(attributed(input, rules));
   }
-  return decide::attributed_table(std::move(counts), declared);
+  return model::attributed_table(std::move(counts), declared);
 }
 
-std::vector<decide::Regime> parse_regimes(std::string_view text, const std::string& file) {
+std::vector<model::Regime> parse_regimes(std::string_view text, const std::string& file) {
   Table root = Table::parse(text, file);
-  std::vector<decide::Regime> regimes;
+  std::vector<model::Regime> regimes;
   for (Table& table : root.tables("regime")) regimes.push_back(regime(table));
   root.finish();
   if (regimes.empty()) root.refuse("no regime in the file: write each as [[regime]]");

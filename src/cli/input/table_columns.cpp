@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -14,9 +12,9 @@
 
 namespace scaleworth::cli {
 namespace {
-using decide::Layout;
-using decide::RowFacts;
-using decide::TableRow;
+using model::Layout;
+using model::RowFacts;
+using model::TableRow;
 using toml_file::printable;
 
 // A column's header taken apart: name, unit, rate, percentile.
@@ -127,7 +125,13 @@ std::optional<TableColumn> flops_column(const std::string& name) {
   return rate;
 }
 
-/// "time_ms", "time (ms)", "Time [ms]", "time_ms_per_step" and "# GPUs" as name, unit and basis.
+/// "tok/s/gpu" as "tok_per_s_per_gpu".
+std::string without_slashes(std::string_view words) {
+  return fmt::format("{}", fmt::join(split(words, '/'), "_per_"));
+}
+
+/// "time_ms", "time (ms)", "Time [ms]", "time_ms_per_step", "Throughput (tok/s/GPU)", "seconds" and
+/// "# GPUs" as name, unit and basis.
 HeaderWords header_words(const std::string& header) {
   HeaderWords words;
   const std::size_t bracket = header.find_first_of("([");
@@ -135,9 +139,17 @@ HeaderWords header_words(const std::string& header) {
   if (bracket != 0 && close != std::string::npos) {
     words.name = joined_words(std::string_view(header).substr(0, bracket));
     words.unit = joined_words(std::string_view(header).substr(bracket + 1, close - bracket - 1));
+    // "(tok/s/GPU)" says more than the name before it.
+    const std::string rate = without_slashes(words.unit);
+    if (words.name.find("throughput") != std::string::npos && is_rate(rate)) {
+      words.name = rate;
+      words.unit.clear();
+    }
     take_basis(words);
   } else {
     words.name = joined_words(header);
+    const bool time_alone = among("seconds minutes hours days sec secs ms", words.name);
+    if (time_alone) words.name.insert(0, "time_");
     take_basis(words);
     const std::size_t underline = words.name.rfind('_');
     const bool rate = is_rate(words.name);
@@ -156,7 +168,7 @@ HeaderWords header_words(const std::string& header) {
 /// "tokens_per_s", "tok_per_s_per_gpu", "tflops_per_chip", "aggregate_pflops", "mfu_pct" (a share
 /// of a peak), "j_per_tok"; absent for anything else.
 std::optional<TableColumn> rate_column(const HeaderWords& words) {
-  std::string name = words.name;
+  std::string name = without_slashes(words.name);
   TableColumn rate = throughput_column(2);
   if (name.starts_with("j_per_") && name.size() > 6) {
     rate.meaning = Meaning::energy_per_work;
@@ -169,17 +181,22 @@ std::optional<TableColumn> rate_column(const HeaderWords& words) {
     if (name.ends_with("_pct")) rate.factor = 0.01;
     return rate;
   }
-  for (const std::string_view rank : split(rank_words, ' ')) {
-    if (!rate.per_rank) rate.per_rank = take_suffix(name, fmt::format("_per_{}", rank));
-  }
-  if (name == "throughput") return rate;
-  for (const char* per_second : {"_per_s", "_per_sec", "_per_second", "/s"}) {
-    if (take_suffix(name, per_second) && !name.empty() && name.find("byte") == std::string::npos &&
-        name.find("gb") == std::string::npos) {
-      return rate;
+  const auto take_rank = [&] {
+    for (const std::string_view rank : split(rank_words, ' ')) {
+      if (rate.per_rank || !take_suffix(name, fmt::format("_per_{}", rank))) continue;
+      rate.per_rank = true;
+      rate.nodes = rank == "node";
     }
-  }
-  return std::nullopt;
+  };
+  take_rank();
+  if (name == "throughput") return rate;
+  bool per_second = false;
+  for (const char* second : {"_per_s", "_per_sec", "_per_second"})
+    per_second = per_second || take_suffix(name, second);
+  take_rank();  // "tokens_per_gpu_per_s"
+  const bool of_bytes =
+      name.find("byte") != std::string::npos || name.find("gb") != std::string::npos;
+  return per_second && !name.empty() && !of_bytes ? std::optional(rate) : std::nullopt;
 }
 
 /// "ttft_p99" of "p99_ttft" and "ttft_p99", "ttft_p50" of "median_ttft"; absent for anything else.
@@ -232,8 +249,8 @@ struct Known {
 
 constexpr std::array column_table{
     Known{Meaning::count,
-          "p k n count gpus num_gpus chips chips_total ranks workers processors nodes slices load "
-          "users concurrency",
+          "p k n count gpus num_gpus gpu_count n_gpus number_of_gpus chips chips_total ranks "
+          "world_size workers processors nodes num_nodes node_count slices load users concurrency",
           &TableRow::count},
     Known{Meaning::repeat, "repeat run trial seed"},
     Known{Meaning::time,
@@ -280,6 +297,23 @@ static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
   throw UserError("{}: column '{}' {}", place, printable(column.name), what);
 }
 
+/// A rate whose name speaks of a GPU may be that of one or of all: a factor of the whole count.
+void refuse_unclear(const TableColumn& rate, const HeaderWords& words, const std::string& place) {
+  if (rate.per_rank || rate.meaning != Meaning::throughput) return;
+  bool of_one = false;
+  bool of_all = false;
+  const std::string all = words.name + "_" + words.unit;
+  for (const std::string_view word : split(all, '_')) {
+    of_one = of_one || among(rank_words, word);
+    of_all = of_all || among("all total aggregate sum overall gpus ranks nodes", word);
+  }
+  if (of_one && !of_all)
+    refuse(place,
+           rate,
+           "may be the rate of one or of all of them; write it as tokens_per_s_per_gpu or as "
+           "tokens_per_s");
+}
+
 /// The factor of the column's unit; `name` is its header without the unit.
 double factor_of(const TableColumn& column,
                  const std::string& name,
@@ -305,13 +339,29 @@ double factor_of(const TableColumn& column,
                      known));
 }
 
+/// "1,234,567.5" as "1234567.5": commas before three digits each, as people group thousands.
+std::string without_grouping(const std::string& text) {
+  const std::vector<std::string_view> groups = split(std::string_view(text), ',');
+  std::string digits(groups.front());
+  const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  for (std::size_t i = 1; i < groups.size(); ++i) {
+    const std::string_view whole = groups[i].substr(0, groups[i].find('.'));
+    const bool last = i + 1 == groups.size();
+    if (whole.size() != 3 || !std::ranges::all_of(whole, digit) || (!last && whole != groups[i]))
+      return text;
+    digits += groups[i];
+  }
+  // "0,512" is a decimal comma, whatever else.
+  return groups.front().size() <= 4 && !groups.front().starts_with('0') ? digits : text;
+}
+
 double number_in(const RawCell& cell, const TableColumn& column, const std::string& place) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
   const auto& text = std::get<std::string>(cell);
-  if (const auto number = parse_number<double>(text)) return *number;
+  if (const auto number = parse_number<double>(without_grouping(text))) return *number;
   double start = 0.0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), start);
-  const bool starts_with_number = error == std::errc{};
+  const bool starts_with_number = error == std::errc{} && std::isfinite(start);
   const std::string unit = column.unit.empty() ? "" : " (" + printable(column.unit) + ")";
   refuse(place,
          column,
@@ -417,11 +467,10 @@ TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::stri
       continue;
     }
     const double value = number_in(cell, column, raw.place);
-    if (!std::isfinite(value) || !std::isfinite(value * column.factor)) {
+    if (!(std::abs(value * column.factor) <= 1e40))
       refuse(raw.place,
              column,
-             "is not a finite number; leave the cell empty for a value that is missing");
-    }
+             "is not a number up to 1e40; leave the cell empty for a value that is missing");
     per_rank = per_rank || column.per_rank;
     load = load || column.load;
     time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
@@ -445,7 +494,7 @@ double unit_of(const std::vector<double>& loads) {
     std::int64_t unit = 0;
     const auto fits = [&](double load) {
       const double scaled = load * static_cast<double>(scale);
-      unit = std::gcd(unit, static_cast<std::int64_t>(std::round(scaled)));
+      unit = std::gcd(unit, saturated<std::int64_t>(std::round(scaled)));
       return std::abs(scaled - std::round(scaled)) < 1e-6;
     };
     if (!std::ranges::all_of(loads, fits)) continue;
@@ -469,13 +518,14 @@ std::optional<TableColumn> table_column(const std::string& header, const std::st
     column.factor = factor_of(column, words.name, known.dimension, place);
     const bool step = among("step step_time iter iter_time iteration iteration_time", words.name);
     column.per = step ? Per::step : words.per;
-    column.nodes = among("nodes slices", words.name);
+    column.nodes = among("nodes num_nodes node_count slices", words.name);
     column.load = among("load users concurrency", words.name);
     return column;
   }
   if (auto rate = rate_column(words)) {
     rate->name = header;
     rate->unit = words.unit;
+    refuse_unclear(*rate, words, place);
     return rate;
   }
   if (auto latency = latency_words(words)) {
@@ -506,31 +556,42 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
     }
     columns[i]->factor = 1.0 / unit_of(loads);
   }
+  const auto count = std::ranges::find_if(
+      columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
+  for (const auto& rate : columns) {
+    if (!rate || !rate->per_rank || rate->relative || count == columns.end()) continue;
+    const bool of_gpus = joined_words((*count)->name).find("gpu") != std::string::npos;
+    const bool differs = rate->nodes ? of_gpus : (*count)->nodes;
+    if (differs)
+      refuse(
+          table.place,
+          *rate,
+          fmt::format("is of another thing than '{}' counts; give the rate of all, as tokens_per_s",
+                      printable((*count)->name)));
+  }
   std::map<std::string, int> repeats;
-  std::vector<TableRow> rows;
-  for (const RawRow& row : table.rows) rows.push_back(built_row(row, columns, repeats));
-  return rows;
+  return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });
 }
 
-decide::TableKind kind_of(const Columns& columns) {
-  decide::TableKind kind;
+model::TableKind kind_of(const Columns& columns) {
+  model::TableKind kind;
   bool timed = false;
   bool parts_of_step = false;
   for (const auto& column : columns) {
     if (!column) continue;
     const bool of_step = column->per == Per::step;
     if (column->load) {
-      kind.axis = decide::Axis::load;
+      kind.axis = model::Axis::load;
       kind.load_unit = 1.0 / column->factor;
     }
-    if (column->nodes) kind.axis = decide::Axis::nodes;
+    if (column->nodes) kind.axis = model::Axis::nodes;
     if (column->meaning == Meaning::time) {
       timed = true;
-      if (of_step) kind.basis = decide::TimeBasis::step;
+      if (of_step) kind.basis = model::TimeBasis::step;
     }
     parts_of_step = parts_of_step || (column->meaning == Meaning::compute && of_step);
   }
-  if (!timed && parts_of_step) kind.basis = decide::TimeBasis::step;
+  if (!timed && parts_of_step) kind.basis = model::TimeBasis::step;
   return kind;
 }
 }  // namespace scaleworth::cli

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <type_traits>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -191,7 +188,48 @@ bool is_run(const std::string& path) {
          std::filesystem::path(path).filename() == "run.json";
 }
 
-RawTable parse_csv(std::string_view text, const std::string& file) {
+/// The text with commas between the cells, line by line, where semicolons, tabs or the bars of a
+/// Markdown table separate them: what the header has most of.
+std::string with_commas(std::string_view text, const std::string& file) {
+  char separator = ',';
+  std::string result;
+  int number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    std::string_view cells = trimmed(line);
+    ++number;
+    if (result.find_first_not_of('\n') == std::string::npos && cells.find('#') != 0) {
+      const auto more = [&](char a, char b) {
+        return std::ranges::count(cells, a) < std::ranges::count(cells, b);
+      };
+      for (const char other : {';', '\t', '|'})
+        if (more(separator, other)) separator = other;
+      if (separator == ',') return std::string(text);
+    }
+    const bool rule = separator == '|' && cells.find_first_not_of("|-: ") == std::string_view::npos;
+    if (separator == '|' && cells.starts_with('|')) cells.remove_prefix(1);
+    if (separator == '|' && cells.ends_with('|')) cells.remove_suffix(1);
+    std::vector<std::string> words;
+    if (cells.starts_with('#') || rule) cells = {};
+    for (const std::string_view cell : split(cells, separator)) {
+      words.emplace_back(trimmed(cell));
+      // Where people write 1,5 for one and a half they separate cells so.
+      const bool decimal = separator == ';' || separator == '\t';
+      const bool digits = cell.find_first_not_of("0123456789, ") == std::string_view::npos;
+      if (decimal && digits && cell.find(',') != std::string_view::npos)
+        throw UserError(
+            "{}:{}: '{}' may have a decimal comma or grouped thousands; write a point, "
+            "and no comma",
+            file,
+            number,
+            words.back());
+    }
+    result += csv_line(words);
+  }
+  return result;
+}
+
+RawTable parse_csv(std::string_view separated, const std::string& file) {
+  const std::string text = with_commas(separated, file);
   CsvReader reader(text, file);
   RawTable table{file, file + ":1", {}, {}};
   auto names = commented_header(text);
@@ -240,14 +278,14 @@ TableFile parse_table(std::string_view text,
                                                : parse_csv;
   const RawTable table = select(parse(text, file), selection);
   ChosenColumns chosen = choose_columns(table);
-  const std::vector<decide::TableRow> rows = built_rows(table, chosen.columns);
-  const decide::TableKind kind = kind_of(chosen.columns);
-  for (const decide::TableRow& row : rows) decide::check_row(row, kind.axis);
+  const std::vector<model::TableRow> rows = built_rows(table, chosen.columns);
+  const model::TableKind kind = kind_of(chosen.columns);
+  for (const model::TableRow& row : rows) model::check_row(row, kind.axis);
   refuse_twice(table, chosen);
-  TableFile result{decide::assemble(rows, kind), chosen.ignored};
+  TableFile result{model::assemble(rows, kind), chosen.ignored};
   std::vector<std::string>& remarks = result.table.remarks;
   if (auto identity = identity_remark(table, chosen)) remarks.push_back(std::move(*identity));
-  const bool timed = result.table.basis != decide::TimeBasis::work_unit;
+  const bool timed = result.table.basis != model::TimeBasis::work_unit;
   if (auto relative = relative_remark(chosen); relative && !timed) {
     remarks.push_back(std::move(*relative));
   }
@@ -256,20 +294,20 @@ TableFile parse_table(std::string_view text,
 
 TableFile read_table(const std::string& path,
                      const TableSelection& selection,
-                     std::optional<decide::Scaling> scaling) {
+                     std::optional<model::Scaling> scaling) {
   if (is_run(path)) {
     if (!selection.where.empty() || !selection.rename.empty()) {
       throw UserError(
           "--where and --rename choose from a table; leave them out for a run directory");
     }
-    return {decide::run_table(model::measured_modes(read_run(path)), scaling), {}};
+    return {model::run_table(model::measured_modes(read_run(path)), scaling), {}};
   }
   const std::string limit = fmt::format("; a scaling table has at most {}", most_table_bytes);
   const std::string text = path.ends_with(".toml")
                                ? toml_file::read_small_file(path)
                                : read_whole(path, path, most_table_bytes, limit);
   TableFile file = parse_table(text, path, selection);
-  if (scaling) file.table = decide::declare_scaling(std::move(file.table), *scaling);
+  if (scaling) file.table = model::declare_scaling(std::move(file.table), *scaling);
   return file;
 }
 }  // namespace scaleworth::cli

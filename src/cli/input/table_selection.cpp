@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
-#include <utility>
-
-#include <fmt/ranges.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -20,7 +15,7 @@ using toml_file::printable;
 constexpr std::size_t most_named = 12;
 constexpr std::size_t few_named = 4;
 
-std::string listed(const std::vector<std::string>& names, std::size_t most = most_named) {
+std::string first_names(const std::vector<std::string>& names, std::size_t most = most_named) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
     text += (i == 0 ? "" : ", ") + printable(names[i]);
@@ -45,7 +40,7 @@ std::size_t column_of(const RawTable& table, const std::string& name, const char
                   option,
                   printable(name),
                   table.file,
-                  listed(table.columns));
+                  first_names(table.columns));
 }
 
 bool same_cell(const RawCell& cell, const std::string& wanted) {
@@ -74,8 +69,10 @@ void keep_rows(RawTable& table, const std::string& condition) {
   std::erase_if(table.rows,
                 [&](const RawRow& row) { return !same_cell(row.cells[column], wanted); });
   if (!table.rows.empty()) return;
-  throw UserError(
-      "--where {}: no row has it; {} is {}", printable(condition), printable(name), listed(values));
+  throw UserError("--where {}: no row has it; {} is {}",
+                  printable(condition),
+                  printable(name),
+                  first_names(values));
 }
 
 /// The least `choice` of each meaning that several columns may have, of which one is taken.
@@ -108,7 +105,7 @@ void check_complete(const std::set<Meaning>& meanings, const RawTable& table) {
       "{}: the table needs a column for {}; it has {}; name one so by --rename COLUMN={}",
       table.place,
       timed ? "the count, as p" : "the time, as time_s, or a throughput, as tokens_per_s",
-      listed(table.columns),
+      first_names(table.columns),
       timed ? "p" : "time_s");
 }
 
@@ -185,7 +182,7 @@ std::optional<std::string> identity_remark(const RawTable& table, const ChosenCo
         "{} differs between the rows ({}): they are not one program on more machines, so speed-up "
         "compares only what their work has in common; --where {}=... takes one",
         printable(table.columns[i]),
-        listed(values, few_named),
+        first_names(values, few_named),
         printable(table.columns[i]));
   }
   return std::nullopt;

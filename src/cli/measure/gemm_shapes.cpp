@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/plan.h"
 #include "src/core/catalogue.h"
-#include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/model/transformer/transformer.h"
 
 #include <array>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace scaleworth::cli {
 probes::GemmWork parse_shape(const std::string& text) {
@@ -30,12 +27,7 @@ probes::GemmWork parse_shape(const std::string& text) {
 }
 
 std::string number_format_names() {
-  std::string names;
-  for (const probes::NumberFormat format : probes::all_number_formats) {
-    names += names.empty() ? "" : ", ";
-    names += probes::number_format_name(format);
-  }
-  return names;
+  return listed(probes::all_number_formats, probes::number_format_name);
 }
 
 namespace {

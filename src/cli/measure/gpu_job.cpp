@@ -3,11 +3,9 @@
 #include "probes/host/host_machine.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
-#include "src/core/error.h"
 
 #include <map>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -20,11 +18,8 @@ constexpr const char* remedy = " (probes of the cores: add --machine host)";
 std::string gpu_names(const std::vector<probes::DeviceDescription>& devices) {
   std::map<std::string, int> counts;
   for (const probes::DeviceDescription& device : devices) ++counts[device.name];
-  std::string text;
-  for (const auto& [name, count] : counts) {
-    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, name);
-  }
-  return text;
+  return listed(counts,
+                [](const auto& one) { return fmt::format("{1} x {0}", one.first, one.second); });
 }
 
 /// GPUs, suite and the user's own products. Throws UserError for a malformed shape.
@@ -148,8 +143,12 @@ int measure_on_devices(const MeasureOptions& options,
   const auto measure_node = [&] {
     session.record_environment(*probes::host::open_host_machine({options.blas_library}));
     if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
+    probes::TimeBudget budget([] {
+      using Elapsed = std::chrono::duration<double>;
+      return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
+    });
     session.run_probes(probes::device_probes(), [&](const probes::DeviceProbe& probe) {
-      probe.measure(chosen.devices, setting, session);
+      measure_in_time(probe, chosen.devices, setting, budget, session);
     });
   };
   session.until_interrupted([&] {

@@ -6,12 +6,10 @@
 #include "probes/host/training/training.h"
 #include "probes/roofline.h"
 #include "src/cli/measure/session.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
 #include <filesystem>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -44,8 +42,6 @@ class SingleRankGroup final : public probes::RankGroup {
   Bytes available_memory_;
 };
 
-constexpr const char* part_name = "ranks";
-
 /// Why ranks cannot be started here; empty when they can.
 std::string obstacle(const probes::Setting& setting, const MeasureOptions& options) {
   if (setting.max_ranks < 2) return "one rank only: there is no other rank to exchange data with";
@@ -70,13 +66,13 @@ void run_alone(Session& session, probes::Setting setting, const std::string& why
 }
 
 /// The words that make one of our own processes a rank of this job.
-std::vector<std::string> rank_arguments(const Session& session, const std::string& directory) {
+std::vector<std::string> rank_arguments(Session& session, const std::string& directory) {
   const MeasureOptions& options = session.options();
   std::string only;
   for (const PlannedProbe& probe : session.plan().probes) {
     if (probe.on_ranks) only += (only.empty() ? "" : ",") + probe.name;
   }
-  std::vector<std::string> words{"bench", "--part-of-bench"};
+  std::vector<std::string> words{"bench", "--part-of-bench", session.memory_path()};
   const auto pass_on = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
@@ -105,8 +101,13 @@ void run_rank_probes(Session& session, const probes::Setting& setting, int usabl
   job.usable_cores = usable_cores;
   job.launcher = options.mpirun;
   job.program = std::filesystem::read_symlink("/proc/self/exe");
-  job.arguments = rank_arguments(session, session.directory() + "/" + part_name);
-  session.adopt_part(part_name, probes::host::self_launch(job));
+  // A launcher that waits for something that does not come would wait forever.
+  Seconds estimate;
+  for (const PlannedProbe& probe : session.plan().probes)
+    if (probe.on_ranks) estimate += probe.estimate;
+  job.timeout = std::chrono::milliseconds(std::llround(1e3 * (120.0 + 5.0 * estimate.value())));
+  job.arguments = rank_arguments(session, session.directory() + "/" + ranks_folder_name);
+  session.adopt_part(ranks_folder_name, probes::host::self_launch(job));
   check_interrupt();
 }
 }  // namespace

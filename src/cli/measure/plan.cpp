@@ -2,7 +2,6 @@
 #include "src/cli/measure/plan.h"
 
 #include "probes/roofline.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 
 namespace scaleworth::cli {
@@ -24,14 +23,10 @@ Seconds Plan::total() const {
 
 void Plan::keep(const std::vector<std::string>& only, const std::string& remedy) {
   for (const std::string& word : only) {
-    std::string known;
-    bool found = false;
-    for (const PlannedProbe& probe : probes) {
-      known += (known.empty() ? "" : ", ") + probe.name;
-      found = found || means(word, probe.name);
-    }
-    if (found) continue;
-    throw UserError("--only {}: no such probe; known: {}{}", word, known, remedy);
+    const auto meant = [&](const PlannedProbe& probe) { return means(word, probe.name); };
+    if (std::ranges::any_of(probes, meant)) continue;
+    throw UserError(
+        "--only {}: no such probe; known: {}{}", word, listed(probes, &PlannedProbe::name), remedy);
   }
   std::erase_if(probes, [&](const PlannedProbe& probe) {
     const auto meant = [&](const std::string& word) { return means(word, probe.name); };

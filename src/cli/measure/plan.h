@@ -6,13 +6,9 @@
 #include "probes/registry.h"
 #include "src/cli/measure_flags.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::cli {
 /// "M,N,K" or "M,N,K,BATCH", positive integers: C(M x N) = A(M x K) B(K x N), BATCH products per

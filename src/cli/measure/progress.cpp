@@ -3,7 +3,6 @@
 
 #include <cstdio>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace scaleworth::cli {

@@ -6,7 +6,6 @@
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
 #include "src/cli/measure/session.h"
-#include "src/core/error.h"
 
 #include <memory>
 #include <variant>
@@ -95,7 +94,8 @@ int measure_as_rank(MeasureOptions options,
   Session session(options, plan, arguments, first);
   const auto blas = probes::host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);
-  if (!options.part_of_bench) session.warn_of_sharing(job.ranks_on_node(), machine->workers());
+  if (options.part_of_bench.empty())
+    session.warn_of_sharing(job.ranks_on_node(), machine->workers());
   session.until_interrupted([&] {
     if (first) {
       session.record_environment(*machine);
@@ -107,9 +107,9 @@ int measure_as_rank(MeasureOptions options,
       probe.measure(*group, setting, options.rank_options(), session);
     });
   });
-  if (first && !options.part_of_bench) return session.conclude();
+  if (first && options.part_of_bench.empty()) return session.conclude();
   if (first) session.close();
   // Our parent reads the outcome from the run; mpirun would only comment on another code.
-  return options.part_of_bench ? exit_done : session.exit_code();
+  return options.part_of_bench.empty() ? session.exit_code() : exit_done;
 }
 }  // namespace scaleworth::cli

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <iostream>
 
-#include <fmt/format.h>
-
 namespace scaleworth::cli {
 namespace {
 using probes::host::ChildEnding;
@@ -47,7 +45,7 @@ int measure_repeatedly(const MeasureOptions& options,
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> command = arguments;
   command.insert(command.begin(), program);
-  command.insert(command.end(), {"--part-of-bench", "--repeat", "1", "--out", ""});
+  command.insert(command.end(), {"--part-of-bench", "", "--repeat", "1", "--out", ""});
   probes::host::ChildOptions child;
   child.grace = std::chrono::seconds(15);  // its ranks have 10 s
   child.on_stderr = [](std::string_view text) { std::cerr << text << std::flush; };
@@ -57,6 +55,7 @@ int measure_repeatedly(const MeasureOptions& options,
       if (!options.quiet) fmt::print(stderr, "run {} of {}\n", number, options.repeat);
       const std::string part = fmt::format("run-{}", number);
       command.back() = session.directory() + "/" + part;
+      command.at(command.size() - 5) = session.memory_path();
       const std::optional<std::string> failure =
           failure_of(probes::host::run_child(command, child));
       session.adopt_part(part, failure, number);

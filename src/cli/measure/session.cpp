@@ -3,7 +3,6 @@
 
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/version.h"
 #include "trace/span_ledger.h"
@@ -11,7 +10,6 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
-#include <utility>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -32,7 +30,15 @@ Run new_run(const MeasureOptions& options,
 std::optional<RunDirectory> new_directory(const MeasureOptions& options, bool write) {
   if (!write) return std::nullopt;
   if (!options.out.empty()) return RunDirectory(options.out);
-  return RunDirectory(default_run_directory(std::chrono::system_clock::now(), host_name()));
+  const std::filesystem::path name =
+      default_run_directory(std::chrono::system_clock::now(), host_name());
+  std::filesystem::path path = name;
+  make_directory(name.parent_path());
+  // Another run of this second has its own.
+  std::error_code trouble;
+  for (int copy = 2; !std::filesystem::create_directory(path, trouble) && !trouble; ++copy)
+    path = fmt::format("{}-{}", name.string(), copy);
+  return RunDirectory(path);
 }
 
 std::string trace_file_name(const Run& run, const Point& setting) {
@@ -105,7 +111,8 @@ Session::Session(const MeasureOptions& options,
       run_(new_run(options, plan, arguments)),
       directory_(new_directory(options, write)),
       progress_(options.quiet || !write, plan.total()) {
-  if (directory_) directory_->save(run_);
+  if (options.part_of_bench.empty() && directory_) directory_->save(run_);
+  save();
 }
 
 void Session::run_probe(const PlannedProbe& probe, const std::function<void()>& measure) {
@@ -175,7 +182,7 @@ void Session::adopt_part(const std::string& part,
   const std::filesystem::path folder = directory_->path() / part;
   Run left;
   try {
-    left = read_run(folder);
+    left = read_run(memory_ && memory_->size() > 0 ? memory_->path() : folder.string());
   } catch (const UserError& error) {
     // They ended before they could write: their probes carry the reason.
     for (ProbeRecord& own : run_.probes) fail_if_pending(own, failure.value_or(error.what()));
@@ -208,10 +215,12 @@ void Session::close() {
   run_.interruption = interruption_ ? interruption_->what() : "";
   run_.complete = !interruption_;
   save();
+  if (disk_trouble_ && !options_.part_of_bench.empty())
+    append_to_file(options_.part_of_bench, run_to_json(run_), Existing::append);
 }
 
 int Session::conclude() {
-  if (options_.part_of_bench) {
+  if (!options_.part_of_bench.empty()) {
     close();
     return exit_code();
   }
@@ -236,8 +245,7 @@ int Session::conclude() {
 }
 
 ProbeRecord& Session::record(const std::string& probe) {
-  const auto found = std::ranges::find(run_.probes, probe, &ProbeRecord::name);
-  if (found != run_.probes.end()) return *found;
+  if (auto* found = find_in(run_.probes, probe, &ProbeRecord::name)) return *found;
   run_.probes.emplace_back().name = probe;
   return run_.probes.back();
 }
@@ -248,9 +256,10 @@ void Session::guarded(Write write) {
   try {
     write();
   } catch (const UserError& error) {
-    if (!disk_trouble_)
-      progress_.note(fmt::format("warning: {}; going on in memory", error.what()));
-    disk_trouble_ = error.what();
+    if (disk_trouble_) return;
+    disk_trouble_ = fmt::format("{}; measured on in memory", error.what());
+    progress_.note("warning: " + *disk_trouble_);
+    run_.warnings.push_back(*disk_trouble_);
   }
 }
 
@@ -273,6 +282,7 @@ void Session::add_timeline(const Point& setting, Timeline timeline) {
   for (const auto& [what, amount] : ledger.losses)
     ledger_record.losses[what] += static_cast<double>(amount);
   if (!directory_) return;
+  save();
   write_file(trace_file_name(run_, setting),
              trace::chrome_trace(
                  timeline,

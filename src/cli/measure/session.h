@@ -8,18 +8,15 @@
 #include "src/cli/application.h"
 #include "src/cli/measure/plan.h"
 #include "src/cli/measure_flags.h"
+#include "src/core/files/atomic_file.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::cli {
 /// What happens now, on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.
@@ -75,8 +72,8 @@ class Session final : public probes::Recorder {
   template <class Probe, class Measure>
   void run_probes(std::span<const Probe> table, Measure measure) {
     for (const PlannedProbe& planned : plan_.probes) {
-      const auto probe = std::ranges::find(table, planned.name, &Probe::name);
-      if (probe != table.end()) run_probe(planned, [&] { measure(*probe); });
+      const Probe* probe = find_in(table, planned.name, &Probe::name);
+      if (probe) run_probe(planned, [&] { measure(*probe); });
     }
   }
   /// The whole of `measure`, or until a signal, which is remembered.
@@ -90,9 +87,11 @@ class Session final : public probes::Recorder {
   /// Warns the reader when `ranks` processes share `cores` of one node.
   void warn_of_sharing(int ranks, int cores);
 
-  /// Takes over what other processes left in the run directory `part` inside ours: the ranks, or
-  /// all of the run `number`, from 1, whose points join those of the runs before. What they did not
-  /// reach is failed with `failure` (absent: they ended well).
+  /// The value of --part-of-bench for the next process that leaves its results to us.
+  std::string memory_path() { return memory_.emplace().path(); }
+  /// Takes over what other processes left in the run directory `part` inside ours, or in memory:
+  /// the ranks, or all of the run `number`, from 1, whose points join those of the runs before.
+  /// What they did not reach is failed with `failure` (absent: they ended well).
   void adopt_part(const std::string& part,
                   const std::optional<std::string>& failure,
                   int number = 0);
@@ -131,6 +130,7 @@ class Session final : public probes::Recorder {
   const Plan& plan_;
   Run run_;
   std::optional<RunDirectory> directory_;
+  std::optional<MemoryFile> memory_;
   Progress progress_;
   std::string current_;
   std::optional<std::string> disk_trouble_;

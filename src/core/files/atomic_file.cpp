@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +40,7 @@ const char* remedy(int error) {
 class File {
  public:
   File(const fs::path& path, int flags)
-      : descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+      : descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
   ~File() { close(); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -84,7 +85,8 @@ void sync_directory(const fs::path& directory) {
 void write_file_atomically(const fs::path& path, std::string_view contents) {
   const fs::path temporary =
       path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), getpid());
-  File file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  unlink(temporary.c_str());  // of a process that was killed, or of somebody who guessed the name
+  File file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!file.is_open()) fail(path, errno);
   if (!file.write_all(contents) || !file.sync() || !file.close() ||
       rename(temporary.c_str(), path.c_str()) != 0) {
@@ -111,6 +113,22 @@ void append_to_file(const fs::path& path, std::string_view contents, Existing ex
   }
   if (existing == Existing::refuse) unlink(path.c_str());
   fail(path, error);
+}
+
+MemoryFile::MemoryFile() : descriptor_(memfd_create("scaleworth", MFD_CLOEXEC)) {}
+
+MemoryFile::~MemoryFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string MemoryFile::path() const {
+  return descriptor_ < 0 ? "/dev/null" : fmt::format("/proc/{}/fd/{}", getpid(), descriptor_);
+}
+
+std::uintmax_t MemoryFile::size() const {
+  std::error_code trouble;
+  const std::uintmax_t size = fs::file_size(path(), trouble);
+  return trouble ? 0 : size;
 }
 
 void make_directory(const fs::path& path) {

@@ -8,6 +8,8 @@
 #include <string_view>
 
 namespace scaleworth {
+/// Files are the user's alone to read: a run says much about a machine and a job.
+
 /// Replaces `path` by `contents` as one step: temporary file, fsync, rename, fsync of the
 /// directory. Throws UserError naming path, cause and remedy; `path` is then as before.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
@@ -18,6 +20,21 @@ enum class Existing { append, refuse };
 void append_to_file(const std::filesystem::path& path,
                     std::string_view contents,
                     Existing existing);
+
+/// A file in memory that other processes of this user can write to by its path, while it lives.
+class MemoryFile {
+ public:
+  MemoryFile();
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  /// Where the system has no such files, one that keeps nothing.
+  std::string path() const;
+  std::uintmax_t size() const;
+
+ private:
+  int descriptor_;
+};
 
 /// Creates the directory and its parents. Throws UserError as above.
 void make_directory(const std::filesystem::path& path);

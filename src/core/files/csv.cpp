@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/csv.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace scaleworth {
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t\r\n";

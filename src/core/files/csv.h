@@ -7,9 +7,6 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth {
 /// One line with its newline; cells that hold a comma, a quote or a line break are quoted
@@ -22,13 +19,14 @@ std::string_view trimmed(std::string_view text);
 /// What stands between the separators, one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The number that the whole of `text` is; absent for anything else.
+/// The number that the whole of `text` is; absent for anything else, infinity and NaN too.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return value - value == Number{} ? std::optional(value) : std::nullopt;
 }
 
 /// A text read line by line, in constant memory beside the text itself. Lines end with LF or CRLF;

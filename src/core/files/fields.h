@@ -13,19 +13,14 @@
 #include "src/core/span.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -38,7 +33,8 @@ nlohmann::json parse_bounded_json(std::string_view text,
                                   const std::string& where,
                                   std::size_t memory_bytes = std::size_t{2} << 30);
 
-/// Members under their own names, with the unit of their types: (json, one.name, one.rate).
+/// Members under their own names, with the unit of their types:
+/// (json, one.name, one.rate, or_null(one.note)).
 #define FIELDS(json, ...) (json).each_member(#__VA_ARGS__, __VA_ARGS__)
 
 /// What the key of a quantity ends with.
@@ -46,6 +42,8 @@ template <class V>
 inline constexpr std::string_view unit_ending = "";
 template <>
 inline constexpr std::string_view unit_ending<Seconds> = "_s";
+template <>
+inline constexpr std::string_view unit_ending<std::chrono::nanoseconds> = "_ns";
 template <>
 inline constexpr std::string_view unit_ending<Bytes> = "_bytes";
 template <>
@@ -64,6 +62,12 @@ inline constexpr std::string_view unit_ending<Estimate<V>> = unit_ending<V>;
 struct FieldOptions {
   bool or_null = false;          // an empty text or a number that is not finite is null
   const char* one_of = nullptr;  // the texts that there are, separated by '|'
+
+  /// Of a member among FIELDS.
+  template <class V>
+  constexpr std::pair<const V&, FieldOptions> operator()(const V& value) const {
+    return {value, *this};
+  }
 };
 
 constexpr FieldOptions or_null{.or_null = true};
@@ -107,7 +111,7 @@ class Fields {
   /// As FIELDS writes it: the expressions of the values, and the values.
   template <class... V>
   void each_member(std::string_view expressions, const V&... values) {
-    ((*this)(last_name(expressions).append(unit_ending<V>), values), ...);
+    (member(last_name(expressions), values), ...);
   }
 
   /// `members(json)`.
@@ -178,7 +182,16 @@ class Fields {
   static std::string last_name(std::string_view& expressions) {
     const std::string_view first = expressions.substr(0, expressions.find(','));
     expressions.remove_prefix(std::min(expressions.size(), first.size() + 1));
-    return std::string(first.substr(first.rfind('.') + 1));
+    const std::size_t start = first.rfind('.') + 1;
+    return std::string(first.substr(start, first.find(')') - start));
+  }
+  template <class V>
+  void member(const std::string& name, const V& value, const FieldOptions& options = {}) {
+    (*this)(name + std::string(unit_ending<V>), value, options);
+  }
+  template <class V>
+  void member(const std::string& name, const std::pair<const V&, FieldOptions>& one) {
+    member(name, one.first, one.second);
   }
   template <class V>
   static constexpr const char* type_name() {

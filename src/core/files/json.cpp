@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

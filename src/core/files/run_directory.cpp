@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/run_directory.h"
 
-#include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -329,6 +327,8 @@ RunDirectory::RunDirectory(fs::path path, Seconds least_interval)
     throw UserError("{} already holds a run; choose another directory or remove that one",
                     path_.string());
   }
+  // Of two runs that come here at once one is refused.
+  append_to_file(path_ / run_file_name, "", Existing::refuse);
 }
 
 void RunDirectory::save(const Run& run) {
@@ -370,13 +370,39 @@ void RunDirectory::append_rows(const std::string& name,
 void RunDirectory::write_file(const std::string& name, std::string_view contents) {
   const fs::path file = inside(name);
   make_directory(file.parent_path());
+  // What was measured goes before: saving run.json takes its size once more.
+  std::error_code unknown;
+  const auto free = fs::space(path_, unknown).available;
+  const auto reserve = fs::file_size(path_ / run_file_name, unknown) + 65'536;
+  if (!unknown && contents.size() + reserve > free)
+    throw UserError(
+        "cannot write {}: {} bytes are free on this disk; free some space or choose another "
+        "output directory",
+        file.string(),
+        free);
   write_file_atomically(file, contents);
 }
 
 Run read_run(const fs::path& path) {
   std::error_code error;
   const fs::path file = fs::is_directory(path, error) ? path / run_file_name : path;
-  return join_runs(run_from_json(contents_of(file), file.string()));
+  Run run = run_from_json(contents_of(file), file.string());
+  const fs::path left = file.parent_path() / ranks_folder_name / run_file_name;
+  if (!run.complete && fs::exists(left, error)) {
+    Run ranks = run_from_json(contents_of(left), left.string());
+    std::ranges::move(ranks.warnings, std::back_inserter(run.warnings));
+    for (ProbeRecord& one : ranks.probes) {
+      const auto own = std::ranges::find(run.probes, one.name, &ProbeRecord::name);
+      if (own == run.probes.end())
+        run.probes.push_back(std::move(one));
+      else if (own->status == ProbeStatus::pending)
+        *own = std::move(one);
+    }
+    run.warnings.push_back(
+        "the run ended before it took over what its ranks had measured: read from " +
+        left.string());
+  }
+  return join_runs(std::move(run));
 }
 
 std::string utc_text(std::chrono::system_clock::time_point time) {

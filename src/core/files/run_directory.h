@@ -10,10 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace scaleworth {
 /// The text of run.json (docs/run.schema.json), one line per fact and point; bytes that are no
@@ -64,11 +61,13 @@ class RunDirectory {
   std::set<std::string> tables_;
 };
 
-/// The run in a run directory or in the run.json named, at most 1 GiB, as `join_runs`. Throws as
-/// `run_from_json`.
+/// The run in a run directory or in the run.json named, at most 1 GiB, as `join_runs`. Of a run
+/// that was killed also what its ranks had measured, with a warning. Throws as `run_from_json`.
 Run read_run(const std::filesystem::path& path);
 
 inline constexpr const char* run_file_name = "run.json";
+/// Inside of a run directory, until the process that started the ranks has taken their results.
+inline constexpr const char* ranks_folder_name = "ranks";
 
 /// "2026-11-21T09:11:00Z".
 std::string utc_text(std::chrono::system_clock::time_point time);

@@ -43,7 +43,8 @@ inline constexpr const char* collective = "collective";  // "all_reduce", "all_g
 inline constexpr const char* ranks = "ranks";
 inline constexpr const char* message_bytes = "message_bytes";  // as nccl-tests counts them
 inline constexpr const char* mode =
-    "mode";  // collectives: "isolated" | "back_to_back" | "graph"; step: "strong" | "weak"
+    "mode";  // collectives: "isolated" | "back_to_back" | "graph", and "symmetric windows", which
+             // is isolated too; step: "strong" | "weak"
 // Collectives on GPUs, besides the ones above. The algorithm and protocol asked for are empty where
 // the library chose; what ran is absent where it does not report it.
 inline constexpr const char* topology = "topology";  // "all ranks", "pair, NVLink", ...
@@ -76,15 +77,16 @@ inline constexpr const char* engine = "engine";  // "copy engine" | "kernel"
 inline constexpr const char* both_directions = "both_directions";
 inline constexpr const char* transfer_bytes = "transfer_bytes";
 inline constexpr const char* launch = "launch";
-/// Products: "coarse" | "fine" | "steady" | "best shape" | ... Streams: "pilot" (few samples, to
+/// Products: "coarse" | "fine" | "trial" (search); "burst" (near the highest clock, after a pause)
+/// | "steady" (sustained) | "contention" | "alone" | "together". Streams: "pilot" (few samples, to
 /// choose the kernel) | "sweep". Transfers: "alone" | "together" (all GPUs at once).
 inline constexpr const char* pass = "pass";
-inline constexpr const char* regime = "regime";  // "gap-free" | "duty-cycled"
+inline constexpr const char* data = "data";  // of operands: "uniform" | "normal" | "zero"
 inline constexpr const char* heuristic_rank = "heuristic_rank";
 inline constexpr const char* algorithm = "algorithm";  // of a library, in its words
 inline constexpr const char* workspace_bytes = "workspace_bytes";
 inline constexpr const char* fast_accumulation = "fast_accumulation";
-inline constexpr const char* multiprocessors = "multiprocessors";  // used; the others are left free
+inline constexpr const char* multiprocessors = "multiprocessors";  // used; the others are held
 inline constexpr const char* name = "name";                        // that the user gave
 
 // Amounts: known exactly, per sample.

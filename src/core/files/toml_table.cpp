@@ -3,11 +3,8 @@
 
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
-
-#include <fmt/ranges.h>
 
 namespace {
 /// What toml++ takes for granted of a text and the text does not hold.
@@ -124,10 +121,7 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 }
 
 std::string printable(std::string_view text) {
-  std::string result(text.substr(0, 200));
-  std::ranges::replace_if(
-      result, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return result;
+  return scaleworth::printable(text.substr(0, 200));
 }
 
 Table Table::parse(std::string_view text, const std::string& file) {
@@ -183,7 +177,8 @@ double Table::positive_value(const Node& node, const char* key, bool or_zero) co
   } else {
     refuse_form(key, "a number without quotes");
   }
-  if (!std::isfinite(value) || value < 0.0 || (value == 0.0 && !or_zero)) {
+  // Products of what is larger than any amount end as infinity.
+  if (!(value <= 1e40) || value < 0.0 || (value == 0.0 && !or_zero)) {
     refuse_form(key,
                 or_zero ? "a number of 0 or more"
                         : "a positive number: leave the key out if it is unknown");

@@ -25,7 +25,7 @@ struct Node {
 /// The document as a node with a Map. Throws UserError naming `file` and line.
 std::shared_ptr<const Node> parse_document(std::string_view text, const std::string& file);
 
-/// `text` with everything but printable ASCII as "?", at most 200 characters: fit for a message.
+/// As scaleworth::printable, of at most 200 bytes: fit for a message.
 std::string printable(std::string_view text);
 
 /// A table of a file that a person edits. Each accessor marks its key as known, and throws

@@ -3,7 +3,6 @@
 
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -56,7 +55,7 @@ std::optional<double> quantile(std::span<const double> samples, double p) {
   if (samples.empty()) return std::nullopt;
   const std::vector<double> sorted = sorted_copy(samples);
   const double position = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
+  const auto below = saturated<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double weight = position - static_cast<double>(below);
   return sorted[below] + weight * (sorted[above] - sorted[below]);

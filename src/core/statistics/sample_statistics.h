@@ -9,7 +9,6 @@
 #include <optional>
 #include <random>
 #include <span>
-#include <vector>
 
 namespace scaleworth {
 /// Quantile by linear interpolation between order statistics (type 7 of Hyndman & Fan 1996).

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sampling.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>

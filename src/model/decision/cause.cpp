@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
-
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
 
@@ -64,11 +61,6 @@ constexpr std::size_t most_rows = 64;
 constexpr std::array all_causes{
     Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
 
-const LedgerFacts* ledger_of(const std::vector<LedgerFacts>& ledgers, int count) {
-  const auto found = std::ranges::find(ledgers, count, &LedgerFacts::count);
-  return found == ledgers.end() ? nullptr : &*found;
-}
-
 std::string disagreement(const Gap& factors, const Gap& parts) {
   std::string text;
   for (const Cause cause : all_causes) {
@@ -92,12 +84,12 @@ std::string disagreement(const Gap& factors, const Gap& parts) {
 /// The gaps of the rows beyond the baseline that have factors; none without the baseline's.
 std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
                              const std::vector<LedgerFacts>& ledgers) {
-  const LedgerFacts* from = ledger_of(ledgers, baseline_row(rows)->count);
+  const auto* from = find_in(ledgers, baseline_row(rows)->count, &LedgerFacts::count);
   std::vector<Gap> gaps;
   if (!from || !from->factors) return gaps;
   const std::optional<ComputeSplit> split = split_compute(rows);
   for (const DecisionRow& row : rows) {
-    const LedgerFacts* at = ledger_of(ledgers, row.count);
+    const LedgerFacts* at = find_in(ledgers, row.count, &LedgerFacts::count);
     if (row.count_ratio <= 1.0 || !at || !at->factors) continue;
     Gap gap = pop_gap(*at->factors, row.count, *from->factors, at->step_work / from->step_work);
     // The table's times may be those of many steps.
@@ -125,7 +117,7 @@ std::string why_no_factors(const std::vector<DecisionRow>& rows,
                            const std::vector<LedgerFacts>& ledgers) {
   for (const DecisionRow& row : rows) {
     const bool needed = row.count_ratio == 1.0 || &row == &rows.back();
-    const LedgerFacts* at = ledger_of(ledgers, row.count);
+    const LedgerFacts* at = find_in(ledgers, row.count, &LedgerFacts::count);
     if (needed && at && !at->factors) {
       return fmt::format(
           "the cause is named from the parts of the ledger alone, because {} has no "
@@ -170,7 +162,7 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
   }
   // The caller's coefficients are a cause by themselves, also where they take no time.
   diagnosis.decisive = coefficient_gap(coefficients, count, message);
-  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
+  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(ScalingCause{});
   diagnosis.remedies = curve_remedies(coefficients, knees.request);
   return diagnosis;
 }
@@ -180,7 +172,8 @@ void add_ledgers(Diagnosis& diagnosis,
                  const std::vector<LedgerFacts>& ledgers) {
   if (ledgers.empty() || rows.size() < 2) return;
   const int largest = rows.back().count;
-  if (const LedgerFacts* at = ledger_of(ledgers, largest)) diagnosis.straggler = at->straggler;
+  const auto* last = find_in(ledgers, largest, &LedgerFacts::count);
+  if (last) diagnosis.straggler = last->straggler;
   diagnosis.factor_gaps = factor_gaps(rows, ledgers);
   if (diagnosis.no_loss) return;
   const bool known = !diagnosis.factor_gaps.empty() &&
@@ -211,7 +204,7 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   }
   if (split.points.size() < fewest_rows) return std::nullopt;
   split.points = thinned(split.points, most_rows);
-  using namespace model::terms;
+  using namespace terms;
   split.fits = fit_shapes(split.points,
                           {{"serial work", {ideal, level}},
                            {"slow-down", {ideal, falling_short}},
@@ -230,4 +223,4 @@ Bytes balanced_message(const MessageTerms& terms, int count) {
   check(terms, count);
   return terms.latency * terms.bandwidth * static_cast<double>(count);
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -8,10 +8,8 @@
 
 #include <array>
 #include <optional>
-#include <string>
-#include <vector>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 /// One row's gap from ideal, from the table's parts.
 struct RowLoss {
   int count = 1;
@@ -45,7 +43,7 @@ std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& row
 
 /// Whether the compute part of a table is serial work or kernels that grow less efficient.
 struct ComputeSplit {
-  std::vector<model::TimePoint> points;
+  std::vector<TimePoint> points;
   ShapeFits fits;         // of {1/r, 1}, {1/r, log2(r)/r} and both; the last is the richest
   double serial_s = 0.0;  // level part by the richest fit, at every count
 };
@@ -129,17 +127,14 @@ Gap coefficient_gap(const Coefficients& coefficients,
 /// whole. `lost_s` is runtime (1 - efficiency), relative to the baseline's; without losses where
 /// that is not above zero. Throws UserError for a factor that is not positive or no useful time.
 /// Source: POP Centre of Excellence, "POP Standard Metrics".
-Gap pop_gap(const attribution::Efficiency& at,
-            int count,
-            const attribution::Efficiency& baseline,
-            double work_growth);
+Gap pop_gap(const Efficiency& at, int count, const Efficiency& baseline, double work_growth);
 
 /// A cause is named only when it explains at least this share of the loss.
 inline constexpr double owner_threshold = 0.8;
 
 /// The owner where one cause holds at least `owner_threshold` of the gap (by the whole of
 /// its spread), else the mixture. Absent where nothing was lost.
-std::optional<model::ScalingCause> gap_cause(const Gap& gap);
+std::optional<ScalingCause> gap_cause(const Gap& gap);
 
 /// How one fit divides the missing speed-up r - S at the largest count ratio r.
 struct LawReading {
@@ -182,7 +177,7 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows);
 /// (Fieller 1954). One value where even the nearest share is refuted: the times bend more than
 /// either growth. The whole of 0 to 1 where the terms see no loss. `fits` are those of `points`,
 /// the richest of ideal, level and falling short. Absent without a spread of the times.
-std::optional<Interval<double>> level_share_profile(const std::vector<model::TimePoint>& points,
+std::optional<Interval<double>> level_share_profile(const std::vector<TimePoint>& points,
                                                     const ShapeFits& fits,
                                                     double ratio);
 
@@ -208,12 +203,12 @@ struct Knee {
 struct KneeRequest {
   double threshold = default_knee_threshold;  // theta, in (0, 1]
   bool threshold_given = false;
-  std::optional<model::Prices> prices;
+  std::optional<Prices> prices;
   int baseline = 1;                  // E and dS/dK are relative to this count
   std::optional<int> smallest = {};  // measured; absent for a curve that was not
   std::optional<int> largest = {};
-  model::WallTime wall = {};             // of costs and the peak; empty: the time itself
-  double reach = model::farthest_count;  // a knee there or beyond it is none
+  WallTime wall = {};             // of costs and the peak; empty: the time itself
+  double reach = farthest_count;  // a knee there or beyond it is none
 };
 
 /// Of any curve, s against the count: where E(K) or dS/dK falls to theta first, and the least of
@@ -221,20 +216,19 @@ struct KneeRequest {
 /// derivatives by central differences. `low` and `high` are the 2.5 % and 97.5 % quantiles of the
 /// draws' own knees together with the value itself; without draws the value alone. A definition
 /// that no count meets (theta above 1) is left out.
-std::vector<Knee> law_knees(const model::TimeAt& time,
-                            const std::vector<model::TimeAt>& draws,
+std::vector<Knee> law_knees(const TimeAt& time,
+                            const std::vector<TimeAt>& draws,
                             const KneeRequest& request);
 
 /// The position of the curve's knee of least cost, undisturbed. 1 where cost rises from there on;
 /// absent where it falls for ever, or without prices.
-std::optional<double> continuous_optimum(const Coefficients& coefficients,
-                                         const model::Prices& prices);
+std::optional<double> continuous_optimum(const Coefficients& coefficients, const Prices& prices);
 
 /// By rows alone (ascending, the baseline among them): the best row, and as `low` and `high` the
 /// measured counts between which the knee lies if the curve has one bend: for the efficiency the
 /// row that meets the threshold and the next one, for the rest the neighbours of the best row. Open
 /// above where the best row is the last. The efficiency's position is interpolated in log K.
-std::vector<Knee> measured_knees(std::vector<model::TimePoint> rows, const KneeRequest& request);
+std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest& request);
 
 /// "efficiency >= 0.5 (default threshold)", ...
 std::string knee_name(KneeKind kind, const KneeRequest& request);
@@ -255,18 +249,18 @@ struct KneedleReading {
 /// first declared is the knee. Absent for fewer than three points or a flat curve. `points`
 /// ascending by count.
 /// Source: Satopaa et al., Finding a "Kneedle" in a Haystack (ICDCSW 2011).
-std::optional<int> kneedle(const std::vector<model::SpeedupPoint>& points);
+std::optional<int> kneedle(const std::vector<SpeedupPoint>& points);
 
 /// Kneedle over all points and over those up to half the largest count: where the two differ, the
 /// knee is the range's and not the curve's.
-std::vector<KneedleReading> kneedle_readings(const std::vector<model::SpeedupPoint>& points);
+std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points);
 
 /// All knees of one curve and what they were read from.
 struct KneeSet {
   KneeRequest request;
-  std::string basis{};  // one sentence: from what, and what `low` and `high` mean
-  bool by_law = true;   // false: rows alone
-  std::optional<model::CombinedLaw> laws{};  // without draws; absent: rows alone, or coefficients
+  std::string basis{};                // one sentence: from what, and what `low` and `high` mean
+  bool by_law = true;                 // false: rows alone
+  std::optional<CombinedLaw> laws{};  // without draws; absent: rows alone, or coefficients
   std::vector<Knee> knees{};
   std::vector<KneedleReading> kneedle{};  // of the speed-ups in the rows
 
@@ -278,7 +272,7 @@ struct KneeSet {
 /// baseline on.
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
-                    std::optional<model::CombinedLaw> laws);
+                    std::optional<CombinedLaw> laws);
 
 /// Of coefficients, which are taken as exact. `rows` of their curve.
 KneeSet curve_knees(const Coefficients& coefficients,
@@ -286,7 +280,7 @@ KneeSet curve_knees(const Coefficients& coefficients,
                     const KneeRequest& request);
 
 /// The rows from the baseline on as knees are read from them, each with the spread of its median.
-std::vector<model::TimePoint> knee_rows(const std::vector<DecisionRow>& rows);
+std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows);
 
 /// What would move the knee, and what would not: the curve again with one cause taken away.
 struct Remedy {
@@ -313,10 +307,10 @@ std::string remedy_means(Cause cause, const std::optional<double>& latency_share
 struct Diagnosis {
   std::vector<Gap> gaps;        // by parts or coefficients; empty where the table has only totals
   std::optional<Gap> decisive;  // at the count whose cause is asked for
-  std::optional<LawSpread> spread;           // of measured rows
-  std::optional<model::ScalingCause> cause;  // at the count asked for
-  bool by_law = false;                       // the cause stands on fits alone, not on parts
-  std::string no_cause;                      // why there is none
+  std::optional<LawSpread> spread;    // of measured rows
+  std::optional<ScalingCause> cause;  // at the count asked for
+  bool by_law = false;                // the cause stands on fits alone, not on parts
+  std::string no_cause;               // why there is none
   bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
   /// Of the compute part, else of totals whose cause is named: what is serial, and overhead.
   std::optional<ShapeFit> fit{};
@@ -363,4 +357,4 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
                          const std::vector<DecisionRow>& shown,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

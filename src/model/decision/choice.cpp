@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/choice.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 
-#include <algorithm>
 #include <set>
 
-#include <fmt/ranges.h>
-
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 /// Differences of printed qualities (0.871 - 0.866) miss round tolerances by rounding alone.
 constexpr double quality_rounding = 1e-9;
@@ -257,8 +253,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   RubricResult result;
   result.objective = objective_of(rows, rubric, axis, clock_priced);
   add_quality(result, rows, rubric);
-  std::vector<const DecisionRow*> passing;
-  for (const DecisionRow& row : rows) passing.push_back(&row);
+  auto passing = mapped(rows, [](const DecisionRow& row) { return &row; });
   for (const Gate& gate : gates_of(rows, rubric)) {
     Exclusion exclusion{gate.reason, {}, gate.mark};
     for (const DecisionRow& row : rows) {
@@ -287,9 +282,9 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   return result;
 }
 
-std::optional<model::Deadline> deadline_of(const Rubric& rubric) {
+std::optional<Deadline> deadline_of(const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
-  return model::Deadline{*rubric.deadline, rubric.deadline_probability};
+  return Deadline{*rubric.deadline, rubric.deadline_probability};
 }
 
 const char* objective_name(Objective objective) {
@@ -298,7 +293,7 @@ const char* objective_name(Objective objective) {
 }
 
 double Coefficients::time(double count) const {
-  return single.value() * model::relative_time(serial, communication, count);
+  return single.value() * relative_time(serial, communication, count);
 }
 
 ScalingTable curve_table(const Coefficients& law, int max_count) {
@@ -316,4 +311,4 @@ ScalingTable curve_table(const Coefficients& law, int max_count) {
   }
   return table;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

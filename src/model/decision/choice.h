@@ -4,12 +4,9 @@
 
 #include "src/model/decision/scaling_row.h"
 
-#include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 /// What the chosen count has least of; balanced: cost x time.
 enum class Objective { cost, balanced, time, energy };
 
@@ -76,7 +73,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           Axis axis,
                           bool clock_priced);
 
-std::optional<model::Deadline> deadline_of(const Rubric& rubric);
+std::optional<Deadline> deadline_of(const Rubric& rubric);
 
 const char* objective_name(Objective objective);
 
@@ -104,4 +101,4 @@ struct Coefficients {
 /// Counts 1 to `max_count`, exact times. Throws UserError for coefficients out of their range or a
 /// count out of 1 to 100000.
 ScalingTable curve_table(const Coefficients& coefficients, int max_count);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -3,11 +3,10 @@
 #include "src/model/decision/sensitivity.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr double exact = 1e-9;  // relative spread of times that are computed, not measured
 constexpr int forecast_bisections = 40;
@@ -22,7 +21,7 @@ struct RunNoise {
 
 /// Absent without repeats and without laws.
 std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
-                                         const std::optional<model::CombinedLaw>& laws) {
+                                         const std::optional<CombinedLaw>& laws) {
   double squares = 0.0;
   double degrees = 0.0;
   for (const DecisionRow& row : rows) {
@@ -36,7 +35,7 @@ std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
   return RunNoise{std::max(exact, laws->noise), laws->noise_degrees, false};
 }
 
-using Failures = std::optional<model::Preemption>;
+using Failures = std::optional<Preemption>;
 
 /// That a run with failures ends by `latest`, from `below`, the probability that it takes no longer
 /// than a time without them: the chance of each undisturbed time over how probable that is.
@@ -47,8 +46,7 @@ double met(const Failures& failures, int count, Seconds latest, const Below& bel
   met = 0.0;
   double before = 1.0;
   for (int i = 1; i <= chances; ++i) {
-    const double chance =
-        model::chance_in_time(*failures, count, latest * (1.0 * i / chances), latest);
+    const double chance = chance_in_time(*failures, count, latest * (1.0 * i / chances), latest);
     met += (before - chance) * below(latest * ((i - 0.5) / chances));
     before = chance;
   }
@@ -61,10 +59,10 @@ struct RunForecast {
   const DecisionRow& last;
   const MetricsRequest& metrics;
   const Failures& failures;
-  model::WallTime wall;
-  const model::CombinedLaw& laws;
+  WallTime wall;
+  const CombinedLaw& laws;
   RunNoise noise;
-  model::Deadline deadline;
+  Deadline deadline;
 
   Seconds expected(int count) const {
     const double time = laws.time(count);
@@ -88,8 +86,7 @@ struct RunForecast {
     const double baseline_count = last.count / last.count_ratio;
     row.efficiency.value = baseline_s * baseline_count / (time.value() * count);
     if (const auto& prices = metrics.prices) {
-      row.cost =
-          transform(row.wall(), [&](Seconds at) { return model::job_cost(*prices, count, at); });
+      row.cost = transform(row.wall(), [&](Seconds at) { return job_cost(*prices, count, at); });
     }
     return row;
   }
@@ -158,7 +155,7 @@ std::vector<int> counts_between(int from, int to, int step) {
   const double ratio = static_cast<double>(to) / from;
   for (std::size_t i = 0; i < most_forecasts; ++i) {
     const double part = static_cast<double>(i) / static_cast<double>(most_forecasts - 1);
-    const int count = static_cast<int>(std::lround(from * std::pow(ratio, part) / step)) * step;
+    const int count = saturated<int>(std::round(from * std::pow(ratio, part) / step)) * step;
     if (counts.empty() || count > counts.back()) counts.push_back(std::clamp(count, from, to));
   }
   return counts;
@@ -229,14 +226,13 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
   forecast.step = 0;
   for (const DecisionRow& row : rows) forecast.step = std::gcd(forecast.step, row.count);
   forecast.from = rows.front().count;
-  const double farthest = model::farthest_extrapolation * rows.back().count;
-  const double most = std::numeric_limits<int>::max();
-  forecast.to = static_cast<int>(std::min(farthest, most)) / forecast.step * forecast.step;
+  const double farthest = farthest_extrapolation * rows.back().count;
+  forecast.to = saturated<int>(farthest) / forecast.step * forecast.step;
 }
 }  // namespace
 
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
-                                                  const std::optional<model::CombinedLaw>& laws,
+                                                  const std::optional<CombinedLaw>& laws,
                                                   const std::string& unavailable,
                                                   const MetricsRequest& metrics,
                                                   TimeBasis basis,
@@ -245,7 +241,7 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   Rubric judged = predictable(rubric);
   const std::vector<Gate> gates = gates_of(rows, judged);
   judged.deadline.reset();
-  const model::WallTime wall = wall_time(metrics, basis);
+  const WallTime wall = wall_time(metrics, basis);
   const Failures failures = wall ? metrics.failures : std::nullopt;
   DeadlineForecast forecast;
   forecast.deadline = *deadline_of(rubric);
@@ -274,4 +270,4 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   forecast.cheapest = cheapest_predicted(counts, gates, gates_of(rows, judged), law);
   return forecast;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

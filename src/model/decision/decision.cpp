@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/decision.h"
 
-#include "src/core/error.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <stdexcept>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 void add_money(Decision& decision) {
   const DecisionRequest& request = decision.request;
@@ -18,14 +16,14 @@ void add_money(Decision& decision) {
     }
     return;
   }
-  const std::vector<model::CountTime> times = count_times(decision.compared);
-  decision.choice = model::choose_count(*prices, times);
-  const std::optional<model::Deadline> deadline = deadline_of(request.rubric);
+  const std::vector<CountTime> times = count_times(decision.compared);
+  decision.choice = choose_count(*prices, times);
+  const std::optional<Deadline> deadline = deadline_of(request.rubric);
   const auto undisturbed = undisturbed_times(decision.rows, request.rubric.deadline_probability);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
-    const model::Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
-    decision.spot = model::choose_spot_count(spot, request.spot->preemption, undisturbed, deadline);
+    const Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
+    decision.spot = choose_spot_count(spot, request.spot->preemption, undisturbed, deadline);
   }
   decision.sensitivities =
       cost_sensitivities(times, *prices, decision.coefficients, request.rubric.currency);
@@ -52,38 +50,37 @@ void add_rubric(Decision& decision) {
 
 void add_laws(Decision& decision) {
   const DecisionRequest& request = decision.request;
-  std::vector<model::SpeedupPoint> speedups;
+  std::vector<SpeedupPoint> speedups;
   for (const DecisionRow& row : decision.compared) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
   }
-  const std::vector<model::TimePoint> points = points_of_laws(decision.compared);
-  if (const auto serial = model::plain_amdahl_serial(speedups)) {
-    decision.amdahl =
-        PlainAmdahl{*serial,
-                    *serial > 0.0 ? std::optional(1.0 / *serial) : std::nullopt,
-                    model::amdahl_speedup(*serial, decision.compared.back().count_ratio)};
+  const std::vector<TimePoint> points = points_of_laws(decision.compared);
+  if (const auto serial = plain_amdahl_serial(speedups)) {
+    decision.amdahl = PlainAmdahl{*serial,
+                                  *serial > 0.0 ? std::optional(1.0 / *serial) : std::nullopt,
+                                  amdahl_speedup(*serial, decision.compared.back().count_ratio)};
   }
-  decision.fit = model::fit_contention(points);
+  decision.fit = fit_contention(points);
   decision.further = further_laws(decision.compared, decision.scaling, request.law_inputs);
-  decision.laws = model::combine_laws(points,
-                                      decision.scaling == Scaling::weak,
-                                      decision.further.families,
-                                      decision.further.known_families);
+  decision.laws = combine_laws(points,
+                               decision.scaling == Scaling::weak,
+                               decision.further.families,
+                               decision.further.known_families);
   decision.law_forecast = law_forecast(decision.compared, decision.laws, request.forecast_counts);
   if (!request.intervals) return;
   decision.evidence = law_evidence(decision.compared, decision.fit, request.metrics.prices);
-  const auto estimate = model::estimate_contention(points);
-  decision.law = model::contention_law(
-      points,
-      estimate,
-      estimate ? model::curve_draws(*decision.laws, request.law_counts) : model::CurveDraws{},
-      {.work = request.law_work,
-       .max_count = request.law_counts,
-       .smallest_measured = decision.compared.front().count,
-       .largest_measured = decision.compared.back().count,
-       .prices = request.metrics.prices,
-       .currency = request.rubric.currency,
-       .wall = wall_time(request.metrics, decision.basis)});
+  const auto estimate = estimate_contention(points);
+  decision.law =
+      contention_law(points,
+                     estimate,
+                     estimate ? curve_draws(*decision.laws, request.law_counts) : CurveDraws{},
+                     {.work = request.law_work,
+                      .max_count = request.law_counts,
+                      .smallest_measured = decision.compared.front().count,
+                      .largest_measured = decision.compared.back().count,
+                      .prices = request.metrics.prices,
+                      .currency = request.rubric.currency,
+                      .wall = wall_time(request.metrics, decision.basis)});
   if (estimate) decision.law->basis += "; the curve by " + decision.laws->names();
 }
 
@@ -175,8 +172,8 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
   if (counts.empty()) return doublings(rows);
   std::vector<DecisionRow> chosen;
   for (const int count : counts) {
-    const auto found = std::ranges::find(rows, count, &DecisionRow::count);
-    if (found == rows.end()) {
+    const DecisionRow* found = find_in(rows, count, &DecisionRow::count);
+    if (!found) {
       throw UserError("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
                       count,
                       rows.back().count);
@@ -250,7 +247,7 @@ Decision decide_curve(const Coefficients& coefficients,
       coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
   return decision;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 namespace {
@@ -275,8 +272,8 @@ void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& contex
   }
 }
 
-void fill_decided(ScalingRow& row, const decide::Decision& decision, const Context& context) {
-  const decide::DecisionRow* decided = decision.find_row(row.ranks);
+void fill_decided(ScalingRow& row, const model::Decision& decision, const Context& context) {
+  const model::DecisionRow* decided = decision.find_row(row.ranks);
   if (!decided) return;
   row.speedup = decided->speedup;
   row.efficiency = decided->efficiency;
@@ -303,18 +300,18 @@ CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
           .prices = context.prices};
 }
 
-std::shared_ptr<const decide::Decision> decide_mode(const MeasuredMode& mode,
-                                                    const CurveRequest& curve) {
+std::shared_ptr<const model::Decision> decide_mode(const MeasuredMode& mode,
+                                                   const CurveRequest& curve) {
   if (std::ranges::all_of(mode.counts, &MeasuredCount::slowed_on_purpose)) return nullptr;
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   request.metrics.prices = curve.prices;
   if (curve.prices) {
     request.bill = BillTerms{.per_rank = curve.prices->per_rank, .fixed = curve.prices->fixed};
   }
   request.law_counts = curve.max_count;
   request.law_work = curve.work;
-  return std::make_shared<decide::Decision>(
-      decide::decide_table(decide::run_table({mode}, std::nullopt), request));
+  return std::make_shared<model::Decision>(
+      model::decide_table(model::run_table({mode}, std::nullopt), request));
 }
 
 ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
@@ -355,10 +352,7 @@ std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AllReduceTime& all_reduce) {
   Context context{options, ceilings, all_reduce, std::nullopt};
   if (options.price_per_rank) context.prices = Prices{*options.price_per_rank, options.fixed_price};
-  std::vector<ScalingResult> results;
-  for (const MeasuredMode& mode : measured_modes(run)) {
-    results.push_back(analyse_mode(mode, context));
-  }
-  return results;
+  return mapped(measured_modes(run),
+                [&](const MeasuredMode& mode) { return analyse_mode(mode, context); });
 }
 }  // namespace scaleworth::model

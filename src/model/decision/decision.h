@@ -8,13 +8,11 @@
 #include "src/model/laws/model_selection.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 struct DecisionRequest {
   MetricsRequest metrics;
-  std::optional<model::BillTerms> bill;  // the lines of `metrics.prices`, where they are known
+  std::optional<BillTerms> bill;  // the lines of `metrics.prices`, where they are known
   Rubric rubric;
   std::vector<Regime> regimes;
   std::optional<SpotTerms> spot;
@@ -23,7 +21,7 @@ struct DecisionRequest {
   std::vector<int> shown_counts;     // of coefficients; empty: the doublings
   std::vector<int> forecast_counts;  // asked for beside the usual ones
   int law_counts = 64;               // the law's curve reaches to here
-  model::WorkPlan law_work;          // of a step on that curve
+  WorkPlan law_work;                 // of a step on that curve
   bool intervals = true;             // of the law and what it leads to, the slow part
 };
 
@@ -46,10 +44,10 @@ struct Decision {
   std::vector<DecisionRow> compared;
   std::vector<DecisionRow> shown;  // of these what tables list
   std::vector<MarginalStep> steps;
-  std::optional<model::CostChoice> choice;   // with prices
+  std::optional<CostChoice> choice;          // with prices
   std::optional<double> continuous_optimum;  // coefficients with prices
   std::vector<RegimeResult> regimes;
-  std::optional<model::SpotChoice> spot;
+  std::optional<SpotChoice> spot;
   std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices
   std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
   RubricResult rubric;
@@ -62,13 +60,13 @@ struct Decision {
   std::vector<RowLoss> losses;
   std::vector<PartGrowth> growth;
   int cause_count = 1;                 // of the diagnosis
-  std::optional<Straggler> straggler;  // of a run, at its largest count
+  std::optional<ChargedRank> straggler;  // of a run, at its largest count
   std::optional<PlainAmdahl> amdahl;
-  std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
-  std::optional<model::ContentionFit> fit;
+  std::optional<ScalingLaw> law;  // contention-coherency with its intervals
+  std::optional<ContentionFit> fit;
   LawEvidence evidence;
   FurtherLaws further;
-  std::optional<model::CombinedLaw> laws;   // all that hold, weighted; from two counts on
+  std::optional<CombinedLaw> laws;          // all that hold, weighted; from two counts on
   std::optional<LawForecast> law_forecast;  // beyond the measured counts
   std::vector<std::string> remarks;
 
@@ -86,7 +84,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
 Decision decide_curve(const Coefficients& coefficients,
                       int max_count,
                       const DecisionRequest& request);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 /// One result per mode that has a measured count: rows with MFU and cost, the decision with its

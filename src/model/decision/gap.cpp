@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 
-#include <algorithm>
-#include <utility>
-
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 /// Shares of the losses above zero, the largest first.
 void complete(Gap& gap) {
@@ -39,7 +35,7 @@ double logarithm_of(double factor) {
   return std::log(factor);
 }
 
-double useful_time(const attribution::Efficiency& efficiency) {
+double useful_time(const Efficiency& efficiency) {
   double sum = 0.0;
   for (const auto& time : efficiency.useful) sum += static_cast<double>(time.count());
   return sum;
@@ -60,7 +56,7 @@ LawReading amdahl_reading(const std::string& name, double single, double serial,
   LawReading reading;
   reading.fit = name;
   reading.serial = serial;
-  const double speedup = model::amdahl_speedup(serial, end.ratio);
+  const double speedup = amdahl_speedup(serial, end.ratio);
   reading.serial_folds = end.ratio - speedup;
   reading.overhead_folds = speedup - end.speedup;
   const double lost = single * serial * (1.0 - 1.0 / end.ratio);
@@ -70,7 +66,7 @@ LawReading amdahl_reading(const std::string& name, double single, double serial,
 
 LawReading reading_of(const ShapeFit& fit, const End& end) {
   const double single = fit.law.at(1.0);
-  const double serial = single > 0.0 ? fit.law.coefficient(model::terms::level) / single : 0.0;
+  const double serial = single > 0.0 ? fit.law.coefficient(terms::level) / single : 0.0;
   LawReading reading = amdahl_reading(fit.name, single, serial, end);
   reading.residual = fit.law.residual;
   reading.holds = fit.holds;
@@ -82,17 +78,17 @@ LawReading reading_of(const ShapeFit& fit, const End& end) {
   return reading;
 }
 
-LawReading plain_reading(const std::vector<model::TimePoint>& points,
+LawReading plain_reading(const std::vector<TimePoint>& points,
                          const ShapeFits& fits,
                          const End& end) {
   const double single = points.front().time;
-  std::vector<model::SpeedupPoint> rows;
-  for (const model::TimePoint& point : points) rows.push_back({point.count, single / point.time});
-  const double serial = model::plain_amdahl_serial(rows).value_or(0.0);
+  std::vector<SpeedupPoint> rows;
+  for (const TimePoint& point : points) rows.push_back({point.count, single / point.time});
+  const double serial = plain_amdahl_serial(rows).value_or(0.0);
   LawReading reading = amdahl_reading("Amdahl, plain", single, serial, end);
   double squares = 0.0;
-  for (const model::TimePoint& point : points) {
-    const double fitted = single / model::amdahl_speedup(serial, point.count);
+  for (const TimePoint& point : points) {
+    const double fitted = single / amdahl_speedup(serial, point.count);
     squares += std::pow(fitted / point.time - 1.0, 2);
   }
   reading.residual = std::sqrt(squares / static_cast<double>(points.size()));
@@ -103,9 +99,8 @@ LawReading plain_reading(const std::vector<model::TimePoint>& points,
 Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
   Gap gap;
   gap.count = spread.count;
-  const double serial = fit.lost(model::terms::level, ratio);
-  const double overhead =
-      fit.lost(model::terms::linear, ratio) + fit.lost(model::terms::logarithm, ratio);
+  const double serial = fit.lost(terms::level, ratio);
+  const double overhead = fit.lost(terms::linear, ratio) + fit.lost(terms::logarithm, ratio);
   gap.lost_s = serial + overhead;
   if (!(gap.lost_s > 0.0)) return gap;
   gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
@@ -122,15 +117,13 @@ constexpr int halvings = 40;
 constexpr double share_error = 0.1;           // each end is passed by so many tables at random
 constexpr double normal_quantile = 1.281552;  // of 1 - share_error
 
-using model::Vector3;
-
 /// The two losses, each 1 at a ratio, over the time, with the ideal term fitted first: what it
 /// leaves of |X x - 1|^2 is |level a + falling_short b - target|^2 + a constant.
 class Losses {
  public:
-  Losses(const std::vector<model::TimePoint>& points, double ratio) {
-    using namespace model::terms;
-    const model::LawProblem problem = model::law_problem({ideal, level, falling_short}, points);
+  Losses(const std::vector<TimePoint>& points, double ratio) {
+    using namespace terms;
+    const LawProblem problem = law_problem({ideal, level, falling_short}, points);
     const auto rest = [](const Vector3& column, double whole) {
       return Vector3{column[1] / whole, column[2] / whole};
     };
@@ -148,9 +141,9 @@ class Losses {
   /// By how much the sum of squares exceeds that of the best fit.
   double excess(double share) const {
     const Vector3 mixed{share * level_[0] + (1.0 - share) * short_[0], (1.0 - share) * short_[1]};
-    const double size = model::dot(mixed, target_) / model::dot(mixed, mixed);
+    const double size = dot(mixed, target_) / dot(mixed, mixed);
     const Vector3 left{size * mixed[0] - target_[0], size * mixed[1] - target_[1]};
-    return model::dot(left, left);
+    return dot(left, left);
   }
 
  private:
@@ -161,8 +154,8 @@ class Losses {
 }  // namespace
 
 double Gap::share(Cause cause) const {
-  const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
-  return found == losses.end() ? 0.0 : found->share;
+  const CauseLoss* found = find_in(losses, cause, &CauseLoss::cause);
+  return found ? found->share : 0.0;
 }
 
 std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
@@ -216,14 +209,10 @@ Gap coefficient_gap(const Coefficients& law,
   return gap;
 }
 
-Gap pop_gap(const attribution::Efficiency& at,
-            int count,
-            const attribution::Efficiency& baseline,
-            double work_growth) {
-  const auto relative = [&](double attribution::Efficiency::*factor) {
+Gap pop_gap(const Efficiency& at, int count, const Efficiency& baseline, double work_growth) {
+  const auto relative = [&](double Efficiency::*factor) {
     return logarithm_of(at.*factor) - logarithm_of(baseline.*factor);
   };
-  using attribution::Efficiency;
   const double growth = useful_time(at) / (useful_time(baseline) * work_growth);
   Gap gap;
   gap.count = count;
@@ -241,9 +230,9 @@ Gap pop_gap(const attribution::Efficiency& at,
   return gap;
 }
 
-std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
+std::optional<ScalingCause> gap_cause(const Gap& gap) {
   if (gap.losses.empty()) return std::nullopt;
-  model::ScalingCause cause;
+  ScalingCause cause;
   for (const CauseLoss& loss : gap.losses) {
     cause.mixture.emplace_back(cause_name(loss.cause), loss.share);
   }
@@ -255,10 +244,10 @@ std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
 }
 
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
-  std::vector<model::TimePoint> points = thinned(knee_rows(rows), most_fitted_rows);
+  std::vector<TimePoint> points = thinned(knee_rows(rows), most_fitted_rows);
   if (points.size() < fewest_fitted_rows) return std::nullopt;
   const double baseline = points.front().count;
-  for (model::TimePoint& point : points) point.count /= baseline;
+  for (TimePoint& point : points) point.count /= baseline;
   const DecisionRow& last = rows.back();
   const End end{last.count_ratio,
                 last.speedup.value,
@@ -266,7 +255,7 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   LawSpread spread;
   spread.count = last.count;
   spread.missing = end.ratio - end.speedup;
-  using namespace model::terms;
+  using namespace terms;
   const ShapeFits fits = fit_shapes(points,
                                     {{"Amdahl", {ideal, level}},
                                      {"Amdahl and c (K-1)", {ideal, level, linear}},
@@ -289,7 +278,7 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   return spread;
 }
 
-std::optional<Interval<double>> level_share_profile(const std::vector<model::TimePoint>& points,
+std::optional<Interval<double>> level_share_profile(const std::vector<TimePoint>& points,
                                                     const ShapeFits& fits,
                                                     double ratio) {
   if (!fits.relative_sd || points.size() < 3 || !(ratio > 1.0)) return std::nullopt;
@@ -302,7 +291,7 @@ std::optional<Interval<double>> level_share_profile(const std::vector<model::Tim
   const double best = std::clamp(level / (level + falling_short), 0.0, 1.0);
   const auto allowed = [&](double share) { return losses.excess(share) <= allowance; };
   if (!allowed(best)) return Interval<double>{best, best};
-  return Interval<double>{model::end_towards(best, 0.0, halvings, allowed),
-                          model::end_towards(best, 1.0, halvings, allowed)};
+  return Interval<double>{end_towards(best, 0.0, halvings, allowed),
+                          end_towards(best, 1.0, halvings, allowed)};
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -2,15 +2,9 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
-namespace scaleworth::decide {
-using model::SpeedupPoint;
-using model::TimeAt;
-using model::TimePoint;
+namespace scaleworth::model {
 
 namespace {
 constexpr std::size_t fewest_points = 3;  // that Kneedle reads
@@ -99,12 +93,12 @@ double position_of(KneeKind kind, const TimeAt& time, const KneeRequest& request
   }
   high = std::min(high, request.reach);
   const auto until = [&](double k) { return !passed(kind, time, request, k); };
-  const double at = model::end_towards(low, high, knee_halvings, until);
+  const double at = end_towards(low, high, knee_halvings, until);
   return at < request.reach ? at : never;
 }
 
 int whole(KneeKind kind, const TimeAt& time, const KneeRequest& request, double position) {
-  const int below = static_cast<int>(std::floor(position + root_rounding));
+  const int below = saturated<int>(std::floor(position + root_rounding));
   if (of_threshold(kind)) return below;
   const auto at = [&](int count) { return objective(kind, request, count, time(count)); };
   return at(below) <= at(below + 1) ? below : below + 1;
@@ -183,7 +177,7 @@ std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
 
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
-                    std::optional<model::CombinedLaw> laws) {
+                    std::optional<CombinedLaw> laws) {
   const DecisionRow* baseline = baseline_row(rows);
   request.baseline = (baseline ? *baseline : rows.front()).count;
   request.smallest = rows.front().count;
@@ -191,7 +185,7 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
   KneeSet set{.request = request, .by_law = laws.has_value()};
   set.kneedle = kneedle_readings(speedups(rows));
   if (laws) {
-    set.request.reach = model::farthest_extrapolation * rows.back().count;
+    set.request.reach = farthest_extrapolation * rows.back().count;
     set.basis = fmt::format(
         "by the laws that hold ({}), looked for up to {:g}; from and to hold 95 % of their draws",
         laws->names(),
@@ -255,13 +249,10 @@ std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& po
 std::vector<Knee> law_knees(const TimeAt& time,
                             const std::vector<TimeAt>& draws,
                             const KneeRequest& request) {
-  std::vector<Knee> knees;
-  for (const KneeKind kind : kinds_of(request))
-    knees.push_back(knee_of(kind, time, draws, request));
-  return knees;
+  return mapped(kinds_of(request), [&](auto kind) { return knee_of(kind, time, draws, request); });
 }
 
-std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {
+std::optional<double> continuous_optimum(const Coefficients& law, const Prices& prices) {
   KneeRequest request;
   request.prices = prices;
   const std::vector<Knee> knees =
@@ -301,7 +292,6 @@ std::string knee_name(KneeKind kind, const KneeRequest& request) {
 }
 
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {
-  const auto found = std::ranges::find(knees, kind, &Knee::kind);
-  return found == knees.end() ? nullptr : &*found;
+  return find_in(knees, kind, &Knee::kind);
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -2,13 +2,9 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 
-#include <algorithm>
 #include <span>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr std::size_t fewest_for_growth = 3;
 
@@ -135,8 +131,8 @@ std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
       times.push_back(*time);
     }
     if (counts.size() < fewest_for_growth) continue;
-    const model::PlainLine line = model::plain_line(counts, times);
-    const double exponent = model::plain_line(logarithms(counts), logarithms(times)).slope;
+    const PlainLine line = plain_line(counts, times);
+    const double exponent = plain_line(logarithms(counts), logarithms(times)).slope;
     growths.push_back({group.id, exponent, line.slope, line.mean_y - line.slope * line.mean_x});
   }
   return growths;
@@ -151,12 +147,12 @@ std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& row
     if (row.count_ratio <= 1.0 || row.efficiency.low() <= 1.0 + ratio_rounding) continue;
     const Interval<double> own{row.efficiency.value, row.efficiency.value};
     const std::string why = reason(row, *baseline);
-    auto group = std::ranges::find(groups, why, &Alike::reason);
-    if (group == groups.end()) group = groups.insert(group, {{}, own, why});
+    Alike* group = find_in(groups, why, &Alike::reason);
+    if (!group) group = &groups.emplace_back(Alike{{}, own, why});
     group->counts.push_back(row.count);
     group->efficiency = *hull(group->efficiency, own);
   }
   for (const Alike& group : groups) remarks.push_back(remark(group));
   return remarks;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

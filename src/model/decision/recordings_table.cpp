@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 /// Means over the steps of one rank, s.
 struct RankMean {
@@ -19,12 +16,9 @@ struct RankMean {
   double part(Part which) const { return parts[index_of(which)].value_or(0.0); }
 };
 
-using attribution::Attribution;
-using attribution::StepLedger;
-
 constexpr double seconds_per_ns = 1e-9;
 
-double seconds(attribution::Nanoseconds time) {
+double seconds(Nanoseconds time) {
   return static_cast<double>(time.count()) * seconds_per_ns;
 }
 
@@ -33,8 +27,8 @@ void add(PartTimes& sums, Part part, double time_s) {
   sum = sum.value_or(0.0) + time_s;
 }
 
-attribution::Nanoseconds nanoseconds(double time_s) {
-  return attribution::Nanoseconds(std::llround(time_s / seconds_per_ns));
+Nanoseconds nanoseconds(double time_s) {
+  return Nanoseconds(saturated<std::int64_t>(std::round(time_s / seconds_per_ns)));
 }
 
 /// No step counts as steady state.
@@ -100,7 +94,7 @@ Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
 
 int count_of(const Attribution& attribution, const std::string& input) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
-  const attribution::JobSize& size = attribution.job_size;
+  const JobSize& size = attribution.job_size;
   if (size.stated || size.at_least <= recorded) return std::max(recorded, size.at_least);
   throw UserError(
       "{}: {} of at least {} left recordings, and nothing states how many the job has; give "
@@ -181,14 +175,14 @@ void declare_work(ScalingTable& table, Scaling scaling) {
   }
 }
 
-std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
+std::optional<Efficiency> lone_factors(const RankMean& rank) {
   const double useful = rank.part(Part::compute);
   if (!(useful > 0.0)) return std::nullopt;
   const GroupTimes groups = group_times(rank.parts);
   const double without_transfer =
       rank.step - *groups[index_of(PartGroup::communication)] - rank.part(Part::exposed_wait);
   const double without_host = without_transfer - *groups[index_of(PartGroup::host)];
-  attribution::Efficiency factors;
+  Efficiency factors;
   factors.window = "the ledger of its only rank";
   factors.load_balance = 1.0;
   factors.transfer = without_transfer / rank.step;
@@ -203,10 +197,10 @@ std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
 }
 
 /// As they are, of one step instead of a window.
-std::optional<attribution::Efficiency> of_one_step(const attribution::Efficiency& window) {
+std::optional<Efficiency> of_one_step(const Efficiency& window) {
   if (window.runtime.count() <= 0 || window.step_time.count() <= 0) return std::nullopt;
   const double steps = std::max(1.0, seconds(window.runtime) / seconds(window.step_time));
-  attribution::Efficiency step = window;
+  Efficiency step = window;
   step.runtime = window.step_time;
   for (auto& useful : step.useful) useful = nanoseconds(seconds(useful) / steps);
   return step;
@@ -234,20 +228,9 @@ void set_factors(LedgerFacts& ledger,
   }
 }
 
-/// "cause: late host (data loading)".
-std::string cause_text(const attribution::Straggler& straggler) {
-  if (straggler.cause == attribution::LateCause::undecided)
-    return "no single cause explains 80 % of it";
-  const std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
-  const auto share = std::ranges::find_if(straggler.shares, [&](const auto& one) {
-    return one.cause == straggler.cause && !one.detail.empty();
-  });
-  return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
-}
-
 std::string straggler_of(const Attribution& attribution) {
   const auto& stragglers = attribution.stragglers.stragglers;
-  const auto significant = &attribution::Straggler::significant;
+  const auto significant = &Straggler::significant;
   const auto worst = std::ranges::find(stragglers, true, significant);
   if (worst == stragglers.end()) return "";
   const auto named = std::ranges::count(stragglers, true, significant);
@@ -256,7 +239,7 @@ std::string straggler_of(const Attribution& attribution) {
       worst->unit.empty() ? fmt::format("rank {}", worst->rank.index) : worst->unit,
       named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
       worst->saved ? static_cast<double>(worst->saved->count()) * 1e-6 : worst->exposed_per_step_ms,
-      cause_text(*worst));
+      worst->cause_text("no single cause explains 80 % of it"));
 }
 }  // namespace
 
@@ -317,4 +300,4 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
   declare_work(table, declared.value_or(Scaling::strong));
   return table;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

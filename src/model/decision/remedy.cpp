@@ -2,12 +2,10 @@
 #include "src/model/decision/causes.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
 
-namespace scaleworth::decide {
-using model::TimePoint;
+namespace scaleworth::model {
 
 namespace {
 constexpr double least_move = 0.05;  // of the position
@@ -59,7 +57,7 @@ std::optional<double> worth(const Reading& reading, const Knee& knee, const Knee
   const auto time = reading.time(*knee.count);
   if (!time || knee.kind != KneeKind::cost) return time;
   const double wall = request.wall ? request.wall(*knee.count, *time) : *time;
-  return model::job_cost(*request.prices, *knee.count, Seconds(wall)).value();
+  return job_cost(*request.prices, *knee.count, Seconds(wall)).value();
 }
 
 std::optional<Remedy> compared(Cause cause,
@@ -86,29 +84,28 @@ void rank(std::vector<Remedy>& remedies) {
 
 Reading rows_reading(const std::vector<TimePoint>& rows, const KneeRequest& request) {
   return {measured_knees(rows, request), [rows](int count) -> std::optional<double> {
-            const auto at = std::ranges::find(rows, count, &TimePoint::count);
-            return at == rows.end() ? std::nullopt : std::optional<double>(at->time);
+            const TimePoint* at = find_in(rows, count, &TimePoint::count);
+            return at ? std::optional(at->time) : std::nullopt;
           }};
 }
 
 /// As the knees of the table were read.
 Reading table_reading(std::vector<TimePoint> points, const KneeSet& set) {
   if (!set.laws) return rows_reading(points, set.request);
-  std::vector<model::LawFamily> families;
-  for (const model::WeightedLaw& law : set.laws->laws) families.push_back(law.family);
-  points = model::thinned(points, most_fitted);
-  const auto laws = *model::combine_laws(std::move(points), set.laws->weak, {}, families);
+  const auto families = mapped(set.laws->laws, &WeightedLaw::family);
+  points = thinned(points, most_fitted);
+  const auto laws = *combine_laws(std::move(points), set.laws->weak, {}, families);
   const auto time = [laws](double count) { return laws.time(count); };
   return {law_knees(time, laws.draws, set.request), time};
 }
 
 /// Whether all laws that hold have serial work, or lose nothing.
-bool serial_work_known(const model::CombinedLaw& laws) {
+bool serial_work_known(const CombinedLaw& laws) {
   double weight = 0.0;
-  for (const model::WeightedLaw& law : laws.laws) {
+  for (const WeightedLaw& law : laws.laws) {
     const auto& terms = law.family.terms;
-    const bool ideal = terms.size() == 1 && terms.front() == model::terms::ideal;
-    if (ideal || std::ranges::count(terms, model::terms::level) > 0) weight += law.weight;
+    const bool ideal = terms.size() == 1 && terms.front() == terms::ideal;
+    if (ideal || std::ranges::count(terms, terms::level) > 0) weight += law.weight;
   }
   return weight >= surely;
 }
@@ -119,8 +116,8 @@ std::optional<double> saving(Cause cause,
                              const DecisionRow& row,
                              const DecisionRow& baseline,
                              const std::optional<ShapeFit>& fit) {
-  using namespace model::terms;
-  const auto lost = [&](const model::LawTerm& term) {
+  using namespace terms;
+  const auto lost = [&](const LawTerm& term) {
     return fit ? fit->lost(term, row.count_ratio) : 0.0;
   };
   if (cause == Cause::serial) return 0.5 * lost(level);
@@ -218,4 +215,4 @@ std::string remedy_means(Cause cause, const std::optional<double>& latency_share
   }
   return words_of(cause).means;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

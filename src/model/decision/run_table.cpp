@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
+#include "src/model/roofline.h"
 
-#include <algorithm>
 #include <numeric>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
-using model::MeasuredCount;
-using model::MeasuredMode;
 
 const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
                             std::optional<Scaling> scaling) {
@@ -19,8 +16,7 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
   }
   if (!scaling) return modes.front();
   const char* wanted = *scaling == Scaling::weak ? "weak" : "strong";
-  const auto found = std::ranges::find(modes, wanted, &MeasuredMode::mode);
-  if (found != modes.end()) return *found;
+  if (const auto* found = find_in(modes, wanted, &MeasuredMode::mode)) return *found;
   throw UserError(
       "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode);
 }
@@ -32,11 +28,11 @@ void add_to(std::vector<double>& sums, const std::vector<double>& values) {
   for (std::size_t i = 0; i < std::min(sums.size(), values.size()); ++i) sums[i] += values[i];
 }
 
-std::optional<Straggler> straggler_of(const MeasuredCount& count) {
+std::optional<ChargedRank> straggler_of(const MeasuredCount& count) {
   const double step = median(count.step_s).value_or(0.0);
-  std::vector<double> all(model::common_steps(count));
+  std::vector<double> all(common_steps(count));
   std::map<int, std::vector<double>> charged;
-  for (const model::RankLedger& rank : count.ledger) {
+  for (const RankLedger& rank : count.ledger) {
     add_to(all, rank.parts[index_of(Part::exposed_wait)]);
     for (const auto& [late, waits] : rank.waited_for) {
       add_to(charged.try_emplace(late, all.size()).first->second, waits);
@@ -46,7 +42,7 @@ std::optional<Straggler> straggler_of(const MeasuredCount& count) {
   for (const auto& [rank, waits] : charged) {
     const double cost = median(waits).value_or(0.0);
     if (cost < smallest_wait * step || cost < owner_threshold * whole) continue;
-    return Straggler{count.ranks, rank, Seconds(cost)};
+    return ChargedRank{count.ranks, rank, Seconds(cost)};
   }
   return std::nullopt;
 }
@@ -55,14 +51,14 @@ GroupTimes parts_of(MeasuredCount count, double step) {
   if (const auto straggler = straggler_of(count)) {
     std::erase_if(count.ledger, [&](const auto& rank) { return rank.rank == straggler->rank; });
   }
-  const auto times = model::mean_part_times(count, step);
+  const auto times = mean_part_times(count, step);
   return times ? group_times(*times) : GroupTimes{};
 }
 
 TableRow row_of(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
-  row.time = model::step_time(count);
+  row.time = step_time(count);
   const std::optional<RunSpread> runs = run_spread(count.step_s);
   row.relative_sd = relative_sd(runs ? runs->medians : count.step_s);
   row.repeats_are_steps = !runs;
@@ -104,14 +100,12 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   }
   return table;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 namespace {
 std::vector<double> seconds(const std::vector<double>& nanoseconds) {
-  std::vector<double> result;
-  for (const double value : nanoseconds) result.push_back(value * 1e-9);
-  return result;
+  return mapped(nanoseconds, [](double value) { return value * 1e-9; });
 }
 
 int count_parameter(const Point& point, const char* name) {
@@ -149,9 +143,7 @@ MeasuredCount read_count(const Point& point) {
   if (point.samples.contains(fields::loss)) count.loss = series(point, fields::loss);
   if (!point.parameters.contains(fields::straggler_rank)) return count;
   count.straggler_rank = count_parameter(point, fields::straggler_rank);
-  const auto factor = point.parameters.find(fields::straggler_factor);
-  if (factor == point.parameters.end()) return count;
-  if (const auto* value = std::get_if<double>(&factor->second)) count.straggler_factor = *value;
+  count.straggler_factor = parameter_of(point, fields::straggler_factor, 1.0);
   return count;
 }
 
@@ -198,6 +190,38 @@ std::vector<std::size_t> first_steps(std::size_t count) {
   std::iota(steps.begin(), steps.end(), std::size_t{0});
   return steps;
 }
+
+/// One program ran at all counts: its tokens stay or grow with the ranks, and what ranks did in a
+/// step takes about as long as the step. A file that was changed or joined by hand is far off.
+void check_agreement(const MeasuredMode& mode) {
+  const MeasuredCount& first = mode.counts.front();
+  for (const MeasuredCount& count : mode.counts) {
+    const double growth = count.tokens / first.tokens;
+    if (growth < 0.01 || growth > 100.0 * count.ranks / first.ranks)
+      throw UserError("run.json: {:g} tokens a step at {} ranks, {:g} at {}; measure again",
+                      first.tokens,
+                      first.ranks,
+                      count.tokens,
+                      count.ranks);
+    const std::size_t steps = common_steps(count);
+    const double whole = std::accumulate(count.step_s.begin(), count.step_s.begin() + steps, 0.0);
+    for (const RankLedger& rank : count.ledger) {
+      double parts = 0.0;
+      for (const Part part : probe_parts) {
+        const auto& times = rank.parts[index_of(part)];
+        parts = std::accumulate(times.begin(), times.begin() + steps, parts);
+      }
+      if (parts > 2.0 * whole || parts < 0.5 * whole)
+        throw UserError(
+            "run.json: the parts of rank {}'s steps at {} ranks add up to {:g} s, the steps to "
+            "{:g} s; measure again",
+            rank.rank,
+            count.ranks,
+            parts,
+            whole);
+    }
+  }
+}
 }  // namespace
 
 std::vector<MeasuredMode> measured_modes(const Run& run) {
@@ -208,8 +232,8 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
     MeasuredCount count = read_count(point);
     if (count.step_s.empty()) continue;
     const std::string& name = text_parameter(point, fields::mode);
-    const auto found = std::ranges::find(modes, name, &MeasuredMode::mode);
-    MeasuredMode& mode = found != modes.end() ? *found : modes.emplace_back(MeasuredMode{name, {}});
+    MeasuredMode* found = find_in(modes, name, &MeasuredMode::mode);
+    MeasuredMode& mode = found ? *found : modes.emplace_back(MeasuredMode{name, {}});
     if (std::ranges::count(mode.counts, count.ranks, &MeasuredCount::ranks) > 0) {
       throw UserError(
           "run.json: {} scaling at {} ranks appears twice; measure again", mode.mode, count.ranks);
@@ -220,6 +244,7 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
   for (MeasuredMode& mode : modes) {
     std::ranges::sort(mode.counts, {}, &MeasuredCount::ranks);
     for (MeasuredCount& count : mode.counts) std::ranges::sort(count.ledger, {}, &RankLedger::rank);
+    check_agreement(mode);
   }
   std::ranges::stable_sort(modes, {}, &MeasuredMode::mode);  // "strong" before "weak"
   return modes;

@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/scaling_row.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr double same_work_tolerance = 0.01;
 
 const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count) {
   if (!count) return table.rows.front();
-  const auto found = std::ranges::find(table.rows, *count, &TableRow::count);
-  if (found == table.rows.end()) {
-    throw UserError(
-        "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
-        *count);
-  }
-  return *found;
+  if (const auto* found = find_in(table.rows, *count, &TableRow::count)) return *found;
+  throw UserError(
+      "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
+      *count);
 }
 
 std::optional<double> work_of(const TableRow& row, const MetricsRequest& request) {
@@ -31,17 +26,17 @@ std::optional<double> work_of(const TableRow& row, const MetricsRequest& request
 /// Of the baseline's work, of which the row's own is `growth` times as much. Absent without meters
 /// and rated power. A rank computes in the part of the table that says so, else in the share that
 /// is the efficiency, which takes all that is lost for waiting.
-std::optional<model::JobEnergy> row_energy(const DecisionRow& row,
-                                           int ranks,
-                                           double growth,
-                                           const MetricsRequest& request) {
+std::optional<JobEnergy> row_energy(const DecisionRow& row,
+                                    int ranks,
+                                    double growth,
+                                    const MetricsRequest& request) {
   std::optional<double> metered = row.energy_j;
   const auto work = work_of(row, request);
   if (!metered && row.energy_per_work_j && work) metered = *row.energy_per_work_j * *work;
-  if (metered) return model::metered_energy(request.power, *metered / growth);
+  if (metered) return metered_energy(request.power, *metered / growth);
   const auto& compute = row.parts_s[index_of(PartGroup::compute)];
   const double busy = compute ? *compute / row.time.value.value() : row.efficiency.value;
-  return model::rated_energy(request.power, ranks, row.same_work, std::min(busy, 1.0));
+  return rated_energy(request.power, ranks, row.same_work, std::min(busy, 1.0));
 }
 
 void add_economy(DecisionRow& row, double growth, const MetricsRequest& request) {
@@ -50,9 +45,8 @@ void add_economy(DecisionRow& row, double growth, const MetricsRequest& request)
   row.energy_per_work = row.energy_per_work_j;
   if (work && row.energy) row.energy_per_work = row.energy->joules.value * growth / *work;
   if (!request.prices) return;
-  const model::Prices prices =
-      model::prices_at(*request.prices, {row.count, row.same_work, row.price_factor});
-  const auto bill = [&](Seconds time) { return model::job_cost(prices, row.count, time); };
+  const Prices prices = prices_at(*request.prices, {row.count, row.same_work, row.price_factor});
+  const auto bill = [&](Seconds time) { return job_cost(prices, row.count, time); };
   const Estimate<Seconds> wall = row.wall();
   row.cost = transform(wall, bill);
   if (!work) return;
@@ -76,15 +70,14 @@ bool may_fail(const MetricsRequest& request) {
   return request.failures && request.failures->failures_per_hour > 0.0;
 }
 
-std::optional<model::SpotPlan> plan_at(const model::Preemption& terms,
-                                       TimeBasis basis,
-                                       double count,
-                                       Seconds time) {
-  return basis == TimeBasis::run ? model::plan_spot(terms, count, time)
-                                 : model::plan_long_job(terms, count);
+std::optional<SpotPlan> plan_at(const Preemption& terms,
+                                TimeBasis basis,
+                                double count,
+                                Seconds time) {
+  return basis == TimeBasis::run ? plan_spot(terms, count, time) : plan_long_job(terms, count);
 }
 
-FailurePlan failure_plan(const DecisionRow& row, TimeBasis basis, const model::Preemption& terms) {
+FailurePlan failure_plan(const DecisionRow& row, TimeBasis basis, const Preemption& terms) {
   if (const auto plan = plan_at(terms, basis, row.count, row.same_work.value))
     return {terms, *plan};
   throw UserError(
@@ -111,7 +104,7 @@ DecisionRow row_of(const TableRow& from,
   if (row.count_ratio > 1.0) {
     if (kind.axis != Axis::load && std::abs(growth - 1.0) <= same_work_tolerance) {
       row.karp_flatt = transform_decreasing(
-          row.speedup, [&](double s) { return model::karp_flatt(s, row.count_ratio); });
+          row.speedup, [&](double s) { return karp_flatt(s, row.count_ratio); });
     }
     if (grows_with_count(growth, row.count_ratio)) {
       row.gustafson_serial = transform_decreasing(
@@ -139,12 +132,12 @@ std::optional<RepeatNoise> repeat_noise(const std::vector<TableRow>& rows) {
   return noise;
 }
 
-void check_failures(const model::Preemption& terms, Axis axis) {
+void check_failures(const Preemption& terms, Axis axis) {
   if (!(terms.failures_per_hour > 0.0)) return;
   if (axis == Axis::load) {
     throw UserError("the rows are loads of one machine, which --mtbf-hours does not apply to");
   }
-  if (axis == Axis::nodes && terms.failures_per_hour == model::published_failures_per_hour) {
+  if (axis == Axis::nodes && terms.failures_per_hour == published_failures_per_hour) {
     throw UserError(
         "--mtbf-hours published is of one GPU, and the table counts nodes: give the hours of a "
         "node, 50700 over its GPUs");
@@ -152,7 +145,7 @@ void check_failures(const model::Preemption& terms, Axis axis) {
 }
 }  // namespace
 
-model::WallTime wall_time(const MetricsRequest& request, TimeBasis basis) {
+WallTime wall_time(const MetricsRequest& request, TimeBasis basis) {
   if (!may_fail(request)) return {};
   return [terms = *request.failures, basis](double count, double time) {
     const auto plan = plan_at(terms, basis, count, Seconds(time));
@@ -175,16 +168,15 @@ Seconds DecisionRow::latest(double probability) const {
   return same_work.value * (1.0 + std::copysign(t, probability - 0.5) * sd);
 }
 
-bool DecisionRow::in_time(const model::Deadline& deadline) const {
+bool DecisionRow::in_time(const Deadline& deadline) const {
   const Seconds undisturbed = latest(deadline.probability);
   if (!failures) return undisturbed <= deadline.latest;
-  return model::chance_in_time(failures->terms, count, undisturbed, deadline.latest) >=
+  return chance_in_time(failures->terms, count, undisturbed, deadline.latest) >=
          deadline.probability;
 }
 
 const DecisionRow* baseline_row(const std::vector<DecisionRow>& rows) {
-  const auto found = std::ranges::find(rows, 1.0, &DecisionRow::count_ratio);
-  return found == rows.end() ? nullptr : &*found;
+  return find_in(rows, 1.0, &DecisionRow::count_ratio);
 }
 
 std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request) {
@@ -237,15 +229,14 @@ const char* scaling_name(Scaling scaling) {
   return names[static_cast<std::size_t>(scaling)];
 }
 
-std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows) {
-  std::vector<model::CountTime> times;
+std::vector<CountTime> count_times(const std::vector<DecisionRow>& rows) {
+  std::vector<CountTime> times;
   for (const DecisionRow& row : rows) times.push_back({row.count, row.wall(), row.price_factor});
   return times;
 }
 
-std::vector<model::CountTime> undisturbed_times(const std::vector<DecisionRow>& rows,
-                                                double probability) {
-  std::vector<model::CountTime> times;
+std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, double probability) {
+  std::vector<CountTime> times;
   for (const DecisionRow& row : rows) {
     const Seconds latest = row.latest(probability);
     const Interval<Seconds> range{std::min(row.same_work.low(), latest), latest};
@@ -254,9 +245,9 @@ std::vector<model::CountTime> undisturbed_times(const std::vector<DecisionRow>& 
   return times;
 }
 
-std::optional<model::Prices> table_prices(const ScalingTable& table,
-                                          std::optional<DollarsPerSecond> per_rank,
-                                          DollarsPerSecond fixed) {
+std::optional<Prices> table_prices(const ScalingTable& table,
+                                   std::optional<DollarsPerSecond> per_rank,
+                                   DollarsPerSecond fixed) {
   if (table.axis == Axis::load && per_rank && per_rank->value() > 0.0) {
     throw UserError(
         "the rows are loads of one machine, not machines to pay for; give its price as "
@@ -265,7 +256,7 @@ std::optional<model::Prices> table_prices(const ScalingTable& table,
   const auto priced = [](const TableRow& row) { return row.facts.price.has_value(); };
   const auto first = std::ranges::find_if(table.rows, priced);
   const bool none = first == table.rows.end();
-  if (per_rank && (none || per_rank->value() > 0.0)) return model::Prices{*per_rank, fixed};
+  if (per_rank && (none || per_rank->value() > 0.0)) return Prices{*per_rank, fixed};
   if (none) return std::nullopt;
   const auto without = std::ranges::find_if_not(table.rows, priced);
   if (without != table.rows.end()) {
@@ -277,9 +268,9 @@ std::optional<model::Prices> table_prices(const ScalingTable& table,
   }
   DollarsPerSecond largest;
   for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);
-  return model::Prices{largest, fixed};
+  return Prices{largest, fixed};
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 namespace {
@@ -300,8 +291,7 @@ std::optional<double> loss_spread(const MeasuredMode& mode) {
   if (steps == 0) return std::nullopt;
   double worst = 0.0;
   for (std::size_t step = 0; step < steps; ++step) {
-    std::vector<double> losses;
-    for (const MeasuredCount& count : mode.counts) losses.push_back(count.loss[step]);
+    const auto losses = mapped(mode.counts, [&](const auto& count) { return count.loss[step]; });
     if (!std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); })) return {};
     const auto [low, high] = std::ranges::minmax(losses);
     const double size = std::max(std::abs(low), std::abs(high));

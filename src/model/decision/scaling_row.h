@@ -6,10 +6,8 @@
 #include "src/model/decision/scaling_table.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 /// How far runs of the same work lie apart, pooled over the repeats of all counts.
 struct RepeatNoise {
   double relative_sd = 0.0;
@@ -18,8 +16,8 @@ struct RepeatNoise {
 
 /// What interrupts a row's job, and its checkpoints against that.
 struct FailurePlan {
-  model::Preemption terms;
-  model::SpotPlan plan;  // of a long job where the row's time is of a step or of units of work
+  Preemption terms;
+  SpotPlan plan;  // of a long job where the row's time is of a step or of units of work
 };
 
 /// What a row of a scaling table is worth; `throughput` is the work over the time.
@@ -36,11 +34,11 @@ struct DecisionRow : TableRow {
   std::optional<Estimate<Dollars>> cost;  // of the baseline's work
   std::optional<Dollars> cost_per_work;
   std::optional<double> work_per_dollar;
-  std::optional<model::JobEnergy> energy;  // of the baseline's work
-  std::optional<double> energy_per_work;   // J
-  double price_factor = 1.0;               // its own price over the common one
-  std::optional<FailurePlan> failures;     // where they are asked for
-  std::optional<RepeatNoise> noise;        // where runs were repeated
+  std::optional<JobEnergy> energy;        // of the baseline's work
+  std::optional<double> energy_per_work;  // J
+  double price_factor = 1.0;              // its own price over the common one
+  std::optional<FailurePlan> failures;    // where they are asked for
+  std::optional<RepeatNoise> noise;       // where runs were repeated
 
   /// Its work over the baseline's.
   double work_growth() const { return time.value / same_work.value; }
@@ -52,24 +50,24 @@ struct DecisionRow : TableRow {
   /// Assumes that runs of all counts spread alike. Without repeats the upper end of T's interval.
   Seconds latest(double probability) const;
   /// Whether one further run meets it with its probability.
-  bool in_time(const model::Deadline& deadline) const;
+  bool in_time(const Deadline& deadline) const;
 };
 
 /// The row that the others are relative to; null where it is not among them.
 const DecisionRow* baseline_row(const std::vector<DecisionRow>& rows);
 
 struct MetricsRequest {
-  std::optional<int> baseline;          // absent: the smallest count
-  std::optional<model::Prices> prices;  // absent: no costs
-  std::optional<double> work;           // of every row whose table does not say it
-  model::PowerTerms power;              // of rows without meters; the building and the grid of all
+  std::optional<int> baseline;   // absent: the smallest count
+  std::optional<Prices> prices;  // absent: no costs
+  std::optional<double> work;    // of every row whose table does not say it
+  PowerTerms power;              // of rows without meters; the building and the grid of all
   /// Of every way to pay. Absent: not counted, with a remark where they would matter; a rate of 0:
   /// not counted.
-  std::optional<model::Preemption> failures;
+  std::optional<Preemption> failures;
 };
 
 /// What failures make of the times of a table: one function for its rows, its laws and forecasts.
-model::WallTime wall_time(const MetricsRequest& request, TimeBasis basis);
+WallTime wall_time(const MetricsRequest& request, TimeBasis basis);
 
 /// One row per row of the table. With work in the rows the speed-up is the ratio of throughputs, so
 /// that a batch that grows with the count is not mistaken for time; intervals by `ratio`.
@@ -88,20 +86,19 @@ ScalingTable declare_scaling(ScalingTable table, Scaling declared);
 const char* scaling_name(Scaling scaling);
 
 /// The expected time of the same work at each count and its price, for `choose_count`.
-std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows);
+std::vector<CountTime> count_times(const std::vector<DecisionRow>& rows);
 /// Its undisturbed time, up to what one further run takes at most with `probability`, for
 /// `choose_spot_count`.
-std::vector<model::CountTime> undisturbed_times(const std::vector<DecisionRow>& rows,
-                                                double probability);
+std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, double probability);
 
 /// The common prices for `decision_rows`, whose rows then pay their own price where they have one:
 /// `per_rank`, or without it the largest of the rows. Absent without any price per rank. Throws
 /// UserError where only some rows have a price and none is given for the others, and for a price of
 /// ranks above 0 on a table whose rows are loads of one machine.
-std::optional<model::Prices> table_prices(const ScalingTable& table,
-                                          std::optional<DollarsPerSecond> per_rank,
-                                          DollarsPerSecond fixed);
-}  // namespace scaleworth::decide
+std::optional<Prices> table_prices(const ScalingTable& table,
+                                   std::optional<DollarsPerSecond> per_rank,
+                                   DollarsPerSecond fixed);
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 /// Largest relative difference of losses at one step between counts that still counts as the same

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/scaling_table.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
 #include <numeric>
 #include <set>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 struct Factor {
   const char* name;
@@ -49,8 +48,8 @@ RowFacts merged_facts(const std::vector<const TableRow*>& repeats) {
   for (const TableRow* at : repeats) {
     if (at->facts.power_w) powers.push_back(*at->facts.power_w);
     for (const Latency& latency : at->facts.latencies) {
-      auto known = std::ranges::find(facts.latencies, latency.name, &Latency::name);
-      if (known == facts.latencies.end()) known = facts.latencies.insert(known, latency);
+      Latency* known = find_in(facts.latencies, latency.name, &Latency::name);
+      if (!known) known = &facts.latencies.emplace_back(latency);
       known->seconds = std::max(known->seconds, latency.seconds);
     }
   }
@@ -261,6 +260,64 @@ void fill_in_energy(TableRow& at, Axis axis) {
   }
 }
 
+bool within(double ratio, double factor) {
+  return ratio <= factor && ratio >= 1.0 / factor;
+}
+
+/// Columns that say the same thing twice agree: work with time x throughput, energy with power x
+/// time. A batch may count other units than the throughput, and models that differ by the row: only
+/// a unit slip, of a thousand, is far enough off.
+void check_agreement(const ScalingTable& table) {
+  std::vector<double> ratios;  // of time x throughput to the batch
+  for (const TableRow& at : table.rows) {
+    const std::optional<double> time = stated_time(at);
+    if (!time) continue;
+    const double done = at.throughput.value_or(0.0) * *time;
+    if (at.throughput && at.facts.batch) ratios.push_back(done / *at.facts.batch);
+    if (at.throughput && at.work && !within(done / *at.work, 2.0))
+      refuse(
+          at, "time x throughput is {:g}, the work {:g}; correct one of the three", done, *at.work);
+    const int ranks = table.axis == Axis::load ? 1 : at.count;
+    const double energy = at.facts.power_w.value_or(0.0) * *time * ranks;
+    if (at.energy_j && at.facts.power_w && !within(*at.energy_j / energy, 3.0))
+      refuse(at,
+             "the energy is {:g} J, power x time x count {:g} J; correct one of them",
+             *at.energy_j,
+             energy);
+  }
+  if (ratios.size() < table.rows.size()) return;
+  const double usual = *median(ratios);
+  for (std::size_t i = 0; i < ratios.size(); ++i)
+    if (!within(ratios[i] / usual, 100.0))
+      refuse(
+          table.rows[i],
+          "time x throughput is {:g} times the batch, in the other rows about {:g} times; correct "
+          "one of the three",
+          ratios[i],
+          usual);
+}
+
+/// From one count to the next a time, of equal work, neither falls nor grows by a hundred times as
+/// much as the count does.
+void check_neighbours(const ScalingTable& table) {
+  const bool works = all_have(table.rows, &TableRow::work);
+  for (std::size_t i = 1; table.axis != Axis::load && i < table.rows.size(); ++i) {
+    const TableRow& before = table.rows[i - 1];
+    const TableRow& at = table.rows[i];
+    const double growth = works ? *at.work / *before.work : 1.0;
+    const double times = at.time.value / before.time.value / growth;
+    const double counts = static_cast<double>(at.count) / before.count;
+    if (within(times, 100.0 * counts)) continue;
+    throw UserError(
+        "the table's time goes from {:g} s at {} to {:g} s at {}: a unit that differs between "
+        "rows? Correct the row, or leave it out",
+        before.time.value.value(),
+        before.count,
+        at.time.value.value(),
+        at.count);
+  }
+}
+
 /// Time and work from the throughput or a step's batch, energy from its rate per work or from
 /// power. Throws UserError with the place of a row that has a throughput alone among rows with
 /// times, or no batch among rows whose batch grows.
@@ -275,6 +332,7 @@ void fill_in_work(ScalingTable& table) {
   } else if (!work_given && table.basis == TimeBasis::step && any_has(rows, batch)) {
     work_from_batch(table);
   }
+  check_agreement(table);
   for (TableRow& at : rows) fill_in_energy(at, table.axis);
 }
 
@@ -380,9 +438,8 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
     }
     repeats.push_back(&at);
   }
-  std::vector<TableRow> merged;
-  for (const auto& [count, repeats] : by_count) merged.push_back(merge(repeats));
-  table.rows = std::move(merged);
+  table.rows = mapped(by_count, [](const auto& count) { return merge(count.second); });
+  check_neighbours(table);
   return table;
 }
 
@@ -417,8 +474,8 @@ std::optional<double> RowFacts::step_work() const {
 }
 
 std::optional<double> RowFacts::latency_s(const std::string& name) const {
-  const auto found = std::ranges::find(latencies, name, &Latency::name);
-  return found == latencies.end() ? std::nullopt : std::optional(found->seconds);
+  const Latency* found = find_in(latencies, name, &Latency::name);
+  return found ? std::optional(found->seconds) : std::nullopt;
 }
 
 std::optional<double> relative_sd(const std::vector<double>& times) {
@@ -450,4 +507,4 @@ std::vector<std::string> table_remarks(const ScalingTable& table) {
   }
   return remarks;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -7,15 +7,11 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// One rank's steps; every series has one value per step, in seconds; empty for a part that the
@@ -72,7 +68,7 @@ std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step);
 std::size_t common_steps(const MeasuredCount& count);
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 /// How the ranks of a count were laid out; absent where the table does not say it.
 struct Layout {
   std::optional<int> tensor;
@@ -117,7 +113,7 @@ struct RowFacts {
 struct LedgerFacts {
   int count = 1;
   /// POP factors; `runtime` and `useful` are those of one step.
-  std::optional<attribution::Efficiency> factors;
+  std::optional<Efficiency> factors;
   std::string no_factors;  // why they are absent
   double step_work = 1.0;  // of one step, over that of the smallest count
   /// For whom the others wait, how long and why: "rank 7, 5.0 ms of each step ..."; empty where
@@ -179,7 +175,7 @@ std::optional<double> sum_of(const GroupTimes& parts);
 
 /// The rank that at least 80 % of the exposed wait of a count is charged to, where that is at least
 /// 1 % of the step.
-struct Straggler {
+struct ChargedRank {
   int count = 1;
   int rank = 0;
   Seconds cost;  // wait per step charged to it, summed over ranks
@@ -197,7 +193,7 @@ struct ScalingTable : TableKind {
   std::vector<TableRow> rows{};
   std::vector<std::string> remarks{};    // what was concluded from the columns
   std::vector<LedgerFacts> ledgers{};    // ascending by count; of recordings only
-  std::optional<Straggler> straggler{};  // of the largest count of a run
+  std::optional<ChargedRank> straggler{};  // of the largest count of a run
 };
 
 /// Throws UserError with the place of a row that `assemble` refuses by itself.
@@ -247,8 +243,7 @@ struct AttributedCount {
 /// the recordings.
 /// Throws UserError naming `input` where no step was found, no step has a length, or ranks are
 /// missing and nothing states how many there are.
-AttributedCount attributed_count(const attribution::Attribution& attribution,
-                                 const std::string& input);
+AttributedCount attributed_count(const Attribution& attribution, const std::string& input);
 
 /// One row per count; the work of a step is counted in steps of the smallest count: 1 at each for
 /// strong scaling, the ratio of counts for weak. Without `declared` strong scaling is assumed with
@@ -263,6 +258,5 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional
 /// wait for one rank, the means are over the others: its own longer work is the same loss as their
 /// waiting. Rows have parts where a ledger was measured. A count with a rank slowed on purpose is
 /// left out and named. Throws UserError without a training step, or without the mode.
-ScalingTable run_table(const std::vector<model::MeasuredMode>& modes,
-                       std::optional<Scaling> scaling);
-}  // namespace scaleworth::decide
+ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling);
+}  // namespace scaleworth::model

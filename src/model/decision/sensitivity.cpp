@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/sensitivity.h"
 
-#include "src/core/error.h"
-
-#include <algorithm>
 #include <limits>
 #include <set>
 #include <tuple>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr int edge_bisections = 40;
 constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -16,8 +13,6 @@ constexpr std::size_t most_spot_counts = 512;
 constexpr double search_step = 2.0;
 /// Equal costs, up to rounding, keep the count that was chosen.
 constexpr double cost_rounding = 1e-12;
-
-using model::CountTime;
 
 /// One input of the cost of every count, the others held.
 struct CostInput {
@@ -36,7 +31,7 @@ std::optional<double> edge(double from, double factor, double last, Stays stays)
   while (from != last) {
     const double step = from * factor;
     const double next = factor > 1.0 ? std::min(step, last) : std::max(step, last);
-    if (!stays(next)) return model::end_towards(from, next, edge_bisections, stays);
+    if (!stays(next)) return end_towards(from, next, edge_bisections, stays);
     from = next;
   }
   return std::nullopt;
@@ -121,23 +116,21 @@ double hourly(DollarsPerSecond price) {
   return price.value() * seconds_per_hour;
 }
 
-double cost_of(const model::Prices& prices, const CountTime& at, Seconds time) {
-  return model::job_cost(model::prices_at(prices, at), at.ranks, time).value();
+double cost_of(const Prices& prices, const CountTime& at, Seconds time) {
+  return job_cost(prices_at(prices, at), at.ranks, time).value();
 }
 
-double spot_cost(const CountTime& at, const model::Prices& prices, const SpotTerms& terms) {
-  const auto plan = model::plan_spot(terms.preemption, at.ranks, at.time.value);
+double spot_cost(const CountTime& at, const Prices& prices, const SpotTerms& terms) {
+  const auto plan = plan_spot(terms.preemption, at.ranks, at.time.value);
   if (!plan) return unbounded;
-  const model::Prices spot{terms.price_per_rank, prices.fixed, prices.per_job};
-  return model::planned_cost(spot, at.ranks, *plan).value();
+  const Prices spot{terms.price_per_rank, prices.fixed, prices.per_job};
+  return planned_cost(spot, at.ranks, *plan).value();
 }
 
 std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
                                           const std::vector<CountTime>& times,
                                           const CountTime& cheapest) {
-  std::vector<Sensitivity> result;
-  for (const CostInput& input : inputs) result.push_back(sensitivity(input, times, cheapest));
-  return result;
+  return mapped(inputs, [&](const auto& one) { return sensitivity(one, times, cheapest); });
 }
 
 /// What an hour of a rank that is used costs, and when a payment that also runs unused pays.
@@ -172,9 +165,9 @@ struct RateOf {
     if (!(terms.per_rank.value() > 0.0)) refuse(name, "its price must be above 0");
     return used(terms.per_rank, terms.utilisation);
   }
-  Rate operator()(const model::OwnedTerms& terms) const {
-    Rate rate{model::owned_price(terms), std::nullopt};
-    if (price.value() > 0.0) rate.break_even = model::break_even_utilisation(terms, price);
+  Rate operator()(const OwnedTerms& terms) const {
+    Rate rate{owned_price(terms), std::nullopt};
+    if (price.value() > 0.0) rate.break_even = break_even_utilisation(terms, price);
     return rate;
   }
   Rate operator()(const SpotTerms& terms) const {
@@ -185,46 +178,46 @@ struct RateOf {
 
 /// `own_prices`: each row pays its part of the common price.
 void add_costs(RegimeResult& result,
-               const model::Prices& prices,
+               const Prices& prices,
                const std::vector<DecisionRow>& rows,
                bool own_prices,
-               const std::optional<model::Deadline>& deadline) {
+               const std::optional<Deadline>& deadline) {
   std::vector<CountTime> times = count_times(rows);
   std::optional<Dollars> least;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CountTime& at = times[i];
     if (!own_prices) at.price_factor = 1.0;
-    const Dollars cost = model::job_cost(model::prices_at(prices, at), at.ranks, at.time.value);
+    const Dollars cost = job_cost(prices_at(prices, at), at.ranks, at.time.value);
     result.costs.emplace_back(cost);
     if (!deadline || !rows[i].in_time(*deadline) || (least && cost >= *least)) continue;
     least = cost;
     result.cheapest_in_time = at.ranks;
   }
-  result.choice = model::choose_count(prices, times);
+  result.choice = choose_count(prices, times);
   const auto best = std::ranges::find(rows, result.choice->cheapest, &DecisionRow::count);
   if (best->failures) result.goodput = best->failures->plan.goodput();
 }
 
 /// The choice is among expected times.
 void add_spot_costs(RegimeResult& result,
-                    const model::Prices& prices,
+                    const Prices& prices,
                     const std::vector<DecisionRow>& rows,
-                    const std::optional<model::Deadline>& deadline) {
+                    const std::optional<Deadline>& deadline) {
   const auto times = undisturbed_times(rows, deadline ? deadline->probability : 0.5);
   const auto& preemption = std::get<SpotTerms>(result.regime.terms).preemption;
-  const model::SpotChoice spot = model::choose_spot_count(prices, preemption, times, deadline);
+  const SpotChoice spot = choose_spot_count(prices, preemption, times, deadline);
   std::vector<CountTime> expected;
-  for (const model::SpotCount& at : spot.counts) {
+  for (const SpotCount& at : spot.counts) {
     result.costs.push_back(at.cost);
     if (!at.plan) continue;
     const double held = at.plan->billed / at.plan->expected;
     expected.push_back({at.ranks, {at.plan->expected, std::nullopt, 0}, held});
   }
-  result.choice = model::choose_count(prices, expected);
+  result.choice = choose_count(prices, expected);
   if (result.choice) {
     result.choice->price_cancels = false;
     const int best = result.choice->cheapest;
-    const auto& at = *std::ranges::find(spot.counts, best, &model::SpotCount::ranks);
+    const auto& at = *std::ranges::find(spot.counts, best, &SpotCount::ranks);
     result.goodput = at.plan->goodput();
   }
   result.cheapest_in_time = spot.cheapest_in_time;
@@ -276,13 +269,13 @@ std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& row
 }
 
 std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
-                                            const model::Prices& prices,
+                                            const Prices& prices,
                                             const std::optional<Coefficients>& coefficients,
                                             const std::string& currency) {
   if (times.empty()) return {};
-  const auto price = [&](const char* name, DollarsPerSecond model::Prices::*which, double scale) {
+  const auto price = [&](const char* name, DollarsPerSecond Prices::*which, double scale) {
     const auto cost = [&, which](double x, const CountTime& at) {
-      model::Prices own = prices;
+      Prices own = prices;
       own.*which = dollars_per_hour(x);
       return cost_of(own, at, at.time.value);
     };
@@ -290,16 +283,16 @@ std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
   };
   const double hours = times.front().time.value.value() / seconds_per_hour;
   std::vector<CostInput> inputs{
-      price("price per rank", &model::Prices::per_rank, 1.0),
-      price("price per hour", &model::Prices::fixed, hourly(prices.per_rank)),
+      price("price per rank", &Prices::per_rank, 1.0),
+      price("price per hour", &Prices::fixed, hourly(prices.per_rank)),
       {"time of all counts", "h at the first", hours, [&](double x, const CountTime& at) {
          return cost_of(prices, at, at.time.value * (x / hours));
        }}};
   // Failures lengthen what the law says by the same factor.
   const auto with = [&](double serial, double communication, const CountTime& at) {
     const double relative =
-        model::relative_time(serial, communication, at.ranks) /
-        model::relative_time(coefficients->serial, coefficients->communication, at.ranks);
+        relative_time(serial, communication, at.ranks) /
+        relative_time(coefficients->serial, coefficients->communication, at.ranks);
     return cost_of(prices, at, at.time.value * relative);
   };
   if (const auto& law = coefficients) {
@@ -320,7 +313,7 @@ std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
 }
 
 std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
-                                            const model::Prices& prices,
+                                            const Prices& prices,
                                             const SpotTerms& terms,
                                             const std::string& currency) {
   if (times.empty() || times.size() > most_spot_counts) return {};
@@ -334,7 +327,7 @@ std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
                        return spot_cost(at, prices, moved);
                      }};
   };
-  const model::Preemption& at = terms.preemption;
+  const Preemption& at = terms.preemption;
   const std::vector<CostInput> inputs{
       input("spot price",
             currency + "/h",
@@ -358,16 +351,16 @@ std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, A
   constexpr int fewest_ranks = 256;
   const int ranks = rows.back().count;
   if (axis != Axis::ranks || ranks < fewest_ranks) return {};
-  model::Preemption terms;
-  terms.failures_per_hour = model::published_failures_per_hour;
-  const Seconds between = model::mean_time_between_interruptions(terms, ranks);
-  const auto plan = model::plan_long_job(terms, ranks);
+  Preemption terms;
+  terms.failures_per_hour = published_failures_per_hour;
+  const Seconds between = mean_time_between_interruptions(terms, ranks);
+  const auto plan = plan_long_job(terms, ranks);
   return {fmt::format(
       "failures are not counted: at the published rate of one in {:.1f} thousand GPU-hours (419 in "
       "54 days on 16,384 GPUs, arXiv 2407.21783) a long job on {} ranks that are GPUs would be "
       "interrupted every {:.3g} h and {} of the wall time, with checkpoints of {:g} s and restarts "
       "of {:g} s; --mtbf-hours published counts them in, --mtbf-hours none leaves this out",
-      1e-3 / model::published_failures_per_hour,
+      1e-3 / published_failures_per_hour,
       ranks,
       between.value() / seconds_per_hour,
       plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all",
@@ -376,16 +369,16 @@ std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, A
 }
 
 std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
-                                          const model::Prices& prices,
+                                          const Prices& prices,
                                           const std::vector<Regime>& regimes,
-                                          const std::optional<model::Deadline>& deadline) {
+                                          const std::optional<Deadline>& deadline) {
   std::vector<RegimeResult> results;
   std::set<std::string> names;
   for (const Regime& regime : regimes) {
     if (!names.insert(regime.name).second) refuse(regime.name, "stands twice; rename one");
     const Rate rate = std::visit(RateOf{regime.name, prices.per_rank}, regime.terms);
     RegimeResult result{regime, rate.per_rank, {}, {}, {}, rate.break_even, {}};
-    const model::Prices own{rate.per_rank, prices.fixed, prices.per_job};
+    const Prices own{rate.per_rank, prices.fixed, prices.per_job};
     if (std::holds_alternative<SpotTerms>(regime.terms)) {
       add_spot_costs(result, own, rows, deadline);
     } else {
@@ -397,4 +390,4 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
   }
   return results;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

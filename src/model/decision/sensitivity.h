@@ -10,11 +10,9 @@
 #include "src/model/laws/model_selection.h"
 
 #include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 struct Sensitivity {
   std::string name;
   std::string unit;
@@ -86,20 +84,20 @@ struct ListPrice {
 /// Machines that may be taken away: the costs are expected ones.
 struct SpotTerms {
   DollarsPerSecond price_per_rank;
-  model::Preemption preemption;
+  Preemption preemption;
 };
 
 /// A way to pay for a rank; what runs with the clock or is paid once stays as it is.
 struct Regime {
   std::string name;
-  std::variant<PricePart, ListPrice, model::OwnedTerms, SpotTerms> terms;
+  std::variant<PricePart, ListPrice, OwnedTerms, SpotTerms> terms;
 };
 
 struct RegimeResult {
   Regime regime;
   DollarsPerSecond per_rank;                  // of an hour that is used
   std::vector<std::optional<Dollars>> costs;  // row by row, of the same work; absent: no end
-  std::optional<model::CostChoice> choice;    // absent when no count comes to an end
+  std::optional<CostChoice> choice;           // absent when no count comes to an end
   /// With a deadline: the cheapest count that meets it with the probability asked for.
   std::optional<int> cheapest_in_time;
   /// Owned or committed: the utilisation from which it is cheaper than the price; above 1: never.
@@ -112,9 +110,9 @@ struct RegimeResult {
 /// cost. Throws UserError for a part, a price or a utilisation that is not positive, a utilisation
 /// above 1, two regimes of one name, and what `owned_price` and `plan_spot` refuse.
 std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
-                                          const model::Prices& prices,
+                                          const Prices& prices,
                                           const std::vector<Regime>& regimes,
-                                          const std::optional<model::Deadline>& deadline = {});
+                                          const std::optional<Deadline>& deadline = {});
 
 /// What failures at the published rate of a GPU would take of the wall time of a long job at the
 /// largest count of ranks, from 256 on; else nothing.
@@ -123,16 +121,16 @@ std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, A
 /// Price per rank, price per hour, time of all counts; with the coefficients that the times were
 /// computed from, s and c. Each row's cheapest count is that of the prices, which are in
 /// `currency`.
-std::vector<Sensitivity> cost_sensitivities(const std::vector<model::CountTime>& times,
-                                            const model::Prices& prices,
+std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
+                                            const Prices& prices,
                                             const std::optional<Coefficients>& coefficients,
                                             const std::string& currency);
 
 /// The same on machines that may be taken away, whose cheapest count is by expected cost: spot
 /// price, reclaims, checkpoint and restart. Empty when no count ends, or beyond 512 counts, where
 /// it would take long.
-std::vector<Sensitivity> spot_sensitivities(const std::vector<model::CountTime>& times,
-                                            const model::Prices& prices,
+std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
+                                            const Prices& prices,
                                             const SpotTerms& terms,
                                             const std::string& currency);
 
@@ -150,7 +148,7 @@ struct PredictedCount {
 /// How probably one more run meets a deadline, at the count that was measured and, by the fitted
 /// law, at counts that were not: a reason to measure them, no verdict.
 struct DeadlineForecast {
-  model::Deadline deadline;
+  Deadline deadline;
   std::optional<int> measured;             // cheapest row that meets it and passes the same gates
   std::optional<double> measured_in_time;  // probability that one more run there does, too
   /// Relative standard deviation of one run; absent without repeats and law.
@@ -167,7 +165,7 @@ struct DeadlineForecast {
 };
 
 /// `laws` of the rows; `unavailable` says why nothing is predicted by them, empty where it is.
-/// Counts from the smallest measured one to `model::farthest_extrapolation` times the largest, in
+/// Counts from the smallest measured one to `farthest_extrapolation` times the largest, in
 /// multiples of the greatest common divisor of the measured ones; of more than 512 of them as many,
 /// evenly spread in log K.
 /// One run takes T(K) (1 + sd t): T over the draws of all laws that hold, sd of one run from the
@@ -179,9 +177,9 @@ struct DeadlineForecast {
 /// `chance_in_time` of its undisturbed time, and expected times are those of `wall_time`. Absent
 /// without a deadline and for rows of a load, which is not bought.
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
-                                                  const std::optional<model::CombinedLaw>& laws,
+                                                  const std::optional<CombinedLaw>& laws,
                                                   const std::string& unavailable,
                                                   const MetricsRequest& metrics,
                                                   TimeBasis basis,
                                                   const Rubric& rubric);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

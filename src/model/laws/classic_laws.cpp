@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/classic_laws.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
-
-#include <algorithm>
 
 namespace scaleworth::model {
 std::optional<double> plain_amdahl_serial(const std::vector<SpeedupPoint>& rows) {
@@ -154,17 +151,17 @@ Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks) {
 }
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
-std::optional<model::MicroBatchFit> micro_batch_fit(const std::vector<DecisionRow>& rows) {
-  std::vector<model::TimePoint> points;
+std::optional<MicroBatchFit> micro_batch_fit(const std::vector<DecisionRow>& rows) {
+  std::vector<TimePoint> points;
   const Layout replica = layout_of_replica(rows.front().facts.layout);
   for (const DecisionRow& row : rows) {
     const RowFacts& facts = row.facts;
     if (!facts.microbatches || !(layout_of_replica(facts.layout) == replica)) return std::nullopt;
     points.push_back({*facts.microbatches, row.time.value.value()});
   }
-  return model::fit_micro_batches(points);
+  return fit_micro_batches(points);
 }
 
 /// That all rows have within 1 %, by `value`.
@@ -175,7 +172,7 @@ bool constant_over(const std::vector<DecisionRow>& rows, Value value) {
       rows, [&](const DecisionRow& row) { return std::abs(value(row) / first - 1.0) <= 0.01; });
 }
 
-std::vector<model::LawFamily> families_of_micro_batches(const std::vector<DecisionRow>& rows) {
+std::vector<LawFamily> families_of_micro_batches(const std::vector<DecisionRow>& rows) {
   const Layout replica = layout_of_replica(rows.front().facts.layout);
   if (rows.size() < 2 || !std::ranges::all_of(rows, [&](const DecisionRow& row) {
         return row.facts.microbatches && layout_of_replica(row.facts.layout) == replica;
@@ -186,10 +183,9 @@ std::vector<model::LawFamily> families_of_micro_batches(const std::vector<Decisi
   const auto in_all = [&](const DecisionRow& row) { return number(row) * row.count; };
   const auto growth = [](const DecisionRow& row) { return row.work_growth(); };
   const auto per_count = [&](const DecisionRow& row) { return growth(row) / row.count; };
-  if (constant_over(rows, in_all) && constant_over(rows, growth))
-    return {model::micro_batch_family(true)};
+  if (constant_over(rows, in_all) && constant_over(rows, growth)) return {micro_batch_family(true)};
   if (constant_over(rows, number) && constant_over(rows, per_count))
-    return {model::micro_batch_family(false)};
+    return {micro_batch_family(false)};
   return {};
 }
 }  // namespace
@@ -198,24 +194,24 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
                          Scaling scaling,
                          const LawInputs& inputs) {
   FurtherLaws laws;
-  if (scaling == Scaling::weak) laws.gustafson = model::fit_gustafson(points_of_laws(rows));
+  if (scaling == Scaling::weak) laws.gustafson = fit_gustafson(points_of_laws(rows));
   laws.micro_batches = micro_batch_fit(rows);
   laws.known_families = families_of_micro_batches(rows);
   for (const DecisionRow& row : rows) {
     if (inputs.ring) {
-      const model::RingTime time = model::ring_time(*inputs.ring, row.count);
+      const RingTime time = ring_time(*inputs.ring, row.count);
       laws.ring.push_back({row.count, time, time.total() / row.time.value});
     }
     if (inputs.work_depth) {
-      const Interval<Seconds> bounds = model::work_depth_bounds(*inputs.work_depth, row.count);
+      const Interval<Seconds> bounds = work_depth_bounds(*inputs.work_depth, row.count);
       const Seconds measured = row.same_work.value;
       laws.bounds.push_back({row.count, measured, bounds, measured / bounds.high - 1.0});
     }
   }
   if (inputs.ring && scaling == Scaling::strong) {
-    laws.informed = model::fit_informed(points_of_laws(rows), *inputs.ring);
-    laws.families = {model::ring_family(*inputs.ring)};
+    laws.informed = fit_informed(points_of_laws(rows), *inputs.ring);
+    laws.families = {ring_family(*inputs.ring)};
   }
   return laws;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -5,8 +5,6 @@
 #include "src/model/laws/model_selection.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 struct SpeedupPoint {
@@ -109,19 +107,18 @@ struct WorkDepth {
 Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks);
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
-using model::MessageTerms;
+namespace scaleworth::model {
 
 /// What the user knows beside the table.
 struct LawInputs {
-  std::optional<model::RingCost> ring;
-  std::optional<model::WorkDepth> work_depth;
+  std::optional<RingCost> ring;
+  std::optional<WorkDepth> work_depth;
 };
 
 /// The known communication of a row, as measured times hold it.
 struct RingRow {
   int count = 1;
-  model::RingTime communication;
+  RingTime communication;
   double share = 0.0;  // of the row's time
 };
 
@@ -134,17 +131,17 @@ struct BoundRow {
 
 /// Laws that need more than counts and times.
 struct FurtherLaws {
-  std::optional<model::GustafsonFit> gustafson;  // weak scaling, three counts at least
+  std::optional<GustafsonFit> gustafson;  // weak scaling, three counts at least
   /// Of rows with micro-batches and one layout of the replica, two at least.
-  std::optional<model::MicroBatchFit> micro_batches;
-  std::optional<model::ContentionFit> informed;  // strong scaling with ring costs
-  std::vector<RingRow> ring;                     // with ring costs
-  std::vector<BoundRow> bounds;                  // with work and depth
+  std::optional<MicroBatchFit> micro_batches;
+  std::optional<ContentionFit> informed;  // strong scaling with ring costs
+  std::vector<RingRow> ring;              // with ring costs
+  std::vector<BoundRow> bounds;           // with work and depth
   /// That the inputs add to the laws of the rows.
-  std::vector<model::LawFamily> families;
+  std::vector<LawFamily> families;
   /// The only laws where the form is known: micro-batches in one layout of the replica, with the
   /// batch fixed or in proportion to the replicas (within 1 %).
-  std::vector<model::LawFamily> known_families;
+  std::vector<LawFamily> known_families;
 };
 
 /// Throws UserError for inputs out of their range.
@@ -155,16 +152,16 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
 /// A set of terms of the count ratio; `ideal` is among them.
 struct ShapeFamily {
   std::string name;
-  std::vector<model::LawTerm> terms;
+  std::vector<LawTerm> terms;
 };
 
 struct ShapeFit {
   std::string name;
-  model::LinearLaw law;
+  LinearLaw law;
   bool holds = true;  // not refuted by the rows
 
   /// What a term keeps from being ideal: its value at `ratio` less its value at 1 over `ratio`, s.
-  double lost(const model::LawTerm& term, double ratio) const;
+  double lost(const LawTerm& term, double ratio) const;
 };
 
 struct ShapeFits {
@@ -183,16 +180,16 @@ struct ShapeFits {
 /// more than noise. The noise is that of the repeats where every row has any and the richest family
 /// misses the rows by no more, else the richest one's residuals. With no more rows than the richest
 /// has terms and no measured spread nothing is refuted.
-ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
+ShapeFits fit_shapes(const std::vector<TimePoint>& points,
                      const std::vector<ShapeFamily>& families);
 
 /// The share of the loss at `ratio` that is level, from the fits that hold: the least and the
 /// greatest of their own shares and of the central 95 % of parametric bootstrap draws of each.
 /// Absent without a spread of the times, or where nothing was lost.
-std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>& points,
+std::optional<Interval<double>> level_share(const std::vector<TimePoint>& points,
                                             const ShapeFits& fits,
                                             double ratio);
 
 /// A fit's own share at `ratio`; absent where it sees no loss.
 std::optional<double> level_share(const ShapeFit& fit, double ratio);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

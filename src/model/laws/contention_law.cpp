@@ -4,16 +4,14 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
 constexpr double widest_serial_share = 0.8;
-constexpr int draw_count = 400;
+constexpr int drawn_tables = 400;
 
 std::optional<ContentionFit> law_of(const std::vector<double>& x, double residual) {
   const double single = x[0] + x[1];
@@ -178,7 +176,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
   const std::optional<ContentionFit> fit = law_of(law.coefficients, law.residual);
   if (!fit) return std::nullopt;
   const LawNoise noise = law_noise(points, fit->residual, law_parameters);
-  add_draws({&law, 1}, points, noise, seed, draw_count);
+  add_draws({&law, 1}, points, noise, seed, drawn_tables);
   ContentionEstimate estimate;
   estimate.best = *fit;
   estimate.noise_measured = noise.residual_degrees == 0.0;

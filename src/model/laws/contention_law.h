@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 //   E(K) = 1 / (1 + s (K-1) + c K (K-1)),   T(K) / T1 = s + (1-s)/K + c (K-1)   at constant work

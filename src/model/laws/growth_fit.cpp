@@ -2,19 +2,17 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/classic_laws.h"
 
-#include <algorithm>
-
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
-constexpr int draw_count = 200;
+constexpr int drawn_curves = 200;
 /// Clocks and job starts: no run's time is known better than this.
 constexpr double least_noise = 1e-4;
 
-double lost_of(const model::LawTerm& term, double coefficient, double ratio) {
+double lost_of(const LawTerm& term, double coefficient, double ratio) {
   return coefficient * (term.at(ratio) - term.at(1.0) / ratio);
 }
 
-std::optional<double> share_of(const std::vector<model::LawTerm>& terms,
+std::optional<double> share_of(const std::vector<LawTerm>& terms,
                                const std::vector<double>& coefficients,
                                double ratio) {
   double level = 0.0;
@@ -22,7 +20,7 @@ std::optional<double> share_of(const std::vector<model::LawTerm>& terms,
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const double lost = lost_of(terms[i], coefficients[i], ratio);
     all += lost;
-    if (terms[i] == model::terms::level) level += lost;
+    if (terms[i] == terms::level) level += lost;
   }
   return all > 0.0 ? std::optional<double>(level / all) : std::nullopt;
 }
@@ -45,7 +43,7 @@ double critical(std::size_t terms, double degrees) {
 }
 }  // namespace
 
-double ShapeFit::lost(const model::LawTerm& term, double ratio) const {
+double ShapeFit::lost(const LawTerm& term, double ratio) const {
   return lost_of(term, law.coefficient(term), ratio);
 }
 
@@ -55,19 +53,19 @@ bool ShapeFits::holds(double squares, std::size_t fewer_terms) const {
   return excess <= *relative_sd * *relative_sd * critical(fewer_terms, degrees);
 }
 
-ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
+ShapeFits fit_shapes(const std::vector<TimePoint>& points,
                      const std::vector<ShapeFamily>& families) {
   ShapeFits result;
   for (const ShapeFamily& family : families) {
-    result.fits.push_back({family.name, model::fit_linear(family.terms, points)});
+    result.fits.push_back({family.name, fit_linear(family.terms, points)});
   }
   result.richest_squares = squares_of(result.fits.back(), points.size());
   const std::size_t most = families.back().terms.size();
-  const model::MeasuredNoise measured = model::measured_noise(points);
+  const MeasuredNoise measured = measured_noise(points);
   const bool spare = points.size() > most;
   const double residual = result.fits.back().law.residual;
   // Repeats say nothing of what even the richest family misses.
-  const bool misfit = spare && model::law_noise(points, residual, most).residual_degrees > 0.0;
+  const bool misfit = spare && law_noise(points, residual, most).residual_degrees > 0.0;
   if (measured.known && !misfit) {
     result.degrees = measured.degrees;
     result.relative_sd = std::max(least_noise, std::sqrt(measured.variance));
@@ -85,7 +83,7 @@ std::optional<double> level_share(const ShapeFit& fit, double ratio) {
   return share_of(fit.law.terms, fit.law.coefficients, ratio);
 }
 
-std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>& points,
+std::optional<Interval<double>> level_share(const std::vector<TimePoint>& points,
                                             const ShapeFits& fits,
                                             double ratio) {
   if (!fits.relative_sd) return std::nullopt;
@@ -93,20 +91,20 @@ std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>&
   const auto include = [&](double low, double high) {
     range = hull(range, Interval<double>{low, high});
   };
-  std::vector<model::LinearLaw> laws;
+  std::vector<LinearLaw> laws;
   for (const ShapeFit& fit : fits.fits) {
     if (!fit.holds) continue;
     if (const auto own = level_share(fit, ratio)) include(*own, *own);
     // Without a second term of loss the share is the same in every draw.
     if (fit.law.terms.size() > 2) laws.push_back(fit.law);
   }
-  model::LawNoise noise;
+  LawNoise noise;
   noise.residual_degrees = fits.degrees;
-  for (const model::TimePoint& point : points) {
+  for (const TimePoint& point : points) {
     noise.relative_sd.push_back(fits.degrees > 0.0 ? *fits.relative_sd : *point.relative_sd);
   }
-  model::add_draws(laws, points, noise, 1, draw_count);
-  for (const model::LinearLaw& law : laws) {
+  add_draws(laws, points, noise, 1, drawn_curves);
+  for (const LinearLaw& law : laws) {
     std::vector<double> shares;
     for (const std::vector<double>& drawn : law.draws) {
       if (const auto share = share_of(law.terms, drawn, ratio)) shares.push_back(*share);
@@ -117,4 +115,4 @@ std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>&
   }
   return range;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/law_evidence.h"
 
-#include "src/core/error.h"
 #include "src/model/decision/causes.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 namespace {
 constexpr std::size_t most_left_out = 200;
 constexpr double median_over_mean = 1.2533;  // standard errors of normal samples, sqrt(pi / 2)
 
-std::optional<double> left_out_error(const std::vector<model::TimePoint>& points, std::size_t at) {
-  if (points.size() < model::minimum_counts || points.size() > most_left_out) return std::nullopt;
-  std::vector<model::TimePoint> others = points;
+std::optional<double> left_out_error(const std::vector<TimePoint>& points, std::size_t at) {
+  if (points.size() < minimum_counts || points.size() > most_left_out) return std::nullopt;
+  std::vector<TimePoint> others = points;
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
-  const auto fit = model::fit_contention(others);
+  const auto fit = fit_contention(others);
   if (!fit) return std::nullopt;
   return fit->time(points[at].count) / points[at].time - 1.0;
 }
@@ -30,7 +28,7 @@ constexpr double residuals_of_a_cliff = 3.0;
 std::string edge_remark(const std::vector<DecisionRow>& within,
                         const DecisionRow& first,
                         int domain) {
-  const auto fit = model::fit_contention(points_of_laws(within));
+  const auto fit = fit_contention(points_of_laws(within));
   if (!fit) {
     return fmt::format(
         "fewer than three counts lie within the domain of {} ranks: what its edge costs cannot be "
@@ -51,8 +49,8 @@ std::string edge_remark(const std::vector<DecisionRow>& within,
 }
 }  // namespace
 
-model::TimePoint point_of_law(const DecisionRow& row, double count, double time) {
-  model::TimePoint point{count, time, row.relative_sd};
+TimePoint point_of_law(const DecisionRow& row, double count, double time) {
+  TimePoint point{count, time, row.relative_sd};
   const std::size_t repeats = row.time.samples;
   if (point.relative_sd && repeats > 1) {
     const double factor = repeats > 2 && !row.mean_of ? median_over_mean : 1.0;
@@ -62,27 +60,23 @@ model::TimePoint point_of_law(const DecisionRow& row, double count, double time)
   return point;
 }
 
-std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
-  std::vector<model::TimePoint> points;
-  for (const DecisionRow& row : rows) {
-    points.push_back(point_of_law(row, row.count, row.same_work.value.value()));
-  }
-  return points;
+std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
+  return mapped(rows, [](const DecisionRow& row) {
+    return point_of_law(row, row.count, row.same_work.value.value());
+  });
 }
 
 LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
-                         const std::optional<model::ContentionFit>& fit,
-                         const std::optional<model::Prices>& prices) {
+                         const std::optional<ContentionFit>& fit,
+                         const std::optional<Prices>& prices) {
   LawEvidence evidence;
-  if (rows.size() >= model::minimum_counts && all_have(rows, &DecisionRow::throughput)) {
-    std::vector<model::ThroughputPoint> loads;
-    for (const DecisionRow& row : rows) {
-      loads.push_back({static_cast<double>(row.count), *row.throughput});
-    }
-    evidence.throughput = model::fit_throughput(loads);
+  if (rows.size() >= minimum_counts && all_have(rows, &DecisionRow::throughput)) {
+    evidence.throughput = fit_throughput(mapped(rows, [](const DecisionRow& row) {
+      return ThroughputPoint{static_cast<double>(row.count), *row.throughput};
+    }));
   }
   if (!fit) return evidence;
-  const std::vector<model::TimePoint> points = points_of_laws(rows);
+  const std::vector<TimePoint> points = points_of_laws(rows);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double fitted = fit->time(points[i].count);
     evidence.rows.push_back({points[i].ranks(),
@@ -91,24 +85,24 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                              fitted / points[i].time - 1.0,
                              left_out_error(points, i)});
   }
-  if (points.size() >= model::minimum_counts) {
-    evidence.next = model::next_measurement(points, *fit, prices);
+  if (points.size() >= minimum_counts) {
+    evidence.next = next_measurement(points, *fit, prices);
   }
   return evidence;
 }
 
-std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int largest_measured) {
+std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {
   std::vector<std::string> remarks;
   for (const auto& [name, count] :
        {std::pair{"fastest", law.fastest}, std::pair{"cheapest", law.cost_optimal}}) {
-    if (!count || *count <= model::farthest_extrapolation * largest_measured) continue;
+    if (!count || *count <= farthest_extrapolation * largest_measured) continue;
     remarks.push_back(fmt::format(
         "by the law {} would be the {} count, {:.1f} times the largest measured: beyond {:g} times "
         "laws of this kind have missed by a multiple, so measure before it is believed",
         *count,
         name,
         static_cast<double>(*count) / largest_measured,
-        model::farthest_extrapolation));
+        farthest_extrapolation));
   }
   return remarks;
 }
@@ -163,7 +157,7 @@ std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& row
   }
   return remarks;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model
 
 namespace scaleworth::model {
 namespace {
@@ -221,7 +215,7 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<TimePoint>
                                                     const ContentionFit& fit,
                                                     const Prices& prices) {
   const auto optimum =
-      decide::continuous_optimum({fit.serial, fit.coherency, Seconds(fit.single)}, prices);
+      model::continuous_optimum({fit.serial, fit.coherency, Seconds(fit.single)}, prices);
   const Matrix3d known = information(points);
   if (!optimum || *optimum <= 1.0 || !(known.determinant() > 0.0)) return std::nullopt;
   const Matrix3d covariance = known.inverse();

@@ -6,8 +6,6 @@
 #include "src/model/laws/contention_law.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 /// The count that says most about what is to be bought.
@@ -31,7 +29,7 @@ NextMeasurement next_measurement(const std::vector<TimePoint>& points,
                                  const std::optional<Prices>& prices);
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 /// One row against the contention-coherency law.
 struct LawRow {
   int count = 1;
@@ -43,29 +41,29 @@ struct LawRow {
 
 /// What stands behind the laws of a scaling table.
 struct LawEvidence {
-  std::vector<LawRow> rows;                    // none without a fit
-  std::optional<model::NextMeasurement> next;  // from four counts on
+  std::vector<LawRow> rows;             // none without a fit
+  std::optional<NextMeasurement> next;  // from four counts on
   /// To the throughputs, where every row has one and there are four rows at least.
-  std::optional<model::ThroughputFit> throughput;
+  std::optional<ThroughputFit> throughput;
 };
 
 /// A time of `row`, s, at `count` as laws are fitted to it: with the relative standard deviation of
 /// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise); of a
 /// mean without that factor, n = its independent repeats.
-model::TimePoint point_of_law(const DecisionRow& row, double count, double time);
+TimePoint point_of_law(const DecisionRow& row, double count, double time);
 
 /// The time of the same work at each count.
-std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows);
+std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows);
 
 /// `fit` is that of `rows`, absent where there is none. Rows are left out one by one for tables of
 /// up to 200 rows.
 LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
-                         const std::optional<model::ContentionFit>& fit,
-                         const std::optional<model::Prices>& prices);
+                         const std::optional<ContentionFit>& fit,
+                         const std::optional<Prices>& prices);
 
 /// What to know before an optimum of `law` is believed: it lies beyond four times the largest
 /// measured count. Empty where it does not.
-std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int largest_measured);
+std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int largest_measured);
 
 /// What `domain` ranks joined by faster links (NVLink, one node) mean for the table:
 /// - every count within it: nothing is known of the slower links, on which every forecast beyond it
@@ -81,4 +79,4 @@ std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, in
 /// overlap are others than before; and, for a fixed batch and layout of the replica, the count
 /// beyond which no micro-batch is left. Empty for rows without micro-batches.
 std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& rows, Scaling scaling);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
-
 namespace scaleworth::model {
 namespace {
 constexpr double steepest_power = 2.0;

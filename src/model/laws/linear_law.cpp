@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/linear_law.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <random>
-#include <utility>
 
 #include <Eigen/Dense>
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/laws/model_selection.h"
 
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -202,9 +200,7 @@ double CombinedLaw::time(double count) const {
 }
 
 std::vector<double> CombinedLaw::times(double count) const {
-  std::vector<double> times;
-  for (const TimeAt& draw : draws) times.push_back(draw(count));
-  return times;
+  return mapped(draws, [=](const TimeAt& draw) { return draw(count); });
 }
 
 Interval<double> CombinedLaw::interval(double count) const {
@@ -277,9 +273,9 @@ CurveDraws curve_draws(const CombinedLaw& law, int max_count) {
 }
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
-                                        const std::optional<model::CombinedLaw>& law,
+                                        const std::optional<CombinedLaw>& law,
                                         const std::vector<int>& asked) {
   if (std::ranges::any_of(asked, [](int count) { return count < 1; }))
     throw UserError("--forecast: a count is 1 or more");
@@ -310,8 +306,8 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                as<Seconds>(time),
                                speedup,
                                speedup * baseline_count / count,
-                               count > model::farthest_extrapolation * last.count});
+                               count > farthest_extrapolation * last.count});
   }
   return forecast;
 }
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

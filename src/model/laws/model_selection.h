@@ -6,11 +6,8 @@
 #include "src/model/laws/contention_law.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace scaleworth::model {
 struct FittedLaw {
@@ -155,13 +152,13 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
                               const CurveRequest& request);
 }  // namespace scaleworth::model
 
-namespace scaleworth::decide {
+namespace scaleworth::model {
 struct ForecastPoint {
   int count = 1;
   Estimate<Seconds> time;  // of the same work
   double speedup = 1.0;    // against the rows' baseline
   double efficiency = 1.0;
-  bool far = false;  // beyond `model::farthest_extrapolation` times the largest measured count
+  bool far = false;  // beyond `farthest_extrapolation` times the largest measured count
 };
 
 /// What the laws say of counts that were not measured.
@@ -173,6 +170,6 @@ struct LawForecast {
 /// At twice, four and eight times the largest count and at `asked` ones. Absent without `law`.
 /// Throws UserError for an asked count below 1.
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
-                                        const std::optional<model::CombinedLaw>& law,
+                                        const std::optional<CombinedLaw>& law,
                                         const std::vector<int>& asked);
-}  // namespace scaleworth::decide
+}  // namespace scaleworth::model

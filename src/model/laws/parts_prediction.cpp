@@ -2,12 +2,9 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/model_selection.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
-
-#include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {

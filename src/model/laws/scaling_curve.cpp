@@ -2,7 +2,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::model {
@@ -63,9 +62,7 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
                         const std::vector<double>& times) {
     return times[half] / times[index] * by_work;
   };
-  std::vector<double> gains;
-  for (const std::vector<double>& draw : draws.draws) gains.push_back(gain(draw));
-  point.doubling = with_quantiles(gain(draws.best), gains);
+  point.doubling = with_quantiles(gain(draws.best), mapped(draws.draws, gain));
   return point;
 }
 
@@ -93,8 +90,8 @@ void fill_cost_optimum(ScalingLaw& law,
   }
   const std::vector<int> plateau = choose_count(prices, counts)->plateau;
   law.cost_optimal_range =
-      Interval<int>{std::min(static_cast<int>(std::floor(range->low)), plateau.front()),
-                    std::max(static_cast<int>(std::ceil(range->high)), plateau.back())};
+      Interval<int>{std::min(saturated<int>(std::floor(range->low)), plateau.front()),
+                    std::max(saturated<int>(std::ceil(range->high)), plateau.back())};
 }
 }  // namespace
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 
-#include <algorithm>
 #include <set>
 
 #include <Eigen/Dense>

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/gpu.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/transformer.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
-namespace scaleworth::inference {
+namespace scaleworth::model {
 namespace {
 using Format = std::pair<std::string_view, double>;  // name, bytes of an element
 constexpr std::array formats{Format{"fp32", 4.0},
@@ -40,12 +36,12 @@ ServedModel::Attention attention_of(const TransformerModel& model) {
 }  // namespace
 
 ServedModel served_model(const TransformerModel& model) {
-  const model::Weights weights = model::weights(model);
+  const Weights weights = model::weights(model);
   ServedModel served;
-  served.parameters = model::parameter_count(model);
+  served.parameters = parameter_count(model);
   served.shared_weights = weights.attention + weights.relative_positions + weights.feed_forward +
                           weights.router + weights.norms;
-  served.head_weights = model::head_weight_count(model);
+  served.head_weights = head_weight_count(model);
   served.layers = model.layers;
   served.hidden = model.hidden;
   served.cache_shards = model.latent ? 1 : model.kv_heads;
@@ -86,13 +82,9 @@ double active_weights(const ServedModel& model) {
 }
 
 double bytes_of_element(const std::string& format) {
-  const auto* found = std::ranges::find(formats, format, &Format::first);
-  if (found == formats.end()) {
-    throw UserError("number format '{}' is not known here; known: {}",
-                    format,
-                    fmt::join(known_formats(), ", "));
-  }
-  return found->second;
+  if (const Format* found = find_in(formats, format, &Format::first)) return found->second;
+  throw UserError(
+      "number format '{}' is not known here; known: {}", format, fmt::join(known_formats(), ", "));
 }
 
 std::string products_format(const Formats& formats) {
@@ -105,13 +97,11 @@ std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus) {
     const double once = gpu.compute_capability >= 90 ? 2.0 * (gpus - 1) / gpus : 1.0;
     return GroupLink{Seconds(0.0), *gpu.nvlink / 2.0 * once};
   }
-  const auto slot = model::pcie_rate(gpu.pcie_generation.value_or(0), 16);
+  const auto slot = pcie_rate(gpu.pcie_generation.value_or(0), 16);
   return slot ? std::optional(GroupLink{Seconds(0.0), *slot}) : std::nullopt;
 }
 
 std::vector<std::string> known_formats() {
-  std::vector<std::string> names;
-  for (const auto& [name, bytes] : formats) names.emplace_back(name);
-  return names;
+  return mapped(formats, [](const Format& one) { return std::string(one.first); });
 }
-}  // namespace scaleworth::inference
+}  // namespace scaleworth::model

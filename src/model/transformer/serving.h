@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace scaleworth::inference {
+namespace scaleworth::model {
 /// What a server keeps and reads of a model. Elements are weights or cached keys and values; FLOPs
 /// count a multiplication and an addition.
 struct ServedModel {
@@ -313,4 +313,4 @@ struct ServingAnswer {
 };
 
 ServingAnswer serve(const ServingQuestion& question);
-}  // namespace scaleworth::inference
+}  // namespace scaleworth::model

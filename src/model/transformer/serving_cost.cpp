@@ -2,11 +2,10 @@
 #include "src/core/error.h"
 #include "src/model/transformer/serving.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
-namespace scaleworth::inference {
+namespace scaleworth::model {
 namespace {
 constexpr double most_gpus = 1e9;
 constexpr double default_largest = 1024.0;  // where the memory is unknown
@@ -79,7 +78,7 @@ Seconds positive(const char* name, Seconds time) {
 }
 
 /// Time of the group for one request when all its work overlaps.
-Seconds least_time(const OperatingPoint& point, const Request& request) {
+Seconds least_request_time(const OperatingPoint& point, const Request& request) {
   const double shared = decode_steps(request) / point.batch;
   const double part = 1.0 / point.group;
   const Seconds compute = point.prefill.compute * part + point.step.compute * shared;
@@ -148,7 +147,7 @@ OperatingPoint operate(const Server& server,
         (point.decode_per_request * batch + point.prefill_per_request * (batch - point.group)) /
         decode_steps(request);
   }
-  point.ceiling_output_tokens_per_s = request.output / least_time(point, request).value();
+  point.ceiling_output_tokens_per_s = request.output / least_request_time(point, request).value();
   return point;
 }
 
@@ -225,4 +224,4 @@ ServingAnswer serve(const ServingQuestion& question) {
   }
   return answer;
 }
-}  // namespace scaleworth::inference
+}  // namespace scaleworth::model

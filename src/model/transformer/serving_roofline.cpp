@@ -2,16 +2,15 @@
 #include "src/core/error.h"
 #include "src/model/transformer/serving.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace scaleworth::inference {
+namespace scaleworth::model {
 namespace {
 constexpr double flops_per_weight = 2.0;
 constexpr double all_reduces_per_layer = 2.0;
 constexpr double activation_bytes = 2.0;  // bf16
-constexpr double largest_count = 1e15;    // keeps a count of sequences an integer
+constexpr double most_sequences = 1e15;    // keeps a count of sequences an integer
 
 FlopPerSecond compute_rate(const ServingGroup& group) {
   return group.peak * (group.compute_efficiency * group.gpus);
@@ -200,6 +199,6 @@ std::optional<std::int64_t> batch_in_memory(const Server& server, double context
   const Bytes rest = memory - weight_bytes(server);
   const Bytes each = cache_bytes(server, context);
   if (!(rest >= each)) return 0;
-  return static_cast<std::int64_t>(std::min(rest / each, largest_count));
+  return static_cast<std::int64_t>(std::min(rest / each, most_sequences));
 }
-}  // namespace scaleworth::inference
+}  // namespace scaleworth::model

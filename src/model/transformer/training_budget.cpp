@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/transformer/training_budget.h"
 
-#include "src/core/error.h"
-
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -7,8 +7,6 @@
 #include "src/core/units.h"
 
 #include <optional>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::model {
 /// Tokens per parameter of the rule of thumb that approaches 1 and 2 of arXiv 2203.15556 agree

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/model/transformer/utilisation.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::model {
@@ -53,11 +51,20 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
   if (std::max(first.mfu, first.hfu) > 1.0) {
     const double causal = model_flops(Convention::causal, run.model, use.sequence);
     const double mfu = causal * use.tokens_per_second_per_gpu / first.peak.rate.value();
+    if (mfu > 1.0)
+      throw UserError(
+          "MFU {:.0f} % (causal attention alone), which no run reaches: {:g} tokens/s are taken "
+          "for "
+          "those of {}, at {:.4g} TFLOP/s ({}) each; give the number of GPUs with --gpus ({} or "
+          "more), the rate of all of them, and the dense peak of this GPU and number format",
+          100.0 * mfu,
+          run.tokens_per_second,
+          counted(static_cast<std::size_t>(run.gpus), "GPU"),
+          first.peak.rate.value() / 1e12,
+          first.peak.basis,
+          saturated<std::int64_t>(std::ceil(mfu * static_cast<double>(run.gpus))));
     use.remarks.push_back(fmt::format(
-        "more than the peak cannot be: check that the tokens per second are of all {} GPUs, that "
-        "the peak is of this GPU and number format, and the convention (causal attention alone: "
-        "{:.1f} %)",
-        run.gpus,
+        "more than the peak cannot be: check the convention (causal attention alone: {:.1f} %)",
         100.0 * mfu));
   }
   if (use.sequence > run.model.sequence) {

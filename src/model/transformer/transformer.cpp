@@ -3,9 +3,7 @@
 
 #include "src/core/error.h"
 
-#include <algorithm>
 #include <array>
-#include <utility>
 
 namespace scaleworth::model {
 namespace {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/transformer/utilisation.h"
 
-#include "src/core/error.h"
 #include "src/model/roofline.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/ranges.h>
 
 namespace scaleworth::model {
 namespace {
@@ -68,12 +64,10 @@ const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& form
 Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
   const DatasheetPeak* peak = sheet_peak(gpu, format);
   if (peak == nullptr) {
-    std::vector<std::string> known;
-    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
     throw UserError("{} has no peak in {}; its tensor cores multiply in {}",
                     gpu.name,
                     format,
-                    fmt::join(known, ", "));
+                    listed(gpu.tensor, [](const auto& known) { return known.first; }));
   }
   return {peak->rate, datasheet_basis(format, *peak)};
 }

@@ -10,9 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::model {
 // Model FLOPs utilisation: the model's FLOPs over what the hardware could have done meanwhile.

@@ -6,7 +6,6 @@
 namespace scaleworth::report::fixture {
 namespace {
 
-using namespace attribution;
 using std::chrono::microseconds;
 using namespace std::chrono_literals;
 
@@ -106,7 +105,7 @@ CollectiveWait collective(int step, int index) {
 
 StragglerReport stragglers() {
   StragglerReport report;
-  report.finding = attribution::StragglerFinding::named;
+  report.finding = StragglerFinding::named;
   report.exposed.assign(ranks, std::vector<Nanoseconds>(ranks));
   report.total = report.exposed;
   for (int rank = 0; rank < late; ++rank) {

@@ -8,9 +8,9 @@ namespace scaleworth::report::fixture {
 
 /// Six steps, the first of them warm-up and the last cut off; rank 3 begins its collectives 4 ms
 /// after the others.
-attribution::Attribution straggler_job();
+Attribution straggler_job();
 /// One rank alone, one step, nothing matched: the report has to abstain.
-attribution::Attribution lone_recording();
+Attribution lone_recording();
 inline constexpr DollarsPerSecond gpu_price{2.5 / 3600.0};
 RenderOptions attribution_options(Format format = Format::text);
 

@@ -8,48 +8,48 @@
 #include <vector>
 
 namespace scaleworth::report::fixture {
-decide::Decision curve_decision() {
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(2.10, 9.0);
+model::Decision curve_decision() {
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(2.10, 9.0);
   request.shown_counts = {1, 2, 4, 8, 16, 24, 32, 48, 64};
   request.rubric.deadline = Seconds(0.15 * 3600.0);
   request.spot =
-      decide::SpotTerms{dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
-  return decide::decide_curve(decide::example::published_curve, 64, request);
+      model::SpotTerms{dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
+  return model::decide_curve(model::example::published_curve, 64, request);
 }
 
-decide::Decision breakdown_decision() {
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(3.20);
-  request.regimes = {{"on-demand", decide::PricePart{1.0, {}}},
-                     {"spot", decide::PricePart{0.30, {}}},
-                     {"owned", decide::PricePart{0.60, {}}}};
-  return decide::decide_table(decide::example::breakdown_table(), request);
+model::Decision breakdown_decision() {
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(3.20);
+  request.regimes = {{"on-demand", model::PricePart{1.0, {}}},
+                     {"spot", model::PricePart{0.30, {}}},
+                     {"owned", model::PricePart{0.60, {}}}};
+  return model::decide_table(model::example::breakdown_table(), request);
 }
 
-decide::Decision rubric_decision() {
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(1.0);
+model::Decision rubric_decision() {
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(1.0);
   request.metrics.work = 1.2e6;
   request.rubric.efficiency_threshold = 0.70;
   request.rubric.quality_tolerance = 0.005;
-  return decide::decide_table(decide::assemble(decide::example::strong_observations()), request);
+  return model::decide_table(model::assemble(model::example::strong_observations()), request);
 }
 
-decide::Decision steps_decision() {
-  std::vector<decide::TableRow> steps;
+model::Decision steps_decision() {
+  std::vector<model::TableRow> steps;
   const std::array<double, 4> compute{0.0400, 0.0204, 0.0104, 0.0054};
   const std::array<double, 4> communication{0.0, 0.0012, 0.0021, 0.0034};
   for (std::size_t i = 0; i < compute.size(); ++i) {
-    decide::TableRow step;
+    model::TableRow step;
     step.count = 1 << i;
     step.parts_s = {compute[i], communication[i], 0.0, std::nullopt};
     step.work = 8192.0;
     steps.push_back(step);
   }
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(2.0);
-  return decide::decide_table(decide::assemble(steps, {decide::TimeBasis::step}), request);
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(2.0);
+  return model::decide_table(model::assemble(steps, {model::TimeBasis::step}), request);
 }
 
 RenderOptions table_options(const std::string& input, Format format) {

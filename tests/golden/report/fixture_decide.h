@@ -9,13 +9,13 @@
 namespace scaleworth::report::fixture {
 
 /// s = .03, c = .0015, 2.10 USD per node-hour, 9 USD per wall-clock hour, with a deadline and spot.
-decide::Decision curve_decision();
+model::Decision curve_decision();
 /// Compute, communication and idle time at 1 to 16 nodes under three price lists.
-decide::Decision breakdown_decision();
+model::Decision breakdown_decision();
 /// Times and quality at 1 to 32 workers.
-decide::Decision rubric_decision();
+model::Decision rubric_decision();
 /// Steps of milliseconds at 1 to 8 ranks: each costs next to nothing, a million tokens do not.
-decide::Decision steps_decision();
+model::Decision steps_decision();
 /// How a decision on this input is rendered.
 RenderOptions table_options(const std::string& input, Format format = Format::text);
 

@@ -62,16 +62,16 @@ struct Product {
   int multiprocessors = 132;
   const char* family = "cube";
   const char* name = nullptr;
+  const char* data = "uniform";
 };
 
 Point product(int gpu, const Product& work) {
   const double flops = 2.0 * work.m * work.n * work.k;
-  const bool cycled = std::string(work.pass) == "duty-cycled";
   Point result = point(gpu,
                        {{fields::precision, text(work.precision)},
                         {fields::family, text(work.family)},
                         {fields::pass, text(work.pass)},
-                        {fields::regime, text(cycled ? "duty-cycled" : "gap-free")},
+                        {fields::data, text(work.data)},
                         {fields::library, text("cuBLASLt 13.1.0")},
                         {fields::algorithm, text("algorithm 66, tile 128x256, cluster 2x1")},
                         {fields::heuristic_rank, std::int64_t{work.rank}},
@@ -89,7 +89,7 @@ Point product(int gpu, const Product& work) {
     result.parameters[fields::name] = text(work.name);
   }
   result.amounts[fields::flops] = flops;
-  const bool steady = std::string(work.pass) != "burst" && !cycled;
+  const bool steady = std::string(work.pass) != "burst";
   add_telemetry(result, work.power, 0.09 * work.power, steady ? 5.0 : 0.2);
   return result;
 }
@@ -103,6 +103,16 @@ ProbeRecord probe(const char* name, std::vector<Point> points) {
   return record;
 }
 
+Product of_data(const char* data, Product work) {
+  work.data = data;
+  return work;
+}
+
+Product searched(Product work) {
+  work.family = "search";
+  return work;
+}
+
 ProbeRecord products() {
   const double c = 8192.0;
   const Product works[] = {{"bf16", "coarse", c, c, c, 655e12, 1.50e9, 690.0, 0},
@@ -111,11 +121,16 @@ ProbeRecord products() {
                            {"bf16", "fine", c, c, c, 707e12, 1.49e9, 694.0, 2},
                            {"bf16", "burst", c, c, c, 781e12, 1.74e9, 610.0},
                            {"bf16", "steady", c, c, c, 709e12, 1.485e9, 697.0},
-                           {"bf16", "duty-cycled", c, c, c, 748e12, 1.71e9, 590.0},
-                           {"bf16", "duty-cycled", 1536, 2816, c, 802e12, 1.755e9, 560.0},
+                           of_data("normal", {"bf16", "burst", c, c, c, 774e12, 1.73e9, 612.0}),
+                           of_data("normal", {"bf16", "steady", c, c, c, 689e12, 1.44e9, 698.0}),
+                           of_data("zero", {"bf16", "burst", c, c, c, 822e12, 1.83e9, 480.0}),
+                           of_data("zero", {"bf16", "steady", c, c, c, 818e12, 1.82e9, 495.0}),
+                           searched({"bf16", "steady", 1536, 2816, c, 721e12, 1.49e9, 696.0}),
+                           searched({"bf16", "burst", 1536, 2816, c, 802e12, 1.755e9, 560.0}),
                            {"fp8_e4m3", "burst", c, c, c, 1490e12, 1.77e9, 600.0},
                            {"fp8_e4m3", "steady", c, c, c, 1395e12, 1.53e9, 698.0},
-                           {"fp8_e4m3", "duty-cycled", 3072, 2816, c, 1512e12, 1.77e9, 580.0},
+                           searched({"fp8_e4m3", "steady", 3072, 2816, c, 1412e12, 1.54e9, 697.0}),
+                           searched({"fp8_e4m3", "burst", 3072, 2816, c, 1512e12, 1.77e9, 580.0}),
                            {"fp8_e4m3", "steady", c, c, c, 1021e12, 1.62e9, 695.0, 1, false},
                            {"tf32", "steady", c, c, c, 372e12, 1.56e9, 690.0},
                            {"fp32", "steady", c, c, c, 51.8e12, 1.83e9, 640.0}};

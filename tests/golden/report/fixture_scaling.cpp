@@ -144,10 +144,10 @@ std::vector<CollectiveResult> collectives() {
 }
 
 void add_decision(ScalingResult& result, bool price) {
-  decide::ScalingTable table;
-  table.basis = decide::TimeBasis::step;
+  model::ScalingTable table;
+  table.basis = model::TimeBasis::step;
   for (const ScalingRow& from : result.rows) {
-    decide::TableRow row;
+    model::TableRow row;
     row.count = from.ranks;
     row.time = from.step;
     if (from.tokens > 0.0) row.work = from.tokens;
@@ -163,11 +163,11 @@ void add_decision(ScalingResult& result, bool price) {
     }
     table.rows.push_back(row);
   }
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   if (price) request.metrics.prices = Prices{DollarsPerSecond(0.048 / 3600.0), {}};
-  result.decision = std::make_shared<decide::Decision>(decide::decide_table(table, request));
+  result.decision = std::make_shared<model::Decision>(model::decide_table(table, request));
   for (ScalingRow& row : result.rows) {
-    const decide::DecisionRow& decided = result.decision->row(row.ranks);
+    const model::DecisionRow& decided = result.decision->row(row.ranks);
     row.speedup = decided.speedup;
     row.efficiency = decided.efficiency;
     if (!price) continue;

@@ -6,24 +6,23 @@
 
 namespace scaleworth::report::fixture {
 
-inference::ServingQuestion loaded_server() {
-  inference::ServingQuestion question;
-  question.server =
-      inference::example::fp8_server("llama-3.1-70b", inference::example::h100(4, 1978.9e12));
-  question.server.group.link = inference::GroupLink{Seconds(12e-6), BytesPerSecond(340e9)};
+model::ServingQuestion loaded_server() {
+  model::ServingQuestion question;
+  question.server = model::example::fp8_server("llama-3.1-70b", model::example::h100(4, 1978.9e12));
+  question.server.group.link = model::GroupLink{Seconds(12e-6), BytesPerSecond(340e9)};
   question.server.group.memory_part = 0.9;
   question.request = {1024, 256, 0.0};
   question.batches = {1, 8, 32, 128, 512, 4096};
   question.rate = dollars_per_hour(10.0);
   question.load = {0.4, 2.0};
-  question.api = inference::ApiPrice{Dollars(0.60), Dollars(0.60), std::nullopt};
+  question.api = model::ApiPrice{Dollars(0.60), Dollars(0.60), std::nullopt};
   question.limits.per_token = Seconds(30e-3);
   return question;
 }
 
-inference::ServingQuestion too_small_server() {
-  inference::ServingQuestion question;
-  question.server = inference::example::server("llama-3.1-70b");
+model::ServingQuestion too_small_server() {
+  model::ServingQuestion question;
+  question.server = model::example::server("llama-3.1-70b");
   return question;
 }
 

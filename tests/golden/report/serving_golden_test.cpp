@@ -7,7 +7,7 @@ using namespace scaleworth::report;
 
 TEST_CASE("the report on a loaded server is as committed", "[golden]") {
   const auto question = fixture::loaded_server();
-  const auto answer = inference::serve(question);
+  const auto answer = model::serve(question);
   const MfuNames names = fixture::server_names();
   require_golden("serving.txt", render_serving({question, answer, names, {}}));
   require_golden("serving_details.txt",
@@ -18,9 +18,8 @@ TEST_CASE("the report on a loaded server is as committed", "[golden]") {
 
 TEST_CASE("the report on a server that is too small is as committed", "[golden]") {
   const auto question = fixture::too_small_server();
-  require_golden(
-      "serving_too_small.txt",
-      render_serving({question, inference::serve(question), fixture::server_names(), {}}));
+  require_golden("serving_too_small.txt",
+                 render_serving({question, model::serve(question), fixture::server_names(), {}}));
 }
 
 TEST_CASE("the report on a training budget is as committed", "[golden]") {

@@ -50,6 +50,14 @@ TEST_CASE("every collective is right in every mode at odd sizes", "[nccl][gpu]")
   }
 }
 
+TEST_CASE("a graph is verified as it is replayed, and in place it has none", "[nccl][gpu]") {
+  if (!have_two()) return;
+  CollectiveWork work = work_of(Collective::all_reduce, CollectiveMode::graph, 4096.0);
+  CHECK(opened_group().group->time_collective(work, short_target).time_s.size() >= 6);
+  work.in_place = true;
+  CHECK_THROWS_AS(opened_group().group->time_collective(work, short_target), NothingToMeasure);
+}
+
 TEST_CASE("in place and with registered buffers the results are right", "[nccl][gpu]") {
   if (!have_two()) return;
   for (const Collective collective : {Collective::all_reduce,

@@ -2,6 +2,7 @@
 /// A simulated GPU that answers questions about matrix products only.
 #pragma once
 
+#include "probes/gpu/gemm.h"
 #include "src/core/error.h"
 #include "tests/sim/gpu/sim_gemm.h"
 
@@ -16,12 +17,19 @@ class GemmDevice final : public probes::Device {
   GemmDevice(probes::DeviceDescription description, GemmTruth truth)
       : description_(std::move(description)), truth_(std::move(truth)) {}
 
-  const GpuUse& use() const { return *use_; }
+  GpuUse& use() { return *use_; }
   const probes::DeviceDescription& description() const override { return description_; }
   Bytes available_memory() const override { return description_.memory; }
   Outcome<std::string> gemm_library() override { return std::string("sim library 1.0"); }
   std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override {
-    return std::make_unique<SimGemmSession>(description_, problem, truth_, use_);
+    // The truth is that of bf16; other formats as the hardware's.
+    const auto flops = [&](probes::NumberFormat format) {
+      return probes::flops_per_clock(format, description_.compute_capability);
+    };
+    const auto bf16 = flops(probes::NumberFormat::bf16);
+    GemmTruth truth = truth_;
+    if (bf16) truth.flops_per_clock *= flops(problem.input).value_or(*bf16) / *bf16;
+    return std::make_unique<SimGemmSession>(description_, problem, truth, use_);
   }
   bool can_access_peer(int) const override { return false; }
 

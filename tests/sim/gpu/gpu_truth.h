@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace scaleworth::sim {
 
@@ -37,6 +38,7 @@ struct FaultTruth {
   std::optional<Bytes> out_of_memory_above;              // of one question's buffers
   std::optional<Bytes> collectives_out_of_memory_above;  // of one rank's buffers
   std::optional<int> lost_after;  // questions answered before the GPU is lost
+  std::set<int> wrong_results;    // numbers of questions, from 1, whose result is wrong
   double slow_factor = 1.0;       // of the clock, by the power cap when below 1
 };
 

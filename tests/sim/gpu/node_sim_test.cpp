@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/gpu.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/rehearsal.h"
 #include "tests/sim/gpu/sim_node.h"
@@ -50,6 +50,39 @@ TEST_CASE("a GPU that is lost does not end the measuring of the others", "[gpu]"
   REQUIRE(warns(probe, "GPU 1 is lost"));
   REQUIRE(warns(probe, "GPU 1: left out of the rest"));
   REQUIRE(probe.warnings.size() == 3);  // two failures, left out
+}
+
+TEST_CASE("wrong results are failed points, however many in a row, and the walk goes on", "[gpu]") {
+  for (const char* name : roofline_probes) {
+    CAPTURE(name);
+    SimNode sound(h100_truths(1));
+    const std::size_t settings = sound.measure(name, Suite::quick).points.size();
+    auto truths = h100_truths(1);
+    truths[0].fault.wrong_results = {1, 2};
+    SimNode node(truths);
+    const ProbeRecord& probe = node.measure(name, Suite::quick);
+    CHECK(probe.points.size() == settings);
+    CHECK_FALSE(warns(probe, "left out of the rest"));
+    std::vector<std::size_t> failed;
+    for (std::size_t i = 0; i < probe.points.size(); ++i) {
+      if (!series(probe.points[i], fields::wall_s).empty()) continue;
+      failed.push_back(i);
+      CHECK(probe.points[i].stop_reason.starts_with("failed: GPU 0: element 5 is 12.5"));
+      CHECK(probe.points[i].parameters == sound.run().probes.front().points[i].parameters);
+    }
+    CHECK(failed == std::vector<std::size_t>{0, 1});
+    CHECK_NOTHROW(model::analyse_gpus(node.run(), {}));
+  }
+}
+
+TEST_CASE("a probe fails when every result is wrong", "[gpu]") {
+  auto truths = h100_truths(1);
+  for (int question = 1; question < 100; ++question) {
+    truths[0].fault.wrong_results.insert(question);
+  }
+  SimNode node(truths);
+  REQUIRE_THROWS_AS(node.measure(fields::gpu_compute, Suite::quick), ProbeFailure);
+  REQUIRE(find_probe(node.run(), fields::gpu_compute)->points.size() == 9);
 }
 
 TEST_CASE("a probe fails when every GPU does", "[gpu]") {

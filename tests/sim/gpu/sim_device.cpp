@@ -65,6 +65,7 @@ class ObservedSession final : public GemmSession {
     require_present(truth_, *use_);
     session_->verify(candidate);
   }
+  void fill(OperandData data) override { session_->fill(data); }
   DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
     require_present(truth_, *use_);
     ++use_->questions;
@@ -111,6 +112,9 @@ void SimDevice::begin_question(Bytes buffers) {
   require_present(truth_, *use_);
   ++use_->questions;
   const int gpu = truth_.description.ordinal;
+  if (truth_.fault.wrong_results.contains(use_->questions)) {
+    throw WrongResult("GPU {}: element 5 is 12.5 instead of 12.25", gpu);
+  }
   const Bytes most = std::min(capacity(), truth_.fault.out_of_memory_above.value_or(capacity()));
   if (buffers > most) {
     throw OutOfMemory(fmt::format(
@@ -280,7 +284,6 @@ std::unique_ptr<GemmSession> SimDevice::open_gemm(const GemmProblem& problem) {
   gemm.clock.settled_hz = clock_hz();
   gemm.clock.burst_hz =
       truth_.description.maximum_clock_hz.value_or(truth_.clock_hz) * truth_.fault.slow_factor;
-  gemm.clock.duty_cycled_hz = 0.5 * (gemm.clock.settled_hz + gemm.clock.burst_hz);
   auto session = std::make_unique<SimGemmSession>(truth_.description, problem, gemm, use_);
   return std::make_unique<ObservedSession>(std::move(session), truth_, use_);
 }

@@ -16,8 +16,6 @@ constexpr double open_s = 0.1;
 constexpr double load_s = 0.01;
 constexpr double verify_s = 0.05;
 constexpr double batch_s = 0.02;
-/// Overwriting 256 MiB between two products.
-constexpr double fill_s = 80e-6;
 
 double wave_efficiency(const probes::GemmProblem& problem, int multiprocessors) {
   const double tiles = std::ceil(static_cast<double>(problem.m) / 128.0) *
@@ -33,9 +31,9 @@ double true_gemm_time(const probes::DeviceDescription& device,
                       const probes::GemmProblem& problem,
                       const GemmTruth& truth,
                       int rank,
-                      double clock_hz) {
-  const int multiprocessors =
-      problem.multiprocessors > 0 ? problem.multiprocessors : device.multiprocessors;
+                      double clock_hz,
+                      int held) {
+  const int multiprocessors = device.multiprocessors - held;
   const double peak = truth.flops_per_clock * multiprocessors * clock_hz;
   if (rank == truth.too_fast_algorithm) return probes::gemm_flops(problem).value() / (2.0 * peak);
   const double lost = truth.efficiency_step * std::abs(rank - truth.best_algorithm);
@@ -60,8 +58,7 @@ std::vector<probes::GemmCandidate> SimGemmSession::candidates(int wanted, Bytes 
   std::vector<probes::GemmCandidate> all;
   if (truth_.unsupported.contains(problem_.input)) return all;
   for (int rank = 0; rank < std::min(wanted, truth_.algorithms); ++rank) {
-    all.push_back(
-        {rank, "algorithm " + std::to_string(rank), std::min(workspace, Bytes(1e6)), 1.0});
+    all.push_back({rank, "algorithm " + std::to_string(rank), std::min(workspace, Bytes(1e6))});
   }
   return all;
 }
@@ -73,13 +70,14 @@ void SimGemmSession::verify(const probes::GemmCandidate& candidate) {
   }
 }
 
-double SimGemmSession::clock_hz(probes::GemmRegime regime) const {
+/// Zeros draw so little power that the clock stays where it was.
+double SimGemmSession::clock_hz(int held) const {
   const ClockTruth& clock = truth_.clock;
-  const double cool =
-      regime == probes::GemmRegime::duty_cycled ? clock.duty_cycled_hz : clock.burst_hz;
+  if (data_ == probes::OperandData::zero) return clock.burst_hz;
+  const double share = data_ == probes::OperandData::normal ? clock.normal_share : 1.0;
   const double settled =
-      regime == probes::GemmRegime::duty_cycled ? clock.duty_cycled_hz : clock.settled_hz;
-  return settled + (cool - settled) * std::exp(-use_->heat_s / clock.time_constant_s);
+      share * clock.settled_hz * (1.0 + clock.held_gain * held / device_.multiprocessors);
+  return settled + (clock.burst_hz - settled) * std::exp(-use_->heat_s / clock.time_constant_s);
 }
 
 probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candidate,
@@ -91,20 +89,20 @@ probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candida
   use_->elapsed_s += pace.pause.value() + pace.warm_up.value();
   use_->heat_s += pace.warm_up.value();
 
-  const bool gap_free = pace.regime == probes::GemmRegime::gap_free;
   const double share =
       pace.target.time_budget.value() / static_cast<double>(pace.target.minimum_samples);
   probes::DeviceMeasured measured;
   StoppingRule rule(pace.target);
   while (!rule.finished()) {
-    const double clock = clock_hz(pace.regime);
-    const double one = true_gemm_time(device_, problem_, truth_, rank, clock) * noise_.factor();
+    const double clock = clock_hz(pace.held);
+    const double one =
+        true_gemm_time(device_, problem_, truth_, rank, clock, pace.held) * noise_.factor();
     const double products = std::max(1.0, std::ceil(std::min(batch_s, share) / one));
     const double spent = products * one;
     rule.add(Seconds(one), Seconds(spent));
     measured.clock_hz.push_back(clock);
-    use_->elapsed_s += gap_free ? spent : spent + products * fill_s;
-    use_->heat_s += gap_free ? spent : 0.0;
+    use_->elapsed_s += spent;
+    use_->heat_s += spent;
   }
   measured.time_s = rule.samples();
   measured.stop_reason = rule.explanation();

@@ -15,8 +15,9 @@ namespace scaleworth::sim {
 struct ClockTruth {
   double burst_hz = 1980e6;
   double settled_hz = 1500e6;
-  double duty_cycled_hz = 1800e6;
   double time_constant_s = 0.4;
+  double normal_share = 0.95;  // of `settled_hz`, with normal operands
+  double held_gain = 0.25;     // of `settled_hz`, were all multiprocessors held
 };
 
 struct GemmTruth {
@@ -55,9 +56,10 @@ class SimGemmSession final : public probes::GemmSession {
   void verify(const probes::GemmCandidate& candidate) override;
   probes::DeviceMeasured time(const probes::GemmCandidate& candidate,
                               const probes::GemmPace& pace) override;
+  void fill(probes::OperandData data) override { data_ = data; }
 
  private:
-  double clock_hz(probes::GemmRegime regime) const;
+  double clock_hz(int held) const;
 
   probes::DeviceDescription device_;
   probes::GemmProblem problem_;
@@ -65,6 +67,7 @@ class SimGemmSession final : public probes::GemmSession {
   std::shared_ptr<GpuUse> use_;
   Noise noise_;
   std::set<int> loaded_;
+  probes::OperandData data_ = probes::OperandData::uniform;
 };
 
 /// Of one product with the algorithm of that rank at that clock, without noise.
@@ -72,6 +75,7 @@ double true_gemm_time(const probes::DeviceDescription& device,
                       const probes::GemmProblem& problem,
                       const GemmTruth& truth,
                       int rank,
-                      double clock_hz);
+                      double clock_hz,
+                      int held = 0);
 
 }  // namespace scaleworth::sim

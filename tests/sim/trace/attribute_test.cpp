@@ -11,9 +11,6 @@
 
 namespace scaleworth::sim {
 namespace {
-using attribution::LateCause;
-using attribution::StragglerFinding;
-using attribution::StragglerReport;
 
 constexpr int seeds = 60;
 
@@ -115,8 +112,6 @@ TEST_CASE("the step of an evenly cut pipeline is predicted within 5 %") {
 
 namespace {
 // Predictions against what happens: the same generated job without the late rank.
-
-using attribution::Efficiency;
 
 std::optional<Efficiency> efficiency_of(const JobTruth& truth) {
   const GeneratedJob generated = generate_job(truth);

@@ -113,7 +113,7 @@ class JobSimulator {
   }
 
  private:
-  using Kind = attribution::CollectiveKind;
+  using Kind = CollectiveKind;
   using Key = std::tuple<std::string, int, int>;  // operation, group or sender, how-manieth
 
   struct Work {
@@ -459,8 +459,7 @@ class JobSimulator {
       event.end = recorded(rank, end);
       event.name = recording.names.intern(work.name);
       event.stream = work.stream;
-      event.work_class = work.kind == Kind::unknown ? attribution::WorkClass::gemm
-                                                    : attribution::WorkClass::communication;
+      event.work_class = work.kind == Kind::unknown ? WorkClass::gemm : WorkClass::communication;
       event.collective = work.kind;
       if (!plan_.timeline) launch(rank, recording, work, event);
       if (work.kind != Kind::unknown) {
@@ -480,7 +479,7 @@ class JobSimulator {
     event.end = recorded(rank, work.start);
     event.name = recording.names.intern("gc");
     event.activity = trace::HostActivity::operation;
-    event.cause = attribution::HostCause::garbage_collection;
+    event.cause = HostCause::garbage_collection;
     recording.host_events.push_back(event);
   }
 
@@ -497,7 +496,7 @@ class JobSimulator {
     call.end = recorded(rank, work.end + 20e3);
     call.correlation = 0;
     call.name = recording.names.intern("cudaDeviceSynchronize");
-    call.cause = attribution::HostCause::synchronizing_call;
+    call.cause = HostCause::synchronizing_call;
     recording.host_events.push_back(call);
   }
 

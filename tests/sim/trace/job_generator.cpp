@@ -10,10 +10,6 @@
 namespace scaleworth::sim {
 namespace {
 
-using attribution::CollectiveKind;
-using attribution::HostCause;
-using attribution::LateCause;
-using attribution::WorkClass;
 using trace::DeviceEvent;
 using trace::HostEvent;
 using trace::Recording;

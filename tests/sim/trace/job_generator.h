@@ -18,7 +18,7 @@ struct JobTruth {
   std::uint64_t seed = 1;
   double kernel_noise = 0.01;  // relative sigma of every kernel's duration
 
-  attribution::LateCause cause = attribution::LateCause::undecided;  // undecided: nobody is late
+  LateCause cause = LateCause::undecided;  // undecided: nobody is late
   int straggler = 0;
   /// Another rank is the straggler in every step: (straggler + step) mod ranks.
   bool rotating = false;

@@ -13,8 +13,6 @@
 namespace scaleworth::sim {
 namespace {
 
-using attribution::CollectiveKind;
-using attribution::WorkClass;
 using trace::DeviceEvent;
 using trace::HostEvent;
 using trace::Recording;
@@ -251,7 +249,7 @@ class PipelineGenerator {
     RankState& state = states_[static_cast<std::size_t>(rank)];
     HostEvent wait =
         host_event(rank, "cudaDeviceSynchronize", std::max(0.0, state.device - state.host));
-    wait.cause = attribution::HostCause::synchronizing_call;
+    wait.cause = HostCause::synchronizing_call;
     recording(rank).host_events.push_back(wait);
     state.device = state.host + 2 * call_ns;
   }

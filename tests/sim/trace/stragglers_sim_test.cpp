@@ -10,10 +10,6 @@
 namespace scaleworth::sim {
 namespace {
 
-using attribution::LateCause;
-using attribution::Recurrence;
-using attribution::StragglerReport;
-
 struct Analysis {
   GeneratedJob generated;
   trace::Matching matching;
@@ -63,7 +59,7 @@ bool blames(const StragglerReport& report, int rank, LateCause cause) {
     UNSCOPED_INFO(report.abstention);
     return false;
   }
-  const attribution::Straggler& first = report.stragglers.front();
+  const Straggler& first = report.stragglers.front();
   const bool right = first.rank.index == rank && first.cause == cause && first.significant &&
                      !first.sentence.empty();
   if (!right) UNSCOPED_INFO(first.sentence);
@@ -191,7 +187,7 @@ TEST_CASE("Late ranks are found where collectives run under kernels") {
                                 LateCause::host,
                                 LateCause::copies,
                                 LateCause::profiler}) {
-    CAPTURE(attribution::late_cause_name(cause));
+    CAPTURE(late_cause_name(cause));
     CHECK(share_of(50, [&](std::uint64_t seed) {
             JobTruth truth = truth_of(cause, seed);
             truth.overlapped = true;
@@ -217,7 +213,7 @@ TEST_CASE("Sampled recordings give no cause") {
   truth.lost_share = 0.05;
   const Analysis analysis = analyse(truth);
   CHECK(analysis.matching.unmatched > 0);
-  for (const attribution::Straggler& straggler : analysis.report.stragglers)
+  for (const Straggler& straggler : analysis.report.stragglers)
     CHECK(straggler.cause == LateCause::undecided);
 }
 
@@ -230,7 +226,7 @@ TEST_CASE("Waiting is neither lost nor made: the matrix, the stragglers and the 
       CHECK(analysis.report.exposed[waiting][late] <= analysis.report.total[waiting][late]);
       if (waiting == late) CHECK(analysis.report.total[waiting][late].count() == 0);
     }
-  for (const attribution::Straggler& straggler : analysis.report.stragglers)
+  for (const Straggler& straggler : analysis.report.stragglers)
     CHECK(straggler.exposed <= straggler.waited);
 }
 

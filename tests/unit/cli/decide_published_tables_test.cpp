@@ -71,12 +71,12 @@ TEST_CASE("throughputs of slices and of a load are times of units of work", "[de
   if (!slices || !load) return;
   const auto weak = read_table(*slices, {{"params=16B"}, {}}).table;
   REQUIRE(weak.rows.size() == 6);
-  CHECK(weak.basis == decide::TimeBasis::work_unit);
-  const auto rows = decide::decision_rows(weak, {});
+  CHECK(weak.basis == model::TimeBasis::work_unit);
+  const auto rows = model::decision_rows(weak, {});
   CHECK_THAT(rows.back().efficiency.value, WithinRel(0.9, 1e-9));  // 108 of 120 TF/s a chip
   const auto users = read_table(*load).table;
-  CHECK(users.axis == decide::Axis::load);
-  CHECK_THAT(*decide::decision_rows(users, {})[0].throughput, WithinRel(64.9, 1e-9));
+  CHECK(users.axis == model::Axis::load);
+  CHECK_THAT(*model::decision_rows(users, {})[0].throughput, WithinRel(64.9, 1e-9));
 }
 
 TEST_CASE("models of different size on more GPUs are compared by their FLOPs", "[decide]") {
@@ -84,7 +84,7 @@ TEST_CASE("models of different size on more GPUs are compared by their FLOPs", "
   if (!path) return;
   const auto table = read_table(*path).table;
   // 137 TF/s on each of 32 GPUs, 163 on each of 3072.
-  const auto rows = decide::decision_rows(table, {});
+  const auto rows = model::decision_rows(table, {});
   CHECK_THAT(rows.back().efficiency.value, WithinRel(163.0 / 137.0, 1e-9));
   CHECK(
       table.remarks.back().starts_with("params_B differs between the rows (1.7, 3.6, 7.5, 18.4 "
@@ -99,7 +99,7 @@ TEST_CASE("repeats with names are one count, with their interval", "[decide]") {
                  {{"benchmark=llama2_70b_lora", "submitter=smc-ac-power", "round=v4.0"},
                   {"n_metered_files=nodes"}});
   REQUIRE_FALSE(file.table.rows.empty());
-  CHECK(file.table.axis == decide::Axis::nodes);
+  CHECK(file.table.axis == model::Axis::nodes);
   CHECK(file.table.rows[0].energy_j);
   CHECK(file.table.rows[0].time.interval);
 }

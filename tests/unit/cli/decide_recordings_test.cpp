@@ -16,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 using namespace scaleworth;
-using attribution::LateCause;
 
 namespace {
 
@@ -39,18 +38,18 @@ sim::JobTruth quiet(int ranks) {
 }
 
 template <class Truth>
-decide::Decision decide_on(Truth truth_of) {
+model::Decision decide_on(Truth truth_of) {
   const TemporaryDirectory folder;
   std::vector<std::string> inputs;
   for (const int ranks : {1, 2, 4, 8}) inputs.push_back(write_job(folder.path(), truth_of(ranks)));
   for (const std::string& input : inputs) CHECK(cli::names_recordings(input));
-  return decide::decide_table(cli::recordings_table(inputs, decide::Scaling::weak), {});
+  return model::decide_table(cli::recordings_table(inputs, model::Scaling::weak), {});
 }
 
 }  // namespace
 
 TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]") {
-  const decide::Decision decision = decide_on([](int ranks) {
+  const model::Decision decision = decide_on([](int ranks) {
     sim::JobTruth truth = quiet(ranks);
     truth.cause = ranks > 1 ? LateCause::host : LateCause::undecided;
     truth.straggler = ranks - 1;
@@ -69,7 +68,7 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
 }
 
 TEST_CASE("recordings of jobs with slower transfers decide for communication", "[decide]") {
-  const decide::Decision decision = decide_on([](int ranks) {
+  const model::Decision decision = decide_on([](int ranks) {
     sim::JobTruth truth = quiet(ranks);
     truth.transfer_ns = 50e3 + 100e3 * (ranks - 1);
     return truth;
@@ -80,7 +79,7 @@ TEST_CASE("recordings of jobs with slower transfers decide for communication", "
 }
 
 TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[decide]") {
-  const decide::Decision decision = decide_on([](int ranks) {
+  const model::Decision decision = decide_on([](int ranks) {
     sim::JobTruth truth = quiet(ranks);
     truth.cause = ranks > 1 ? LateCause::slower_kernels : LateCause::undecided;
     truth.straggler = ranks / 2;
@@ -98,10 +97,10 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   truth.cause = LateCause::host;
   truth.late_ns = 1e6;
   const sim::GeneratedJob generated = sim::generate_job(truth);
-  const attribution::Attribution told = trace::attribute(generated.job).result;
+  const Attribution told = trace::attribute(generated.job).result;
   const std::string text = report::render_attribution(told, std::nullopt, {report::Format::json});
-  const auto direct = decide::attributed_count(told, "job");
-  const auto read = decide::attributed_count(cli::parse_attribution(text, "job.json"), "job");
+  const auto direct = model::attributed_count(told, "job");
+  const auto read = model::attributed_count(cli::parse_attribution(text, "job.json"), "job");
   CHECK(read.row.count == 4);
   CHECK(read.row.time.value == direct.row.time.value);
   CHECK(read.row.parts_s == direct.row.parts_s);
@@ -119,7 +118,7 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   }
   const auto of_version = [&](int version) {
     older["schema_version"] = version;
-    return decide::attributed_count(cli::parse_attribution(older.dump(), "job.json"), "job");
+    return model::attributed_count(cli::parse_attribution(older.dump(), "job.json"), "job");
   };
   const auto second = of_version(2);
   CHECK(second.row.time.value == direct.row.time.value);
@@ -140,14 +139,14 @@ TEST_CASE("communication that is not divided counts as communication when it is 
   trace::Job job = sim::generate_job(quiet(4)).job;
   job.recordings.resize(1);
   job.recordings[0].origin.world_size = 4;
-  const attribution::Attribution alone = trace::attribute(job).result;
+  const Attribution alone = trace::attribute(job).result;
   const double undivided = report::average(alone)->mean.part(Part::exposed_undivided).mean;
   REQUIRE(undivided > 0.0);
   const std::string text = report::render_attribution(alone, std::nullopt, {report::Format::json});
   CHECK(text.find("\"exposed_wait_ns\": null") != std::string::npos);
-  const auto read = decide::attributed_count(cli::parse_attribution(text, "job.json"), "job");
+  const auto read = model::attributed_count(cli::parse_attribution(text, "job.json"), "job");
   CHECK(read.row.count == 4);
-  CHECK(read.row.parts_s == decide::attributed_count(alone, "job").row.parts_s);
+  CHECK(read.row.parts_s == model::attributed_count(alone, "job").row.parts_s);
   CHECK_THAT(*read.row.parts_s[index_of(PartGroup::communication)],
              Catch::Matchers::WithinRel(undivided, 1e-9));
 }
@@ -182,7 +181,7 @@ TEST_CASE("attributions in JSON stand beside recordings, and are refused where t
 TEST_CASE("one count of recordings abstains and asks for another", "[decide]") {
   const TemporaryDirectory folder;
   const auto table = cli::recordings_table({write_job(folder.path(), quiet(4))}, std::nullopt);
-  const decide::Decision decision = decide::decide_table(table, {});
+  const model::Decision decision = model::decide_table(table, {});
   CHECK(decision.diagnosis.no_cause == "one count: no loss to explain; measure a second one");
 }
 

@@ -46,12 +46,12 @@ electricity_usd_per_kwh = 0.08
 )",
                                      "ways.toml");
   REQUIRE(regimes.size() == 4);
-  const auto& committed = std::get<decide::PricePart>(regimes[0].terms);
+  const auto& committed = std::get<model::PricePart>(regimes[0].terms);
   CHECK(committed.part == 0.6);
   CHECK(committed.utilisation == 0.8);
-  CHECK_THAT(std::get<decide::ListPrice>(regimes[1].terms).per_rank.value(),
+  CHECK_THAT(std::get<model::ListPrice>(regimes[1].terms).per_rank.value(),
              WithinRel(2.5 / 3600.0, 1e-12));
-  const auto& spot = std::get<decide::SpotTerms>(regimes[2].terms);
+  const auto& spot = std::get<model::SpotTerms>(regimes[2].terms);
   CHECK(spot.preemption.per_hour == 0.05);
   CHECK(spot.preemption.notice == Seconds(30));
   CHECK(spot.preemption.checkpoint == model::Preemption{}.checkpoint);
@@ -66,7 +66,7 @@ TEST_CASE("spot in a file may have no reclaims, and instances of several ranks",
       "[[regime]]\nname = \"spot\"\nprice_usd_per_hour = 0.9\npreemption_per_hour = 0\n"
       "ranks_per_instance = 8\nreacquire_s = 300\nrestart_s = 0\n",
       "ways.toml");
-  const auto& terms = std::get<decide::SpotTerms>(regimes.front().terms).preemption;
+  const auto& terms = std::get<model::SpotTerms>(regimes.front().terms).preemption;
   CHECK(terms.per_hour == 0.0);
   CHECK(terms.ranks_per_instance == 8);
   CHECK(terms.reacquisition == Seconds(300));

@@ -33,8 +33,8 @@ std::string json(std::string_view text) {
   return line_of([&] { parse_table(text, "t.json"); });
 }
 
-decide::Decision decided(const std::string& text, const decide::DecisionRequest& request = {}) {
-  return decide::decide_table(parse_table(text, "t.csv").table, request);
+model::Decision decided(const std::string& text, const model::DecisionRequest& request = {}) {
+  return model::decide_table(parse_table(text, "t.csv").table, request);
 }
 }  // namespace
 
@@ -47,9 +47,10 @@ TEST_CASE("counts, times and parts that cannot be are refused in one line", "[de
   CHECK(csv("p,time_s,compute_s,comm_s\n1,20,10,1\n") ==
         "t.csv:2: the parts add up to 11 s, the time is 20 s; correct them or give the rest as "
         "idle_s");
-  CHECK(csv("p,time_s,quality\n1,10,nan\n") ==
-        "t.csv:2: column 'quality' is not a finite number; leave the cell empty for a value that "
-        "is missing");
+  CHECK(
+      csv("p,time_s,quality\n1,10,nan\n") ==
+      "t.csv:2: column 'quality' is 'nan', not a number; leave the cell empty for a value that is "
+      "missing");
   CHECK(csv("gpus,time_s,tp,pp,cp,dp\n16,10,8,1,1,4\n") ==
         "t.csv:2: the layout is TP 8 x PP 1 x CP 1 x DP 4 = 32, not the count 16; correct one of "
         "them");
@@ -116,20 +117,20 @@ TEST_CASE("a folder without a run and a file that is not there are refused", "[d
 }
 
 TEST_CASE("a baseline, prices or a scaling that the table has not are refused", "[decide]") {
-  decide::DecisionRequest request;
+  model::DecisionRequest request;
   request.metrics.baseline = 3;
   CHECK(line_of([&] { decided("p,time_s\n1,10\n2,6\n", request); }) ==
         "the baseline 3 is not in the table; choose a count that is, or leave --baseline out");
   const auto priced = parse_table("p,time_s,usd_per_hour\n1,10,2\n2,6,\n", "t.csv").table;
-  CHECK(line_of([&] { decide::table_prices(priced, {}, {}); }) ==
+  CHECK(line_of([&] { model::table_prices(priced, {}, {}); }) ==
         "count 2 has no price while count 1 has; fill in its rate_usd_per_hour, or give --price "
         "for the rows without");
   const auto weak = parse_table("p,time_s,work\n1,10,5\n2,11,10\n", "t.csv").table;
-  CHECK(line_of([&] { decide::declare_scaling(weak, decide::Scaling::strong); }) ==
+  CHECK(line_of([&] { model::declare_scaling(weak, model::Scaling::strong); }) ==
         "--scaling says strong scaling, but the table shows weak scaling; leave it out, or correct "
         "the work or the batch");
   const auto load = parse_table("concurrency,tokens_per_s\n1,10\n2,15\n", "t.csv").table;
-  CHECK(line_of([&] { decide::table_prices(load, dollars_per_hour(2), {}); }) ==
+  CHECK(line_of([&] { model::table_prices(load, dollars_per_hour(2), {}); }) ==
         "the rows are loads of one machine, not machines to pay for; give its price as --price 0 "
         "--fixed USD_PER_HOUR");
 }
@@ -137,7 +138,7 @@ TEST_CASE("a baseline, prices or a scaling that the table has not are refused", 
 TEST_CASE("one row, or times that only rise, abstain and say what is needed", "[decide]") {
   CHECK(decided("p,time_s\n4,10\n").diagnosis.no_cause.find("measure a second") !=
         std::string::npos);
-  const decide::Decision rising = decided("p,time_s\n1,10\n2,20\n4,50\n");
+  const model::Decision rising = decided("p,time_s\n1,10\n2,20\n4,50\n");
   CHECK(rising.rubric.chosen == 1);
   CHECK(rising.remarks.front() == "no count is faster than 1: scaling does not pay at any price");
 }
@@ -167,7 +168,7 @@ bool refused(const std::string& text,
   return said.find(message) != std::string::npos;
 }
 
-decide::ScalingTable table_of(const std::string& text) {
+model::ScalingTable table_of(const std::string& text) {
   return parse_table(text, "t.csv").table;
 }
 }  // namespace
@@ -199,18 +200,18 @@ TEST_CASE("headers are known with their units, in many spellings", "[decide]") {
 
 TEST_CASE("a throughput alone gives times of units of work", "[decide]") {
   const auto table = table_of("gpus,tok_per_s_per_gpu\n8,1000\n16,800\n");
-  CHECK(table.basis == decide::TimeBasis::work_unit);
+  CHECK(table.basis == model::TimeBasis::work_unit);
   // 12,800 tokens/s in all: of 10^6 tokens, the power of 1000 that takes a second or more.
   CHECK_THAT(table.rows[1].time.value.value(), WithinRel(78.125, 1e-12));
   CHECK(table.rows[1].work == 1e6);
-  const auto whole = decide::of_work(table, 3e9);
+  const auto whole = model::of_work(table, 3e9);
   CHECK_THAT(whole.rows[1].time.value.value(), WithinRel(234375.0, 1e-12));
-  CHECK(whole.basis == decide::TimeBasis::run);
+  CHECK(whole.basis == model::TimeBasis::run);
 }
 
 TEST_CASE("a load is no count of machines", "[decide]") {
   const auto table = table_of("concurrency,tok_per_s,J_per_tok\n1,100,7\n4,300,2\n");
-  CHECK(table.axis == decide::Axis::load);
+  CHECK(table.axis == model::Axis::load);
   CHECK(table.rows[0].energy_j == 7000.0);  // 7 J of each of 1000 tokens
 }
 
@@ -251,14 +252,14 @@ TEST_CASE("latencies, prices, power and layouts stay with their rows", "[decide]
   const auto table = table_of(
       "gpus,time_s,ttft_p99_ms,p50_ms,rate_usd_per_hour,power_w,tp,pp,dp,gbs,mbs\n"
       "8,100,120,30,3.6,500,2,2,2,64,4\n16,60,150,,3.6,450,2,2,4,64,4\n");
-  const decide::RowFacts& first = table.rows[0].facts;
+  const model::RowFacts& first = table.rows[0].facts;
   CHECK_THAT(*first.latency_s("ttft_p99"), WithinRel(0.120, 1e-12));
   CHECK_FALSE(table.rows[1].facts.latency_s("p50"));
   CHECK_THAT(first.price->value(), WithinRel(0.001, 1e-12));
   CHECK(table.rows[0].energy_j == 8.0 * 500.0 * 100.0);
   CHECK(first.layout.tensor == 2);
   CHECK(first.microbatches == 8.0);  // 64 sequences over 2 replicas of 4
-  CHECK(decide::layout_text(table.rows[1].facts.layout) == "TP 2, PP 2, DP 4");
+  CHECK(model::layout_text(table.rows[1].facts.layout) == "TP 2, PP 2, DP 4");
 }
 
 TEST_CASE("a layout must be its count", "[decide]") {
@@ -382,11 +383,12 @@ TEST_CASE("bad cells are refused with row and column", "[decide]") {
   CHECK(refused("p,time_s\n1,10\n2,5\n2,6\n", "t.csv:4: count 2 stands already at t.csv:3"));
   CHECK(refused("p,time_s\n1,10 ms\n",
                 "t.csv:2: column 'time_s' is '10 ms', not a number; the header"));
-  CHECK(refused("p,time_s,quality\n1,10,nan\n", "column 'quality' is not a finite number"));
-  CHECK(refused("p,time_s\n1,inf\n", "column 'time_s' is not a finite number"));
+  CHECK(refused("p,time_s,quality\n1,10,nan\n", "column 'quality' is 'nan', not a number; leave"));
+  CHECK(refused("p,time_s\n1,inf\n", "column 'time_s' is 'inf', not a number; leave"));
   CHECK(refused("p,time_s\n1,ten\n", "column 'time_s' is 'ten', not a number"));
   CHECK(refused("p,time_s\n1.5,10\n", "column 'p' is 1.5, not an integer"));
-  CHECK(refused("p,time_s\n1e300,10\n", "column 'p' is 1e+300, not an integer"));
+  CHECK(refused("p,time_s\n1e30,10\n", "column 'p' is 1e+30, not an integer"));
+  CHECK(refused("p,time_s\n1,1e41\n", "column 'time_s' is not a number up to 1e40"));
   CHECK(refused("p,time_s\n,10\n", "t.csv:2: column 'p' is empty"));
   CHECK(refused("p,time_s\n1,-3\n", "the time is -3 s"));
   CHECK(refused("p,compute_s,comm_s,idle_s\n1,10,1,-2\n", "idle is -2 s"));
@@ -407,3 +409,52 @@ TEST_CASE("bad headers are refused", "[decide]") {
 }
 
 }  // namespace decide_table_test
+
+TEST_CASE("a rate of one GPU is multiplied by the count, however its header says it", "[decide]") {
+  for (const char* rate : {"tokens_per_s_per_gpu",
+                           "tokens_per_gpu_per_s",
+                           "Throughput (tok/s/GPU)",
+                           "throughput [tok/s/GPU]",
+                           "tok/s/gpu",
+                           "Tokens per second per GPU"}) {
+    const auto rows =
+        parse_table(fmt::format("gpus,{}\n8,1000\n16,900\n", rate), "t.csv").table.rows;
+    INFO(rate);
+    // Of equal work: 8000 against 14400 units a second.
+    CHECK(std::abs(rows.at(0).time.value / rows.at(1).time.value - 14400.0 / 8000.0) < 1e-12);
+  }
+  for (const char* rate : {"Throughput (tok/s)", "tokens/s", "total_gpu_tokens_per_s"}) {
+    const auto rows =
+        parse_table(fmt::format("gpus,{}\n8,1000\n16,900\n", rate), "t.csv").table.rows;
+    INFO(rate);
+    CHECK(std::abs(rows.at(0).time.value / rows.at(1).time.value - 0.9) < 1e-12);
+  }
+  CHECK(csv("gpus,gpu_tokens_per_s\n8,1000\n").find("may be the rate of one or of all") !=
+        std::string::npos);
+  CHECK(csv("gpus,tokens_per_s_per_node\n8,1000\n").find("is of another thing than 'gpus'") !=
+        std::string::npos);
+  CHECK(csv("nodes,tokens_per_s_per_gpu\n8,1000\n").find("is of another thing than 'nodes'") !=
+        std::string::npos);
+  CHECK(csv("nodes,tokens_per_s_per_node\n8,1000\n16,900\n") == "accepted");
+}
+
+TEST_CASE("tables are read as people type them", "[decide]") {
+  const auto times = [](const std::string& text) {
+    std::vector<double> all;
+    for (const auto& row : parse_table(text, "t.csv").table.rows)
+      all.push_back(row.time.value.value());
+    return all;
+  };
+  const std::vector<double> expected{1200.0, 700.0};
+  CHECK(times("gpus,seconds\n8,1200\n16,700\n") == expected);
+  CHECK(times("world_size;time_s\n8;1200\n16;700\n") == std::vector<double>{1200.0, 700.0});
+  CHECK(times("GPU count\ttime (s)\n8\t1200\n16\t700\n") == expected);
+  CHECK(times("| gpus | minutes |\n|---|---:|\n| 8 | 20 |\n| 16 | 11.666666666666666 |\n").at(0) ==
+        1200.0);
+  CHECK(times("gpus,time_s\n8,\"1,200.00\"\n16,7e2\n") == expected);
+  // 1200 or 1.2: a factor of a thousand is not guessed.
+  CHECK(csv("gpus;time_s\n8;1,200\n").find("t.csv:2: '1,200' may have a decimal comma") == 0);
+  CHECK(csv("gpus\ttime_s\n8\t2,5\n").find("t.csv:2: '2,5' may have a decimal comma") == 0);
+  CHECK(csv("gpus,time_s\n8,\"0,512\"\n").find("is '0,512', not a number") != std::string::npos);
+  CHECK(csv("gpus,time_s\n8,\"1,20\"\n").find("is '1,20', not a number") != std::string::npos);
+}

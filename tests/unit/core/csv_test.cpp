@@ -31,3 +31,10 @@ TEST_CASE("a quoted cell without an end is refused with its line", "[csv]") {
   reader.next();
   REQUIRE_THROWS_AS(reader.next(), UserError);
 }
+
+TEST_CASE("infinity and NaN are no numbers of a cell or a flag", "[csv]") {
+  for (const char* text : {"nan", "-nan", "inf", "-infinity", "1e999", "", "1 ", "0x10"})
+    CHECK_FALSE(parse_number<double>(text));
+  CHECK(parse_number<double>("-1.5e3") == -1500.0);
+  CHECK(parse_number<int>("-7") == -7);
+}

@@ -219,3 +219,10 @@ TEST_CASE("an unannounced or equal world size passes", "[launch]") {
   REQUIRE_NOTHROW(check_world_size(detect_launch({{"PMIX_RANK", "2"}}), 4));
   REQUIRE_NOTHROW(check_world_size(detect_launch({{"RANK", "0"}, {"WORLD_SIZE", "4"}}), 4));
 }
+
+TEST_CASE("names and words in addresses are not recorded", "[process]") {
+  const FactSection section =
+      allowed_variables({{"NCCL_A", "http://me:word@host:80/x@y,https://z"}, {"NCCL_B", "a@b"}});
+  CHECK(section.facts.at(0).value == Value(std::string("http://***@host:80/x@y,https://z")));
+  CHECK(section.facts.at(1).value == Value(std::string("a@b")));
+}

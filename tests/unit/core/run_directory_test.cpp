@@ -2,6 +2,7 @@
 #include "src/core/files/run_directory.h"
 
 #include "src/core/error.h"
+#include "src/core/files/atomic_file.h"
 #include "tests/catch.h"
 #include "tests/schema_check.h"
 #include "tests/unit/core/run_builder.h"
@@ -78,7 +79,7 @@ TEST_CASE("a row of another width and a name that leaves the directory are refus
   REQUIRE_THROWS_AS(directory.append_rows("a.csv", {"rank"}, {{"0", "1"}}), std::invalid_argument);
   REQUIRE_THROWS_AS(directory.append_rows("../a.csv", {"rank"}, {}), std::invalid_argument);
   REQUIRE_THROWS_AS(directory.write_file("run.json", ""), std::invalid_argument);
-  REQUIRE(entries(temporary.path()) == 0);
+  REQUIRE(entries(temporary.path()) == 1);  // run.json, which keeps the directory
 }
 
 TEST_CASE("a trace is written beside the run, in a folder of its own where named", "[run]") {
@@ -157,4 +158,50 @@ TEST_CASE("the schema check sees a renamed member, a wrong type and an unknown s
   document["probes"][0]["points"][0]["samples"]["wall_s"][0] = nullptr;
   const std::string problems = check(document);
   REQUIRE(std::count(problems.begin(), problems.end(), '\n') == 4);
+}
+
+TEST_CASE("of two runs that want one directory the second is refused", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory first(temporary.path() / "run");  // has saved nothing yet
+  CHECK_THROWS_AS(RunDirectory(temporary.path() / "run"), UserError);
+  first.save(full_run());
+  CHECK(read_run(first.path()).probes.size() == 2);
+}
+
+TEST_CASE("of a run that was killed its ranks' results are read, with a warning", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory whole(temporary.path() / "run");
+  Run run;
+  run.probes.resize(2);
+  run.probes[0].name = "comm.collectives";
+  run.probes[1].name = "roofline.memory";
+  run.probes[1].status = ProbeStatus::failed;
+  run.probes[1].reason = "no memory";
+  whole.save(run);
+  RunDirectory ranks(temporary.path() / "run" / ranks_folder_name);
+  Run measured;
+  measured.probes.resize(3);
+  measured.probes[0].name = "comm.collectives";
+  measured.probes[0].status = ProbeStatus::measured;
+  measured.probes[0].points.push_back(full_point());
+  measured.probes[1].name = "roofline.memory";
+  measured.probes[1].status = ProbeStatus::measured;
+  measured.probes[2].name = "step.ledger";
+  measured.probes[2].status = ProbeStatus::measured;
+  measured.warnings = {"the clock wandered"};
+  ranks.save(measured);
+  const Run read = read_run(whole.path());
+  REQUIRE(read.probes.size() == 3);
+  CHECK(read.probes[0].points.size() == 1);
+  CHECK(read.probes[1].reason == "no memory");
+  REQUIRE(read.warnings.size() == 2);
+  CHECK(read.warnings[0] == "the clock wandered");
+  CHECK(read.warnings[1].find("ranks/run.json") != std::string::npos);
+}
+
+TEST_CASE("a file in memory takes what another process writes by its path", "[run]") {
+  const MemoryFile file;
+  CHECK(file.size() == 0);
+  append_to_file(file.path(), "results", Existing::append);
+  CHECK(file.size() == 7);
 }

@@ -116,7 +116,8 @@ TEST_CASE("a wrong type is refused with the path to it", "[run]") {
 
 TEST_CASE("a hostile key cannot break the line of the message", "[run]") {
   REQUIRE(refusal(with("/probes/0/losses/a\n\x1b[2J", "x")) ==
-          "run.json: /probes/0/losses/a??[2J: expected a number, found string; restore the file or "
+          "run.json: /probes/0/losses/a \xEF\xBF\xBD[2J: expected a number, found string; restore "
+          "the file or "
           "measure again");
 }
 

@@ -27,3 +27,21 @@ TEST_CASE("a suggestion is a question of at most three names", "[suggestion]") {
   CHECK(suggestion("", {"a", "b"}) == "did you mean a or b?");
   CHECK(suggestion("a", {}) == "nothing is known");
 }
+
+TEST_CASE("text of a stranger shows no control character, and UTF-8 stays", "[printable]") {
+  const std::string bad = "\xEF\xBF\xBD";
+  CHECK(printable("\x1b[31mred\x07\x7f") == bad + "[31mred" + bad + bad);
+  CHECK(printable("a\nb\tc\r") == "a b c ");
+  CHECK(printable("µs ± 数 \xF0\x9F\x98\x80") == "µs ± 数 \xF0\x9F\x98\x80");
+  // Overlong, cut off, a lone continuation, a surrogate, beyond Unicode.
+  CHECK(printable("\xC0\xAF") == bad + bad);
+  CHECK(printable("a\xE2\x82") == "a" + bad + bad);
+  CHECK(printable("\x80z") == bad + "z");
+  CHECK(printable("\xED\xA0\x80") == bad + bad + bad);
+  CHECK(printable("\xF4\x90\x80\x80") == bad + bad + bad + bad);
+  // C1 controls, and marks that turn the direction of text.
+  CHECK(printable("\xC2\x9B"
+                  "2J") == bad + "2J");
+  CHECK(printable("\xE2\x80\xAE"
+                  "gpj.exe") == bad + "gpj.exe");
+}

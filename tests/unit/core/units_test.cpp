@@ -24,3 +24,17 @@ TEST_CASE("a price per hour times seconds is money", "[units]") {
   // 3.60 USD/h for 1000 s: 3.60 * 1000 / 3600 = 1.00 USD
   REQUIRE_THAT((dollars_per_hour(3.6) * Seconds(1000.0)).value(), WithinRel(1.0, 1e-12));
 }
+
+TEST_CASE("doubles beyond an integer's range become its nearest end", "[units]") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  CHECK(saturated<int>(2147483646.9) == 2147483646);
+  CHECK(saturated<int>(2147483647.0) == 2147483647);
+  CHECK(saturated<int>(-2147483648.0) == std::numeric_limits<int>::min());
+  CHECK(saturated<int>(-3.9) == -3);
+  CHECK(saturated<int>(infinite) == 2147483647);
+  CHECK(saturated<int>(-1e300) == std::numeric_limits<int>::min());
+  CHECK(saturated<int>(std::nan("")) == 0);
+  CHECK(saturated<std::int64_t>(0x1p63) == std::numeric_limits<std::int64_t>::max());
+  CHECK(saturated<std::size_t>(-1.0) == 0);
+  CHECK(saturated<std::size_t>(0.5) == 0);
+}

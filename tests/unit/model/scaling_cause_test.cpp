@@ -21,7 +21,7 @@ Run pair_with(double step, const LedgerTimes& first, const LedgerTimes& second) 
   return run;
 }
 
-decide::Decision decision_of(const Run& run) {
+model::Decision decision_of(const Run& run) {
   return *analyse(run, {}).scaling.front().decision;
 }
 

@@ -99,9 +99,6 @@ TEST_CASE("What lies within a window holds instant by instant on random sets") {
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::HostCause;
-using attribution::StepLedger;
-using attribution::WorkClass;
 
 namespace {
 class Chance {

@@ -7,7 +7,6 @@
 #include <cmath>
 
 using namespace scaleworth;
-using attribution::LateUnit;
 using testing::Fault;
 using testing::JobPlan;
 
@@ -29,7 +28,7 @@ JobPlan plan_of(int stages, int replicas, Fault fault, double strength, int plac
 
 /// Savings in % of the step: predicted of all stragglers together, and in truth.
 struct Outcome {
-  attribution::Attribution result;
+  Attribution result;
   double step_ns = 0.0;
   double predicted = 0.0;
   double truth = 0.0;
@@ -63,7 +62,7 @@ void require_named(const Outcome& outcome,
   CHECK_THAT(outcome.predicted, Catch::Matchers::WithinAbs(outcome.truth, tolerance));
 }
 
-const attribution::Efficiency::WhatIf& what_if(const Outcome& outcome, const std::string& change) {
+const Efficiency::WhatIf& what_if(const Outcome& outcome, const std::string& change) {
   const auto& all = outcome.result.efficiency.value().what_if;
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.change == change; });
@@ -121,7 +120,7 @@ TEST_CASE("Lengths that change from micro-batch to micro-batch are no rank's fau
       outcome_of(plan_of(pipeline ? 4 : 1, pipeline ? 4 : 8, Fault::rotating_lengths, 0.6, 0));
   // The truth's lengths are the mean that they are drawn with, not that of those drawn.
   require_named(outcome, LateUnit::rotating, "the lengths of the micro-batches", 5.0);
-  CHECK(outcome.result.stragglers.recurrence == attribution::Recurrence::rotating);
+  CHECK(outcome.result.stragglers.recurrence == Recurrence::rotating);
 }
 
 TEST_CASE("Two equally slow GPUs save together what neither saves alone") {

@@ -18,7 +18,7 @@ Job ranks_of(const std::vector<std::optional<std::int32_t>>& ranks) {
 /// Of eight ranks, rank 5 of which is late, only 0, 1, 3, 5 and 7 left recordings.
 Job with_gaps() {
   sim::JobTruth truth;
-  truth.cause = attribution::LateCause::slower_kernels;
+  truth.cause = LateCause::slower_kernels;
   truth.straggler = 5;
   truth.late_ns = 400e3;
   Job job = sim::generate_job(truth).job;
@@ -55,19 +55,19 @@ TEST_CASE("Recordings without a rank, with an impossible one or out of order cou
 }
 
 TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
-  const attribution::Attribution result = attribute(with_gaps()).result;
+  const Attribution result = attribute(with_gaps()).result;
   const std::vector<int> all{0, 1, 3, 5, 7};
   CHECK(ranks_in(result.recordings) == all);
   CHECK(ranks_in(result.ledger) == all);
   CHECK(ranks_in(result.clocks.ranks) == all);
   REQUIRE_FALSE(result.collectives.empty());
-  for (const attribution::CollectiveWait& one : result.collectives) {
+  for (const CollectiveWait& one : result.collectives) {
     CHECK(ranks_in(one.participants) == all);
     CHECK(one.last_arriver.value_or(Rank{5}) == Rank{5});
   }
   REQUIRE(result.stragglers.stragglers.size() == 1);
-  CHECK(result.stragglers.finding == attribution::StragglerFinding::named);
-  const attribution::Straggler& straggler = result.stragglers.stragglers.front();
+  CHECK(result.stragglers.finding == StragglerFinding::named);
+  const Straggler& straggler = result.stragglers.stragglers.front();
   CHECK(straggler.rank == Rank{5});
   CHECK_THAT(straggler.sentence, Catch::StartsWith("Rank 5 "));
   REQUIRE(result.efficiency.has_value());

@@ -12,8 +12,6 @@
 namespace scaleworth::trace {
 namespace {
 
-using attribution::LateCause;
-using attribution::Recurrence;
 using Catch::Matchers::WithinAbs;
 
 TEST_CASE("Of a stretch counts what is computed, whatever the stream") {
@@ -99,7 +97,7 @@ TEST_CASE(
   Excess excess;
   excess.part(Part::compute) = nanoseconds(100);
   excess.part(Part::host_late) = nanoseconds(30);
-  excess.host[static_cast<std::size_t>(attribution::HostCause::allocation)] = nanoseconds(30);
+  excess.host[static_cast<std::size_t>(HostCause::allocation)] = nanoseconds(30);
   excess.part(Part::unattributed) = nanoseconds(-20);
   // Two of each are equal: 2 * (40 - 30) = 20 slower; the third took the mean of 40: 60 + 20 = 80
   // longer in total, of which 1/4 slower.
@@ -205,11 +203,10 @@ TEST_CASE("Times in words have three digits") {
 
 /// Two ranks, `count` all-reduces of 10 us each 1 ms; rank 1 computes `late` longer every time.
 /// Both launch their kernels in the shapes given.
-attribution::StragglerReport two_ranks(int late,
-                                       int error,
-                                       std::string_view excluded,
-                                       std::array<std::string_view, 2> shapes = {"[8, 1, 1]",
-                                                                                 "[8, 1, 1]"}) {
+StragglerReport two_ranks(int late,
+                          int error,
+                          std::string_view excluded,
+                          std::array<std::string_view, 2> shapes = {"[8, 1, 1]", "[8, 1, 1]"}) {
   Job job = job_of(2);
   StepPlan steps;
   steps.by_rank.resize(2);
@@ -233,12 +230,12 @@ attribution::StragglerReport two_ranks(int late,
 }
 
 TEST_CASE("Who waited for whom, what it costs and why, for a job written down by hand") {
-  const attribution::StragglerReport report = two_ranks(100'000, 1000, "");
+  const StragglerReport report = two_ranks(100'000, 1000, "");
   CHECK(report.exposed[0][1] == nanoseconds(800'000));
   CHECK(report.total[0][1] == nanoseconds(800'000));
   CHECK(report.exposed[1][0] == nanoseconds(0));
   REQUIRE(report.stragglers.size() == 1);
-  const attribution::Straggler& straggler = report.stragglers[0];
+  const Straggler& straggler = report.stragglers[0];
   CHECK(straggler.rank == Rank{1});
   CHECK_THAT(straggler.exposed_per_step_ms, WithinAbs(0.1, 1e-9));
   // Without it both ranks would be done 0.1 ms earlier in each of 8 steps: 0.8 ms of the 7.61 ms to
@@ -272,15 +269,14 @@ TEST_CASE("A rank is late by its GPU, its load or an unknown reason as its kerne
 }
 
 TEST_CASE("Steps that are all excluded are used, and the verdict says so") {
-  const attribution::StragglerReport report =
-      two_ranks(100'000, 1000, "boundary: profiling starts");
+  const StragglerReport report = two_ranks(100'000, 1000, "boundary: profiling starts");
   REQUIRE(report.stragglers.size() == 1);
   CHECK(report.stragglers[0].sentence.find("fit for averages (boundary: profiling starts)") !=
         std::string::npos);
 }
 
 TEST_CASE("Lateness below the clock error is no straggler") {
-  const attribution::StragglerReport report = two_ranks(12'000, 40'000, "");
+  const StragglerReport report = two_ranks(12'000, 40'000, "");
   CHECK(report.stragglers.empty());
   CHECK(report.abstention ==
         "no straggler: the largest lateness, 12.0 us, is below the clock error of 40.0 us");
@@ -297,7 +293,7 @@ TEST_CASE("Whether clocks compare is asked before whether a lateness is beyond t
   StepPlan steps;
   steps.by_rank.resize(2);
   const auto report = find_stragglers(JobReplay(job, steps, waits, alignment), {});
-  CHECK(report.finding == attribution::StragglerFinding::no_verdict);
+  CHECK(report.finding == StragglerFinding::no_verdict);
   CHECK(report.abstention == "no verdict: the clocks jump");
 }
 

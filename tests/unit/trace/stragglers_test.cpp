@@ -46,7 +46,7 @@ class Nonsense {
                                              : static_cast<std::int64_t>(below(3000)));
     event.end = event.start + nanoseconds(below(400));
     if (below(3) == 0) return;
-    event.work_class = attribution::WorkClass::communication;
+    event.work_class = WorkClass::communication;
     event.collective = static_cast<CollectiveKind>(below(13));
     if (below(2) == 0) return;
     event.communication = static_cast<std::uint32_t>(recording.communications.size());
@@ -85,8 +85,7 @@ TEST_CASE("Recordings without sense are taken apart without loss") {
       const auto& recorded = job.recordings[rank].device_events;
       REQUIRE(events.size() == static_cast<std::size_t>(std::count_if(
                                    recorded.begin(), recorded.end(), [](const DeviceEvent& event) {
-                                     return event.work_class ==
-                                            attribution::WorkClass::communication;
+                                     return event.work_class == WorkClass::communication;
                                    })));
     }
     const StepPlan steps = find_steps(job, alignment.map);
@@ -97,9 +96,6 @@ TEST_CASE("Recordings without sense are taken apart without loss") {
 }
 
 // Golden numbers: README of the recordings, computed there independently.
-
-using attribution::CollectiveKind;
-using attribution::CollectiveWait;
 
 std::optional<Job> read_shared(const std::string& name) {
   const auto path = shared_recording(name);
@@ -174,7 +170,7 @@ TEST_CASE("The clocks of the eight ranks of one host agree within microseconds",
   }
 }
 
-attribution::StragglerReport stragglers_of(const Job& job) {
+StragglerReport stragglers_of(const Job& job) {
   const Matching matching = match_collectives(job);
   const Alignment alignment = align_clocks(job, matching);
   const StepPlan steps = find_steps(job, alignment.map);
@@ -186,12 +182,12 @@ attribution::StragglerReport stragglers_of(const Job& job) {
 TEST_CASE("The DLRM step is late by its ranks 7, 5 and 4, and a boundary step", "[golden]") {
   const std::optional<Job> job = read_shared("dlrm_8xv100");
   if (!job) return;
-  const attribution::StragglerReport report = stragglers_of(*job);
+  const StragglerReport report = stragglers_of(*job);
   REQUIRE_FALSE(report.stragglers.empty());
-  for (const attribution::Straggler& one : report.stragglers) UNSCOPED_INFO(one.sentence);
+  for (const Straggler& one : report.stragglers) UNSCOPED_INFO(one.sentence);
   CHECK(report.stragglers[0].rank == Rank{7});
-  CHECK(report.recurrence == attribution::Recurrence::too_few);
-  for (const attribution::Straggler& straggler : report.stragglers) {
+  CHECK(report.recurrence == Recurrence::too_few);
+  for (const Straggler& straggler : report.stragglers) {
     CHECK(straggler.sentence.find("fit for averages (boundary") != std::string::npos);
     UNSCOPED_INFO(straggler.sentence);
   }
@@ -207,7 +203,7 @@ TEST_CASE("Of two processes the one that looks innocent is named", "[golden]") {
   const std::optional<Job> job = read_shared("nsys_2gpu_before.sqlite");
   if (!job) return;
   // Rank 0 spends twice as long in NCCL, because it waits for rank 1.
-  const attribution::StragglerReport report = stragglers_of(*job);
+  const StragglerReport report = stragglers_of(*job);
   REQUIRE(report.stragglers.size() == 1);
   CHECK(report.stragglers[0].rank == Rank{1});
   CHECK(report.exposed[0][1] > 4 * report.exposed[1][0]);
@@ -219,16 +215,16 @@ TEST_CASE("The last pipeline stage is the cause of the job that is known for it"
   Job job;
   job.recordings = read_timeline(*open_byte_source(*path), built_in_timelines().at(0));
   for (Recording& recording : job.recordings) classify(recording, RuleTable::built_in());
-  const attribution::StragglerReport report = stragglers_of(job);
+  const StragglerReport report = stragglers_of(job);
   // The stage is named, not its two ranks.
   REQUIRE(report.stragglers.size() == 1);
-  CHECK(report.recurrence == attribution::Recurrence::one_rank);
-  const attribution::Straggler& straggler = report.stragglers[0];
-  CHECK(straggler.level == attribution::LateUnit::stage);
+  CHECK(report.recurrence == Recurrence::one_rank);
+  const Straggler& straggler = report.stragglers[0];
+  CHECK(straggler.level == LateUnit::stage);
   CHECK(straggler.unit == "pipeline stage 3");
   CHECK(straggler.members.size() == 2);
   CHECK(straggler.steps == 30);
-  CHECK(straggler.cause == attribution::LateCause::pipeline_stage);
+  CHECK(straggler.cause == LateCause::pipeline_stage);
   CHECK(straggler.sentence.find("no single GPU is to blame") != std::string::npos);
   // Without the long stage the published replay is 1.18 times as fast: 15 % of the time.
   const double steps_ms = 2214.4 * 8;

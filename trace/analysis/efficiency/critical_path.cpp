@@ -6,11 +6,9 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::Efficiency;
-using attribution::HostCause;
 
 std::string late_host(HostCause cause) {
-  return std::string("host late: ") + attribution::host_cause_name(cause);
+  return std::string("host late: ") + host_cause_name(cause);
 }
 
 /// What the threads of the path's ranks did between their calls; made when a rank is first met.
@@ -92,9 +90,9 @@ class PathWalk {
   static std::string work_of(const DeviceNode& node) {
     if (node.kind == DeviceNode::Kind::compute) return "compute";
     if (node.kind == DeviceNode::Kind::copy) return "copies and fills";
-    return node.collective == attribution::CollectiveKind::unknown
+    return node.collective == CollectiveKind::unknown
                ? "communication"
-               : std::string("transfer of ") + attribution::collective_kind_name(node.collective);
+               : std::string("transfer of ") + collective_kind_name(node.collective);
   }
 
   /// From a node's start to the cause that explains it best.

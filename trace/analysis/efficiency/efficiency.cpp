@@ -10,9 +10,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::Efficiency;
-using attribution::LateUnit;
-using attribution::Straggler;
 
 /// Stragglers whose lateness is taken away, one by one.
 constexpr std::size_t most_stragglers = 3;
@@ -61,7 +58,7 @@ void add(const std::string& change, nanoseconds saved, Efficiency& result) {
 }
 
 /// Step without the lateness of one straggler, and of all, where that is not asked of any job.
-void add_stragglers(const attribution::StragglerReport& report, Efficiency& result) {
+void add_stragglers(const StragglerReport& report, Efficiency& result) {
   std::string names;
   std::size_t count = 0;
   for (const Straggler& one : report.stragglers) {
@@ -172,8 +169,7 @@ double length(const ReplayGraph& run, std::int64_t end) {
 }
 }  // namespace
 
-EfficiencyResult measure_efficiency(const JobReplay& replay,
-                                    const attribution::StragglerReport& stragglers) {
+EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerReport& stragglers) {
   if (!replay.reason.empty()) return {std::nullopt, replay.reason};
   Efficiency result;
   result.window = replay.windows.description;
@@ -191,8 +187,7 @@ EfficiencyResult measure_efficiency(const JobReplay& replay,
                            replay.even_stages());
   if (replay.rotating_load)
     questions.emplace_back("with micro-batches of equal lengths", Change{.typical_pieces = true});
-  std::vector<Change> changes;
-  for (const auto& [text, change] : questions) changes.push_back(change);
+  const auto changes = mapped(questions, [](const auto& one) { return one.second; });
   const std::vector<double> ratios = replay.ratios(changes);
   const double runtime = in_ns(result.runtime);
   set_factors(result, runtime * ratios[1], runtime * ratios[0]);
@@ -201,7 +196,7 @@ EfficiencyResult measure_efficiency(const JobReplay& replay,
   for (std::size_t i = 1; i < questions.size(); ++i) {
     const double least = changes[i].no_communication ? std::min(transfer, 1.0) : 0.0;
     const double saved = in_ns(result.step_time) * (1.0 - std::max(ratios[i], least));
-    add(questions[i].first, nanoseconds(std::llround(saved)), result);
+    add(questions[i].first, nanoseconds(saturated<std::int64_t>(std::round(saved))), result);
   }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
   result.critical_path = critical_path(replay.job, replay.alignment.map, replay.runs);
@@ -215,9 +210,7 @@ std::int64_t events_within(const Job& job, const ClockMap& clocks, const Efficie
   return events;
 }
 
-void settle_costs(const JobReplay& replay,
-                  double gpu_seconds,
-                  attribution::StragglerReport& report) {
+void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& report) {
   constexpr std::size_t most = 8;
   const std::vector<Straggler>& all = report.stragglers;
   report.saved.reset();
@@ -235,10 +228,10 @@ void settle_costs(const JobReplay& replay,
   for (std::size_t i = 1; i < ratios.size(); i += 2)
     parts.push_back(1.0 - ratios[i] + std::max(0.0, ratios[i + 1] - ratios[0]));
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  report.saved = nanoseconds(std::llround(step * (1.0 - ratios[0])));
+  report.saved = nanoseconds(saturated<std::int64_t>(std::round(step * (1.0 - ratios[0]))));
   for (std::size_t i = 0; i < all.size(); ++i) {
     Straggler& one = report.stragglers[i];
-    one.saved = nanoseconds(std::llround(step * (1.0 - ratios[2 * i + 1])));
+    one.saved = nanoseconds(saturated<std::int64_t>(std::round(step * (1.0 - ratios[2 * i + 1]))));
     one.gpu_seconds = sum > 0.0 ? gpu_seconds * (1.0 - ratios[0]) * parts[i] / sum : 0.0;
   }
 }

@@ -7,7 +7,7 @@
 namespace scaleworth::trace {
 /// POP factors, critical path and what-if, from a replay of the recorded dependencies.
 struct EfficiencyResult {
-  std::optional<attribution::Efficiency> efficiency;
+  std::optional<Efficiency> efficiency;
   std::string reason;  // why it is absent
 };
 
@@ -18,16 +18,13 @@ struct EfficiencyResult {
 ///   serialization = largest useful / T0 = host * dependency.
 /// Abstains where there is no replay. Source: POP Centre of Excellence, "POP Standard
 /// Metrics for Parallel Performance Analysis".
-EfficiencyResult measure_efficiency(const JobReplay& replay,
-                                    const attribution::StragglerReport& stragglers);
+EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerReport& stragglers);
 
 /// Sets what each of `report`'s stragglers saves alone, what all save together, and divides that:
 /// in proportion to what each saves first and last, as Shapley's values do for two. Two equally
 /// slow GPUs save little each, and half of the whole first and last. `gpu_seconds` are of all GPUs
 /// in the steps that count. Leaves all as it is without a replay and for more than eight.
-void settle_costs(const JobReplay& replay,
-                  double gpu_seconds,
-                  attribution::StragglerReport& report);
+void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& report);
 
 /// A graph takes about 44 bytes per node, a replay 8 more: so many at a time need less than the
 /// graph, however many processors there are.
@@ -63,7 +60,7 @@ class Predictor {
 /// start, from each node to the cause that it waited for last: over streams and calls of a rank,
 /// and from rank to rank where a collective had to wait. Summed by rank and kind of work, the
 /// largest first; sums to the runs' length exactly.
-std::vector<attribution::Efficiency::PathShare> critical_path(const Job& job,
-                                                              const ClockMap& clocks,
-                                                              const std::vector<ReplayGraph>& runs);
+std::vector<Efficiency::PathShare> critical_path(const Job& job,
+                                                 const ClockMap& clocks,
+                                                 const std::vector<ReplayGraph>& runs);
 }  // namespace scaleworth::trace

@@ -9,12 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace {
 namespace {
-using attribution::LateCause;
-using attribution::LateUnit;
 
 /// Of sums of so many values each; the last block may be shorter.
 double sum_of_squares(const std::vector<double>& values, std::size_t block) {
@@ -165,13 +161,13 @@ void JobReplay::find_stages() {
   std::vector<std::set<std::size_t>> linked(stage_.size());
   std::vector<std::size_t> heads;  // senders, in the order of their messages
   const bool stated = std::ranges::count(stage_, -1) != std::ssize(stage_);
-  for (const attribution::CollectiveWait& one : waits.collectives) {
+  for (const CollectiveWait& one : waits.collectives) {
     if (!one.sender || one.participants.size() != 2 || stated) continue;
-    const auto a = static_cast<std::size_t>(one.participants[0].rank.index);
-    const auto b = static_cast<std::size_t>(one.participants[1].rank.index);
+    const auto a = one.participants[0].rank.place();
+    const auto b = one.participants[1].rank.place();
     linked[a].insert(b);
     linked[b].insert(a);
-    heads.push_back(static_cast<std::size_t>(one.sender->index));
+    heads.push_back(one.sender->place());
   }
   std::set<std::int32_t> lengths;
   for (std::size_t at : heads) {
@@ -289,7 +285,7 @@ std::vector<std::uint32_t> JobReplay::peers_of(std::uint32_t rank, const SlowUni
   std::vector<std::uint32_t> peers;
   for (std::uint32_t other = 0; other < stage_.size(); ++other) {
     const bool same = stage_[other] == stage_[rank] || stages == stage_.size();
-    if (other != rank && !slow_[other] && same != (unit.level == attribution::LateUnit::stage) &&
+    if (other != rank && !slow_[other] && same != (unit.level == LateUnit::stage) &&
         !std::ranges::binary_search(unit.members, other))
       peers.push_back(other);
   }
@@ -359,10 +355,10 @@ Change JobReplay::even_stages() const {
   return change;
 }
 
-Change JobReplay::without(const std::vector<attribution::Straggler>& stragglers) const {
+Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
   Change change;
   change.compute.resize(totals_.size(), 1.0);
-  for (const attribution::Straggler& one : stragglers) {
+  for (const Straggler& one : stragglers) {
     change.typical_pieces |= one.level == LateUnit::rotating;
     if (one.level == LateUnit::rotating) continue;
     const bool computes = one.cause == LateCause::slower_kernels ||

@@ -7,7 +7,7 @@
 namespace scaleworth::trace {
 /// Ranks that compute longer than their peers, alike.
 struct SlowUnit {
-  attribution::LateUnit level = attribution::LateUnit::rank;
+  LateUnit level = LateUnit::rank;
   std::string name;                     // "rank 3", "pipeline stage 3", "host node-2"
   std::vector<std::uint32_t> members;   // places, ascending
   std::vector<std::uint32_t> compared;  // by member: of its peers the median one
@@ -51,7 +51,7 @@ class JobReplay {
   /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; for
   /// any other late rank nobody waits, nor, outside of pipelines, for one that does more: kernels
   /// that others do not run have launches and gaps of their own.
-  Change without(const std::vector<attribution::Straggler>& stragglers) const;
+  Change without(const std::vector<Straggler>& stragglers) const;
   /// Every stage computes as long as their mean. One stage alone, or one replica of it, saves
   /// little: the next one takes its place.
   Change even_stages() const;

@@ -262,7 +262,7 @@ class RankNodes {
 
   bool waits_for_device(const HostEvent& event) const {
     if (event.activity != HostActivity::synchronization)
-      return is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
+      return is_call(event) && event.cause == HostCause::synchronizing_call;
     const Synchronization* known = synchronization_of(view_.recording(), event);
     return known != nullptr && known->kind != Synchronization::Kind::stream_wait_event;
   }

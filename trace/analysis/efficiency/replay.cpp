@@ -162,7 +162,8 @@ class Replay {
     if (node.kind != DeviceNode::Kind::compute) return recorded;
     double pace = change_.typical_pieces ? node.typical : 1.0;
     if (!change_.compute.empty()) pace *= change_.compute[node.rank];
-    return pace == 1.0 ? recorded : std::llround(static_cast<double>(recorded) * pace);
+    return pace == 1.0 ? recorded
+                       : saturated<std::int64_t>(std::round(static_cast<double>(recorded) * pace));
   }
 
   std::int64_t transfer(const DeviceNode& node, std::int64_t awaited) const {

@@ -55,7 +55,7 @@ struct DeviceNode {
   std::uint32_t rank = 0;
   std::uint32_t operation = 0;  // of compute: equal for kernels of one name, on all ranks
   float typical = 1.0F;         // of compute: its piece of the work's mean over its own length
-  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
+  CollectiveKind collective = CollectiveKind::unknown;
   Kind kind = Kind::compute;
 };
 

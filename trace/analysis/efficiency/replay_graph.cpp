@@ -4,7 +4,6 @@
 
 #include <map>
 #include <stdexcept>
-#include <utility>
 
 namespace scaleworth::trace {
 namespace {
@@ -34,9 +33,7 @@ bool needed(const DeviceNode& own, std::int64_t split, const DeviceNode& other, 
 }
 
 /// Edges of one collective, all of whose members are in the window.
-void add_collective(ReplayGraph& graph,
-                    const std::vector<Member>& members,
-                    attribution::CollectiveKind kind) {
+void add_collective(ReplayGraph& graph, const std::vector<Member>& members, CollectiveKind kind) {
   // What the partners make of a grouped call (an all-to-all of sends) is known only here.
   for (const Member& member : members) graph.devices[member.node].collective = kind;
   const Exchange exchange = exchange_of(kind);

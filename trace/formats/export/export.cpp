@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/export/export.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 namespace scaleworth::trace {
@@ -80,16 +77,16 @@ Selection select(const Job& job,
     selection.window.end = std::min(selection.window.end, all.start + options.window->end);
   }
   if (selection.window.end <= selection.window.start)
-    throw UserError(fmt::format("the window to export is empty: choose one within 0:{:.3f} seconds",
-                                seconds(all.end - all.start)));
+    throw UserError("the window to export is empty: choose one within 0:{:.3f} seconds",
+                    seconds(all.end - all.start));
   for (const Rank rank : options.ranks) {
     const auto place = numbers.place_of(rank);
     if (!place) {
       std::vector<std::uint32_t> places(job.recordings.size());
       std::iota(places.begin(), places.end(), 0U);
-      throw UserError(fmt::format("there is no recording of rank {} to export: choose among {}",
-                                  rank.index,
-                                  numbers.names(places)));
+      throw UserError("there is no recording of rank {} to export: choose among {}",
+                      rank.index,
+                      numbers.names(places));
     }
     selection.ranks[*place] = true;
   }
@@ -101,7 +98,7 @@ void export_verdict(const Attributed& attributed,
                     const Selection& selection,
                     ExportWriter& writer) {
   std::vector<std::string> sentences;
-  for (const attribution::Straggler& straggler : attributed.result.stragglers.stragglers)
+  for (const Straggler& straggler : attributed.result.stragglers.stragglers)
     if (!straggler.sentence.empty()) sentences.push_back(straggler.sentence);
   if (!attributed.result.stragglers.abstention.empty())
     sentences.push_back(attributed.result.stragglers.abstention);
@@ -125,8 +122,11 @@ class OutputFile {
   /// Writes to `path` + ".part", compressed when `path` ends in ".gz". Throws UserError.
   OutputFile(const std::string& path, std::uint64_t most_bytes)
       : path_(path), part_(path + ".part"), most_bytes_(most_bytes) {
-    // zlib's mode T writes what it is given, so that one path serves both kinds.
-    file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wb6" : "wbT"));
+    // zlib's mode T writes what it is given, so that one path serves both kinds; x takes no file
+    // and no link that somebody else put there.
+    std::error_code ignored;
+    std::filesystem::remove(part_, ignored);
+    file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wbx6" : "wbxT"));
     if (!file_) fail();
     buffer_.reserve(piece + (piece >> 4U));
   }
@@ -166,8 +166,7 @@ class OutputFile {
   }
 
   [[noreturn]] void fail() const {
-    throw UserError(
-        fmt::format("{} cannot be written: check the folder, its rights and its space", path_));
+    throw UserError("{} cannot be written: check the folder, its rights and its space", path_);
   }
 
   std::string path_;
@@ -184,9 +183,8 @@ MakeWriter* writer_for(const std::string& path) {
   if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto_writer;
   if (path.ends_with(".json") || path.ends_with(".json.gz"))
     return [](Sink sink, nanoseconds origin) { return chrome_writer(std::move(sink), origin); };
-  throw UserError(fmt::format(
-      "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz",
-      path));
+  throw UserError(
+      "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz", path);
 }
 
 /// Writes everything that `selection` shows. When that is too much, the counts are how far it came
@@ -227,7 +225,7 @@ std::int64_t count_shown(const ExportSource& source) {
 /// inside.
 TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) {
   const auto length = nanoseconds(
-      static_cast<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
+      saturated<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
   nanoseconds start = window.start;
   const auto slowest = slowest_step(plan);
   if (slowest && slowest->start > window.start && slowest->start < window.end)
@@ -263,10 +261,10 @@ ExportCounts export_timeline(const Job& job,
     }
     if (selection.window.end - selection.window.start <= shortest_window)
       throw UserError(
-          fmt::format("{} would be larger than {} bytes even for a single moment: "
-                      "choose ranks or a larger limit",
-                      path,
-                      options.most_bytes));
+          "{} would be larger than {} bytes even for a single moment: "
+          "choose ranks or a larger limit",
+          path,
+          options.most_bytes);
     const auto shown = static_cast<double>(std::max<std::int64_t>(count_shown(source), 1));
     const double factor = std::clamp(
         caution * static_cast<double>(counts.slices) / shown, most_narrowing, least_narrowing);

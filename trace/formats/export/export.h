@@ -11,9 +11,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace scaleworth::trace {
 struct ExportOptions {

@@ -8,14 +8,10 @@
 #include "trace/recording.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 namespace scaleworth::trace {
 /// When an event of the rank at that place of the job was, on the common clock.

@@ -2,7 +2,6 @@
 #include "trace/formats/export/export_writer.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -40,8 +39,6 @@ class NestingTrack {
   OpenEnds open_;
 };
 
-using attribution::CollectiveKind;
-
 /// Arguments of one event; valid until the next call.
 class EventArguments {
  public:
@@ -54,7 +51,7 @@ class EventArguments {
     number("correlation", unless_zero(event.correlation));
     number("graph node id", unless_zero(event.graph_node));
     if (event.operation == DeviceOperation::kernel)
-      text("class", attribution::work_class_name(event.work_class));
+      text("class", work_class_name(event.work_class));
     // As one text, which reads back like the parts.
     if (event.shape != 0) text("grid", recording_.shapes.at(NameId{event.shape}));
     if (event.communication != no_index)
@@ -68,7 +65,7 @@ class EventArguments {
     number("correlation", unless_zero(event.correlation));
     if (event.synchronization != no_index)
       add_synchronization(recording_.synchronizations.at(event.synchronization));
-    if (event.cause) text("idle because", attribution::host_cause_name(*event.cause));
+    if (event.cause) text("idle because", host_cause_name(*event.cause));
     return all_;
   }
 
@@ -89,7 +86,7 @@ class EventArguments {
     if (communication.kind == CollectiveKind::send_receive)
       text("Collective name", "sendrecv");  // as PyTorch spells it
     else if (communication.kind != CollectiveKind::unknown)
-      text("Collective name", attribution::collective_kind_name(communication.kind));
+      text("Collective name", collective_kind_name(communication.kind));
     number("In msg nelems", communication.input_bytes);
     number("Out msg nelems", communication.output_bytes);
     if (communication.input_bytes || communication.output_bytes) text("dtype", "Byte");
@@ -159,7 +156,7 @@ class Arrows {
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       for (const CommunicationSplit& split : by_rank[rank]) {
         if (!split.waited_for || !is_shown(rank, split)) continue;
-        const auto straggler = static_cast<std::size_t>(split.waited_for->index);
+        const auto straggler = split.waited_for->place();
         const auto from = shown.find({straggler, split.collective});
         if (straggler == rank || from == shown.end()) continue;
         out_[{straggler, from->second}].push_back(++number);
@@ -264,7 +261,7 @@ class RankExporter {
     });
     if (entry == ledger.end()) return arguments;
     const auto add = [&](const char* key, Part part, nanoseconds time, nanoseconds undivided) {
-      if (const auto known = attribution::known_time(part, time, undivided))
+      if (const auto known = known_time(part, time, undivided))
         arguments.push_back({key, static_cast<std::int64_t>(known->count())});
     };
     for (const Part part : recording_parts)
@@ -319,8 +316,7 @@ class RankExporter {
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
     std::string name = split.below_error ? part_name(Part::below_clock_error) : "wait";
-    if (split.waited_for)
-      name += " for " + rank_label(static_cast<std::size_t>(split.waited_for->index));
+    if (split.waited_for) name += " for " + rank_label(split.waited_for->place());
     track.add({time, name, "wait"});
   }
 
@@ -358,10 +354,7 @@ class RankExporter {
     std::ranges::stable_sort(events, [](const Placed& a, const Placed& b) {
       return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
     });
-    std::vector<TimeInterval> times;
-    times.reserve(events.size());
-    for (const Placed& event : events) times.push_back(event.time);
-    const std::vector<std::uint32_t> lanes = assign_lanes(times, nesting);
+    const std::vector<std::uint32_t> lanes = assign_lanes(mapped(events, &Placed::time), nesting);
     const std::uint32_t last = *std::ranges::max_element(lanes);
     for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
       const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);

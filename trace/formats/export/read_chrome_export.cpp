@@ -4,12 +4,10 @@
 #include "trace/formats/export/export_writer.h"
 #include "trace/formats/kineto.h"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <type_traits>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::trace {
@@ -136,8 +134,8 @@ std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& r
     }
   }
   if (recordings.empty())
-    throw UserError(fmt::format("{} was exported by scaleworth and changed since: export it again",
-                                source.name()));
+    throw UserError("{} was exported by scaleworth and changed since: export it again",
+                    source.name());
   return recordings;
 }
 }  // namespace scaleworth::trace

@@ -11,10 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 namespace scaleworth::trace::nsight {
 /// What the payload of one of NCCL's NVTX ranges may contain; its schema decides which fields.
@@ -36,7 +33,7 @@ struct NcclCall {
   TimeInterval time;
   std::uint32_t thread = 0;
   NcclRole role = NcclRole::communication;
-  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  CollectiveKind kind = CollectiveKind::unknown;
   NcclPayload payload;
 };
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/nsight/database.h"
 
-#include "src/core/error.h"
 #include "src/core/process.h"
 
 #include <array>
 #include <filesystem>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <sqlite3.h>
 
 namespace scaleworth::trace::nsight {
@@ -31,11 +29,10 @@ std::string no_database(const std::string& path) {
 
 void check_magic(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw UserError(fmt::format("{} cannot be opened: check its name and rights", path));
+  if (!file) throw UserError("{} cannot be opened: check its name and rights", path);
   std::array<char, 16> begin{};
   file.read(begin.data(), begin.size());
-  if (file.gcount() == 0)
-    throw UserError(fmt::format("{} is empty: export the report again", path));
+  if (file.gcount() == 0) throw UserError("{} is empty: export the report again", path);
   if (std::string_view(begin.data(), static_cast<std::size_t>(file.gcount())) != magic)
     throw UserError(no_database(path));
 }
@@ -132,8 +129,7 @@ Database::Database(const std::string& path) {
                                      nullptr);
   database_.reset(database);
   if (status != SQLITE_OK)
-    throw UserError(
-        fmt::format("{} cannot be opened ({}): check its rights", path, sqlite3_errstr(status)));
+    throw UserError("{} cannot be opened ({}): check its rights", path, sqlite3_errstr(status));
   // The schema of a file from elsewhere must not run code of its own.
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   // Else a truncated file is refused as a whole; nothing is ever written.
@@ -152,9 +148,8 @@ void Database::read_schema(const std::string& path) {
       if (const auto name = rows.text(0)) tables_[std::string(*name)];
   }
   if (tables_.empty() && !trouble_.damaged.empty())
-    throw UserError(fmt::format("{} is encrypted or damaged ({}): export the report again",
-                                path,
-                                trouble_.damaged.front()));
+    throw UserError(
+        "{} is encrypted or damaged ({}): export the report again", path, trouble_.damaged.front());
   for (auto& [table, columns] : tables_) {
     Rows rows(database_.get(),
               fmt::format("PRAGMA table_info({})", identifier(table)),
@@ -166,8 +161,8 @@ void Database::read_schema(const std::string& path) {
 }
 
 bool Database::has(std::string_view table, std::string_view column) const {
-  const auto found = tables_.find(table);
-  return found != tables_.end() && found->second.contains(column);
+  const auto* found = value_at(tables_, table);
+  return found && found->contains(column);
 }
 
 Rows Database::select(std::string_view table,

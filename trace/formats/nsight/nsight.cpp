@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/nsight/nsight.h"
 
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "trace/formats/nsight/contents.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <set>
 #include <tuple>
-
-#include <fmt/format.h>
 
 namespace scaleworth::trace::nsight {
 namespace {
@@ -164,9 +160,7 @@ std::vector<bool> foreign_threads(const Process& process, const Recording& recor
   std::vector<bool> launches_here(threads, false);
   std::vector<bool> launches_elsewhere(threads, false);
   for (const auto& [device, side] : process.devices) {
-    std::vector<std::uint64_t> correlations;
-    for (const DeviceEvent& event : side.recording.device_events)
-      correlations.push_back(event.correlation);
+    auto correlations = mapped(side.recording.device_events, &DeviceEvent::correlation);
     std::ranges::sort(correlations);
     auto& launches = &side.recording == &recording ? launches_here : launches_elsewhere;
     for (const HostEvent& event : process.host.recording.host_events)
@@ -371,10 +365,10 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   });
   if (contents.processes.empty()) {
     const auto& damaged = database.trouble().damaged;
-    throw UserError(fmt::format(
+    throw UserError(
         "{} holds no work on a GPU{}: record with nsys profile --trace=cuda,nvtx and export again",
         path,
-        damaged.empty() ? "" : " (" + damaged.front() + ")"));
+        damaged.empty() ? "" : " (" + damaged.front() + ")");
   }
   read_host_tables(contents);
   read_ranges(contents);

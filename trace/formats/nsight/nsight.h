@@ -5,9 +5,6 @@
 #include "trace/classify.h"
 #include "trace/recording.h"
 
-#include <string>
-#include <vector>
-
 namespace scaleworth::trace {
 /// One recording per process and device with kernels, in that order; a device on which a process
 /// only copies belongs to its busiest one. Times are on the wall clock where the file states when

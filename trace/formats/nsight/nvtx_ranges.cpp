@@ -2,7 +2,6 @@
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -67,7 +66,7 @@ std::optional<std::int64_t> common_value(const std::vector<NcclCall>& calls,
 void add_bytes(Communication& communication,
                const std::vector<NcclCall>& calls,
                std::size_t devices) {
-  using enum attribution::CollectiveKind;
+  using enum CollectiveKind;
   constexpr std::array readers = {all_reduce, broadcast, send, all_gather, reduce, gather};
   constexpr std::array writers = {all_reduce, broadcast, receive, reduce_scatter, scatter};
   const auto count = static_cast<std::int64_t>(devices);
@@ -324,7 +323,7 @@ void link_nccl_calls(Recording& recording,
   if (launches.empty()) return;
 
   auto communicates = remembered(recording.names, [&](auto name) {
-    return rules.kernel(name).work_class == attribution::WorkClass::communication;
+    return rules.kernel(name).work_class == WorkClass::communication;
   });
   std::vector<std::pair<std::uint32_t, std::uint32_t>> linked;  // window, device event
   std::vector<std::uint32_t> kernels(windows.size());

@@ -7,8 +7,6 @@
 #include <initializer_list>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace::nsight {
 namespace {
 constexpr std::size_t most_processes = 1024;
@@ -183,17 +181,16 @@ Side& Contents::device(std::int64_t global_id, std::int32_t device) {
   Process& process = processes[process_of(global_id)];
   Side& side = process.devices[device];
   if (processes.size() > most_processes || process.devices.size() > most_devices)
-    throw UserError(fmt::format(
+    throw UserError(
         "the file names more than {} processes, or more than {} devices of one process: "
         "it is damaged; export the report again",
         most_processes,
-        most_devices));
+        most_devices);
   return side;
 }
 
 Process* Contents::process(std::int64_t global_id) {
-  const auto found = processes.find(process_of(global_id));
-  return found == processes.end() ? nullptr : &found->second;
+  return value_at(processes, process_of(global_id));
 }
 
 std::uint32_t Contents::thread(Process& process, std::int64_t global_id) {
@@ -222,8 +219,7 @@ std::optional<TimeInterval> Contents::interval(const Rows& row, Recording& recor
 
 NameId Contents::name(Side& side, std::optional<std::int64_t> id, Shorten* shorten) {
   if (!id) return NameId::none;
-  const auto found = side.names.find(*id);
-  if (found != side.names.end()) return found->second;
+  if (const NameId* found = value_at(side.names, *id)) return *found;
   const std::string text = database.string(*id).value_or("");
   const NameId name = side.recording.names.intern(shorten ? shorten(text) : text);
   side.names.emplace(*id, name);

@@ -12,9 +12,6 @@
 
 namespace scaleworth::trace::recording {
 namespace {
-using attribution::CollectiveKind;
-using attribution::Nanoseconds;
-using attribution::NcclUse;
 
 constexpr std::uint64_t most = std::uint64_t{1} << 61U;  // nanoseconds or bytes
 

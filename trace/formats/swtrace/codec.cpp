@@ -8,8 +8,6 @@
 #include <bit>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace scaleworth::trace::recording {
 namespace {
 // Strings inside of a frame: each with its length before it.
@@ -132,16 +130,16 @@ FrameReader::FrameReader(ByteSource& source) : source_(source) {
   std::array<char, file_header_bytes> header{};
   const std::size_t bytes = source_.read(header);
   if (bytes < header.size() || std::string_view(header.data(), file_magic.size()) != file_magic) {
-    throw UserError(fmt::format(
-        "{}: byte 0: no recording of `scaleworth trace`; give files that it wrote", source.name()));
+    throw UserError("{}: byte 0: no recording of `scaleworth trace`; give files that it wrote",
+                    source.name());
   }
   const std::uint32_t version = word_at(header.data() + file_magic.size(), 0);
   if (version == 0 || version > format_version) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: byte 8: format version {}, this program reads up to {}; use a newer scaleworth",
         source.name(),
         version,
-        format_version));
+        format_version);
   }
 }
 

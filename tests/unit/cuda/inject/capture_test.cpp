@@ -55,7 +55,7 @@ TEST_CASE("each rank's process has a file that knows its rank and its collective
     REQUIRE(kernels(recording) == 1501);
     REQUIRE(recording.communications.size() == 1);
     const trace::Communication& all_reduce = recording.communications.front();
-    REQUIRE(all_reduce.kind == attribution::CollectiveKind::all_reduce);
+    REQUIRE(all_reduce.kind == CollectiveKind::all_reduce);
     REQUIRE(all_reduce.input_bytes == 2000);
     REQUIRE(all_reduce.sequence);
     REQUIRE(all_reduce.sequence == traced.recordings[0].communications.front().sequence);
@@ -72,7 +72,7 @@ TEST_CASE("what a collective's network operations waited for is in the file", "[
   REQUIRE(recording.names.at(all_reduce.algorithm) == "RING");
   REQUIRE(recording.names.at(all_reduce.protocol) == "LL");
   REQUIRE(all_reduce.channels == 2);
-  const attribution::NcclUse& use = recording.nccl_uses.at(all_reduce.nccl_use);
+  const NcclUse& use = recording.nccl_uses.at(all_reduce.nccl_use);
   REQUIRE(use.operations == 2);
   REQUIRE(use.sent_bytes == 1000);
   REQUIRE(use.network_wait >= std::chrono::milliseconds(4));  // four transfers of a millisecond

@@ -45,7 +45,7 @@ std::vector<DeviceActivity> two_steps() {
   return activities;
 }
 
-attribution::StepLedger entry_of(const std::vector<Span>& spans) {
+StepLedger entry_of(const std::vector<Span>& spans) {
   Timeline timeline;
   timeline.ranks = 1;
   timeline.spans = spans;
@@ -67,7 +67,7 @@ TEST_CASE("a traced step lasts from the update before to its own", "[gpu trainin
 }
 
 TEST_CASE("the ledger of kernels: products, waits behind them, gaps", "[gpu training]") {
-  const attribution::StepLedger entry = entry_of(gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}));
+  const StepLedger entry = entry_of(gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}));
   REQUIRE(entry.end - entry.start == nanoseconds(100));
   REQUIRE(entry.part(Part::compute) == nanoseconds(20 + 20));
   REQUIRE(entry.part(Part::optimizer) == nanoseconds(10));

@@ -218,7 +218,7 @@ TEST_CASE("rated energy is count times power times time, in a building and on a 
 }
 
 TEST_CASE("meters go before ratings, row by row, and energy is of the same work", "[energy]") {
-  using namespace scaleworth::decide;
+  using namespace scaleworth::model;
   auto first = example::observation(1, 3600);
   auto second = example::observation(2, 3600);
   first.work = 10.0;
@@ -236,7 +236,7 @@ TEST_CASE("meters go before ratings, row by row, and energy is of the same work"
 }
 
 TEST_CASE("the compute part says how long a rank waits, else the efficiency", "[energy]") {
-  using namespace scaleworth::decide;
+  using namespace scaleworth::model;
   MetricsRequest request;
   request.power = rated(1000);
   // 8 nodes for 206 s, 100 of them computing: 1000 (100 + 106 * .7) * 8 J.
@@ -250,7 +250,7 @@ TEST_CASE("the compute part says how long a rank waits, else the efficiency", "[
 }
 
 TEST_CASE("energy is an objective and has a budget", "[energy]") {
-  using namespace scaleworth::decide;
+  using namespace scaleworth::model;
   DecisionRequest request;
   request.metrics.power = rated(1000);
   request.metrics.power.waiting_power =

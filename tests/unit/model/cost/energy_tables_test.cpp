@@ -11,7 +11,7 @@
 #include <vector>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
+using namespace scaleworth::model;
 
 namespace {
 
@@ -70,7 +70,7 @@ TEST_CASE("a node that waits draws 70 % of what it draws alone", "[energy]") {
   CHECK_THAT(alone, WithinAbs(7160, 1));
   CHECK_THAT(*median(watts[8]), WithinAbs(5781, 1));
   CHECK_THAT(waiting, WithinAbs(4997, 1));
-  CHECK_THAT(waiting / alone, WithinAbs(model::default_waiting_power, 0.005));
+  CHECK_THAT(waiting / alone, WithinAbs(default_waiting_power, 0.005));
 }
 
 TEST_CASE("a trained token of GPT-3 costs 1.2376 J, the run 153 kg in the USA", "[energy]") {
@@ -85,13 +85,13 @@ TEST_CASE("a trained token of GPT-3 costs 1.2376 J, the run 153 kg in the USA", 
 }
 
 TEST_CASE("the published energy and carbon of LLaMA follow from hours, power and PUE", "[energy]") {
-  model::PowerTerms terms;
+  PowerTerms terms;
   terms.power_usage_effectiveness = 1.1;
   terms.grams_per_kwh = 385.0;
   for (const auto& at : scaleworth::tests::public_rows("llama1_table15_energy_carbon.csv")) {
     terms.watts_per_rank = std::stod(at.at("gpu_W"));
     const Estimate<Seconds> time{Seconds(3600.0 * std::stod(at.at("gpu_hours"))), std::nullopt, 0};
-    const auto energy = model::rated_energy(terms, 1, time, 1.0);
+    const auto energy = rated_energy(terms, 1, time, 1.0);
     REQUIRE(energy);
     // Printed without decimals, some cut and not rounded.
     CHECK_THAT(energy->facility_kwh.value / 1e3, WithinRel(std::stod(at.at("MWh")), 0.01));

@@ -7,14 +7,12 @@
 #include <numeric>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
+using namespace scaleworth::model;
 using namespace std::chrono_literals;
-using attribution::Attribution;
-using attribution::StepLedger;
 
 namespace {
 
-void add(StepLedger& ledger, Part part, attribution::Nanoseconds time) {
+void add(StepLedger& ledger, Part part, Nanoseconds time) {
   ledger.part(part) = time;
   ledger.end += time;
 }
@@ -49,8 +47,8 @@ Attribution job(int ranks) {
   return job;
 }
 
-attribution::Efficiency factors(int ranks, double balance, double host, double transfer) {
-  attribution::Efficiency one;
+Efficiency factors(int ranks, double balance, double host, double transfer) {
+  Efficiency one;
   one.load_balance = balance;
   one.host = host;
   one.transfer = transfer;
@@ -110,7 +108,7 @@ TEST_CASE("a rank whose steps are shorter is idle for the rest", "[decide]") {
 TEST_CASE("a lone rank's factors are those of its ledger, and multiply", "[decide]") {
   const auto count = attributed_count(job(1), "traces");
   REQUIRE(count.ledger.factors);
-  const attribution::Efficiency& factors = *count.ledger.factors;
+  const Efficiency& factors = *count.ledger.factors;
   CHECK(factors.load_balance == 1.0);
   CHECK_THAT(factors.transfer, WithinRel(8.2 / 10.0, 1e-9));  // less transfer and wait
   CHECK_THAT(factors.host, WithinRel(7.3 / 8.2, 1e-9));

@@ -3,8 +3,8 @@
 #include "tests/unit/model/decide/tables.h"
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 
@@ -90,7 +90,7 @@ TEST_CASE("the relative fit with free T1 puts the optimum at 9, inside its resid
   CHECK(decision.fit->residual <= 0.004);
   const auto fitted = [&](int count) {
     return decision.fit->single *
-           model::relative_time(decision.fit->serial, decision.fit->coherency, count);
+           relative_time(decision.fit->serial, decision.fit->coherency, count);
   };
   CHECK(printed(fitted(9), 1) == "204.4");
   CHECK(printed(fitted(8), 1) == "205.2");

@@ -11,8 +11,8 @@
 #include <random>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 /// 1 MB over 10 GB/s takes 100 us.
@@ -41,8 +41,8 @@ const Remedy& remedy(const std::vector<Remedy>& remedies, Cause cause) {
   return remedies.front();
 }
 
-attribution::Efficiency factors(double balance, double host, double dependency, double transfer) {
-  attribution::Efficiency efficiency;
+Efficiency factors(double balance, double host, double dependency, double transfer) {
+  Efficiency efficiency;
   efficiency.load_balance = balance;
   efficiency.host = host;
   efficiency.dependency = dependency;
@@ -192,7 +192,7 @@ TEST_CASE("a ring's communication divides into latency and bandwidth by its mess
 
 TEST_CASE("POP factors divide the gap by their logarithms", "[cause]") {
   // ln .5 = -.6931 idle, ln .8 = -.2231 communication, host and dependency 1: 75.6 and 24.4 %.
-  const attribution::Efficiency ideal = factors(1.0, 1.0, 1.0, 1.0);
+  const Efficiency ideal = factors(1.0, 1.0, 1.0, 1.0);
   const Gap gap = pop_gap(factors(0.5, 1.0, 1.0, 0.8), 8, ideal, 1.0);
   CHECK_THAT(gap.share(Cause::idle), WithinAbs(0.7565, 5e-5));
   CHECK_THAT(gap.share(Cause::communication), WithinAbs(0.2435, 5e-5));
@@ -202,15 +202,15 @@ TEST_CASE("POP factors divide the gap by their logarithms", "[cause]") {
 }
 
 TEST_CASE("POP factors against a baseline count what got worse, and slower kernels", "[cause]") {
-  const attribution::Efficiency before = factors(0.9, 1.0, 1.0, 1.0);
-  attribution::Efficiency after = factors(0.9, 0.8, 1.0, 1.0);
+  const Efficiency before = factors(0.9, 1.0, 1.0, 1.0);
+  Efficiency after = factors(0.9, 0.8, 1.0, 1.0);
   after.useful = {std::chrono::seconds(5), std::chrono::seconds(5)};  // 10 s for the work of 8 s
   // ln .8 = -.2231 host, ln 1.25 = .2231 slower kernels: halves; balance is no worse than before.
   const Gap gap = pop_gap(after, 2, before, 1.0);
   CHECK_THAT(gap.share(Cause::host), WithinAbs(0.5, 1e-12));
   CHECK_THAT(gap.share(Cause::slowdown), WithinAbs(0.5, 1e-12));
   CHECK(gap.share(Cause::idle) == 0.0);
-  attribution::Efficiency idle = after;
+  Efficiency idle = after;
   idle.useful.clear();
   CHECK_THROWS_AS(pop_gap(idle, 2, before, 1.0), UserError);
 }
@@ -235,7 +235,7 @@ TEST_CASE("shares of compute's loss are those that the rows do not refute", "[ca
 }
 
 namespace {
-constexpr model::ContentionFit published{1.0, 0.03, 0.0015, 0.0};
+constexpr ContentionFit published{1.0, 0.03, 0.0015, 0.0};
 
 KneeRequest priced(double threshold = default_knee_threshold) {
   KneeRequest request;
@@ -250,18 +250,18 @@ Knee knee(const std::vector<Knee>& knees, KneeKind kind) {
   return *found;
 }
 
-std::vector<Knee> knees_of(const model::ContentionFit& law,
-                           const std::vector<model::ContentionFit>& draws,
+std::vector<Knee> knees_of(const ContentionFit& law,
+                           const std::vector<ContentionFit>& draws,
                            const KneeRequest& request) {
-  const auto time = [](const model::ContentionFit& of) -> model::TimeAt {
+  const auto time = [](const ContentionFit& of) -> TimeAt {
     return [of](double count) { return of.time(count); };
   };
-  std::vector<model::TimeAt> times;
-  for (const model::ContentionFit& draw : draws) times.push_back(time(draw));
+  std::vector<TimeAt> times;
+  for (const ContentionFit& draw : draws) times.push_back(time(draw));
   return law_knees(time(law), times, request);
 }
 
-std::string position(const model::ContentionFit& law,
+std::string position(const ContentionFit& law,
                      KneeKind kind,
                      const KneeRequest& request = priced()) {
   const Knee found = knee(knees_of(law, {}, request), kind);
@@ -269,13 +269,13 @@ std::string position(const model::ContentionFit& law,
 }
 
 double published_efficiency(int count) {
-  return 1.0 / (count * model::relative_time(published.serial, published.coherency, count));
+  return 1.0 / (count * relative_time(published.serial, published.coherency, count));
 }
 
-std::vector<model::SpeedupPoint> curve(int from, int to) {
-  std::vector<model::SpeedupPoint> points;
+std::vector<SpeedupPoint> curve(int from, int to) {
+  std::vector<SpeedupPoint> points;
   for (double k = from; k <= to; ++k) {
-    points.push_back({k, 1.0 / model::relative_time(published.serial, published.coherency, k)});
+    points.push_back({k, 1.0 / relative_time(published.serial, published.coherency, k)});
   }
   return points;
 }
@@ -335,7 +335,7 @@ TEST_CASE("a knee against another baseline counts that one's efficiency as 1", "
 }
 
 TEST_CASE("draws that never peak leave the interval open above", "[knee]") {
-  std::vector<model::ContentionFit> draws(39, published);
+  std::vector<ContentionFit> draws(39, published);
   draws.front().coherency = 0.002;
   const Knee closed = knee(knees_of(published, draws, priced()), KneeKind::peak);
   CHECK_THAT(closed.low, WithinAbs(std::sqrt(0.97 / 0.002), 1e-6));
@@ -363,7 +363,7 @@ TEST_CASE("rows alone give the measured counts between which a knee lies", "[kne
 }
 
 TEST_CASE("a table that never falls below the threshold has a knee open above", "[knee]") {
-  const std::vector<model::TimePoint> rows{{1, 100.0, {}}, {2, 52.0, {}}, {4, 28.0, {}}};
+  const std::vector<TimePoint> rows{{1, 100.0, {}}, {2, 52.0, {}}, {4, 28.0, {}}};
   const Knee half = knee(measured_knees(rows, priced()), KneeKind::efficiency);
   CHECK(half.count == 4);
   CHECK_FALSE(half.high);
@@ -377,7 +377,7 @@ TEST_CASE("the law's interval holds the knee of the curve that the rows were dra
   const std::vector<double> noise{0.004, -0.006, 0.005, -0.003, 0.006, -0.005, 0.002};
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const int count = 1 << i;
-    const double time = 3600.0 * model::relative_time(0.03, 0.0015, count) * (1.0 + noise[i]);
+    const double time = 3600.0 * relative_time(0.03, 0.0015, count) * (1.0 + noise[i]);
     rows.push_back(observation(count, time));
   }
   DecisionRequest request;

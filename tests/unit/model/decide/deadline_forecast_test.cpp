@@ -9,8 +9,8 @@
 #include <cmath>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 /// T(K) = 1000 s (0.02 + 0.98/K + 0.0002 (K-1)) with the last digits of a stopwatch, so that the

@@ -4,8 +4,8 @@
 #include "tests/unit/model/decide/tables.h"
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 DecisionRequest request(double fixed = 9.0) {
@@ -118,7 +118,7 @@ TEST_CASE("a curve's cause follows from its coefficients", "[decide]") {
   const auto cause = [](const Coefficients& coefficients) {
     return gap_cause(coefficient_gap(coefficients, 8, std::nullopt)).value();
   };
-  const model::ScalingCause mixed = cause(published_curve);
+  const ScalingCause mixed = cause(published_curve);
   CHECK(mixed.owner.empty());
   CHECK(mixed.mixture.front().first == "serial work");
   CHECK_THAT(mixed.explained, WithinAbs(0.7143, 5e-5));
@@ -367,6 +367,42 @@ TEST_CASE("rows that cannot be are refused with their place", "[decide]") {
   TableRow empty;
   empty.place = "table.csv:9";
   CHECK(contains(refusal({empty}), "table.csv:9: no time and no parts"));
+}
+
+TEST_CASE("columns that contradict each other are refused with the row", "[decide]") {
+  const auto row = [](int count, double time, double throughput, double batch) {
+    TableRow at = observation(count, time);
+    at.throughput = throughput;
+    at.facts.batch = batch;
+    return at;
+  };
+  // The batch counts sequences of 512 tokens, the throughput tokens: the same in all rows.
+  CHECK(refusal({row(1, 8, 64, 1), row(2, 4.2, 121, 1), row(4, 2.5, 204, 1)}).empty());
+  CHECK(contains(refusal({row(1, 8, 64, 1), row(2, 4.2, 2e6, 1), row(4, 2.5, 204, 1)}),
+                 "table.csv:2: time x throughput"));
+  TableRow work = observation(2, 10);
+  work.throughput = 100;
+  work.work = 1100;
+  CHECK(refusal({work}).empty());
+  work.work = 1e6;
+  CHECK(contains(refusal({work}), "time x throughput is 1000, the work 1e+06"));
+  TableRow energy = observation(2, 10);
+  energy.facts.power_w = 700;
+  energy.energy_j = 9000;  // 14,000 at full power
+  CHECK(refusal({energy}).empty());
+  energy.energy_j = 9;
+  CHECK(contains(refusal({energy}), "the energy is 9 J, power x time x count 14000 J"));
+}
+
+TEST_CASE("a row in another unit than its neighbours is refused", "[decide]") {
+  const auto times = [](double last) {
+    return refusal({observation(1, 8), observation(2, 4.2), observation(4, last)});
+  };
+  CHECK(times(2.5).empty());
+  CHECK(times(0.05).empty());  // strange, but a cache may do much
+  CHECK(times(60.0).empty());  // a bad network may, too
+  CHECK(contains(times(2500.0), "from 4.2 s at 2 to 2500 s at 4"));
+  CHECK(contains(times(0.0025), "from 4.2 s at 2 to 0.0025 s at 4"));
 }
 
 TEST_CASE("a baseline that is not in the table is refused, another is taken", "[decide]") {

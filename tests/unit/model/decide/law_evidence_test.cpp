@@ -9,7 +9,7 @@
 #include <cmath>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
+using namespace scaleworth::model;
 
 namespace {
 /// Times of s = 0.02, c = 0.001 up to 8 ranks; `factor` times as long beyond.
@@ -18,7 +18,7 @@ std::vector<DecisionRow> rows_to(int most, double factor) {
   for (int count = 1; count <= most; count *= 2) {
     DecisionRow row;
     row.count = count;
-    const double time = model::relative_time(0.02, 0.001, count) * (count > 8 ? factor : 1.0);
+    const double time = relative_time(0.02, 0.001, count) * (count > 8 ? factor : 1.0);
     row.time = {Seconds(time), {}};
     row.same_work = row.time;
     rows.push_back(row);
@@ -55,7 +55,7 @@ TEST_CASE("tensor parallelism wider than the domain is named", "[decide]") {
   CHECK(says(domain_remarks(rows, 8), "at 32 tensor parallelism over 16 ranks leaves"));
 }
 
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model::example;
 
 TEST_CASE("each row is held against the law and against the law without it", "[decide]") {
   const Decision decision = decide_table(breakdown_table(), {});
@@ -118,7 +118,7 @@ TEST_CASE("two rows are fitted to no law with an interval", "[decide]") {
 }
 
 TEST_CASE("an optimum beyond four times the largest count carries a warning", "[decide]") {
-  model::ScalingLaw law;
+  ScalingLaw law;
   law.fastest = 64;
   CHECK(extrapolation_remarks(law, 16).empty());
   law.fastest = 65;
@@ -253,8 +253,8 @@ TEST_CASE("rows with micro-batches and one layout are fitted by them", "[decide]
 TEST_CASE("known communication and the bounds of work and depth stand beside the rows",
           "[decide]") {
   DecisionRequest request;
-  request.law_inputs.ring = model::RingCost{{Seconds(0.1), BytesPerSecond(1e9), Bytes(1e9)}, 2.0};
-  request.law_inputs.work_depth = model::WorkDepth{Seconds(800), Seconds(20)};
+  request.law_inputs.ring = RingCost{{Seconds(0.1), BytesPerSecond(1e9), Bytes(1e9)}, 2.0};
+  request.law_inputs.work_depth = WorkDepth{Seconds(800), Seconds(20)};
   const Decision decision = decide_table(breakdown_table(), request);
   REQUIRE(decision.further.ring.size() == 5);
   // 2 messages x 2 x 7 hops x 0.1 s, and 2 x 2 x 7/8 s of bytes.

@@ -8,8 +8,8 @@
 #include <cmath>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 
@@ -40,10 +40,10 @@ TEST_CASE("a commitment is paid for hours that are not used", "[decide]") {
 
 TEST_CASE("an owned rank is one more way to pay, with its threshold against the price",
           "[decide]") {
-  const Decision decision = decide_curve(published_curve,
-                                         64,
-                                         request({{"owned", model::published::owned(0.6)},
-                                                  {"list", ListPrice{dollars_per_hour(1), {}}}}));
+  const Decision decision = decide_curve(
+      published_curve,
+      64,
+      request({{"owned", published::owned(0.6)}, {"list", ListPrice{dollars_per_hour(1), {}}}}));
   CHECK_THAT(used_hour(decision.regimes[0]), WithinAbs(1.886, 5e-4));
   CHECK_THAT(*decision.regimes[0].break_even, WithinAbs(1.1314 / 2.10, 5e-5));
   CHECK_FALSE(decision.regimes[1].break_even);
@@ -71,8 +71,8 @@ TEST_CASE("each way to pay has its own cheapest count that meets the deadline", 
 }
 
 namespace {
-model::Preemption failing(double mtbf_hours) {
-  model::Preemption terms;
+Preemption failing(double mtbf_hours) {
+  Preemption terms;
   terms.failures_per_hour = 1.0 / mtbf_hours;
   return terms;
 }
@@ -81,7 +81,7 @@ model::Preemption failing(double mtbf_hours) {
 TEST_CASE("failures lengthen and price every way to pay alike", "[decide]") {
   DecisionRequest asked = request({{"on-demand", PricePart{}},
                                    {"reserved", PricePart{0.60, {}}},
-                                   {"owned", model::published::owned(0.6)},
+                                   {"owned", published::owned(0.6)},
                                    {"spot", spot()}});
   const Decision calm = decide_curve(published_curve, 64, asked);
   asked.metrics.failures = failing(40.0);
@@ -126,7 +126,7 @@ TEST_CASE("with failures a deadline asks for its probability, not for the expect
 
 TEST_CASE("failures of a step are those of a long job", "[decide]") {
   DecisionRequest asked;
-  asked.metrics.failures = failing(1.0 / model::published_failures_per_hour);
+  asked.metrics.failures = failing(1.0 / published_failures_per_hour);
   asked.metrics.failures->checkpoint = Seconds(30);
   const auto table =
       assemble({observation(8192, 2.0), observation(16384, 1.1)}, {TimeBasis::step, Axis::ranks});
@@ -154,13 +154,13 @@ TEST_CASE("from 256 ranks on a remark says what failures would take, unless they
     });
   };
   CHECK(told() == 1);
-  asked.metrics.failures = model::Preemption{};
+  asked.metrics.failures = Preemption{};
   CHECK(told() == 0);
 }
 
 TEST_CASE("failures that cannot be counted are refused", "[decide]") {
   DecisionRequest asked;
-  asked.metrics.failures = failing(1.0 / model::published_failures_per_hour);
+  asked.metrics.failures = failing(1.0 / published_failures_per_hour);
   const std::vector<TableRow> rows{observation(1, 100.0), observation(2, 60.0)};
   CHECK_THROWS_AS(decide_table(assemble(rows, {TimeBasis::run, Axis::load}), asked), UserError);
   CHECK_THROWS_AS(decide_table(assemble(rows, {TimeBasis::run, Axis::nodes}), asked), UserError);
@@ -189,7 +189,7 @@ TEST_CASE("ways to pay that cannot be are refused", "[decide]") {
   CHECK_THROWS_AS(decided({"reserved", PricePart{0.6, 0.0}}), UserError);
   CHECK_THROWS_AS(decided({"reserved", PricePart{0.6, 1.5}}), UserError);
   CHECK_THROWS_AS(decided({"list", ListPrice{dollars_per_hour(0), {}}}), UserError);
-  CHECK_THROWS_AS(decided({"owned", model::published::owned(0.0)}), UserError);
+  CHECK_THROWS_AS(decided({"owned", published::owned(0.0)}), UserError);
   CHECK_THROWS_AS(
       decide_curve(published_curve, 8, request({{"a", PricePart{}}, {"a", PricePart{}}})),
       UserError);
@@ -215,10 +215,10 @@ TEST_CASE("knees, the law's optimum and forecasts count failures as the rows do"
   CHECK_THAT(forecast.fastest.expected.value(), WithinRel(wall(forecast.fastest.count), 0.01));
   // Against the odds of the undisturbed time alone, whose noise hardly matters at twice the time.
   const PredictedCount& fastest = forecast.fastest;
-  const double chance = model::chance_in_time(*asked.metrics.failures,
-                                              fastest.count,
-                                              Seconds(published_curve.time(fastest.count)),
-                                              *asked.rubric.deadline);
+  const double chance = chance_in_time(*asked.metrics.failures,
+                                       fastest.count,
+                                       Seconds(published_curve.time(fastest.count)),
+                                       *asked.rubric.deadline);
   CHECK_THAT(fastest.in_time, WithinAbs(chance, 0.02));
   CHECK(fastest.upper > *asked.rubric.deadline);
   asked.metrics.failures.reset();

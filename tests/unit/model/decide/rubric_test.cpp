@@ -8,8 +8,8 @@
 #include <random>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 
@@ -91,9 +91,9 @@ TEST_CASE("Amdahl by plain least squares is the published fit", "[decide]") {
   CHECK(printed(decision.amdahl->predicted_at_largest, 2) == "14.77");
   const double serial = decision.amdahl->serial;
   CHECK(printed(1.0 + 1.0 / serial, 3) == "27.587");  // where efficiency is one half
-  CHECK(printed(model::amdahl_speedup(serial, 27) / 27, 4) == "0.5056");
-  CHECK(printed(model::amdahl_speedup(serial, 28) / 28, 4) == "0.4961");
-  CHECK_FALSE(model::plain_amdahl_serial({{1.0, 1.0}}));
+  CHECK(printed(amdahl_speedup(serial, 27) / 27, 4) == "0.5056");
+  CHECK(printed(amdahl_speedup(serial, 28) / 28, 4) == "0.4961");
+  CHECK_FALSE(plain_amdahl_serial({{1.0, 1.0}}));
 }
 
 TEST_CASE("the missing folds at 32 divide as published, by either fit", "[decide]") {
@@ -103,8 +103,8 @@ TEST_CASE("the missing folds at 32 divide as published, by either fit", "[decide
   CHECK(printed(32.0 - decision.amdahl->predicted_at_largest, 2) == "17.23");
   CHECK(printed(decision.amdahl->predicted_at_largest - measured, 2) == "0.37");
   REQUIRE(decision.fit);
-  const double serial_only = model::amdahl_speedup(decision.fit->serial, 32);
-  const double both = 1.0 / model::relative_time(decision.fit->serial, decision.fit->coherency, 32);
+  const double serial_only = amdahl_speedup(decision.fit->serial, 32);
+  const double both = 1.0 / relative_time(decision.fit->serial, decision.fit->coherency, 32);
   CHECK(printed(32.0 - serial_only, 2) == "15.33");
   CHECK(printed(serial_only - both, 2) == "2.04");
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 

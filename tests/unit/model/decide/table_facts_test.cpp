@@ -7,8 +7,8 @@
 #include "tests/unit/model/decide/tables.h"
 
 using namespace scaleworth;
-using namespace scaleworth::decide;
-using namespace scaleworth::decide::example;
+using namespace scaleworth::model;
+using namespace scaleworth::model::example;
 
 namespace {
 
@@ -18,13 +18,13 @@ TableRow priced(int count, double time_s, double usd_per_hour) {
   return at;
 }
 
-model::MeasuredCount measured(int ranks, double step, double tokens) {
-  model::MeasuredCount count;
+MeasuredCount measured(int ranks, double step, double tokens) {
+  MeasuredCount count;
   count.ranks = ranks;
   count.tokens = tokens;
   count.global_batch = 8;
   count.step_s = {step, step, step};
-  model::RankLedger ledger;
+  RankLedger ledger;
   for (const Part part : probe_parts) ledger.parts[index_of(part)] = std::vector<double>(3, 0.0);
   ledger.parts[index_of(Part::compute)] = {0.6 * step, 0.6 * step, 0.6 * step};
   ledger.parts[index_of(Part::exposed_transfer)] = {0.3 * step, 0.3 * step, 0.3 * step};
@@ -59,7 +59,7 @@ TEST_CASE("a row pays its own price", "[decide]") {
   CHECK_THAT(rows[0].cost->value.value(), WithinRel(2.0, 1e-12));
   CHECK_THAT(rows[1].cost->value.value(), WithinRel(3.0, 1e-12));
   CHECK_THAT(rows[2].cost->value.value(), WithinRel(4000.0 / 3600.0, 1e-12));
-  CHECK(model::choose_count(*prices, count_times(rows))->cheapest == 4);
+  CHECK(choose_count(*prices, count_times(rows))->cheapest == 4);
   CHECK_FALSE(table_prices(assemble({observation(1, 10)}), {}, {}));
 }
 
@@ -103,9 +103,8 @@ TEST_CASE("a batch or a layout that changes with the count is said", "[decide]")
 }
 
 TEST_CASE("our own runs are tables with parts", "[decide]") {
-  const std::vector<model::MeasuredMode> modes{
-      {"strong", {measured(1, 1.0, 100), measured(2, 0.6, 100)}},
-      {"weak", {measured(1, 1.0, 100), measured(2, 1.1, 200)}}};
+  const std::vector<MeasuredMode> modes{{"strong", {measured(1, 1.0, 100), measured(2, 0.6, 100)}},
+                                        {"weak", {measured(1, 1.0, 100), measured(2, 1.1, 200)}}};
   const ScalingTable strong = run_table(modes, {});
   REQUIRE(strong.rows.size() == 2);
   CHECK(scaling_of(strong) == Scaling::strong);

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace scaleworth::decide::example {
+namespace scaleworth::model::example {
 
 inline std::string printed(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
@@ -52,11 +52,11 @@ inline std::vector<TableRow> strong_observations() {
   return rows;
 }
 
-inline model::Prices hourly(double per_rank, double fixed = 0.0) {
+inline Prices hourly(double per_rank, double fixed = 0.0) {
   return {dollars_per_hour(per_rank), dollars_per_hour(fixed)};
 }
 
 /// s = .03, c = .0015, one hour at one node.
 inline constexpr Coefficients published_curve{0.03, 0.0015, Seconds(3600)};
 
-}  // namespace scaleworth::decide::example
+}  // namespace scaleworth::model::example

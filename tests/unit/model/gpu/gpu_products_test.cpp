@@ -20,6 +20,16 @@ Point ranked(Point point, std::int64_t rank) {
   return point;
 }
 
+Point searched(Point point) {
+  point.parameters[fields::family] = std::string("search");
+  return point;
+}
+
+Point of_data(Point point, const char* data) {
+  point.parameters[fields::data] = std::string(data);
+  return point;
+}
+
 Point own(Point point, const char* name) {
   point.parameters[fields::family] = std::string("own");
   point.parameters[fields::name] = std::string(name);
@@ -75,13 +85,18 @@ TEST_CASE("a product above what its clock allows is left out and named", "[gpu]"
   CHECK(warnings[0].starts_with("bf16 8192 x 8192 x 8192 (steady) left out, it reaches 120 %"));
 }
 
-TEST_CASE("a format has its steady reference, its burst and its best shape", "[gpu]") {
+TEST_CASE("a format has its steady reference, its burst, its best shape and other data", "[gpu]") {
+  const GemmShape best{1536, 2816, 8192, 1};
   const auto products =
       read_products({product_point("steady", 55e12, 1e9, "bf16", {16384, 16384, 16384, 1}),
                      product_point("steady", 60e12, 1e9),
                      product_point("burst", 70e12, 1.2e9),
-                     product_point("duty-cycled", 65e12, 1.1e9),
-                     product_point("duty-cycled", 72e12, 1.1e9, "bf16", {1536, 2816, 8192, 1}),
+                     searched(product_point("steady", 64e12, 1.0e9, "bf16", {2816, 1536, 4096, 1})),
+                     searched(product_point("steady", 65e12, 1.0e9, "bf16", best)),
+                     searched(product_point("burst", 75e12, 1.2e9, "bf16", best)),
+                     of_data(product_point("steady", 58e12, 0.9e9), "normal"),
+                     of_data(product_point("steady", 80e12, 1.2e9), "zero"),
+                     of_data(product_point("burst", 90e12, 1.2e9), "zero"),
                      product_point("steady", 99e12, 1e9, "fp8_e4m3")});
   const auto formats = formats_of(products, round_result());
   REQUIRE(formats.size() == 2);
@@ -91,7 +106,15 @@ TEST_CASE("a format has its steady reference, its burst and its best shape", "[g
   CHECK_FALSE(formats[1].fast_accumulation);
   CHECK_THAT(formats[1].steady->rate.value.value(), WithinRel(60e12, 1e-9));
   CHECK_THAT(formats[1].burst->rate.value.value(), WithinRel(70e12, 1e-9));
-  CHECK(formats[1].best_shape->shape == GemmShape{1536, 2816, 8192, 1});
+  CHECK(formats[1].best_shape->shape == best);
+  CHECK_THAT(formats[1].best_shape->rate.value.value(), WithinRel(65e12, 1e-9));
+  CHECK_THAT(formats[1].best_burst->rate.value.value(), WithinRel(75e12, 1e-9));
+  REQUIRE(formats[1].by_data.size() == 3);
+  CHECK(formats[1].by_data[1].data == "zero");
+  // 60e12 / (1e9 Hz x 100 multiprocessors).
+  CHECK_THAT(formats[1].steady->flop_per_clock->value, WithinRel(600.0, 1e-9));
+  // Zeros are no ceiling.
+  CHECK_THAT(measured_ceiling(products, {}, "bf16")->value(), WithinRel(65e12, 1e-9));
   REQUIRE(formats[1].waterfall.has_value());
   CHECK_THAT(formats[1].waterfall->measured.value(), WithinRel(60e12, 1e-9));
 }
@@ -313,7 +336,7 @@ TEST_CASE("a best shape of unknown waves is compared as it is, not as one of who
   const GpuGemm steady = read_product(product_point("steady", 60e12, 1e9));
   // 12 x 11 tiles over 100: 66 %; 50 TFLOP/s of 100.
   const GemmShape shape{1536, 2816, 8192, 1};
-  GpuGemm best = read_product(product_point("duty-cycled", 50e12, 1e9, "bf16", shape));
+  GpuGemm best = read_product(product_point("steady", 50e12, 1e9, "bf16", shape));
   const WaterfallEvidence known = evidence_for(steady, best, round_result());
   CHECK_THAT(*known.wave_efficiency, WithinRel(20.48 / 21.0, 1e-12));
   CHECK_THAT(*known.best_kernel, WithinRel(0.5 / 0.66, 1e-12));

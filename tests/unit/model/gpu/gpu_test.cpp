@@ -287,8 +287,11 @@ TEST_CASE("the link between two GPUs is what the facts say of the pair", "[gpu]"
 
 TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
   std::vector<Point> points;
-  for (const auto& [left, rate] : {std::pair{84, 51e12}, {100, 60e12}, {68, 36e12}}) {
-    Point point = product_point("contention", rate, 1e9);
+  // At 1.25 GHz the last one reaches 45e12 x 1 / 1.25 = 36e12 per second at the clock of the
+  // others.
+  for (const auto& [left, rate, clock] :
+       {std::tuple{84, 51e12, 1e9}, {100, 60e12, 1e9}, {68, 45e12, 1.25e9}}) {
+    Point point = product_point("contention", rate, clock);
     point.parameters[fields::multiprocessors] = std::int64_t{left};
     points.push_back(point);
   }
@@ -331,12 +334,13 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
                        {"pcie_width", Value(std::int64_t{16}), ""}}}};
   Point launch = gpu_point(2e-6);
   launch.parameters[fields::launch] = std::string("empty kernel");
+  Point best = product_point("steady", 66e12, 1.1e9);
+  best.parameters[fields::family] = std::string("search");
   run.probes = {
       record_of(fields::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),
       record_of(fields::gpu_launch, {launch}),
-      record_of(
-          fields::gpu_gemm,
-          {product_point("steady", 60e12, 1.1e9), product_point("duty-cycled", 66e12, 1.1e9)}),
+      record_of(fields::gpu_gemm,
+                {product_point("steady", 60e12, 1.1e9), best}),
       record_of(fields::gpu_compute, {of_gpu(fma_point("cuda cores", "fp32", 9e12, 1.2e9), 1)})};
   AnalysisOptions options;
   options.price_per_rank = dollars_per_hour(3.6);
@@ -352,7 +356,7 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   CHECK_THAT(first.formats[0].waterfall->spec.value(), WithinRel(100e12, 1e-12));
   // 100 x 1.25 x 0.88 = 110 TFLOP/s at the clock: the best shape does 60 % of it.
   CHECK(first.formats[0].waterfall->steps.at(2).name == "algorithm and tiles");
-  CHECK(first.roofline.gemms.size() == 1);
+  CHECK(first.roofline.gemms.size() == 2);
   CHECK(first.ridge_batches.size() == 1);
   CHECK(first.cost->per_exaflop.has_value());
   CHECK(gpus[1].identity.ordinal == 1);

@@ -113,7 +113,6 @@ inline Point product_point(const char* pass,
   point.parameters[fields::precision] = std::string(precision);
   point.parameters[fields::family] = std::string("cube");
   point.parameters[fields::pass] = std::string(pass);
-  point.parameters[fields::regime] = std::string("gap-free");
   point.parameters[fields::library] = std::string("cuBLASLt 13.1");
   point.parameters[fields::algorithm] = std::string("algorithm 66, tile 128x256, split-k 1");
   point.parameters[fields::heuristic_rank] = std::int64_t{0};

@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace scaleworth;
-using namespace scaleworth::inference;
+using namespace scaleworth::model;
 using scaleworth::tests::public_rows;
 using scaleworth::tests::PublicRow;
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace scaleworth::inference::example {
+namespace scaleworth::model::example {
 
 /// H100 SXM: 989.4 TFLOP/s dense bf16 (fp8 twice), 3.35 TB/s, 80 GiB, all of it for the server.
 inline ServingGroup h100(int gpus = 1, double peak = 989.4e12) {
@@ -27,4 +27,4 @@ inline Server fp8_server(const std::string& model, ServingGroup group) {
   return {served_model(find_model(model_catalogue(), model)), Formats{"fp8", "fp8"}, group};
 }
 
-}  // namespace scaleworth::inference::example
+}  // namespace scaleworth::model::example

@@ -8,7 +8,7 @@
 #include <cmath>
 
 using namespace scaleworth;
-using namespace scaleworth::inference;
+using namespace scaleworth::model;
 
 namespace {
 constexpr Request chat{1024.0, 256.0, 0.0};

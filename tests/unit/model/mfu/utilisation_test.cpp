@@ -324,11 +324,22 @@ TEST_CASE("GPT-3 at 140 000 tokens/s on 1024 A100: 46 %, 25 days and 1.22 millio
   CHECK(use.conventions.size() == conventions().size());
 }
 
-TEST_CASE("a utilisation above one is said to be impossible", "[mfu]") {
-  const TrainingUse use = use_of_training(run_of("gpt2", 1, 1e6, 312));
+TEST_CASE(
+    "a utilisation above one is impossible, and by any convention an error that names the slip",
+    "[mfu]") {
+  const auto use_at = [](double rate) { return use_of_training(run_of("gpt2", 1, rate, 312)); };
+  const double full = 1e4 / use_at(1e4).against.front().mfu;  // tokens/s at 100 %
+  const TrainingUse use = use_at(1.01 * full);
   REQUIRE(use.against.front().mfu > 1.0);
   REQUIRE_FALSE(use.remarks.empty());
   CHECK(use.remarks.front().find("more than the peak cannot be") == 0);
+  try {
+    use_at(8.0 * full);  // the rate of eight GPUs
+    FAIL("accepted");
+  } catch (const UserError& error) {
+    CHECK(std::string(error.what()).find("which no run reaches") != std::string::npos);
+    CHECK(std::string(error.what()).find("--gpus (8 or more)") != std::string::npos);
+  }
 }
 
 TEST_CASE("a window and a longer sequence are remarked on", "[mfu]") {

@@ -48,7 +48,7 @@ TEST_CASE("a token leaves keys and values in the cache, or one compressed vector
           "[transformer]") {
   // Llama 3.1 8B: 2 x 8 x 128 in each of 32 layers: 128 KiB a token in bf16.
   const auto cache = [](const char* id, double tokens) {
-    return inference::cache_bytes({inference::served_model(known(id)), {}, {}}, tokens).value();
+    return model::cache_bytes({model::served_model(known(id)), {}, {}}, tokens).value();
   };
   CHECK(cache("llama-3.1-8b", 1) == 131072.0);
   // DeepSeek-V3: 576 in each of 61 layers: 70 272 bytes in bf16.
@@ -253,8 +253,8 @@ TEST_CASE("linear attention's projections and its state are those of Gated Delta
   const TransformerModel& model = known("qwen3-next-80b-a3b");
   CHECK_THAT(weights(model).attention, WithinRel(36 * linear + 12 * full, 1e-4));
   // 36 states of 32 x 128 x 128, and 12 layers of 2 x 2 x 256 for each token.
-  const inference::Server server{inference::served_model(model), {}, {}};
-  CHECK(inference::cache_bytes(server, 262144).value() ==
+  const model::Server server{model::served_model(model), {}, {}};
+  CHECK(model::cache_bytes(server, 262144).value() ==
         2.0 * (36.0 * 32 * 128 * 128 + 12.0 * 1024 * 262144));
 }
 

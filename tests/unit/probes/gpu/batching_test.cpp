@@ -96,8 +96,41 @@ TEST_CASE("warming up comes before the samples", "[gpu][batching]") {
   BatchOptions options;
   options.warm_up = Seconds{0.1};
   sample_batches(std::ref(runner), samples(3), options);
-  // The first of all, one to calibrate, five to warm up, three samples.
-  CHECK(runner.asked.size() == 1 + 1 + 5 + 3);
+  // The first of all, five that calibrate and warm up at once, three samples.
+  CHECK(runner.asked.size() == 1 + 5 + 3);
+  runner.asked.clear();
+  options.repetitions = 1;  // known: nothing to calibrate
+  sample_batches(std::ref(runner), samples(3), options);
+  CHECK(runner.asked.size() == 1 + 5 + 3);
+}
+
+TEST_CASE("repetitions are those of the busy clock, not of the idle one", "[gpu][batching]") {
+  // An operation takes 5 ms at the idle clock and 1 ms after a tenth of a second of work.
+  double busy_s = 0.0;
+  const auto run = [&](int repetitions) {
+    const double time = repetitions * (busy_s < 0.1 ? 5e-3 : 1e-3);
+    busy_s += time;
+    return BatchTiming{Seconds{time}, {}, false};
+  };
+  BatchOptions options;
+  options.warm_up = Seconds{0.3};
+  CHECK(calibrate_repetitions(run, options) == 20);
+  CHECK(busy_s >= 0.3);
+}
+
+TEST_CASE("a queue that once overflowed is not filled again", "[gpu][batching]") {
+  FakeRunner runner;
+  runner.operation_s = 1e-4;
+  runner.gaps_above = 100;
+  BatchOptions options;
+  options.repetitions = 200;
+  const DeviceMeasured first = sample_batches(std::ref(runner), samples(5), options);
+  CHECK(first.most_at_once == 100);
+  CHECK(first.warnings.size() == 1);
+  options.repetitions = first.most_at_once;
+  const DeviceMeasured second = sample_batches(std::ref(runner), samples(5), options);
+  CHECK(second.most_at_once == 0);
+  CHECK(second.warnings.empty());
 }
 
 TEST_CASE("batches with gaps are left out, and batches become smaller", "[gpu][batching]") {

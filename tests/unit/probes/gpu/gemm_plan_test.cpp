@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
@@ -30,9 +31,14 @@ GemmProblem product(NumberFormat format, std::int64_t m, std::int64_t n, std::in
   return problem;
 }
 
-/// Of a product of 1 ms without telemetry.
-SettlePiece clock(double clock_hz) {
-  return {clock_hz, 1e-3, std::nullopt};
+/// A window of `count` samples of 1 ms; of sample i the clock.
+DeviceMeasured window(std::size_t count, const std::function<double(double)>& clock_hz) {
+  DeviceMeasured measured;
+  measured.time_s.assign(count, 1e-3);
+  for (std::size_t i = 0; i < count; ++i) {
+    measured.clock_hz.push_back(clock_hz(static_cast<double>(i)));
+  }
+  return measured;
 }
 
 bool contains(const std::vector<GemmFormat>& formats, NumberFormat input, bool fast) {
@@ -131,53 +137,73 @@ TEST_CASE("a count of multiprocessors without square factors still has a grid", 
   CHECK(filled >= 0.96);
 }
 
-TEST_CASE("a clock that still falls has not settled", "[gpu gemm]") {
-  SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), clock(1.98e9 - 0.01e9 * i));
-  // 40 MHz a second of 1.93 GHz: 2 %.
-  CHECK_FALSE(watch.settled());
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), clock(1.90e9));
-  CHECK(watch.settled());
+TEST_CASE("the drop of a window is its slope times its length", "[gpu gemm]") {
+  // 0.2 MHz a sample over 100 samples: 20 MHz of a mean of 1970.1 MHz, 1.015 %.
+  const DeviceMeasured falling = window(100, [](double i) { return 1.98e9 - 0.2e6 * i; });
+  CHECK_FALSE(steadiness(falling, {}).sustained);
+  CHECK_FALSE(steadiness(falling, {.drop = 0.01014}).sustained);
+  CHECK(steadiness(falling, {.drop = 0.01016}).sustained);
+  CHECK(steadiness(falling, {}).words == "over the window: clock -1 %, spread +0 %");
 }
 
-TEST_CASE("a steady clock with rising power has not settled", "[gpu gemm]") {
-  SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), {1.9e9, 1e-3, 500.0 + 10.0 * i});
-  CHECK_FALSE(watch.settled());
+TEST_CASE("a flat clock with rising power is not sustained", "[gpu gemm]") {
+  DeviceMeasured measured = window(100, [](double) { return 1.9e9; });
+  for (int i = 0; i < 50; ++i) measured.telemetry.power_w.push_back(500.0 + 0.5 * i);
+  measured.telemetry.power_w.push_back(std::nan(""));  // refused by the driver
+  // 0.5 W a reading times 50 readings over a mean of 512.25 W: 4.88 %.
+  CHECK_FALSE(steadiness(measured, {}).sustained);
+  CHECK_FALSE(steadiness(measured, {.drop = 0.0487}).sustained);
+  CHECK(steadiness(measured, {.drop = 0.0489}).sustained);
 }
 
-TEST_CASE("the sentence of settling names what was watched", "[gpu gemm]") {
-  const SettleRule rule{.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)};
-  SettleWatch by_clock(rule);
-  SettleWatch by_rate(rule);
-  for (int i = 0; i < 8; ++i) {
-    by_clock.add(Seconds(0.25), {1.9e9, 1e-3, 500.0});
-    by_rate.add(Seconds(0.25), {std::nullopt, 1e-3, std::nullopt});
-  }
-  CHECK(by_clock.explanation() == "settled after 2 s (over the last 1 s: clock 0 %, power 0 %)");
-  CHECK(by_rate.explanation() ==
-        "settled after 2 s (over the last 1 s: rate 0 %, power n/a; the clock could not be "
-        "counted)");
+TEST_CASE("a rate that jumps about is not sustained, however flat its trend", "[gpu gemm]") {
+  DeviceMeasured measured = window(101, [](double) { return 1.9e9; });
+  for (std::size_t i = 0; i < measured.time_s.size(); i += 2) measured.time_s[i] = 1e-3 / 0.96;
+  CHECK(steadiness(measured, {}).words ==
+        "over the window: clock +0 %, spread +4.2 %");  // 0.04/0.96
+  CHECK_FALSE(steadiness(measured, {}).sustained);
+  CHECK(steadiness(measured, {.spread = 0.05}).sustained);
 }
 
-TEST_CASE("a clock that is counted only at times gives way to the rate", "[gpu gemm]") {
-  SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) {
-    SettlePiece piece{1.9e9, 1e-3 * (1.0 + 0.1 * i), std::nullopt};
-    if (i == 6) piece.clock_hz.reset();
-    watch.add(Seconds(0.25), piece);
-  }
-  // The clock stands still, the rate does not.
-  CHECK_FALSE(watch.settled());
-  CHECK(watch.explanation().find("rate") != std::string::npos);
+TEST_CASE("where the clock was not counted the rate stands for it", "[gpu gemm]") {
+  DeviceMeasured measured = window(100, [](double) { return 1.9e9; });
+  measured.clock_hz.clear();
+  // The rate rises from 1000 by 2 % of its mean.
+  for (std::size_t i = 0; i < 100; ++i) measured.time_s[i] = 1.0 / (1000.0 + 0.2 * double(i));
+  CHECK_FALSE(steadiness(measured, {}).sustained);
+  CHECK(steadiness(measured, {}).words == "over the window: rate +2 %, spread +1.6 %");
+  measured.time_s = {1e-3, 1e-3};
+  CHECK_FALSE(steadiness(measured, {}).sustained);  // too few to say
+  CHECK_FALSE(steadiness({}, {}).sustained);
 }
 
-TEST_CASE("settling is given up at the time limit, and said", "[gpu gemm]") {
-  SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(2.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), clock(1e9 * (1.0 + 0.1 * i)));
-  CHECK(watch.finished());
-  CHECK_FALSE(watch.settled());
-  CHECK(watch.explanation().rfind("not settled after 2 s", 0) == 0);
+TEST_CASE("a burst keeps neither the way up from the idle clock nor the fall", "[gpu gemm]") {
+  DeviceMeasured measured = window(10, [](double i) {
+    return i < 2.0 ? 1.2e9 : 1.98e9 - 5e6 * (i - 2.0);  // within 19.8 MHz: four samples
+  });
+  for (std::size_t i = 0; i < 10; ++i) measured.time_s[i] = 1e-3 * double(i + 1);
+  keep_highest_clock(measured);
+  CHECK(measured.time_s == std::vector<double>{3e-3, 4e-3, 5e-3, 6e-3});
+  CHECK(measured.clock_hz.size() == 4);
+  CHECK(measured.stop_reason == "; 4 of 10 samples within 1 % of the highest clock, 1980 MHz");
+  measured.clock_hz.pop_back();
+  keep_highest_clock(measured);
+  CHECK(measured.time_s.size() == 4);
+  CHECK(measured.warnings.size() == 1);
+}
+
+TEST_CASE("a batch of products fits the queue whatever a product launches", "[gpu gemm]") {
+  const GemmPace pace{.target = {.minimum_samples = 7, .time_budget = Seconds(2.0)}};
+  // 20 ms of products of 10 us are 2000; the queue takes 500 launches for certain.
+  CHECK(gemm_batch(pace, 1e-5, 1, 0).repetitions == 500);
+  CHECK(gemm_batch(pace, 1e-5, 3, 0).repetitions == 166);
+  CHECK(gemm_batch(pace, 1e-5, 3, 40).repetitions == 40);
+  CHECK(gemm_batch(pace, 1e-5, 3, 400).repetitions == 166);
+  CHECK(gemm_batch(pace, 1e-3, 3, 0).repetitions == 20);
+  CHECK(gemm_batch(pace, 1.0, 1000, 0).repetitions == 1);
+  // Not timed yet: calibrated within the same limit.
+  CHECK(gemm_batch(pace, 0.0, 2, 0).repetitions == 0);
+  CHECK(gemm_batch(pace, 0.0, 2, 0).maximum_repetitions == 250);
 }
 
 TEST_CASE("the shape search finds the top of a smooth hill in few trials", "[gpu gemm]") {
@@ -198,6 +224,36 @@ TEST_CASE("the shape search finds the top of a smooth hill in few trials", "[gpu
   CHECK_THAT(found.rate.value(), WithinRel(1e15, 0.01));
   CHECK(found.trials < 40);
   CHECK(found.stop_reason == "three moves in a row gained less than 0.5 %");
+}
+
+TEST_CASE("the shape search reaches k of 32768 where longer is better", "[gpu gemm]") {
+  const ShapeLimits limits{.multiprocessors = 148,  // none of the published shapes fills its waves
+                           .trials = 100,
+                           .out_of_time = [] { return false; },
+                           .fits = [](const ProductShape&) { return true; }};
+  const ShapeFound found =
+      search_shape(limits, [](const ProductShape& shape) -> std::optional<FlopPerSecond> {
+        const auto waves = static_cast<double>(shape.m * shape.n) / (128.0 * 256.0 * 148.0);
+        const auto k = static_cast<double>(shape.k);
+        return FlopPerSecond(1e15 * waves / std::ceil(waves) * k / (k + 3000.0));
+      });
+  REQUIRE(found.best.has_value());
+  CHECK(found.best->k == 32768);
+  CHECK(found.rate.value() > 0.98 * 1e15 * 32768.0 / 35768.0);
+}
+
+TEST_CASE("a published shape that beats every full wave is found", "[gpu gemm]") {
+  // fp8 on H200: 10 x 16 tiles, 1.21 waves.
+  const ProductShape best{1280, 4096, 12032};
+  const ShapeLimits limits{.multiprocessors = 132,
+                           .trials = 12,
+                           .out_of_time = [] { return false; },
+                           .fits = [](const ProductShape&) { return true; }};
+  const ShapeFound found =
+      search_shape(limits, [&](const ProductShape& shape) -> std::optional<FlopPerSecond> {
+        return FlopPerSecond(shape == best ? 1.34e15 : 1.2e15);
+      });
+  CHECK(found.best == best);
 }
 
 TEST_CASE("the shape search stops at its limits and survives shapes without a rate", "[gpu gemm]") {

@@ -215,3 +215,22 @@ TEST_CASE("the lack of memory of one rank is the reason on all, whatever the oth
   CHECK(thrown == std::vector<std::string>(3, "rank 2: none left"));
   CHECK(memory == std::vector<int>(3, 1));
 }
+
+TEST_CASE("a rank that failed is named by all, not those that missed it", "[rendezvous]") {
+  const int port = free_port();
+  const auto outcome = [&](const std::vector<std::function<void()>>& actions) {
+    std::vector<RendezvousOptions> ranks;
+    const int count = static_cast<int>(actions.size());
+    for (int rank = 0; rank < count; ++rank) ranks.push_back(options_of(rank, count, port));
+    return run(ranks, [&](Rendezvous& rendezvous) {
+      rendezvous.agree(rank_trouble(actions.at(static_cast<std::size_t>(rendezvous.rank()))));
+    });
+  };
+  const auto misses = [] { throw RanksMissing("waited"); };
+  const auto fails = [] { throw std::runtime_error("no route to host"); };
+  CHECK(outcome({misses, misses, fails}) ==
+        std::vector<std::string>(3, "rank 2: no route to host"));
+  CHECK(outcome({misses, [] {}, misses}) == std::vector<std::string>(3, "rank 0: waited"));
+  const auto no_memory = [] { throw OutOfMemory("8 GiB"); };
+  CHECK(outcome({misses, fails, no_memory}) == std::vector<std::string>(3, "rank 2: 8 GiB"));
+}

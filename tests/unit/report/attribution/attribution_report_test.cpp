@@ -25,7 +25,7 @@ namespace {
 constexpr std::array all_formats{
     Format::text, Format::markdown, Format::csv, Format::json, Format::html};
 
-json as_json(const attribution::Attribution& attribution) {
+json as_json(const Attribution& attribution) {
   return json::parse(render_attribution(
       attribution, fixture::gpu_price, fixture::attribution_options(Format::json)));
 }
@@ -44,16 +44,16 @@ std::string line_with(const std::string& text, const std::string& begin) {
 }
 
 /// A job of as many ranks as a large cluster has, one step each.
-attribution::Attribution large_job(int ranks) {
-  attribution::Attribution job;
+Attribution large_job(int ranks) {
+  Attribution job;
   for (int rank = 0; rank < ranks; ++rank) {
-    attribution::StepLedger one;
+    StepLedger one;
     one.rank = Rank{rank};
     one.end = 1ms;
     one.parts[0] = 1ms;
     one.compute_by_class[0] = 1ms;
     job.ledger.push_back(one);
-    attribution::RankRecording recording;
+    RankRecording recording;
     recording.rank = Rank{rank};
     job.recordings.push_back(recording);
   }
@@ -63,8 +63,8 @@ attribution::Attribution large_job(int ranks) {
 }  // namespace
 
 TEST_CASE("the fixture's ledgers sum to their steps", "[attribution]") {
-  for (const auto& ledger : fixture::straggler_job().ledger) attribution::check_sums(ledger);
-  for (const auto& ledger : fixture::lone_recording().ledger) attribution::check_sums(ledger);
+  for (const auto& ledger : fixture::straggler_job().ledger) check_sums(ledger);
+  for (const auto& ledger : fixture::lone_recording().ledger) check_sums(ledger);
 }
 
 TEST_CASE("excluded steps are not in the averages", "[attribution]") {
@@ -102,7 +102,7 @@ TEST_CASE("where every step is excluded the averages are of those, and say so", 
 }
 
 TEST_CASE("a job without steps has no averages", "[attribution]") {
-  REQUIRE_FALSE(average(attribution::Attribution{}));
+  REQUIRE_FALSE(average(Attribution{}));
 }
 
 TEST_CASE("the verdict names the significant culprit and its cause", "[attribution]") {
@@ -136,6 +136,33 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
       "communication of 5.50 ms per step (27.5 %) has partners without a recording: how much of it "
       "is waiting is n/a. Exposed communication costs most: 5.50 ms of each step of 20.0 "
       "ms (27.5 %). No straggler is named: One rank alone cannot tell who was late.");
+}
+
+TEST_CASE("a job without a loss worth an action is healthy, with where its compute goes",
+          "[attribution]") {
+  auto job = large_job(2);
+  job.stragglers.finding = StragglerFinding::no_straggler;
+  job.stragglers.abstention = "no rank is late";
+  // 80 ms of compute: 40, 20 and 16 in the three largest kernels, 20 in element-wise ones.
+  job.classes = {{WorkClass::communication, 1, 900ms, {{"ncclDevKernel", 900ms}}},
+                 {WorkClass::gemm, 9, 60ms, {{"gemm_a", 40ms}, {"gemm_b", 16ms}}},
+                 {WorkClass::elementwise, 4, 20ms, {{"void at::native::add<at::Tensor>()", 20ms}}}};
+  const auto options = fixture::attribution_options();
+  const Verdict verdict = judge_attribution({job, options, average(job)});
+  CHECK(verdict.answer == Answer::yes);
+  CHECK(
+      verdict.headline ==
+      "Healthy: 100.0 % of each step of 1.00 ms is compute, and no loss reaches 3.0 %. No rank is "
+      "late.");
+  CHECK(verdict.lines.at(1) ==
+        "Of the compute, 25.0 % is in kernels that are memory-bound by kind (element-wise, "
+        "normalization, reduction, optimizer). Largest: gemm_a 50.0 %, add<at::Tensor>() 25.0 %, "
+        "gemm_b 20.0 %.");
+  for (auto& ledger : job.ledger) {
+    ledger.parts[0] = 960us;
+    ledger.part(Part::launch_gap) = 40us;
+  }
+  CHECK(judge_attribution({job, options, average(job)}).headline == "No rank is late.");
 }
 
 TEST_CASE("what nobody can divide into wait and transfer is n/a in every format", "[attribution]") {
@@ -183,10 +210,10 @@ TEST_CASE("parts and columns that are zero everywhere are in CSV and JSON only",
 
 TEST_CASE("every cause that can be printed has an advice or a reason for none", "[attribution]") {
   std::vector<std::string> causes{"slow fabric"};
-  for (int i = 0; i <= static_cast<int>(attribution::LateCause::undecided); ++i)
-    causes.push_back(attribution::late_cause_name(static_cast<attribution::LateCause>(i)));
-  for (std::size_t i = 0; i < attribution::host_causes; ++i)
-    causes.push_back(attribution::host_cause_name(static_cast<attribution::HostCause>(i)));
+  for (int i = 0; i <= static_cast<int>(LateCause::undecided); ++i)
+    causes.push_back(late_cause_name(static_cast<LateCause>(i)));
+  for (std::size_t i = 0; i < host_causes; ++i)
+    causes.push_back(host_cause_name(static_cast<HostCause>(i)));
   for (const Part part : recording_parts) causes.push_back(part_name(part));
   for (const std::string& cause : causes) {
     INFO(cause);
@@ -271,7 +298,7 @@ TEST_CASE("what limits the recordings leads every format, and money is for all r
 }
 
 TEST_CASE("a job without a step says so first", "[attribution]") {
-  const attribution::Attribution nothing;
+  const Attribution nothing;
   const auto options = fixture::attribution_options();
   CHECK(judge_attribution({nothing, options, std::nullopt}).headline.find("No step was found. ") ==
         0);
@@ -280,7 +307,7 @@ TEST_CASE("a job without a step says so first", "[attribution]") {
 TEST_CASE("no straggler is an answer of its own", "[attribution]") {
   auto job = fixture::straggler_job();
   job.stragglers = {};
-  job.stragglers.finding = attribution::StragglerFinding::no_straggler;
+  job.stragglers.finding = StragglerFinding::no_straggler;
   job.stragglers.abstention = "no straggler: nobody is late by more than 5 us";
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, average(job)});
@@ -325,8 +352,7 @@ TEST_CASE("what a culprit costs follows from its share of the GPUs' time", "[att
 }
 
 TEST_CASE("the JSON follows the published schema, whole and abstaining", "[attribution]") {
-  for (const auto& job :
-       {fixture::straggler_job(), fixture::lone_recording(), attribution::Attribution{}}) {
+  for (const auto& job : {fixture::straggler_job(), fixture::lone_recording(), Attribution{}}) {
     REQUIRE(SchemaChecker(schema()).check(as_json(job)) == "");
   }
 }
@@ -347,7 +373,7 @@ TEST_CASE("the schema check of an attribution sees a renamed member", "[attribut
 
 TEST_CASE("JSON keeps the ledger to the nanosecond", "[attribution]") {
   auto job = fixture::straggler_job();
-  job.ledger[0].start = attribution::Nanoseconds(1'700'000'000'000'000'001);
+  job.ledger[0].start = Nanoseconds(1'700'000'000'000'000'001);
   REQUIRE(as_json(job)["ledger"][0]["start_ns"] == 1'700'000'000'000'000'001);
 }
 

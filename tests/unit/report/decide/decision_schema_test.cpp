@@ -15,15 +15,15 @@ using nlohmann::json;
 
 namespace {
 
-json as_json(const decide::Decision& decision) {
+json as_json(const model::Decision& decision) {
   return json::parse(render_decision(decision, fixture::table_options("table.csv", Format::json)));
 }
 
 /// Every member that a table can fill.
-decide::Decision full_decision() {
-  std::vector<decide::TableRow> rows;
+model::Decision full_decision() {
+  std::vector<model::TableRow> rows;
   for (const int count : {1, 2, 4}) {
-    decide::TableRow at = decide::example::breakdown(count, 100.0 / count, count, 1.0);
+    model::TableRow at = model::example::breakdown(count, 100.0 / count, count, 1.0);
     at.quality = 0.9;
     at.work = 100.0 * count;
     at.energy_j = 500.0;
@@ -33,17 +33,17 @@ decide::Decision full_decision() {
     at.facts.latencies = {{"ttft_p99", 0.2}};
     rows.push_back(at);
   }
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(2.0);
-  return decide::decide_table(decide::assemble(rows), request);
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(2.0);
+  return model::decide_table(model::assemble(rows), request);
 }
 
 /// Of recordings at 1 and 4 ranks.
-decide::Decision recorded_decision() {
-  return decide::decide_table(
-      decide::attributed_table({decide::attributed_count(fixture::lone_recording(), "one/"),
-                                decide::attributed_count(fixture::straggler_job(), "four/")},
-                               decide::Scaling::strong),
+model::Decision recorded_decision() {
+  return model::decide_table(
+      model::attributed_table({model::attributed_count(fixture::lone_recording(), "one/"),
+                               model::attributed_count(fixture::straggler_job(), "four/")},
+                              model::Scaling::strong),
       {});
 }
 
@@ -54,8 +54,8 @@ TEST_CASE("decisions follow their schema", "[decide]") {
   CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, as_json(fixture::breakdown_decision())) == "");
   CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, as_json(fixture::rubric_decision())) == "");
   CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA,
-                        as_json(decide::decide_table(
-                            decide::assemble({decide::example::observation(4, 100)}), {}))) == "");
+                        as_json(model::decide_table(
+                            model::assemble({model::example::observation(4, 100)}), {}))) == "");
 }
 
 TEST_CASE("a decision's JSON tells what the table said of each count", "[decide]") {
@@ -71,14 +71,14 @@ TEST_CASE("a decision's JSON tells what the table said of each count", "[decide]
 }
 
 TEST_CASE("a decision's amounts carry the currency in every format", "[decide]") {
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(2.0);
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(2.0);
   request.rubric.currency = "EUR";
-  const decide::Decision decision =
-      decide::decide_table(decide::assemble({decide::example::observation(1, 100),
-                                             decide::example::observation(2, 60),
-                                             decide::example::observation(4, 40)}),
-                           request);
+  const model::Decision decision =
+      model::decide_table(model::assemble({model::example::observation(1, 100),
+                                           model::example::observation(2, 60),
+                                           model::example::observation(4, 40)}),
+                          request);
   for (const Format format : {Format::text, Format::markdown, Format::csv, Format::json}) {
     RenderOptions options = fixture::table_options("table.csv", format);
     options.currency = "EUR";
@@ -101,23 +101,23 @@ TEST_CASE("the schema refuses a decision without its rows, or with numbers as te
 }
 
 TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
-  std::vector<decide::TableRow> rows;
+  std::vector<model::TableRow> rows;
   // T(K) = 1000 s (0.02 + 0.98/K + 0.0002 (K-1)), rounded.
   const std::vector<std::pair<int, double>> times{
       {1, 1001}, {2, 510}, {4, 265.5}, {8, 144}, {16, 84.2}, {32, 56.9}};
   for (const auto& [count, time] : times) {
-    rows.push_back(decide::example::observation(count, time));
+    rows.push_back(model::example::observation(count, time));
   }
-  decide::DecisionRequest request;
-  request.metrics.prices = decide::example::hourly(2.0);
+  model::DecisionRequest request;
+  request.metrics.prices = model::example::hourly(2.0);
   for (const double deadline_s : {108.0, 54.0, 30.0}) {
     request.rubric.deadline = Seconds(deadline_s);
-    const json document = as_json(decide::decide_table(decide::assemble(rows), request));
+    const json document = as_json(model::decide_table(model::assemble(rows), request));
     CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) == "");
     CHECK(document["deadline_forecast"]["cheapest_predicted"].is_null() == (deadline_s < 40.0));
   }
   rows.resize(3);
-  const json untold = as_json(decide::decide_table(decide::assemble(rows), request));
+  const json untold = as_json(model::decide_table(model::assemble(rows), request));
   CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, untold) == "");
   CHECK(untold["deadline_forecast"]["unavailable"].is_string());
   CHECK(untold["deadline_forecast"]["run_noise"].is_null());
@@ -126,7 +126,7 @@ TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
 
 TEST_CASE("a decision on recordings tells its factors and the rank that the others wait for",
           "[decide]") {
-  const decide::Decision decision = recorded_decision();
+  const model::Decision decision = recorded_decision();
   const json document = as_json(decision);
   CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) == "");
   CHECK(document["ledgers"]["cause_by_factors"] == true);

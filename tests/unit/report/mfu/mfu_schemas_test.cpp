@@ -11,9 +11,9 @@ using nlohmann::json;
 
 namespace {
 
-json served(const inference::ServingQuestion& question) {
-  return json::parse(render_serving(
-      {question, inference::serve(question), fixture::server_names(), {Format::json}}));
+json served(const model::ServingQuestion& question) {
+  return json::parse(
+      render_serving({question, model::serve(question), fixture::server_names(), {Format::json}}));
 }
 
 json budgeted(const model::TrainingQuestion& question) {
@@ -56,7 +56,7 @@ TEST_CASE("a served model's JSON tells prices per GPU and per group, and the ran
 
 TEST_CASE("a served model's amounts carry the currency in every format", "[mfu]") {
   const auto question = fixture::loaded_server();
-  const auto answer = inference::serve(question);
+  const auto answer = model::serve(question);
   for (const Format format : {Format::text, Format::markdown, Format::csv, Format::json}) {
     const std::string text = render_serving(
         {question, answer, fixture::server_names(), {format, false, 100, true, "EUR"}});
@@ -66,7 +66,7 @@ TEST_CASE("a served model's amounts carry the currency in every format", "[mfu]"
 }
 
 TEST_CASE("measured times have no range of real servers", "[mfu]") {
-  inference::ServingQuestion question = fixture::loaded_server();
+  model::ServingQuestion question = fixture::loaded_server();
   question.batches = {32};
   question.measured.decode_step = Seconds(12e-3);
   const json document = served(question);

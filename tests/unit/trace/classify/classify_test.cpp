@@ -8,9 +8,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::CollectiveKind;
-using attribution::HostCause;
-using attribution::WorkClass;
 
 namespace {
 DeviceEvent device_event(Recording& recording, const char* name, std::int64_t length) {
@@ -111,10 +108,9 @@ void check_all(const std::vector<Known>& known) {
   for (const Known& one : known) {
     CAPTURE(one.name);
     const trace::KernelVerdict verdict = rules.kernel(one.name);
-    CHECK(attribution::work_class_name(verdict.work_class) ==
-          std::string(attribution::work_class_name(one.work_class)));
-    CHECK(attribution::collective_kind_name(verdict.collective) ==
-          std::string(attribution::collective_kind_name(one.collective)));
+    CHECK(work_class_name(verdict.work_class) == std::string(work_class_name(one.work_class)));
+    CHECK(collective_kind_name(verdict.collective) ==
+          std::string(collective_kind_name(one.collective)));
   }
 }
 

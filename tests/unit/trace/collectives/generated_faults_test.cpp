@@ -8,8 +8,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::LateCause;
-using attribution::SlowFabric;
 using testing::Fault;
 using testing::JobPlan;
 

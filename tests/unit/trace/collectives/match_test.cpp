@@ -304,7 +304,7 @@ TEST_CASE("Windows at different times do not pair by order, and name nobody") {
               .layers = layers, .steps = steps, .first = {1, 1 + later}, .ahead_ns = ahead};
           const auto result = attribute(windows.job(seed)).result;
           CHECK(result.stragglers.stragglers.empty());
-          no_verdicts += result.stragglers.finding == attribution::StragglerFinding::no_verdict;
+          no_verdicts += result.stragglers.finding == StragglerFinding::no_verdict;
           ++windows_seen;
         }
   CHECK(no_verdicts > 0.95 * windows_seen);

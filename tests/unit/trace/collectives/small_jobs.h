@@ -10,8 +10,6 @@
 
 namespace scaleworth::trace {
 
-using attribution::CollectiveKind;
-
 inline DeviceEvent& add_kernel(
     Recording& recording, std::string_view name, int start, int end, std::uint32_t stream = 7) {
   DeviceEvent event;
@@ -19,7 +17,7 @@ inline DeviceEvent& add_kernel(
   event.end = nanoseconds(end);
   event.name = recording.names.intern(name);
   event.stream = stream;
-  event.work_class = attribution::WorkClass::gemm;
+  event.work_class = WorkClass::gemm;
   return recording.device_events.emplace_back(event);
 }
 
@@ -27,7 +25,7 @@ inline DeviceEvent& add_kernel(
 inline DeviceEvent& add_call(
     Recording& recording, CollectiveKind kind, int start, int end, std::uint32_t stream = 7) {
   DeviceEvent& event = add_kernel(recording, "ncclDevKernel", start, end, stream);
-  event.work_class = attribution::WorkClass::communication;
+  event.work_class = WorkClass::communication;
   event.collective = kind;
   return event;
 }

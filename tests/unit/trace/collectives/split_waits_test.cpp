@@ -18,7 +18,7 @@ Waits split(const Job& job, int error = 0) {
   return split_waits(job, match_collectives(job), same_clock(job, error));
 }
 
-std::vector<int> waits_of(const attribution::CollectiveWait& collective) {
+std::vector<int> waits_of(const CollectiveWait& collective) {
   std::vector<int> waits;
   for (const auto& participant : collective.participants) {
     waits.push_back(static_cast<int>(participant.wait.count()));
@@ -34,7 +34,7 @@ TEST_CASE("Everybody waits for the last arriver of an all-reduce") {
   add_call(job.recordings[2], CollectiveKind::all_reduce, 30, 72);
   const Waits waits = split(job);
   REQUIRE(waits.collectives.size() == 1);
-  const attribution::CollectiveWait& collective = waits.collectives[0];
+  const CollectiveWait& collective = waits.collectives[0];
   CHECK(waits_of(collective) == std::vector{50, 0, 30});
   CHECK(collective.last_arriver == Rank{1});
   CHECK(collective.shortest == nanoseconds(11));
@@ -133,7 +133,7 @@ TEST_CASE("What NCCL told goes with the collective where its ranks agree") {
   job.recordings[1].communications.front().nccl_use = 0;
   const Waits waits = split(job);
   REQUIRE(waits.collectives.size() == 1);
-  const attribution::CollectiveWait& collective = waits.collectives[0];
+  const CollectiveWait& collective = waits.collectives[0];
   CHECK(collective.algorithm == "RING");
   CHECK(collective.protocol.empty());
   CHECK(collective.channels == 4);
@@ -234,12 +234,11 @@ TEST_CASE("Transfers of a timeline last as long with pauses between its steps as
   for (const double pause_ns : {0.0, 80e6}) {
     plan.pause_ns = pause_ns;
     const testing::GeneratedJob generated = testing::generate_job(plan);
-    const attribution::Attribution result = attribute(generated.job).result;
+    const Attribution result = attribute(generated.job).result;
     nanoseconds sum{};
-    for (const attribution::StepLedger& step : result.ledger)
-      sum += step.part(Part::exposed_transfer);
+    for (const StepLedger& step : result.ledger) sum += step.part(Part::exposed_transfer);
     exposed.push_back(sum / std::ssize(result.ledger));
-    for (const attribution::CollectiveWait& one : result.collectives)
+    for (const CollectiveWait& one : result.collectives)
       CHECK((one.kind != CollectiveKind::all_gather ||
              static_cast<double>(one.shortest.count()) < 1.2 * plan.transfer_ns));
     // A message that is sent while another one is received counts twice in the simulator's sum.

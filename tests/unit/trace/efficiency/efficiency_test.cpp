@@ -7,7 +7,6 @@
 using namespace scaleworth;
 using namespace scaleworth::trace;
 using namespace std::chrono_literals;
-using attribution::Efficiency;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -121,7 +120,7 @@ TEST_CASE("work is spread evenly over the stages of an uneven pipeline", "[effic
   for (int rank = 0; rank < 2; ++rank)
     job.job().recordings[static_cast<std::size_t>(rank)].origin.pipeline_stage = rank;
   auto stragglers = blame(1);
-  stragglers.stragglers[0].level = attribution::LateUnit::stage;
+  stragglers.stragglers[0].level = LateUnit::stage;
   const EfficiencyResult result = job.measure(stragglers);
   REQUIRE(result.efficiency);
   const auto& all = result.efficiency->what_if;

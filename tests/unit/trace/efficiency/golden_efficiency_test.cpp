@@ -34,7 +34,7 @@ TEST_CASE("the eight ranks recorded by Kineto have their golden factors", "[gold
   if (!path) return;
   const EfficiencyResult result = measured(*path);
   REQUIRE(result.efficiency);
-  const attribution::Efficiency& factors = *result.efficiency;
+  const Efficiency& factors = *result.efficiency;
   REQUIRE(factors.runtime == std::chrono::microseconds(19685));
   // Four digits are published.
   CHECK_THAT(factors.parallel, WithinAbs(0.0563, 0.5e-4));

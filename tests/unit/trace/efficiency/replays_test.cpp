@@ -53,7 +53,7 @@ class Replays {
     sim::JobTruth truth;
     truth.ranks = 4;
     truth.steps = 10;
-    truth.cause = attribution::LateCause::slower_kernels;
+    truth.cause = LateCause::slower_kernels;
     truth.straggler = 3;
     truth.late_ns = 200e3;
     return sim::generate_job(truth).job;

@@ -29,7 +29,7 @@ class SmallJob {
     event.end = std::chrono::microseconds(end);
     event.stream = stream;
     event.correlation = static_cast<std::uint64_t>(call);
-    event.work_class = attribution::WorkClass::gemm;
+    event.work_class = WorkClass::gemm;
     job_.recordings[rank].device_events.push_back(event);
     return *this;
   }
@@ -38,7 +38,7 @@ class SmallJob {
     kernel(rank, start, end, 0, 9);
     DeviceEvent& event = job_.recordings[rank].device_events.back();
     event.operation = DeviceOperation::copy;
-    event.work_class = attribution::WorkClass::copy;
+    event.work_class = WorkClass::copy;
     return *this;
   }
 
@@ -46,8 +46,8 @@ class SmallJob {
   SmallJob& collective(std::size_t rank, std::size_t number, int start, int end, int call = 0) {
     kernel(rank, start, end, call);
     DeviceEvent& event = job_.recordings[rank].device_events.back();
-    event.work_class = attribution::WorkClass::communication;
-    event.collective = attribution::CollectiveKind::all_reduce;
+    event.work_class = WorkClass::communication;
+    event.collective = CollectiveKind::all_reduce;
     members_[number].push_back(
         {static_cast<std::uint32_t>(rank),
          static_cast<std::uint32_t>(job_.recordings[rank].device_events.size() - 1)});
@@ -66,7 +66,7 @@ class SmallJob {
   /// A call that returns when the device is done.
   SmallJob& sync(std::size_t rank, int start, int end) {
     call(rank, start, end, 0);
-    job_.recordings[rank].host_events.back().cause = attribution::HostCause::synchronizing_call;
+    job_.recordings[rank].host_events.back().cause = HostCause::synchronizing_call;
     return *this;
   }
 
@@ -89,8 +89,8 @@ class SmallJob {
       nanoseconds latest = nanoseconds::min();
       for (const auto& [rank, event] : members)
         latest = std::max(latest, job_.recordings[rank].device_events[event].start);
-      attribution::CollectiveWait wait;
-      wait.kind = attribution::CollectiveKind::all_reduce;
+      CollectiveWait wait;
+      wait.kind = CollectiveKind::all_reduce;
       for (const auto& [rank, event] : members) {
         const DeviceEvent& one = job_.recordings[rank].device_events[event];
         CommunicationSplit split;
@@ -108,7 +108,7 @@ class SmallJob {
     return waits_;
   }
 
-  EfficiencyResult measure(attribution::StragglerReport stragglers = {}) {
+  EfficiencyResult measure(StragglerReport stragglers = {}) {
     const JobReplay replay(job_, steps_, waits(), alignment_);
     settle_costs(replay, 1.0, stragglers);
     return measure_efficiency(replay, stragglers);
@@ -134,9 +134,9 @@ class SmallJob {
   std::map<std::size_t, std::vector<Place>> members_;
 };
 
-inline attribution::StragglerReport blame(int rank) {
-  attribution::StragglerReport report;
-  attribution::Straggler straggler;
+inline StragglerReport blame(int rank) {
+  StragglerReport report;
+  Straggler straggler;
   straggler.rank = Rank{rank};
   straggler.unit = "rank " + std::to_string(rank);
   straggler.significant = true;

@@ -120,3 +120,18 @@ TEST_CASE("a file that is not there is the caller's mistake", "[trace][input]") 
 TEST_CASE("an empty file is an empty stream", "[trace][input]") {
   CHECK(all_of(*stored(""), 10).empty());
 }
+
+TEST_CASE("what grows a thousandfold is damaged, through layers of compression too",
+          "[trace][input]") {
+  std::string zeros;  // 512 MiB, as zstd a few kilobytes
+  const std::string frame = zstd(std::string(std::size_t{32} << 20U, '\0'));
+  for (int i = 0; i < 16; ++i) zeros += frame;
+  for (const std::string& bytes : {zeros, gzip(zeros)}) {
+    const auto source = stored(bytes);
+    std::vector<char> buffer(std::size_t{1} << 20U);
+    std::size_t all = 0;
+    while (const std::size_t got = source->read(buffer)) all += got;
+    CHECK(all < (std::size_t{300} << 20U));
+    CHECK(source->damage().find("thousandfold") != std::string::npos);
+  }
+}

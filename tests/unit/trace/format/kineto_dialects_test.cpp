@@ -4,7 +4,7 @@
 #include "trace/formats/kineto.h"
 
 using namespace scaleworth::trace;
-using scaleworth::attribution::CollectiveKind;
+using scaleworth::CollectiveKind;
 using scaleworth::testing::kineto_file;
 using scaleworth::testing::kineto_kernel;
 using scaleworth::testing::read_kineto_text;

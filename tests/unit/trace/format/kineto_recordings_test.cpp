@@ -7,7 +7,7 @@
 #include <algorithm>
 
 using namespace scaleworth::trace;
-using scaleworth::attribution::CollectiveKind;
+using scaleworth::CollectiveKind;
 using scaleworth::testing::public_recording;
 
 namespace {

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 using namespace scaleworth::trace;
+using scaleworth::CollectiveKind;
 using scaleworth::UserError;
-using scaleworth::attribution::CollectiveKind;
 using scaleworth::testing::public_recording;
 using scaleworth::testing::TextSource;
 using std::chrono::nanoseconds;

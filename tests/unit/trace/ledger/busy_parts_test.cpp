@@ -4,8 +4,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::StepLedger;
-using attribution::WorkClass;
 
 namespace {
 

@@ -10,7 +10,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::StepLedger;
 
 namespace {
 
@@ -161,7 +160,7 @@ TEST_CASE("the rules know every kernel of the shared recordings", "[golden]") {
     if (!path) continue;
     CAPTURE(name);
     const auto classes = classified_time(classified_job(*path));
-    CHECK(classes.at(0).work_class == attribution::WorkClass::unclassified);
+    CHECK(classes.at(0).work_class == WorkClass::unclassified);
     CHECK(classes[0].kernels == 0);
   }
 }

@@ -4,9 +4,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::HostCause;
-using attribution::StepLedger;
-using attribution::WorkClass;
 
 namespace {
 

@@ -12,7 +12,7 @@ class OneRank {
  public:
   OneRank() { job_.recordings.emplace_back(); }
 
-  DeviceEvent& work(attribution::WorkClass work_class,
+  DeviceEvent& work(WorkClass work_class,
                     std::int64_t start,
                     std::int64_t end,
                     std::uint64_t correlation = 0,
@@ -23,7 +23,7 @@ class OneRank {
     event.correlation = correlation;
     event.stream = stream;
     event.work_class = work_class;
-    if (work_class == attribution::WorkClass::copy) event.operation = DeviceOperation::copy;
+    if (work_class == WorkClass::copy) event.operation = DeviceOperation::copy;
     return recording().device_events.emplace_back(event);
   }
 
@@ -33,7 +33,7 @@ class OneRank {
                      std::int64_t end,
                      int waited_for,
                      std::uint32_t stream = 20) {
-    work(attribution::WorkClass::communication, start, end, 0, stream);
+    work(WorkClass::communication, start, end, 0, stream);
     CommunicationSplit one{0, nanoseconds(start), nanoseconds(split), nanoseconds(end), true, {}};
     if (waited_for >= 0) one.waited_for = Rank{waited_for};
     splits_.push_back(one);
@@ -42,7 +42,7 @@ class OneRank {
   HostEvent& host(HostActivity activity,
                   std::int64_t start,
                   std::int64_t end,
-                  std::optional<attribution::HostCause> cause = std::nullopt,
+                  std::optional<HostCause> cause = std::nullopt,
                   std::uint32_t thread = 0) {
     HostEvent event;
     event.start = nanoseconds(start);
@@ -79,7 +79,7 @@ class OneRank {
   Recording& recording() { return job_.recordings[0]; }
 
   /// One entry per step. `ranks` of which this is rank 0; the others are empty.
-  std::vector<attribution::StepLedger> ledger(std::size_t ranks = 1) {
+  std::vector<StepLedger> ledger(std::size_t ranks = 1) {
     sort_events(recording());
     Waits waits;
     waits.by_rank.push_back(numbered_splits());
@@ -98,7 +98,7 @@ class OneRank {
     for (CommunicationSplit& split : result) {
       for (std::uint32_t index = 0; index < taken.size(); ++index) {
         const DeviceEvent& event = recording().device_events[index];
-        if (taken[index] || event.work_class != attribution::WorkClass::communication ||
+        if (taken[index] || event.work_class != WorkClass::communication ||
             event.start != split.start || event.end != split.end)
           continue;
         taken[index] = true;
@@ -114,11 +114,11 @@ class OneRank {
   std::vector<StepSpan> steps_;
 };
 
-inline std::int64_t part(const attribution::StepLedger& ledger, Part which) {
+inline std::int64_t part(const StepLedger& ledger, Part which) {
   return ledger.part(which).count();
 }
 
-inline std::int64_t late(const attribution::StepLedger& ledger, attribution::HostCause cause) {
+inline std::int64_t late(const StepLedger& ledger, HostCause cause) {
   return ledger.host_late_by_cause[static_cast<std::size_t>(cause)].count();
 }
 

@@ -11,9 +11,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::known_time;
-using attribution::StepLedger;
-using attribution::WorkClass;
 
 /// Of one step from 0 to `end` on every rank, by rank; clocks agree to `error`.
 std::vector<StepLedger> ledgers(const Job& job, int end, int error = 0) {
@@ -233,7 +230,7 @@ TEST_CASE("Ranks whose kernels are those of other programs are told apart", "[at
 
 TEST_CASE("GPU-hours lost are those of all ranks of the job, recorded or not", "[attribute]") {
   sim::JobTruth truth;
-  truth.cause = attribution::LateCause::slower_kernels;
+  truth.cause = LateCause::slower_kernels;
   truth.straggler = 1;
   truth.late_ns = 400e3;
   Job job = sim::generate_job(truth).job;

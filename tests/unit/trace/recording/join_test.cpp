@@ -79,13 +79,13 @@ TEST_CASE("what the plugin reports belongs to the last kernel on its thread: NCC
   REQUIRE(recording.communications.size() == 2);
   const Communication& first =
       recording.communications.at(recording.device_events[0].communication);
-  REQUIRE(first.kind == attribution::CollectiveKind::all_reduce);
+  REQUIRE(first.kind == CollectiveKind::all_reduce);
   REQUIRE(first.input_bytes == 4096);
   REQUIRE(first.sequence == 12);
   REQUIRE(recording.names.at(first.group) == "communicator 000000000000abcd");
   const Communication& second =
       recording.communications.at(recording.device_events[1].communication);
-  REQUIRE(second.kind == attribution::CollectiveKind::reduce_scatter);
+  REQUIRE(second.kind == CollectiveKind::reduce_scatter);
   REQUIRE(second.output_bytes == 64);
   REQUIRE_FALSE(second.input_bytes);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a group sends and receives: its bytes are two sums", "[recording]") {
   launch(batch, 1500, 5, send_kernel);
   const Recording recording = assemble(batch);
   REQUIRE(recording.communications.size() == 1);
-  REQUIRE(recording.communications[0].kind == attribution::CollectiveKind::send_receive);
+  REQUIRE(recording.communications[0].kind == CollectiveKind::send_receive);
   REQUIRE(recording.communications[0].input_bytes == 130);
   REQUIRE(recording.communications[0].output_bytes == 200);
 }
@@ -224,7 +224,7 @@ TEST_CASE("what NCCL attached to a range is placed where the range began", "[rec
   launch(batch, 1500, 5);
   const Recording recording = assemble(batch);
   REQUIRE(recording.communications.size() == 1);
-  REQUIRE(recording.communications[0].kind == attribution::CollectiveKind::all_reduce);
+  REQUIRE(recording.communications[0].kind == CollectiveKind::all_reduce);
   REQUIRE(recording.communications[0].input_bytes == 512);
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("what NCCL told of a call's traffic is summed for its kernel", "[recor
   CHECK(recording.names.at(first.algorithm) == "RING");
   CHECK(recording.names.at(first.protocol) == "SIMPLE");
   CHECK(first.channels == 2);
-  const attribution::NcclUse& use = recording.nccl_uses.at(first.nccl_use);
+  const NcclUse& use = recording.nccl_uses.at(first.nccl_use);
   CHECK(use.operations == 2);
   CHECK(use.sent_bytes == 70);
   CHECK(use.duration.count() == 220);
@@ -271,7 +271,7 @@ TEST_CASE("what NCCL told of a call's traffic is summed for its kernel", "[recor
   CHECK(use.gpu_wait.count() == 20);
   CHECK(use.peer_wait.count() == 40);
   CHECK(use.network_wait.count() == 70);  // with the flush
-  const attribution::NcclUse& second = recording.nccl_uses.at(recording.communications[1].nccl_use);
+  const NcclUse& second = recording.nccl_uses.at(recording.communications[1].nccl_use);
   CHECK(second.operations == 0);
   CHECK(second.channels_apart->count() == 7);
 }
@@ -294,7 +294,7 @@ TEST_CASE("what operations waited for before their kernel began is left out", "[
   batch.networks = {sends, receives};
   launch(batch, 1500, 5);
   const Recording recording = assemble(batch);
-  const attribution::NcclUse& use = recording.nccl_uses.at(recording.communications[0].nccl_use);
+  const NcclUse& use = recording.nccl_uses.at(recording.communications[0].nccl_use);
   CHECK(use.gpu_wait.count() == 300 - 200 + 250);
   CHECK(use.network_wait.count() == 100 + 150 - 100);
   CHECK(use.duration.count() == 800 - 200 - 100);

@@ -149,7 +149,7 @@ TEST_CASE("what the ledger could not read becomes a warning of every point", "[l
   REQUIRE(points.at(1).warnings == std::vector<std::string>{"ledger: invalid_spans = 1"});
 }
 
-using scaleworth::attribution::StepLedger;
+using scaleworth::StepLedger;
 using scaleworth::trace::build_ledger;
 using scaleworth::trace::Ledger;
 using std::chrono::nanoseconds;

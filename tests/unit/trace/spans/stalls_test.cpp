@@ -5,7 +5,7 @@
 
 using namespace scaleworth;
 using namespace scaleworth::testing;
-using scaleworth::attribution::StepLedger;
+using scaleworth::StepLedger;
 using scaleworth::trace::build_ledger;
 using scaleworth::trace::Ledger;
 using scaleworth::trace::WaitCause;

@@ -195,7 +195,7 @@ TEST_CASE("Stragglers stand over the whole window", "[export]") {
   const TestFolder folder;
   Job job = small_job();
   Attributed all = attributed(job);
-  attribution::Straggler straggler;
+  Straggler straggler;
   straggler.sentence = "rank 1 keeps the others waiting";
   all.result.stragglers.stragglers = {straggler};
   export_timeline(job, all, folder.file("a.pftrace"));

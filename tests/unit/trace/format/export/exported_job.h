@@ -3,9 +3,9 @@
 #pragma once
 
 #include "trace/analysis/ledger.h"
-#include "trace/recording.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
+#include "trace/recording.h"
 
 #include <string>
 #include <utility>
@@ -47,7 +47,7 @@ inline Recording small_rank(int rank, int arrival_us) {
   device("gemm_kernel", 10, 70, 7, 1);
   device("elementwise_kernel", 20, 30, 7, 1);  // overlaps the one before on its stream
   device("ncclDevKernel_AllReduce_Sum_f32_RING_LL", arrival_us, 80, 9, 2);
-  recording.communications.push_back({attribution::CollectiveKind::all_reduce,
+  recording.communications.push_back({CollectiveKind::all_reduce,
                                       recording.names.intern("default_pg"),
                                       3,
                                       4096,

@@ -79,16 +79,16 @@ TEST_CASE("An exported Chrome timeline reads back to the same ledger", "[export]
 TEST_CASE("Root and peer of a communication read back", "[export]") {
   const TestFolder folder;
   Job job = small_job();
-  job.recordings[0].communications[0].kind = attribution::CollectiveKind::broadcast;
+  job.recordings[0].communications[0].kind = CollectiveKind::broadcast;
   job.recordings[0].communications[0].root = 1;
-  job.recordings[1].communications[0].kind = attribution::CollectiveKind::receive;
+  job.recordings[1].communications[0].kind = CollectiveKind::receive;
   job.recordings[1].communications[0].peer = 0;
   const Attributed all = attributed(job);
   export_timeline(job, all, folder.file("a.json"));
   const Job again = read(folder.file("a.json"));
-  CHECK(again.recordings[0].communications[0].kind == attribution::CollectiveKind::broadcast);
+  CHECK(again.recordings[0].communications[0].kind == CollectiveKind::broadcast);
   CHECK(again.recordings[0].communications[0].root == 1);
-  CHECK(again.recordings[1].communications[0].kind == attribution::CollectiveKind::receive);
+  CHECK(again.recordings[1].communications[0].kind == CollectiveKind::receive);
   CHECK(again.recordings[1].communications[0].peer == 0);
 }
 

@@ -169,3 +169,32 @@ TEST_CASE("A process that drives several GPUs is said to count as one rank", "[r
   REQUIRE(job.recordings.front().remarks.size() == 1);
   CHECK(contains(job.recordings.front().remarks.front(), "drives 2 GPUs, which count as one rank"));
 }
+
+TEST_CASE("What no machine does is left out, counted and named", "[read_job]") {
+  const auto kernel = [](double ts, double dur, const char* bytes = "") {
+    return fmt::format(
+        R"({{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce","pid":0,"tid":7,"ts":{},"dur":{},)"
+        R"("args":{{"device":0,"stream":7{}}}}})",
+        ts,
+        dur,
+        bytes);
+  };
+  const TestFolder folder;
+  const auto contradictions = [&](const std::string& events) {
+    return read({folder.write("one.json", R"({"traceEvents":[)" + events + "]}")}).contradictions;
+  };
+  CHECK(contradictions(kernel(1, 5) + "," + kernel(7, 5)).empty());
+  const auto years = contradictions(kernel(1, 1e15) + "," + kernel(7, 5));
+  REQUIRE(years.size() == 1);
+  CHECK(contains(years.front(), "1 device events last longer than a day"));
+  CHECK(read({folder.path()}).recordings.at(0).losses.at("events_with_impossible_times") == 1);
+  CHECK(contains(contradictions(kernel(1, 50) + "," + kernel(7, 50)).at(0), "kernels run at once"));
+  constexpr const char* petabytes =
+      R"(,"Collective name":"allreduce","In msg nelems":1125899906842624,"dtype":"Float")";
+  CHECK(contains(contradictions(kernel(1, 5, petabytes) + "," + kernel(7, 5)).at(0), "16 TiB"));
+  const std::string a = folder.write("rank0.json", kineto(0, 10, 1));
+  const std::string b = folder.write("rank1.json", kineto(1, 10, 1));
+  CHECK(read({a}).contradictions.empty());
+  CHECK(contains(read({a, b}).contradictions.at(0),
+                 "2 recordings are given, of a job that states 1"));
+}

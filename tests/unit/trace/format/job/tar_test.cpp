@@ -68,7 +68,7 @@ TEST_CASE("An archive that was cut off says where, and gives the bytes before", 
   const auto member = reader.next();
   REQUIRE(member);
   CHECK(content(*member).size() == 488);  // 1000 less the header
-  CHECK(reader.damage() == "the archive ends inside a file, at byte 1000");
+  CHECK(reader.damage() == "the archive is damaged near its byte 1000 (Truncated tar archive)");
   CHECK(reader.next() == nullptr);
 }
 
@@ -80,7 +80,6 @@ TEST_CASE("A header whose checksum is wrong ends the archive", "[tar]") {
   TarReader reader(archive);
   CHECK(reader.next() != nullptr);
   CHECK(reader.next() == nullptr);
-  CHECK(reader.damage() == "the archive's header at byte 1024 is damaged");
-  bytes[0] = 'c';
-  CHECK_FALSE(TarReader::recognizes(bytes));
+  CHECK(reader.damage() == "the archive is damaged near its byte 1536 (Damaged tar archive)");
+  CHECK_FALSE(TarReader::recognizes(bytes.substr(1)));
 }

@@ -161,7 +161,7 @@ TEST_CASE("a job has the same ledger in the profiles of every maker's devices", 
   const Attributed all = attribution_of(maker);
   CHECK(all.result.unmatched_collectives == 0);
   int checked = 0;
-  for (const attribution::StepLedger& step : all.result.ledger) {
+  for (const StepLedger& step : all.result.ledger) {
     if (!step.excluded.empty()) continue;
     const bool waits = step.rank.index == 0;
     const auto part = [&](Part which) { return step.part(which) / microseconds(1); };
@@ -171,11 +171,11 @@ TEST_CASE("a job has the same ledger in the profiles of every maker's devices", 
     CHECK(part(Part::exposed_transfer) == 100);
     CHECK(part(Part::host_late) == 210);
     CHECK(part(Part::launch_gap) == 10);
-    const auto late = [&](attribution::HostCause cause) {
+    const auto late = [&](HostCause cause) {
       return step.host_late_by_cause.at(static_cast<std::size_t>(cause)) / microseconds(1);
     };
-    CHECK(late(attribution::HostCause::synchronizing_call) >= 100);
-    CHECK(late(attribution::HostCause::allocation) == 100);
+    CHECK(late(HostCause::synchronizing_call) >= 100);
+    CHECK(late(HostCause::allocation) == 100);
     ++checked;
   }
   CHECK(checked == 6);

@@ -8,8 +8,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::CollectiveKind;
-using attribution::WorkClass;
 
 namespace {
 

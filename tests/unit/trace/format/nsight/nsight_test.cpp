@@ -7,7 +7,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::CollectiveKind;
 
 namespace {
 

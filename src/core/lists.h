@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Short forms of what is often asked of a list or a map. Its standard headers come with it, and so
+/// with error.h, estimate.h and span.h.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace scaleworth {
+/// What `make` makes of each element.
+template <class Range, class Make>
+auto mapped(const Range& range, Make make) {
+  std::vector<std::decay_t<std::invoke_result_t<Make&, decltype(*std::begin(range))>>> values;
+  for (const auto& one : range) values.push_back(std::invoke(make, one));
+  return values;
+}
+
+/// The first element with this value of `project`; null where none has it.
+template <class Range, class Value, class Project = std::identity>
+auto* find_in(Range& range, const Value& value, Project project = {}) {
+  const auto found = std::ranges::find(range, value, project);
+  return found == range.end() ? nullptr : &*found;
+}
+
+/// The value of a map at `key`; null without one.
+template <class Map, class Key = typename Map::key_type>
+auto* value_at(Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+/// What `text_of` gives for each of them, without empty ones: "a, b".
+template <class Range, class TextOf = std::identity>
+std::string listed(const Range& range, TextOf text_of = {}, std::string_view separator = ", ") {
+  std::string list;
+  for (const auto& one : range) {
+    const std::string text(std::invoke(text_of, one));
+    if (!list.empty() && !text.empty()) list += separator;
+    list += text;
+  }
+  return list;
+}
+}  // namespace scaleworth

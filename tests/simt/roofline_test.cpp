@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/kernels/roofline.h"
+
+#include "cuda/kernels/timing.h"
+#include "probes/gpu/numbers.h"
+#include "tests/catch.h"
+#include "tests/simt/guarded.h"
+#include "tests/simt/schedule.h"
+#include "tests/simt/shim.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+using namespace scaleworth;
+using namespace scaleworth::gpu;
+using probes::NumberFormat;
+using simt::Buffer;
+using simt::in_every_order;
+
+namespace {
+/// Integers, so that sums of them are exact in each order.
+std::vector<float> integers(std::size_t count, int seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 201) - 100);
+  return values;
+}
+
+/// Nodes in one cycle, where they lie and whose address they get.
+struct Nodes {
+  Nodes(std::uint32_t count, std::uint64_t stride, std::uint64_t spread)
+      : memory(count * stride),
+        next(count),
+        nodes{memory.data(), stride, spread, next.data(), count} {
+    std::vector<std::uint32_t> order(count);
+    for (std::uint32_t i = 0; i < count; ++i) order[i] = i;
+    std::shuffle(order.begin() + 1, order.end(), std::mt19937(1));
+    for (std::uint32_t i = 0; i < count; ++i) next[order[i]] = order[(i + 1) % count];
+  }
+  char* place(std::uint32_t i) const {
+    return memory.data() + nodes.stride * i + nodes.spread * i % nodes.stride;
+  }
+  char* content(std::uint32_t i) const {
+    char* value = nullptr;
+    std::memcpy(&value, place(i), sizeof(value));
+    return value;
+  }
+
+  Buffer<char> memory;
+  Buffer<std::uint32_t> next;
+  ChaseNodes nodes;
+};
+
+struct Fp64 {
+  using Value = double;
+  static constexpr NumberFormat number = NumberFormat::fp64;
+  static double real(double x) { return x; }
+  static double from(double x) { return x; }
+};
+struct Fp32 {
+  using Value = float;
+  static constexpr NumberFormat number = NumberFormat::fp32;
+  static double real(float x) { return x; }
+  static float from(double x) { return static_cast<float>(x); }
+};
+struct Fp16 {
+  using Value = __half;
+  static constexpr NumberFormat number = NumberFormat::fp16;
+  static double real(__half x) { return __half2float(x); }
+  static __half from(double x) { return __double2half(x); }
+};
+struct Bf16 {
+  using Value = __nv_bfloat16;
+  static constexpr NumberFormat number = NumberFormat::bf16;
+  static double real(__nv_bfloat16 x) { return __bfloat162float(x); }
+  static __nv_bfloat16 from(double x) { return __double2bfloat16(x); }
+};
+
+/// Uniform in [-1, -1/8] and [1/8, 1]: chains of them stay normal numbers.
+template <class Format>
+std::vector<typename Format::Value> chain_starts(std::size_t count) {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<double> sizes(0.125, 1.0);
+  std::vector<typename Format::Value> values(count);
+  for (auto& value : values)
+    value = Format::from(random() % 2 == 0 ? sizes(random) : -sizes(random));
+  return values;
+}
+
+/// Numbers that are not `steps` of the chain from those before.
+template <class Format>
+std::size_t wrong_chains(const std::vector<typename Format::Value>& before,
+                         const std::vector<typename Format::Value>& after,
+                         int steps) {
+  const probes::ChainConstants constants = probes::chain_constants(Format::number);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double expected =
+        probes::rounded_chain(Format::number, Format::real(before[i]), constants, steps);
+    wrong += Format::real(after[i]) == expected ? 0 : 1;
+  }
+  return wrong;
+}
+
+template <class Format>
+void check_fma(FmaFormat format, std::size_t at_once) {
+  const auto constants = probes::chain_constants(Format::number);
+  const auto starts = chain_starts<Format>(fma_block_threads * fma_chains * at_once);
+  const Buffer<typename Format::Value> initial(starts);
+  const auto run = [&](bool want_results) {
+    const Buffer<typename Format::Value> results(starts.size());
+    const FmaData data{initial.data(), results.data(), want_results};
+    REQUIRE(launch_fma(format, 3, 2, {constants.a, constants.b}, data, nullptr) == cudaSuccess);
+    return results.values();
+  };
+  const auto found = in_every_order([&] { return run(true); });
+  CHECK(wrong_chains<Format>(starts, found, 2 * fma_steps) == 0);
+  CHECK(std::isnan(Format::real(run(false).front())));
+}
+
+template <class Format>
+void check_ladder(FmaFormat format) {
+  const auto constants = probes::chain_constants(Format::number);
+  constexpr std::size_t per_vector = 16 / sizeof(typename Format::Value);
+  const std::pair<int, std::size_t> cases[] = {
+      {1, 2 * 1024 + 5}, {3, 1023}, {24, 1024 + 7}, {192, 1}};
+  for (const auto& [steps, vectors] : cases) {
+    const auto starts = chain_starts<Format>(vectors * per_vector);
+    const Buffer<typename Format::Value> data(starts);
+    const LadderStep step{format, steps, constants.a, constants.b};
+    REQUIRE(launch_ladder(step, data.data(), vectors, 3, nullptr) == cudaSuccess);
+    CHECK(wrong_chains<Format>(starts, data.values(), steps) == 0);
+  }
+}
+
+/// One kernel on arrays of `vectors`; blocks and passes of `launch_stream`.
+struct StreamCase {
+  StreamKernel kernel;
+  std::uint64_t vectors = 0;
+  int blocks = 0;
+  int passes = 1;
+};
+
+void check_stream(const StreamCase& test) {
+  INFO("operation " << static_cast<int>(test.kernel.operation) << ", " << test.kernel.block_threads
+                    << " threads, unroll " << test.kernel.unroll << ", " << test.vectors
+                    << " vectors, " << test.blocks << " blocks, " << test.passes << " passes");
+  const std::size_t numbers = 4 * test.vectors;
+  const bool reads = test.kernel.operation == StreamOperation::read;
+  const bool copies = test.kernel.operation == StreamOperation::copy;
+  const bool triad = test.kernel.operation == StreamOperation::triad;
+  const auto source = integers(numbers, 1);
+  const auto second = integers(triad ? numbers : 0, 2);
+  const Buffer<float> a = reads ? Buffer<float>(source) : Buffer<float>(numbers);
+  const Buffer<float> b(copies || triad ? source : std::vector<float>());
+  const Buffer<float> c(second);
+  const Buffer<double> sum(std::vector<double>{0.25});
+  const StreamArrays arrays{
+      a.data(), b.data(), c.data(), test.vectors, 0.5F, reads ? sum.data() : nullptr, reads};
+  REQUIRE(launch_stream(test.kernel, arrays, test.blocks, test.passes, nullptr) == cudaSuccess);
+  std::size_t wrong = 0;
+  double expected_sum = 0.25;
+  for (std::size_t i = 0; i < numbers; ++i) {
+    const float expected = triad             ? source[i] + 0.5F * second[i]
+                           : reads || copies ? source[i]
+                                             : 0.5F;
+    wrong += a[i] == expected ? 0 : 1;
+    expected_sum += reads ? static_cast<double>(test.passes) * source[i] : 0.0;
+  }
+  CHECK(wrong == 0);
+  CHECK(sum[0] == expected_sum);
+}
+
+template <class Launch>
+void check_multiprocessor_read(Launch launch) {
+  for (const int unroll : {1, 2, 4, 8}) {
+    for (const int threads : {1, 96, 512}) {
+      constexpr std::uint32_t turns = 11;
+      constexpr std::uint32_t blocks = 9;
+      const MultiprocessorRead read{
+          static_cast<int>(blocks),
+          threads,
+          unroll,
+          turns * static_cast<std::uint32_t>(threads),
+          3,
+          std::max(16 * static_cast<int>(turns) * threads, lone_block_bytes(90))};
+      if (read.vectors > 4096) continue;  // more than a test needs
+      const auto values = integers(std::size_t{4} * read.vectors * blocks, unroll);
+      const Buffer<float> data(values);
+      const Buffer<float> sums(blocks * static_cast<std::size_t>(threads));
+      const Buffer<unsigned> places(blocks);
+      const auto found = in_every_order([&] {
+        REQUIRE(launch(read, data.data(), {sums.data(), true, places.data()}, nullptr) ==
+                cudaSuccess);
+        return sums.values();
+      });
+      CHECK(simt::last_launch().shared_bytes == static_cast<std::size_t>(read.shared_bytes));
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::size_t block = i / static_cast<std::size_t>(threads);
+        float expected = 0.0F;
+        for (std::size_t turn = 0; turn < turns; ++turn) {
+          const std::size_t vector = block * read.vectors +
+                                     turn * static_cast<std::size_t>(threads) +
+                                     i % static_cast<std::size_t>(threads);
+          for (std::size_t j = 0; j < 4; ++j) expected += 3.0F * values[4 * vector + j];
+        }
+        wrong += found[i] == expected ? 0 : 1;
+      }
+      CHECK(wrong == 0);
+      for (unsigned block = 0; block < blocks; ++block) {
+        CHECK(places[block] == block % simt::multiprocessors);
+      }
+    }
+  }
+}
+
+/// Element `i` of operands in memory, as the tensor cores read it.
+double tensor_element(TensorFormat format, const std::byte* memory, std::size_t i) {
+  const auto read = [&](auto value) {
+    std::memcpy(&value, memory + i * sizeof(value), sizeof(value));
+    return value;
+  };
+  switch (format) {
+    case TensorFormat::fp64:
+    case TensorFormat::fp64_wide:
+      return read(double{});
+    case TensorFormat::tf32:
+      return read(float{});
+    case TensorFormat::bf16:
+      return __bfloat162float(read(__nv_bfloat16{}));
+    case TensorFormat::fp16:
+      return __half2float(read(__half{}));
+    case TensorFormat::int8:
+      return read(std::int8_t{});
+    case TensorFormat::fp8:
+      break;
+  }
+  return __half2float(__nv_cvt_fp8_to_halfraw(read(std::uint8_t{}), __NV_E4M3));
+}
+
+/// Numbers of a thread: A of two fragments, B of as many as make the chains of all pairs.
+int tensor_numbers(TensorFormat format) {
+  const TensorShape shape = tensor_shape(format);
+  return (2 * shape.m + shape.chains / 2 * shape.n) * shape.k / 32;
+}
+
+/// Small numbers that each format holds exactly and whose products sum exactly in fp32.
+std::vector<std::byte> tensor_operands(TensorFormat format) {
+  const std::array<float, 6> numbers{-1.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F};
+  std::vector<std::byte> memory;
+  std::mt19937 random(4);
+  const auto fill = [&](auto encode) {
+    using Code = decltype(encode(0.0F));
+    const std::size_t bytes = static_cast<std::size_t>(tensor_numbers(format)) * sizeof(Code);
+    CHECK(bytes <= tensor_operand_bytes);
+    memory.resize(tensor_block_threads * bytes);
+    for (std::size_t i = 0; i < memory.size() / sizeof(Code); ++i) {
+      const Code code = encode(numbers[random() % numbers.size()]);
+      std::memcpy(memory.data() + i * sizeof(Code), &code, sizeof(Code));
+    }
+  };
+  if (format == TensorFormat::fp64 || format == TensorFormat::fp64_wide) {
+    fill([](float x) { return double{x}; });
+  }
+  if (format == TensorFormat::tf32) fill([](float x) { return x; });
+  if (format == TensorFormat::bf16) fill([](float x) { return __float2bfloat16_rn(x); });
+  if (format == TensorFormat::fp16) fill([](float x) { return __float2half_rn(x); });
+  if (format == TensorFormat::int8) fill([](float x) { return static_cast<std::int8_t>(2 * x); });
+  if (format == TensorFormat::fp8) {
+    fill([](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); });
+  }
+  return memory;
+}
+
+/// Products of `iterations` by the definition: chain c of a warp of n is matrix A 2 c / n times
+/// matrix B c mod n / 2 of the fragments that the PTX ISA's chapter on mma assigns to lanes.
+template <class Sum>
+std::size_t wrong_products(TensorFormat format,
+                           const std::vector<std::byte>& operands,
+                           const std::vector<std::byte>& results,
+                           int iterations) {
+  const TensorShape shape = tensor_shape(format);
+  // Neighbours along k that one lane holds in one register.
+  const int w = format == TensorFormat::bf16 || format == TensorFormat::fp16  ? 2
+                : format == TensorFormat::int8 || format == TensorFormat::fp8 ? 4
+                                                                              : 1;
+  const int rights = shape.chains / 2;
+  const int left = shape.m * shape.k / 32;  // elements of a lane
+  const int right = shape.k * shape.n / 32;
+  const int sums = shape.m * shape.n / 32;
+  const auto element = [&](int warp, int lane, int index) {
+    const int thread = warp * 32 + lane;
+    return tensor_element(
+        format, operands.data(), static_cast<std::size_t>(thread * tensor_numbers(format) + index));
+  };
+  std::size_t wrong = 0;
+  for (int warp = 0; warp < tensor_block_threads / 32; ++warp) {
+    for (int chain = 0; chain < shape.chains; ++chain) {
+      for (int row = 0; row < shape.m; ++row) {
+        for (int column = 0; column < shape.n; ++column) {
+          double sum = 0.0;
+          for (int i = 0; i < shape.k; ++i) {
+            const int lane = i / w % 4;
+            const int group = i / w / 4;
+            const int in_a = (row / 8 + shape.m / 8 * group) * w + i % w;
+            sum +=
+                element(warp, row % 8 * 4 + lane, chain / rights * left + in_a) *
+                element(
+                    warp, column * 4 + lane, 2 * left + chain % rights * right + group * w + i % w);
+          }
+          const int thread = warp * 32 + row % 8 * 4 + column / 2;
+          const int index = (thread * shape.chains + chain) * sums + row / 8 * 2 + column % 2;
+          Sum found;
+          std::memcpy(
+              &found, results.data() + static_cast<std::size_t>(index) * sizeof(Sum), sizeof(Sum));
+          wrong += found == static_cast<Sum>(iterations * tensor_steps * sum) ? 0 : 1;
+        }
+      }
+    }
+  }
+  return wrong;
+}
+}  // namespace
+
+TEST_CASE("links of a pointer chase hold the address of the next node", "[simt]") {
+  for (const std::uint32_t count : {1U, 255U, 1000U, 4096U * 256U + 5U}) {
+    const bool large = count > 4096;
+    const Nodes nodes(count, large ? 8 : 128, large ? 0 : 8);
+    REQUIRE(launch_chase_link(nodes.nodes, nullptr) == cudaSuccess);
+    std::size_t wrong = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      wrong += nodes.content(i) == nodes.place(nodes.next[i]) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
+  CHECK(launch_chase_link(ChaseNodes{}, nullptr) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("a pointer chase follows as many links as asked and times the last ones", "[simt]") {
+  const Nodes nodes(77, 64, 8);
+  REQUIRE(launch_chase_link(nodes.nodes, nullptr) == cudaSuccess);
+  const Buffer<ChaseState> state(1);
+  state[0].position = nodes.memory.data();
+  std::uint32_t place = 0;
+  for (int launches = 0; launches < 2; ++launches) {
+    REQUIRE(launch_chase(state.data(), 32, 33 * 32, nullptr) == cudaSuccess);
+    for (int i = 0; i < 34 * 32; ++i) place = nodes.next[place];
+    CHECK(state[0].position == nodes.place(place));
+    // Four readings of a clock that counts readings, the cycles between the nanoseconds.
+    CHECK(state[0].nanoseconds == 30);
+    CHECK(state[0].cycles == 20);
+  }
+  CHECK(launch_chase(state.data(), 0, 33, nullptr) == cudaErrorInvalidValue);
+  CHECK(launch_chase(state.data(), 1, 32, nullptr) == cudaErrorInvalidValue);
+  CHECK(launch_chase(state.data(), 0, 0, nullptr) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("chains of multiply-adds are the host's in every format", "[simt]") {
+  check_fma<Fp64>(FmaFormat::fp64, 1);
+  check_fma<Fp32>(FmaFormat::fp32, 1);
+  check_fma<Fp16>(FmaFormat::fp16, 2);
+  check_fma<Bf16>(FmaFormat::bf16, 2);
+}
+
+TEST_CASE("each element of an array climbs the ladder once", "[simt]") {
+  check_ladder<Fp64>(FmaFormat::fp64);
+  check_ladder<Fp32>(FmaFormat::fp32);
+  check_ladder<Fp16>(FmaFormat::fp16);
+  check_ladder<Bf16>(FmaFormat::bf16);
+  CHECK(launch_ladder({FmaFormat::fp32, 0, 0, 0}, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue);
+  CHECK(launch_ladder({}, nullptr, 0, 1, nullptr) == cudaErrorInvalidValue);
+  int blocks = 0;
+  CHECK(ladder_occupancy({}, &blocks) == cudaSuccess);
+}
+
+TEST_CASE("each stream kernel touches each element once, the tail included", "[simt]") {
+  for (const StreamOperation operation : {StreamOperation::read,
+                                          StreamOperation::write,
+                                          StreamOperation::copy,
+                                          StreamOperation::triad}) {
+    for (const int threads : {256, 512, 1024}) {
+      for (const int unroll : {1, 2, 4, 8}) {
+        const StreamKernel kernel{operation, threads, unroll, unroll % 4 != 0};
+        const auto turn = static_cast<std::uint64_t>(threads * unroll);
+        check_stream({kernel, turn + 3, 0, 1});
+        check_stream({kernel, 2 * turn - 1, 0, 1});
+      }
+    }
+  }
+}
+
+TEST_CASE("turns of a stream are shared by few blocks and repeated by passes", "[simt]") {
+  for (const StreamOperation operation : {StreamOperation::read, StreamOperation::triad}) {
+    for (const std::uint64_t vectors : {1, 255, 512, 5 * 512 - 1}) {
+      for (const int blocks : {1, 2, 3, 7, 100}) {
+        check_stream({{operation, 256, 2, false}, vectors, blocks, 3});
+      }
+    }
+  }
+  const Buffer<float> a(4);
+  const StreamArrays arrays{a.data(), nullptr, nullptr, 1};
+  // A sum that is not wanted is not written.
+  a[0] = a[1] = a[2] = a[3] = 1.0F;
+  const Buffer<double> sum(std::vector<double>{0.25});
+  const StreamArrays unwanted{a.data(), nullptr, nullptr, 1, 0.0F, sum.data(), false};
+  CHECK(launch_stream({StreamOperation::read, 256, 1}, unwanted, 1, 1, nullptr) == cudaSuccess);
+  CHECK(sum[0] == 0.25);
+  CHECK(launch_stream({StreamOperation::write, 128, 1}, arrays, 1, 1, nullptr) ==
+        cudaErrorInvalidValue);
+  CHECK(launch_stream({StreamOperation::write, 256, 3}, arrays, 1, 1, nullptr) ==
+        cudaErrorInvalidValue);
+  CHECK(launch_stream({StreamOperation::write, 256, 1}, arrays, 1, 0, nullptr) ==
+        cudaErrorInvalidValue);
+}
+
+TEST_CASE("reads through L1 sum each block's own part", "[simt]") {
+  check_multiprocessor_read(launch_l1_read);
+  CHECK(launch_l1_read({1, 64, 1, 65, 1}, nullptr, {}, nullptr) == cudaErrorInvalidValue);
+  CHECK(launch_l1_read({1, 64, 3, 64, 1}, nullptr, {}, nullptr) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("reads of shared memory sum each block's own part", "[simt]") {
+  check_multiprocessor_read(launch_shared_read);
+  CHECK(launch_shared_read({1, 64, 1, 1 << 14, 1, 1 << 18}, nullptr, {}, nullptr) ==
+        cudaErrorInvalidValue);
+}
+
+TEST_CASE("matrix instructions multiply the fragments of each chain", "[simt]") {
+  for (const TensorFormat format : {TensorFormat::fp64,
+                                    TensorFormat::tf32,
+                                    TensorFormat::bf16,
+                                    TensorFormat::fp16,
+                                    TensorFormat::int8,
+                                    TensorFormat::fp8,
+                                    TensorFormat::fp64_wide}) {
+    INFO("format " << static_cast<int>(format));
+    const auto values = tensor_operands(format);
+    const Buffer<std::byte> operands(values);
+    const Buffer<std::byte> results(std::size_t{tensor_block_threads} * tensor_result_bytes);
+    REQUIRE(launch_tensor(format, 1, 1, {operands.data(), results.data(), true}, nullptr) ==
+            cudaSuccess);
+    const bool fp64 = format == TensorFormat::fp64 || format == TensorFormat::fp64_wide;
+    const auto wrong = fp64                           ? wrong_products<double>
+                       : format == TensorFormat::int8 ? wrong_products<std::int32_t>
+                                                      : wrong_products<float>;
+    CHECK(wrong(format, values, results.values(), 1) == 0);
+  }
+  TensorCode code;
+  CHECK(tensor_code(TensorFormat::fp16, &code) == cudaSuccess);
+  CHECK(has_tensor_code(TensorFormat::fp16, code));
+}
+
+TEST_CASE("each multiprocessor that has a slot leaves its clock's stamp", "[simt]") {
+  constexpr int slots = 5;
+  const Buffer<std::uint64_t> stamps(slots * clock_stamp_words);
+  REQUIRE(launch_clock_stamp(stamps.data(), slots, 42, 2 * simt::multiprocessors, nullptr) ==
+          cudaSuccess);
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const std::uint64_t nanoseconds = stamps[slot * clock_stamp_words];
+    CHECK(nanoseconds < simt::read_nanoseconds());
+    CHECK(stamps[slot * clock_stamp_words + 1] == 2 * (nanoseconds + 10));
+    CHECK(stamps[slot * clock_stamp_words + 2] == 42);
+  }
+  CHECK(launch_empty(nullptr) == cudaSuccess);
+}
+
+TEST_CASE("a stream waits until it is released or its time is over", "[simt]") {
+  const Buffer<StreamBlockWords> words(std::vector<StreamBlockWords>{{7, 0, 0}});
+  REQUIRE(launch_stream_block(words.data(), 7, 1'000'000, 1, 0, nullptr) == cudaSuccess);
+  CHECK(words[0].arrived == 7);
+  CHECK(words[0].gave_up == 0);
+  const std::uint64_t start = simt::read_nanoseconds();
+  REQUIRE(launch_stream_block(words.data(), 8, 1'000'000, 1, 0, nullptr) == cudaSuccess);
+  CHECK(words[0].arrived == 8);
+  CHECK(words[0].gave_up == 8);
+  const std::uint64_t waited = simt::read_nanoseconds() - start;
+  CHECK(waited > 1'000'000);
+  CHECK(waited < 1'001'000);
+}
+
+TEST_CASE("blocks hold their multiprocessors until the host releases them all at once", "[simt]") {
+  constexpr int blocks = 5;
+  constexpr std::uint64_t time = 10'000'000;
+  constexpr int shared_bytes = 200 * 1024;
+  const auto hold = [&](std::uint64_t release_after) {
+    // Only the first block's word is asked; the number of another batch is too small.
+    const Buffer<StreamBlockWords> words(
+        std::vector<StreamBlockWords>(blocks, StreamBlockWords{9, 0, 0}));
+    words[0].released = 6;
+    std::uint64_t arrived_before = 0;
+    const std::uint64_t start = simt::read_nanoseconds();
+    simt::at_nanoseconds(start + release_after, [&] {
+      for (const StreamBlockWords& word : words.values()) arrived_before += word.arrived;
+      words[0].released = 7;
+    });
+    REQUIRE(launch_stream_block(words.data(), 7, time, blocks, shared_bytes, nullptr) ==
+            cudaSuccess);
+    const std::uint64_t waited = simt::read_nanoseconds() - start;
+    simt::at_nanoseconds(0, nullptr);
+    std::vector<std::uint64_t> results{waited, arrived_before};
+    for (int i = 0; i < blocks; ++i) {
+      CHECK(words[static_cast<std::size_t>(i)].arrived == 7);
+      results.push_back(words[static_cast<std::size_t>(i)].gave_up);
+    }
+    std::sort(results.begin() + 2, results.end());
+    return results;
+  };
+  // The block that runs then has arrived, ends at its next look and lets the others through.
+  const auto released = in_every_order([&] { return hold(300'000); });
+  CHECK(released[0] >= 300'000);
+  CHECK(released[0] < 330'000);
+  CHECK(released[1] == 7);
+  CHECK(std::vector(released.begin() + 2, released.end()) == std::vector<std::uint64_t>(blocks, 0));
+  // Blocks run one after another here: each waits its own time.
+  const auto late = in_every_order([&] { return hold(std::uint64_t{100} * time); });
+  CHECK(late[0] > blocks * time);
+  CHECK(late[0] < blocks * (time + 30'000));
+  CHECK(std::vector(late.begin() + 2, late.end()) == std::vector<std::uint64_t>(blocks, 7));
+  // Two in time, three released.
+  const auto some = in_every_order([&] { return hold(5 * time / 2); });
+  CHECK(std::vector(some.begin() + 2, some.end()) == std::vector<std::uint64_t>{0, 0, 0, 7, 7});
+  CHECK(simt::last_launch().grid.x == blocks);
+  CHECK(simt::last_launch().block.x == 1);
+  CHECK(simt::last_launch().shared_bytes == shared_bytes);
+  CHECK(launch_stream_block(nullptr, 1, 1, 1, 228 * 1024, nullptr) == cudaErrorInvalidValue);
+}
