@@ -77,5 +77,5 @@ __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncc
     scaleworth::gpu::nccl_profiler_v5();
 
 __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v6 =
-    scaleworth::gpu::nccl_profiler_v5(true);
+    scaleworth::gpu::nccl_profiler_v6();
 }

@@ -116,7 +116,6 @@ void Session::trace_device() {
       follow_window(started ? "cudaProfilerStart" : "cudaProfilerStop");
     };
   }
-  if (window_.watches_ranges()) events.range = range_listener(*this);
   events.remark = [this](const std::string& line) { inbox_.remark(line); };
   const auto started = and_then(choose_cupti(settings_.cupti), [&](const auto& cupti) {
     buffers_.prepare(first_buffers);
@@ -181,6 +180,7 @@ void Session::wake() const {
 
 void Session::forked() {
   Tracer::release_buffers();
+  take_ranges_from_cupti();
   session_of_process = nullptr;
   refused_ = true;
   file_.abandon();

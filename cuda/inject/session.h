@@ -70,14 +70,6 @@ class Inbox {
   std::uint64_t dropped_ = 0;
 };
 
-/// An open range by what closes it: a thread and depth for push and pop, an id for start and end.
-struct RangeKey {
-  std::uint64_t thread = 0;
-  std::uint64_t domain = 0;
-  std::uint64_t depth_or_id = 0;
-  friend bool operator==(const RangeKey&, const RangeKey&) = default;
-};
-
 /// When to record, decided from the program's steps, ranges and calls of the profiler API, and the
 /// time. Used by any thread. All conditions of the window have to hold at once.
 class WindowControl {
@@ -90,8 +82,9 @@ class WindowControl {
   bool open(Time now);
   /// cudaProfilerStart or cudaProfilerStop was called.
   void profiler(bool started);
-  void range_opened(std::string_view name, const RangeKey& key);
-  void range_closed(const RangeKey& key);
+  /// `range`: a number of its own.
+  void range_opened(std::string_view name, std::uint32_t range);
+  void range_closed(std::uint32_t range);
 
   /// Whether ranges matter at all, and whether the profiler API does.
   bool watches_ranges() const { return window_.steps.has_value() || !window_.range.empty(); }
@@ -108,11 +101,11 @@ class WindowControl {
   const trace::CaptureWindow window_;
   std::mutex mutex_;
   bool profiling_ = false;
-  std::optional<RangeKey> range_;       // the open range of the name that was asked for
-  std::optional<RangeKey> step_range_;  // of the current step
-  std::optional<std::int32_t> step_;    // the current one
-  std::int32_t bare_steps_ = 0;         // ranges that name a step without a number, so far
-  std::optional<Time> opened_;          // when recording first began
+  std::optional<std::uint32_t> range_;       // the open range of the name that was asked for
+  std::optional<std::uint32_t> step_range_;  // of the current step
+  std::optional<std::int32_t> step_;         // the current one
+  std::int32_t bare_steps_ = 0;              // ranges that name a step without a number, so far
+  std::optional<Time> opened_;               // when recording first began
 };
 
 /// The file of one process: bytes are only ever appended, and a failed write leaves whole frames.
@@ -215,18 +208,14 @@ class Session {
   bool reported_silence_ = false;
 };
 
-/// Passes NVTX ranges that CUPTI's callbacks report to the session's window. A message that is a
-/// registered string is known when the registration was seen.
-std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session);
-
-/// NVTX's ranges from now on, of the program or library whose NVTX 3 hands over this table: by
-/// CUPTI, which records them and NCCL's payloads, else by a listener of our own that sends ranges
-/// with names of one-byte characters to the session's inbox and window. Returns 1 (NVTX: success),
-/// 0 when the table lacks a function.
+/// NVTX's ranges from now on, of the program or library whose NVTX 3 hands over this table: those
+/// with names of one-byte characters go to the session's window, and to CUPTI, which records them
+/// and NCCL's payloads, or without it to the session's inbox. Returns 1 (NVTX: success), 0 when the
+/// table lacks a function.
 int start_ranges(void* export_table);
 /// Payloads of ranges, which only CUPTI reads.
 int start_range_payloads(void* module);
-/// Where CUPTI was refused after the first ranges: our own listener for those that CUPTI has.
+/// Where CUPTI was refused after the first ranges, or in a forked child: none goes to it any more.
 void take_ranges_from_cupti();
 
 /// At exit and on SIGTERM and SIGINT the recording is ended, a forked child leaves it to the

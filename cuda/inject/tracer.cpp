@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -115,23 +116,26 @@ std::string copy_in_memory(const std::string& file) {
 Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named) {
   const std::uint32_t newest = std::min(driver_major(), newest_major);
   const std::vector<std::string> loaded = loaded_copies();
+  std::uint32_t best = 0;  // of the usable ones
   const auto open = [&](const std::string& file, std::uint32_t lowest) {
     return open_cupti(file, {}, [&](std::uint32_t version) {
       const std::uint32_t major = version < per_major ? 12 : version / per_major;
-      if (version < std::max(lowest, cuda_12_8) || major > newest)
+      if (version < cuda_12_8 || major > newest)
         throw UnusableLibrary(
             fmt::format("API {} is not of CUDA 12.8 to {}, as scaleworth reads and the driver runs",
                         version,
                         newest));
+      best = std::max(best, version);
+      if (version < lowest) throw UnusableLibrary("there is a newer one");
     });
   };
-  auto found = open(named, named.empty() ? defective_cupti + 1 : cuda_12_8);
-  if (named.empty() && !std::holds_alternative<std::shared_ptr<const Cupti>>(found))
-    found = open({}, cuda_12_8);
+  constexpr auto all = std::numeric_limits<std::uint32_t>::max();
+  if (named.empty()) static_cast<void>(open({}, all));  // only looks at them
+  auto found = open(named, best);
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&found);
   if (cupti == nullptr || std::ranges::find(loaded, (*cupti)->path) == loaded.end()) return found;
   const std::string copy = copy_in_memory((*cupti)->path);
-  return copy.empty() ? found : open(copy, cuda_12_8);
+  return copy.empty() ? found : open(copy, 0);
 }
 }  // namespace
 
@@ -141,10 +145,6 @@ void Tracer::called(void* self,
                     const void* data) {
   if (self == nullptr || data == nullptr || process_buffers == nullptr) return;
   const auto& events = static_cast<Tracer*>(self)->events_;
-  if (domain == CUPTI_CB_DOMAIN_NVTX) {
-    if (events.range) events.range(id, *static_cast<const CUpti_NvtxData*>(data));
-    return;
-  }
   if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !events.profiler) return;
   const auto site = static_cast<const CUpti_CallbackData*>(data)->callbackSite;
   // The calls themselves are outside of what they mark.
@@ -157,8 +157,8 @@ void Tracer::called(void* self,
 std::string Tracer::subscribe() {
   std::array<char, 128> other{};
   CUptiResult status = CUPTI_ERROR_UNKNOWN;
-  // From 13.2 on calls of the second version go with those of activities of theirs, which are not
-  // made here.
+  // From 13.2 on calls of version 2 are of one subscriber, also those of activities, and do not mix
+  // with version 1, of which all others here are.
   constexpr std::uint32_t first_apart = 130200;
   if (cupti_->subscribe_v2 != nullptr && cupti_->version_number < first_apart) {
     CUpti_SubscriberParams parameters{};
@@ -211,8 +211,6 @@ void Tracer::prepare() {
       note(cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id),
            "cudaProfilerStart and Stop are not seen");
   }
-  if (events_.range && cupti_->enable_domain != nullptr)
-    note(cupti_->enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_NVTX), "NVTX ranges are not seen");
 }
 
 Outcome<Tracer*> Tracer::start(std::shared_ptr<const Cupti> cupti,

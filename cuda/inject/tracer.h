@@ -58,9 +58,8 @@ class RecordBuffers {
 
 /// Callbacks of a tracer; may come from any thread.
 struct TracerEvents {
-  std::function<void(bool started)> profiler;  // cudaProfilerStart and cudaProfilerStop
-  std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range;  // empty: not asked for
-  std::function<void(const std::string& line)> remark;                 // what CUPTI refuses
+  std::function<void(bool started)> profiler;           // cudaProfilerStart and cudaProfilerStop
+  std::function<void(const std::string& line)> remark;  // what CUPTI refuses
 };
 
 /// The library to use, chosen by the first call of the process: `named` where it is not empty, else

@@ -30,7 +30,6 @@ struct Cupti : CheckedLibrary<Cupti, CUptiResult> {
   // are exported without a declaration in CUPTI's headers.
   decltype(&cuptiSubscribe_v2) subscribe_v2 = take("cuptiSubscribe_v2");
   decltype(&cuptiEnableCallback) enable_callback = take("cuptiEnableCallback");
-  decltype(&cuptiEnableDomain) enable_domain = take("cuptiEnableDomain");
   decltype(&cuptiGetCallbackName) callback_name = take("cuptiGetCallbackName");
   decltype(&cuptiSetThreadIdType) set_thread_id_type = take("cuptiSetThreadIdType");
   decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api =

@@ -10,8 +10,7 @@
 
 namespace scaleworth::gpu {
 // NCCL's tuner plugin interface, version 5, which no installed header declares:
-// declarations of its binary layout. NCCL 2.30 asks for version 6, which adds one function that may
-// be absent, and takes version 5 where there is none. Source: NVIDIA/nccl v2.28.9-1,
+// declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1,
 // src/include/plugin/tuner/tuner_v5.h, nccl_tuner.h, nccl_common.h.
 
 /// ncclFunc_t, as far as a tuner is asked.
@@ -58,12 +57,13 @@ using NcclTunerV5 = NcclTuner<void**,
                               NcclLogger,
                               NcclNvlinkDomains*,
                               NcclTunerConstants*>;
+/// NCCL 2.30: as version 5, and a function that may be absent. Source: v2.30.7-1,
+/// src/include/plugin/tuner/tuner_v6.h:79, src/enqueue.cc:2308.
+struct NcclTunerV6 : NcclTunerV5 {
+  void* get_chunk_size = nullptr;
+};
 /// NCCL 2.27: ranks, nodes. Source: v2.27.7-1, src/include/plugin/tuner/tuner_v4.h.
 using NcclTunerV4 = NcclTuner<std::size_t, std::size_t, NcclLogger, void**>;
-
-static_assert(sizeof(NcclFunction) == 4);
-static_assert(sizeof(NcclTunerV5) == 4 * sizeof(void*));
-static_assert(offsetof(NcclTunerV5, get_collective_info) == 2 * sizeof(void*));
 
 // NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29), which differs
 // from 5 by further events only, and which no installed header declares: our own declarations of
@@ -78,6 +78,10 @@ inline constexpr std::uint64_t nccl_event_point_to_point = 4;
 inline constexpr std::uint64_t nccl_event_network_operation = 8;
 inline constexpr std::uint64_t nccl_event_network_step = 16;
 inline constexpr std::uint64_t nccl_event_kernel_channel = 64;
+/// Not asked for: the launch of a group of calls, what a network plugin adds.
+inline constexpr std::uint64_t nccl_event_group = 1;
+inline constexpr std::uint64_t nccl_event_network_plugin = 128;
+inline constexpr std::uint64_t nccl_event_group_api = 256;  // the program's own group, version 5
 /// The program's own call, version 5: parent of the collective, or send or receive, that it brings.
 inline constexpr std::uint64_t nccl_event_collective_api = 512;
 inline constexpr std::uint64_t nccl_event_point_to_point_api = 1024;
@@ -224,28 +228,4 @@ NcclProfilerV4 as_version_4(const NcclProfilerV5& newer) {
           newer.record_event_state,
           newer.finalize};
 }
-
-static_assert(offsetof(NcclCollectiveEvent, count) == 32);
-static_assert(offsetof(NcclCollectiveEvent, type) == 48);
-static_assert(offsetof(NcclCollectiveEvent, channels) == 56);
-static_assert(offsetof(NcclCollectiveEvent, warps) == 57);
-static_assert(offsetof(NcclCollectiveEvent, algorithm) == 64);
-static_assert(offsetof(NcclPointToPointEvent, count) == 24);
-static_assert(offsetof(NcclPointToPointEvent, peer) == 32);
-static_assert(offsetof(NcclPointToPointEvent, channels) == 36);
-static_assert(offsetof(NcclCollectiveApiEvent, captured) == 40);
-static_assert(offsetof(NcclPointToPointApiEvent, captured) == 32);
-static_assert(offsetof(NcclNetworkOperationEvent, channel) == 4);
-static_assert(offsetof(NcclNetworkOperationEvent, peer) == 8);
-static_assert(offsetof(NcclNetworkOperationEvent, is_send) == 20);
-static_assert(offsetof(NcclKernelChannelEvent, gpu_time_ns) == 8);
-static_assert(sizeof(NcclStateArguments) == 8);
-static_assert(sizeof(NcclEventV4) ==
-              offsetof(NcclEvent, collective) + offsetof(NcclCollectiveEvent, group));
-static_assert(offsetof(NcclPointToPointEvent, group) <= offsetof(NcclCollectiveEvent, group));
-static_assert(offsetof(NcclEvent, collective) == 24);
-static_assert(offsetof(NcclEvent, point_to_point) == 24);
-static_assert(sizeof(NcclEvent) == 112);
-static_assert(sizeof(NcclProfilerV4) == 6 * sizeof(void*));
-static_assert(sizeof(NcclProfilerV5) == 6 * sizeof(void*));
 }  // namespace scaleworth::gpu

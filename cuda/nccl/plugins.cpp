@@ -166,6 +166,9 @@ scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5{"scaleworth",
                                                 &scaleworth::gpu::accept_end};
 
 __attribute__((visibility("default"), used))
+scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6{ncclTunerPlugin_v5};
+
+__attribute__((visibility("default"), used))
 scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{"scaleworth",
                                                 &scaleworth::gpu::start_tuning_v4,
                                                 &scaleworth::gpu::tune,

@@ -19,6 +19,7 @@
 extern "C" {
 extern scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4;
 extern scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5;
+extern scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6;
 extern scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4;
 extern scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5;
 }

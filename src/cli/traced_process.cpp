@@ -193,6 +193,11 @@ TracedEnvironment traced_environment(const TraceOptions& options,
                     cuda_variable,
                     settings.next));
   }
+  settings.next_profiler = of_another_tool(nccl_variable);
+  if (settings.next_profiler == "none") settings.next_profiler.clear();
+  if (!settings.next_profiler.empty())
+    result.warnings.push_back(fmt::format(
+        "{} is {}: it is called after the capture", nccl_variable, settings.next_profiler));
   result.variables = trace::to_variables(settings);
   result.variables.emplace_back(cuda_variable, own);
   if (const std::string ranges = of_another_tool(nvtx_variable); !ranges.empty()) {
@@ -208,14 +213,7 @@ TracedEnvironment traced_environment(const TraceOptions& options,
         "numbers are not recorded; install {} in a shorter folder",
         longest,
         library_name));
-  if (const std::string plugin = of_another_tool(nccl_variable); plugin.empty()) {
-    result.variables.emplace_back(nccl_variable, own);
-  } else {
-    result.warnings.push_back(
-        fmt::format("{} is {}: NCCL's algorithms and sequence numbers are not recorded",
-                    nccl_variable,
-                    plugin));
-  }
+  result.variables.emplace_back(nccl_variable, own);
   return result;
 }
 }  // namespace scaleworth::cli

@@ -88,10 +88,13 @@ TEST_CASE("an injection library that was there is started after ours", "[trace]"
   REQUIRE(made.at("SCALEWORTH_TRACE_NEXT_INJECTION") == "/other.so");
 }
 
-TEST_CASE("a plugin of NCCL that the user chose stays", "[trace]") {
-  REQUIRE(environment_of({}, {{"NCCL_PROFILER_PLUGIN", "theirs"}}).count("NCCL_PROFILER_PLUGIN") ==
-          0);
-  REQUIRE(environment_of({}, {}).at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
+TEST_CASE("a profiler of NCCL that the user chose is called after ours", "[trace]") {
+  const Given made = environment_of({}, {{"NCCL_PROFILER_PLUGIN", "theirs"}});
+  REQUIRE(made.at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
+  REQUIRE(made.at("SCALEWORTH_TRACE_NEXT_PROFILER") == "theirs");
+  const Given none = environment_of({}, {{"NCCL_PROFILER_PLUGIN", "none"}});
+  REQUIRE(none.at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
+  REQUIRE(none.count("SCALEWORTH_TRACE_NEXT_PROFILER") == 0);
 }
 
 TEST_CASE("steps may have no end, but must have a beginning before it", "[trace]") {

@@ -98,6 +98,51 @@ TEST_CASE("NCCL of the plugin interface before is understood too", "[capture]") 
   REQUIRE(recording.groups.begin()->second.size == 3);
 }
 
+Traced run_before(const std::vector<std::string>& words, const std::string& profiler) {
+  return run_traced(words, {}, [&](auto& settings) { settings.next_profiler = profiler; });
+}
+
+TEST_CASE("the user's own profiler of NCCL gets the events that it asked for, and ours stay",
+          "[capture]") {
+  const Traced traced = run_before({"init", "network", "others_events"}, OTHER_PROFILER);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 3);  // a collective and two channels
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.communications.size() == 1);
+  const attribution::NcclUse& use =
+      recording.nccl_uses.at(recording.communications.front().nccl_use);
+  REQUIRE(use.operations == 2);
+  REQUIRE(use.sent_bytes == 1000);
+  REQUIRE_FALSE(use.channels_apart);  // which only the other one asked for
+}
+
+TEST_CASE("handles of the user's own profiler come back as parents after their end", "[capture]") {
+  const Traced traced =
+      run_before({"init", "captured_all_reduce", "others_events"}, OTHER_PROFILER);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 6);  // two calls, three replays of one and the other
+  REQUIRE(traced.recordings.front().communications.size() == 1);
+  REQUIRE_FALSE(traced.recordings.front().losses.contains("collective_calls_without_their_kernel"));
+}
+
+TEST_CASE("a profiler of version 5 beside NCCL 2.30 does not get events of version 6",
+          "[capture]") {
+  const Traced traced =
+      run_before({"init", "all_reduce_of_version_6", "others_events"}, OTHER_PROFILER);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 1);
+  REQUIRE(traced.recordings.front().communications.size() == 1);
+}
+
+TEST_CASE("a profiler of NCCL that cannot be called is said", "[capture]") {
+  const Traced older = run_before({"init", "all_reduce_of_version_4"}, OTHER_PROFILER);
+  REQUIRE(has_remark(older.recordings.front(), "it lacks version 4"));
+  REQUIRE(older.recordings.front().communications.size() == 1);
+  const Traced absent = run_before({"init", "all_reduce"}, "nowhere");
+  REQUIRE(has_remark(absent.recordings.front(), "profiler plugin nowhere is not called"));
+  REQUIRE(absent.recordings.front().communications.size() == 1);
+}
+
 TEST_CASE("SIGKILL leaves what was launched more than a period ago", "[capture]") {
   const Traced traced = run_traced({"init", "threads", "wait", "kill"});
   REQUIRE(WIFSIGNALED(traced.status));
@@ -191,6 +236,14 @@ TEST_CASE("ranges before the first call of CUDA do not stop the program", "[capt
   REQUIRE(kernels(traced.recordings.front()) == 1500);
 }
 
+TEST_CASE("ranges of a forked child do not go to CUPTI", "[capture]") {
+  const Traced traced = run_traced({"init", "nvtx", "fork_range", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE(traced.recordings.front().step_marks.size() == 1);
+}
+
 TEST_CASE("the first range of a forked child does not start CUPTI in it", "[capture]") {
   const Traced traced = run_traced({"init", "fork_range", "threads"});
   REQUIRE(WIFEXITED(traced.status));
@@ -209,20 +262,26 @@ constexpr const char* of_cuda_12_8 =
     "lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12";
 constexpr const char* of_cuda_13 = "lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13";
 
-/// A virtual environment with CUPTI of CUDA 12.8 and, searched later, of CUDA 13, both fakes; the
-/// program works with `used`.
-Traced run_beside(const std::vector<std::string>& words, const char* used, bool named = false) {
+constexpr const char* of_newer_cuda =
+    "lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13";
+
+/// A virtual environment with CUPTI of CUDA 12.8 and, searched later, of CUDA 13, both fakes, and
+/// `more`; the program works with `used`.
+Traced run_beside(const std::vector<std::string>& words,
+                  const char* used,
+                  bool named = false,
+                  const char* more = of_cuda_13) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "scaleworth-cupti-XXXXXX").string();
   REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  for (const char* file : {of_cuda_12_8, of_cuda_13}) {
+  for (const char* file : {of_cuda_12_8, of_cuda_13, more}) {
     fs::create_directories((fs::path(folder) / file).parent_path());
-    fs::copy(FAKE_CUPTI, fs::path(folder) / file);
+    fs::copy_file(FAKE_CUPTI, fs::path(folder) / file, fs::copy_options::overwrite_existing);
   }
   const std::string path = folder + "/" + used;
   Traced traced = run_traced(words,
-                                   {{"VIRTUAL_ENV", folder}, {"TRACED_CUPTI", path}},
-                                   [&](auto& settings) { settings.cupti = named ? path : ""; });
+                             {{"VIRTUAL_ENV", folder}, {"TRACED_CUPTI", path}},
+                             [&](auto& settings) { settings.cupti = named ? path : ""; });
   fs::remove_all(folder);
   return traced;
 }
@@ -230,6 +289,11 @@ Traced run_beside(const std::vector<std::string>& words, const char* used, bool 
 TEST_CASE("an older CUPTI in the virtual environment does not hide a newer one", "[capture]") {
   const Traced traced = run_beside({"init", "threads"}, of_cuda_13);
   REQUIRE(traced.recordings.size() == 1);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("of two usable copies of CUPTI the newer one is taken, not the first", "[capture]") {
+  const Traced traced = run_beside({"init", "threads"}, of_newer_cuda, false, of_newer_cuda);
   REQUIRE(kernels(traced.recordings.front()) == 1500);
 }
 
@@ -275,6 +339,21 @@ TEST_CASE("steps that are started and ended open the window too", "[capture]") {
     settings.window.steps = {1, 2};
   });
   REQUIRE(kernels(traced.recordings.front()) == 20);
+}
+
+TEST_CASE("steps whose names were registered in a domain open the window", "[capture]") {
+  const Traced traced = run_traced({"init", "registered_steps"}, {}, [](auto& settings) {
+    settings.window.steps = {1, 2};
+  });
+  REQUIRE(kernels(traced.recordings.front()) == 20);
+  REQUIRE(traced.recordings.front().step_marks.size() == 2);
+}
+
+TEST_CASE("a range that is closed when its thread's variables are gone does no harm", "[capture]") {
+  const Traced traced = run_traced({"init", "late_range", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
 }
 
 TEST_CASE("records of another major version of CUPTI are refused with the reason", "[capture]") {

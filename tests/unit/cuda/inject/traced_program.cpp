@@ -73,24 +73,51 @@ void wait_for_writer() {
 }
 
 void steps() {
-  const auto push = symbol<decltype(fake_range_push)>(fake(), "fake_range_push");
-  const auto pop = symbol<decltype(fake_range_pop)>(fake(), "fake_range_pop");
   for (int step = 0; step < 5; ++step) {
-    push(("step " + std::to_string(step)).c_str());
+    nvtxRangePushA(("step " + std::to_string(step)).c_str());
     for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
-    pop();
+    nvtxRangePop();
   }
 }
 
 /// Steps that one thread begins and another may end.
 void started_steps() {
-  const auto start = symbol<decltype(fake_range_start)>(fake(), "fake_range_start");
-  const auto end = symbol<decltype(fake_range_end)>(fake(), "fake_range_end");
   for (int step = 0; step < 5; ++step) {
-    const std::uint64_t id = start(("step " + std::to_string(step)).c_str());
+    const nvtxRangeId_t id = nvtxRangeStartA(("step " + std::to_string(step)).c_str());
     for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
-    end(id);
+    std::thread([id] { nvtxRangeEnd(id); }).join();
   }
+}
+
+/// Steps of a domain whose names were registered, around ranges of no domain.
+void registered_steps() {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("trainer");
+  for (int step = 0; step < 5; ++step) {
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered =
+        nvtxDomainRegisterStringA(domain, ("step " + std::to_string(step)).c_str());
+    nvtxDomainRangePushEx(domain, &attributes);
+    {
+      const scaleworth::gpu::NvtxRange inner("forward");
+      for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
+    }
+    nvtxDomainRangePop(domain);
+  }
+}
+
+/// A thread's last range ends when its variables are gone.
+void late_range() {
+  struct Late {
+    ~Late() { nvtxRangePop(); }
+  };
+  std::thread([] {
+    static thread_local Late late;
+    static_cast<void>(&late);
+    nvtxRangePushA("step 9");
+  }).join();
 }
 
 void profiled() {
@@ -337,6 +364,28 @@ void all_reduce_of_version_4() {
   plugin->finalize(context);
 }
 
+/// As NCCL 2.30, whose version 6 has collectives of copies too.
+void all_reduce_of_version_6() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v6")), nullptr};
+  int wanted = 0;
+  nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
+  if ((wanted & static_cast<int>(nccl_event_copy_engine)) == 0) std::_Exit(8);
+  NcclEvent copies = all_reduce_event();
+  copies.kind = nccl_event_copy_engine;
+  nccl.plugin->stop_event(nccl.start(copies, nullptr));
+  launch(nccl_kernel);
+  nccl.plugin->stop_event(nccl.start(all_reduce_event(), nullptr));
+  nccl.plugin->finalize(nccl.context);
+}
+
+/// Exits with how many events the user's own profiler of NCCL was called for.
+void others_events() {
+  void* library = open_named("SCALEWORTH_TRACE_NEXT_PROFILER");
+  if (library != nullptr) std::exit(symbol<int()>(library, "other_profiler_events")());
+}
+
 void own_handler(int /*signal*/) {
   std::exit(7);
 }
@@ -379,6 +428,8 @@ constexpr Word words[] = {
     {"wait", &wait_for_writer},
     {"steps", &steps},
     {"started_steps", &started_steps},
+    {"registered_steps", &registered_steps},
+    {"late_range", &late_range},
     {"own_copy", &own_copy},
     {"fork_range", &fork_range},
     {"open", [] { static_cast<void>(fake()); }},
@@ -391,6 +442,8 @@ constexpr Word words[] = {
     {"ranks", &ranks},
     {"all_reduce", &all_reduce},
     {"all_reduce_of_version_4", &all_reduce_of_version_4},
+    {"all_reduce_of_version_6", &all_reduce_of_version_6},
+    {"others_events", &others_events},
     {"network", &network},
     {"nvtx", &real_nvtx_range},
     {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},
