@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace scaleworth::gpu {
+using namespace probes;
+
 /// A shared object that cannot be opened or is not the library that it should be; the message is
 /// the reason, without the file's name.
 struct UnusableLibrary : Message {
@@ -205,5 +207,5 @@ std::string cuda_version_text(int version);
 /// report them (driver 0: none); `path` is the libcuda that was loaded, empty for none.
 /// A runtime works with every driver of its major version or a later one (CUDA compatibility guide,
 /// "minor version compatibility").
-probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& path);
+VendorLibrary driver_rung(int driver, int runtime, const std::string& path);
 }  // namespace scaleworth::gpu

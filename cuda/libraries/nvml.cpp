@@ -66,7 +66,7 @@ NvmlDevice with_parent(const std::shared_ptr<const Nvml>& nvml, nvml::Device fou
 }
 
 Outcome<NvmlDevice> find_device(const std::shared_ptr<const Nvml>& nvml,
-                                const probes::DeviceDescription& device) {
+                                const DeviceDescription& device) {
   nvml::Device found = nullptr;
   const nvml::Result status = nvml->device_by_uuid(device.uuid.c_str(), &found);
   if (status == nvml::Result::success) return with_parent(nvml, found);
@@ -119,7 +119,7 @@ std::string NvmlDevice::reason_of(nvml::Result status) const {
 }
 
 Outcome<NvmlDevice> find_nvml_device(const Outcome<std::shared_ptr<const Nvml>>& nvml,
-                                     const probes::DeviceDescription& device) {
+                                     const DeviceDescription& device) {
   return and_then(nvml, [&](const auto& table) { return find_device(table, device); });
 }
 }  // namespace scaleworth::gpu
