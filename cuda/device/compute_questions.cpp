@@ -296,8 +296,8 @@ DeviceMeasured time_ladder(Workbench& bench, const LadderWork& work, const Targe
                        work.working_set.value(),
                        work.fma_per_element);
   }
-  const auto element_bytes = static_cast<std::size_t>(element_bytes(work.format));
-  const std::uint64_t elements = vectors * vector_bytes / element_bytes;
+  const auto element = static_cast<std::size_t>(element_bytes(work.format));
+  const std::uint64_t elements = vectors * vector_bytes / element;
   const auto [a, b] = chain_constants(work.format);
   const LadderStep step{fma_format(work.format), work.fma_per_element, a, b};
   const std::string doing = fmt::format(
@@ -311,9 +311,9 @@ DeviceMeasured time_ladder(Workbench& bench, const LadderWork& work, const Targe
   const BatchWork batch{.doing = doing, .enqueue = [&](cudaStream_t stream, int) {
                           return launch_ladder(step, data.get(), vectors, blocks, stream);
                         }};
-  const auto before = take_samples(bench, data.get(), elements, element_bytes);
+  const auto before = take_samples(bench, data.get(), elements, element);
   bench.timer().run_once(batch);
-  const auto after = take_samples(bench, data.get(), elements, element_bytes);
+  const auto after = take_samples(bench, data.get(), elements, element);
   require_chains(bench.health(), work.format, before, after, work.fma_per_element, doing);
 
   DeviceMeasured measured = bench.time(batch, target);

@@ -8,7 +8,6 @@
 #include <string_view>
 
 namespace scaleworth::gpu {
-using trace::recording::CopyDirection;
 
 namespace {
 /// Of CUpti_ActivityMemcpyKind.
@@ -62,8 +61,6 @@ std::string_view without_release(std::string_view name) {
                        digits.find_first_not_of("0123456789") == std::string_view::npos;
   return release ? name.substr(0, mark) : name;
 }
-
-using namespace trace::recording;
 
 /// Sets start and duration; false, and counted, when CUPTI has no times for it.
 template <class Record, class Row>

@@ -23,7 +23,6 @@ struct OtherPlugin {
 };
 
 namespace {
-using namespace trace::recording;
 using Kind = NcclHandle::Kind;
 
 struct Type {
@@ -86,7 +85,7 @@ std::atomic<OtherPlugin*> other_of_process{nullptr};
 /// Opens the user's plugin as NCCL does (src/plugin/plugin_open.cc, 2.27 to 2.30).
 void load_other_plugin(int version) {
   std::vector<std::string> problems;
-  const std::string name = trace::from_variables(&std::getenv, problems).next_profiler;
+  const std::string name = from_variables(&std::getenv, problems).next_profiler;
   if (name.empty()) return;
   constexpr int flags = RTLD_NOW | RTLD_LOCAL;
   void* library = ::dlopen(name == "STATIC_PLUGIN" ? nullptr : name.c_str(), flags);

@@ -81,7 +81,7 @@ class NcclHandle {
 };
 
 /// What a transfer waits for, as the member that sums such waits; null before NCCL reports it.
-using NetworkWait = std::uint64_t trace::recording::NetworkRow::*;
+using NetworkWait = std::uint64_t NetworkRow::*;
 
 /// What a state of NCCL's network steps means; null for states of other events.
 NetworkWait network_wait(int state);
@@ -100,7 +100,7 @@ class NetworkOperation {
   };
 
   /// `row` says whose operation it is and when it began; times are of any steady clock.
-  NetworkOperation(const trace::recording::NetworkRow& row, std::uint64_t now_ns)
+  NetworkOperation(const NetworkRow& row, std::uint64_t now_ns)
       : row_(row), began_ns_(now_ns), accounted_ns_(now_ns) {}
   NetworkOperation(const NetworkOperation&) = delete;
   NetworkOperation& operator=(const NetworkOperation&) = delete;
@@ -111,7 +111,7 @@ class NetworkOperation {
   void enter(Step& step, NetworkWait wait, std::uint64_t bytes, std::uint64_t now_ns);
   void end_step(Step& step, std::uint64_t now_ns);
   /// The row with its times, when all is over.
-  trace::recording::NetworkRow end(std::uint64_t now_ns);
+  NetworkRow end(std::uint64_t now_ns);
 
  private:
   void account(std::uint64_t now_ns);
@@ -119,7 +119,7 @@ class NetworkOperation {
   void end_lead(const Step& step);
   Step& step(std::uint64_t number) { return steps_[number % steps_.size()]; }
 
-  trace::recording::NetworkRow row_;
+  NetworkRow row_;
   std::uint64_t began_ns_;
   std::uint64_t accounted_ns_;  // up to then
   std::array<Step, 16> steps_;  // NCCL has 8 under way at most (NCCL_STEPS of 2.28)

@@ -8,7 +8,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using trace::recording::MarkPhase;
 
 // Of each function that NVTX calls, CUPTI's stands behind ours. So the window opens before CUPTI
 // makes the range's record, and outside of CUPTI's callbacks, in which no kinds are to be switched.
@@ -40,7 +39,7 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>>* pushed() {
 void note(std::uint32_t id, MarkPhase phase, std::string name) {
   Session* session = Session::existing();
   if (session == nullptr || !session->recording()) return;
-  trace::recording::MarkRow row;
+  MarkRow row;
   row.time_ns = realtime_ns();
   row.id = id;
   row.thread = this_thread();
@@ -244,7 +243,7 @@ const Cupti* cupti_for_ranges() {
   const std::optional<bool> traces = session == nullptr ? std::nullopt : session->traces_device();
   if (traces == false || Session::refused()) return nullptr;
   std::vector<std::string> problems;
-  const auto chosen = choose_cupti(trace::from_variables(&std::getenv, problems).cupti);
+  const auto chosen = choose_cupti(from_variables(&std::getenv, problems).cupti);
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen);
   if (cupti == nullptr) return nullptr;
   return (*cupti)->version_number == defective_cupti && !traces ? nullptr : cupti->get();

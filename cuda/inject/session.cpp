@@ -41,7 +41,7 @@ void print_problem(const std::string& line) {
   if (++lines <= most_lines) std::fprintf(stderr, "scaleworth trace: %s\n", line.c_str());
 }
 
-Session::Session(trace::CaptureSettings settings)
+Session::Session(CaptureSettings settings)
     : settings_(std::move(settings)),
       owner_(::getpid()),
       buffers_(buffer_bytes, most_waiting),
@@ -58,7 +58,7 @@ Session* Session::of_process() {
   if (session_of_process != nullptr || refused_) return session_of_process;
   try {
     std::vector<std::string> problems;
-    trace::CaptureSettings settings = trace::from_variables(&std::getenv, problems);
+    CaptureSettings settings = from_variables(&std::getenv, problems);
     auto* session = new Session(std::move(settings));
     for (const std::string& problem : problems) session->inbox_.remark(problem);
     if (session->start()) {
@@ -87,12 +87,12 @@ bool Session::start() {
     print_problem("nothing is recorded: no event descriptor is to be had");
     return false;
   }
-  trace::recording::Batch first;
+  Batch first;
   first.facts = process_facts(rank, settings_.run);
   first.facts.emplace_back("invocation", settings_.invocation);
   first.clocks = {read_clocks()};
-  std::string bytes = trace::recording::file_header();
-  trace::recording::append_batch(first, bytes);
+  std::string bytes = file_header();
+  append_batch(first, bytes);
   const std::string failure = file_.append(bytes);
   if (!failure.empty()) print_problem("the recording cannot be written: " + failure);
   sigset_t all;
@@ -210,9 +210,9 @@ void Session::drain() {
 /// Writes the batch and empties it.
 void Session::write(bool last) {
   bytes_.clear();
-  trace::recording::append_batch(batch_, bytes_);
+  append_batch(batch_, bytes_);
   batch_.clear();
-  if (last) trace::recording::append_end(bytes_);
+  if (last) append_end(bytes_);
   if (!file_.is_open()) return;
   const std::string failure = file_.append(bytes_);
   if (!failure.empty()) print_failure(failure);
@@ -224,11 +224,11 @@ void Session::print_failure(const std::string& failure) {
   if (std::exchange(reported_write_failure_, true)) return;
   const std::string line = "the recording cannot be written: " + failure;
   print_problem(line);
-  trace::recording::Batch last_words;
+  Batch last_words;
   last_words.facts.emplace_back("remark", line);
   last_words.losses.emplace_back("unwritten_bytes", lost_bytes_);
   bytes_.clear();
-  trace::recording::append_batch(last_words, bytes_);
+  append_batch(last_words, bytes_);
   if (file_.is_open() && file_.append(bytes_).empty()) lost_bytes_ = 0;
 }
 
@@ -252,9 +252,8 @@ void Session::write_period(bool last) {
   const Tracer* tracer = tracer_;
   if (tracer != nullptr) tracer->flush(last);
   drain();
-  inbox_.empty_into(batch_, [this](std::string_view text, trace::recording::Batch& to) {
-    return decoder_.name(text, to);
-  });
+  inbox_.empty_into(batch_,
+                    [this](std::string_view text, Batch& to) { return decoder_.name(text, to); });
   watch_buffers(last);
   batch_.clocks.push_back(read_clocks());
   const auto add_loss = [this](const char* name, std::uint64_t count) {
@@ -302,9 +301,8 @@ void Inbox::remark(const std::string& line) {
   if (std::ranges::find(remarks_, line) == remarks_.end()) remarks_.push_back(line);
 }
 
-void Inbox::empty_into(
-    trace::recording::Batch& batch,
-    const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name) {
+void Inbox::empty_into(Batch& batch,
+                       const std::function<std::uint32_t(std::string_view, Batch&)>& name) {
   std::vector<ReportedCollective> collectives;
   std::vector<ReportedMark> marks;
   std::vector<ReportedWindow> windows;

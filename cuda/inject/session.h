@@ -14,19 +14,19 @@
 namespace scaleworth::gpu {
 // What threads of the program leave for the writer: rows whose names are still texts.
 struct ReportedCollective {
-  trace::recording::CollectiveRow row;
+  CollectiveRow row;
   std::string function;
   std::string algorithm;
   std::string protocol;
 };
 
 struct ReportedMark {
-  trace::recording::MarkRow row;
+  MarkRow row;
   std::string name;
 };
 
 struct ReportedWindow {
-  trace::recording::WindowRow row;
+  WindowRow row;
   std::string why;
 };
 
@@ -36,15 +36,13 @@ class Inbox {
   void add(ReportedCollective report) { put(collectives_, std::move(report)); }
   void add(ReportedMark report) { put(marks_, std::move(report)); }
   void add(ReportedWindow report) { put(windows_, std::move(report)); }
-  void add(const trace::recording::NetworkRow& row) { put(networks_, row); }
-  void add(const trace::recording::ChannelRow& row) { put(channels_, row); }
+  void add(const NetworkRow& row) { put(networks_, row); }
+  void add(const ChannelRow& row) { put(channels_, row); }
   /// One line for people, once per text.
   void remark(const std::string& line);
 
   /// Moves everything into `batch`, names turned into numbers.
-  void empty_into(
-      trace::recording::Batch& batch,
-      const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name);
+  void empty_into(Batch& batch, const std::function<std::uint32_t(std::string_view, Batch&)>& name);
 
  private:
   static constexpr std::size_t most_of_a_kind = 1U << 18U;
@@ -63,8 +61,8 @@ class Inbox {
   std::vector<ReportedCollective> collectives_;
   std::vector<ReportedMark> marks_;
   std::vector<ReportedWindow> windows_;
-  std::vector<trace::recording::NetworkRow> networks_;
-  std::vector<trace::recording::ChannelRow> channels_;
+  std::vector<NetworkRow> networks_;
+  std::vector<ChannelRow> channels_;
   std::vector<std::string> remarks_;
   std::size_t remarks_written_ = 0;
   std::uint64_t dropped_ = 0;
@@ -76,7 +74,7 @@ class WindowControl {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  explicit WindowControl(trace::CaptureWindow window) : window_(std::move(window)) {}
+  explicit WindowControl(CaptureWindow window) : window_(std::move(window)) {}
 
   /// Whether to record at this moment.
   bool open(Time now);
@@ -98,7 +96,7 @@ class WindowControl {
   bool conditions_hold() const;
   std::optional<Time> end_of_duration() const;
 
-  const trace::CaptureWindow window_;
+  const CaptureWindow window_;
   std::mutex mutex_;
   bool profiling_ = false;
   std::optional<std::uint32_t> range_;       // the open range of the name that was asked for
@@ -156,7 +154,7 @@ class Session {
   /// How many communicators of NCCL were begun before.
   std::uint32_t next_communicator() { return communicators_++; }
   WindowControl& window() { return window_; }
-  const trace::CaptureSettings& settings() const { return settings_; }
+  const CaptureSettings& settings() const { return settings_; }
   /// Whether rows of now are inside of the window.
   bool recording() const { return open_; }
   /// Looks at the window again and switches records on or off.
@@ -172,7 +170,7 @@ class Session {
   void forked();
 
  private:
-  explicit Session(trace::CaptureSettings settings);
+  explicit Session(CaptureSettings settings);
   static inline std::atomic<bool> refused_{false};
   bool start();
   void write_until_finished();
@@ -183,7 +181,7 @@ class Session {
   void print_failure(const std::string& failure);
   void wake() const;
 
-  const trace::CaptureSettings settings_;
+  const CaptureSettings settings_;
   const pid_t owner_;
   RecordBuffers buffers_;
   Inbox inbox_;
@@ -192,7 +190,7 @@ class Session {
   std::atomic<Tracer*> tracer_{nullptr};
   std::atomic<int> device_tried_{0};  // 0 not yet, 1 traces, 2 does not
   RecordDecoder decoder_;
-  trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
+  Batch batch_;  // the writer's; kept for its memory, as are the bytes
   std::string bytes_;
   std::atomic<std::uint32_t> communicators_{0};
   std::atomic<bool> open_{false};
@@ -236,13 +234,13 @@ struct RankFacts {
 RankFacts rank_facts(const std::function<const char*(const char*)>& value);
 
 /// Host, process, program, rank and tool as facts of the file.
-std::vector<trace::recording::Fact> process_facts(const RankFacts& rank, const std::string& run);
+std::vector<Fact> process_facts(const RankFacts& rank, const std::string& run);
 
 /// "rank3.gpu-17.4242", without the rank where there is none: the name of the process's file.
 std::string file_stem(const RankFacts& rank);
 
 /// The process's clocks, read between two readings of CLOCK_REALTIME.
-trace::recording::ClockRow read_clocks();
+ClockRow read_clocks();
 std::uint64_t realtime_ns();
 /// The system's number of this thread.
 std::uint32_t this_thread();

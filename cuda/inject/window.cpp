@@ -32,7 +32,7 @@ void WindowControl::range_opened(std::string_view name, std::uint32_t range) {
   const std::scoped_lock lock(mutex_);
   if (!window_.range.empty() && name == window_.range && !range_) range_ = range;
   if (!window_.steps) return;
-  const auto step = trace::parse_step_name(name);
+  const auto step = parse_step_name(name);
   if (!step) return;
   step_ = step->number ? *step->number : bare_steps_++;
   step_range_ = range;

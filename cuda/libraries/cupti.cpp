@@ -35,7 +35,7 @@ std::string api_text(std::uint32_t version) {
   return version_text(version);
 }
 
-void fill(const SharedLibrary& library, Cupti& table) {
+void fill_cupti(const SharedLibrary& library, Cupti& table) {
   const decltype(&cuptiGetVersion) get_version = library.need("cuptiGetVersion");
   std::uint32_t version = 0;
   if (get_version(&version) != CUPTI_SUCCESS) throw UnusableLibrary("cuptiGetVersion fails");
@@ -65,7 +65,7 @@ Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                            user_path,
                            scope,
                            [&](const SharedLibrary& library, Cupti& table) {
-                             fill(library, table);
+                             fill_cupti(library, table);
                              if (accept) accept(table.version_number);
                            });
 }

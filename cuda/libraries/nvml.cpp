@@ -13,7 +13,7 @@ std::string text_of(Nvml::Function<char*, Nvml::Number> read) {
   return buffer.data();
 }
 
-void fill(const SharedLibrary& library, Nvml& table) {
+void fill_nvml(const SharedLibrary& library, Nvml& table) {
   table = {{{.library = &library}}};
   // Last, so that a refused library was not left initialised.
   const nvml::Result status = table.initialise();
@@ -93,7 +93,7 @@ Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
                                         {}},
                                        user_path,
                                        scope,
-                                       &fill);
+                                       &fill_nvml);
   return and_then(opened, [](const auto& table) -> Outcome<std::shared_ptr<const Nvml>> {
     return std::shared_ptr<const Nvml>(table.get(),
                                        [owner = table](const Nvml*) { owner->shut_down(); });

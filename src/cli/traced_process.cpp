@@ -28,7 +28,7 @@ sigset_t set_of_waited_signals() {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command,
-                         const trace::Variables& variables,
+                         const Variables& variables,
                          const sigset_t& mask,
                          int report) {
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
@@ -93,26 +93,26 @@ std::string job_name(const std::function<const char*(const char*)>& value,
   return invocation;
 }
 
-trace::CaptureWindow window_of(const TraceOptions& options) {
-  trace::CaptureWindow window;
+CaptureWindow window_of(const TraceOptions& options) {
+  CaptureWindow window;
   if (!options.steps.empty()) {
-    window.steps = trace::parse_steps(options.steps);
+    window.steps = parse_steps(options.steps);
     if (!window.steps)
       throw UserError("--steps " + options.steps +
                       ": give FROM:TO, the first and the last step to record, or FROM:");
   }
   if (!options.duration.empty()) {
-    window.duration_s = trace::parse_duration(options.duration);
+    window.duration_s = parse_duration(options.duration);
     if (!window.duration_s)
       throw UserError("--duration " + options.duration + ": give a positive number of seconds");
   }
-  window.profiler_api = options.capture_range == trace::profiler_api_word;
+  window.profiler_api = options.capture_range == profiler_api_word;
   if (!window.profiler_api) window.range = options.capture_range;
   return window;
 }
 }  // namespace
 
-int run_child(const std::vector<std::string>& command, const trace::Variables& variables) {
+int run_child(const std::vector<std::string>& command, const Variables& variables) {
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0)
     throw UserError(std::string("no pipe for the program: ") + std::strerror(errno));
@@ -177,7 +177,7 @@ TracedEnvironment traced_environment(const TraceOptions& options,
     const char* found = value(variable);
     return found == nullptr || found == own ? "" : found;
   };
-  trace::CaptureSettings settings;
+  CaptureSettings settings;
   settings.directory = directory.string();
   settings.run = job_name(value, invocation);
   settings.invocation = invocation;
@@ -198,7 +198,7 @@ TracedEnvironment traced_environment(const TraceOptions& options,
   if (!settings.next_profiler.empty())
     result.warnings.push_back(fmt::format(
         "{} is {}: it is called after the capture", nccl_variable, settings.next_profiler));
-  result.variables = trace::to_variables(settings);
+  result.variables = to_variables(settings);
   result.variables.emplace_back(cuda_variable, own);
   if (const std::string ranges = of_another_tool(nvtx_variable); !ranges.empty()) {
     result.warnings.push_back(fmt::format(
