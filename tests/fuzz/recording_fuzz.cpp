@@ -53,7 +53,7 @@ void judge(const Recording& recording) {
   }
   for (const Communication& call : recording.communications)
     require(call.nccl_use == no_index || call.nccl_use < recording.nccl_uses.size());
-  for (const NcclUse& use : recording.nccl_uses) {
+  for (const scaleworth::NcclUse& use : recording.nccl_uses) {
     require(use.operations >= 0 && use.sent_bytes >= 0);
     require(use.gpu_wait.count() >= 0 && use.network_wait.count() >= 0);
     require(use.mean(use.network_wait) <= use.mean(use.duration));
