@@ -147,14 +147,14 @@ RankFacts rank_facts(const std::function<const char*(const char*)>& value) {
   return {};
 }
 
-std::vector<Fact> process_facts(const RankFacts& rank, const std::string& run) {
-  std::vector<Fact> facts{{"tool", "scaleworth " + tool_version()},
-                          {"host", host_name()},
-                          {"process", std::to_string(::getpid())},
-                          {"parent", std::to_string(::getppid())},
-                          {"program", program_invocation_short_name},
-                          {"clock", "CLOCK_REALTIME"},
-                          {"run", run}};
+std::vector<recording::Fact> process_facts(const RankFacts& rank, const std::string& run) {
+  std::vector<recording::Fact> facts{{"tool", "scaleworth " + tool_version()},
+                                     {"host", host_name()},
+                                     {"process", std::to_string(::getpid())},
+                                     {"parent", std::to_string(::getppid())},
+                                     {"program", program_invocation_short_name},
+                                     {"clock", "CLOCK_REALTIME"},
+                                     {"run", run}};
   if (!rank.rank.empty()) {
     facts.emplace_back("rank", rank.rank);
     facts.emplace_back("rank_from", rank.source + " of the environment");

@@ -234,7 +234,7 @@ struct RankFacts {
 RankFacts rank_facts(const std::function<const char*(const char*)>& value);
 
 /// Host, process, program, rank and tool as facts of the file.
-std::vector<Fact> process_facts(const RankFacts& rank, const std::string& run);
+std::vector<recording::Fact> process_facts(const RankFacts& rank, const std::string& run);
 
 /// "rank3.gpu-17.4242", without the rank where there is none: the name of the process's file.
 std::string file_stem(const RankFacts& rank);

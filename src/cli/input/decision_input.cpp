@@ -16,6 +16,8 @@
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
+using namespace trace;
+
 namespace {
 namespace fs = std::filesystem;
 
