@@ -194,47 +194,48 @@ nvtxStringHandle_t NVTX_API register_text(nvtxDomainHandle_t domain, const char*
   });
 }
 
+/// The functions of one of NVTX's modules, and what they were before CUPTI.
 class FunctionTable {
  public:
-  FunctionTable(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module) {
-    found_ = callbacks.GetModuleFunctionTable(module, &table_, &size_) != 0 && table_ != nullptr;
+  FunctionTable(void* export_table, NvtxCallbackModule module) {
+    if (export_table == nullptr) return;
+    const auto table_of = reinterpret_cast<NvtxGetExportTableFunc_t>(export_table);
+    const auto* callbacks =
+        static_cast<const NvtxExportTableCallbacks*>(table_of(NVTX_ETID_CALLBACKS));
+    if (callbacks == nullptr || callbacks->GetModuleFunctionTable == nullptr ||
+        callbacks->GetModuleFunctionTable(module, &table_, &size_) == 0 || table_ == nullptr)
+      size_ = 0;
+    for (unsigned int i = 0; i < size_; ++i)
+      before_.push_back(table_[i] == nullptr ? nullptr : *table_[i]);
   }
-  bool found() const { return found_; }
-  /// `filled`: by CUPTI.
+  bool found() const { return size_ > 0; }
+  /// What CUPTI has left is NVTX's start, which would call ours again.
   template <auto own>
-  void set(unsigned int index, bool filled) const {
+  void set(unsigned int index) const {
     if (index >= size_ || table_[index] == nullptr) return;
-    if (filled) cupti_function<own> = reinterpret_cast<decltype(own)>(*table_[index]);
+    if (*table_[index] != before_[index])
+      cupti_function<own> = reinterpret_cast<decltype(own)>(*table_[index]);
     *table_[index] = reinterpret_cast<NvtxFunctionPointer>(own);
   }
 
  private:
   NvtxFunctionTable table_ = nullptr;
   unsigned int size_ = 0;
-  bool found_ = false;
+  std::vector<NvtxFunctionPointer> before_;
 };
 
-bool listen_to_ranges(void* export_table, bool filled) {
-  if (export_table == nullptr) return false;
-  const auto table_of = reinterpret_cast<NvtxGetExportTableFunc_t>(export_table);
-  const auto* callbacks =
-      static_cast<const NvtxExportTableCallbacks*>(table_of(NVTX_ETID_CALLBACKS));
-  if (callbacks == nullptr || callbacks->GetModuleFunctionTable == nullptr) return false;
-  const FunctionTable plain(*callbacks, NVTX_CB_MODULE_CORE);
-  const FunctionTable domains(*callbacks, NVTX_CB_MODULE_CORE2);
-  if (!plain.found() || !domains.found()) return false;
-  plain.set<&push_text>(NVTX_CBID_CORE_RangePushA, filled);
-  plain.set<&push_attributes>(NVTX_CBID_CORE_RangePushEx, filled);
-  plain.set<&pop_default>(NVTX_CBID_CORE_RangePop, filled);
-  plain.set<&start_text>(NVTX_CBID_CORE_RangeStartA, filled);
-  plain.set<&start_attributes>(NVTX_CBID_CORE_RangeStartEx, filled);
-  plain.set<&end_range>(NVTX_CBID_CORE_RangeEnd, filled);
-  domains.set<&push_in_domain>(NVTX_CBID_CORE2_DomainRangePushEx, filled);
-  domains.set<&pop_in_domain>(NVTX_CBID_CORE2_DomainRangePop, filled);
-  domains.set<&start_in_domain>(NVTX_CBID_CORE2_DomainRangeStartEx, filled);
-  domains.set<&end_in_domain>(NVTX_CBID_CORE2_DomainRangeEnd, filled);
-  domains.set<&register_text>(NVTX_CBID_CORE2_DomainRegisterStringA, filled);
-  return true;
+void listen_to_ranges(const FunctionTable& plain, const FunctionTable& domains) {
+  plain.set<&push_text>(NVTX_CBID_CORE_RangePushA);
+  plain.set<&push_attributes>(NVTX_CBID_CORE_RangePushEx);
+  plain.set<&pop_default>(NVTX_CBID_CORE_RangePop);
+  plain.set<&start_text>(NVTX_CBID_CORE_RangeStartA);
+  plain.set<&start_attributes>(NVTX_CBID_CORE_RangeStartEx);
+  plain.set<&end_range>(NVTX_CBID_CORE_RangeEnd);
+  domains.set<&push_in_domain>(NVTX_CBID_CORE2_DomainRangePushEx);
+  domains.set<&pop_in_domain>(NVTX_CBID_CORE2_DomainRangePop);
+  domains.set<&start_in_domain>(NVTX_CBID_CORE2_DomainRangeStartEx);
+  domains.set<&end_in_domain>(NVTX_CBID_CORE2_DomainRangeEnd);
+  domains.set<&register_text>(NVTX_CBID_CORE2_DomainRegisterStringA);
 }
 
 /// Null where ranges have to do without it.
@@ -251,10 +252,13 @@ const Cupti* cupti_for_ranges() {
 }  // namespace
 
 int start_ranges(void* export_table) {
+  const FunctionTable plain(export_table, NVTX_CB_MODULE_CORE);
+  const FunctionTable domains(export_table, NVTX_CB_MODULE_CORE2);
+  const bool heard = plain.found() && domains.found();
   const Cupti* cupti = cupti_for_ranges();
   const bool filled = cupti != nullptr && cupti->nvtx_initialize != nullptr &&
                       cupti->nvtx_initialize(export_table) != 0;
-  const bool heard = listen_to_ranges(export_table, filled);
+  if (heard) listen_to_ranges(plain, domains);
   if (filled) by_cupti = true;
   // CUPTI may start the driver, and that the capture, which may have been refused since.
   if (cupti_for_ranges() == nullptr) by_cupti = false;

@@ -109,7 +109,7 @@ TEST_CASE("the user's own profiler of NCCL gets the events that it asked for, an
   REQUIRE(WEXITSTATUS(traced.status) == 3);  // a collective and two channels
   const Recording& recording = traced.recordings.front();
   REQUIRE(recording.communications.size() == 1);
-  const attribution::NcclUse& use =
+  const NcclUse& use =
       recording.nccl_uses.at(recording.communications.front().nccl_use);
   REQUIRE(use.operations == 2);
   REQUIRE(use.sent_bytes == 1000);
