@@ -17,7 +17,8 @@ constexpr std::array text_variables{
     std::pair("SCALEWORTH_TRACE_RUN", &CaptureSettings::run),
     std::pair("SCALEWORTH_TRACE_INVOCATION", &CaptureSettings::invocation),
     std::pair("SCALEWORTH_TRACE_CUPTI", &CaptureSettings::cupti),
-    std::pair("SCALEWORTH_TRACE_NEXT_INJECTION", &CaptureSettings::next)};
+    std::pair("SCALEWORTH_TRACE_NEXT_INJECTION", &CaptureSettings::next),
+    std::pair("SCALEWORTH_TRACE_NEXT_PROFILER", &CaptureSettings::next_profiler)};
 constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
 constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
 constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";

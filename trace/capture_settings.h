@@ -22,11 +22,12 @@ struct CaptureWindow {
 };
 
 struct CaptureSettings {
-  std::string directory;   // of the files; empty: nothing is recorded
-  std::string run;         // equal in all processes of one job
-  std::string invocation;  // equal in all processes of one run of the command
-  std::string cupti;       // library to use; empty: searched
-  std::string next;        // injection library that CUDA_INJECTION64_PATH named before
+  std::string directory;      // of the files; empty: nothing is recorded
+  std::string run;            // equal in all processes of one job
+  std::string invocation;     // equal in all processes of one run of the command
+  std::string cupti;          // library to use; empty: searched
+  std::string next;           // injection library that CUDA_INJECTION64_PATH named before
+  std::string next_profiler;  // NCCL's plugin that NCCL_PROFILER_PLUGIN named before
   CaptureWindow window;
   bool nccl_channels = false;  // also when each channel of NCCL's kernels began and ended
   int period_ms = 1000;        // between two writes: what a SIGKILL may lose

@@ -16,7 +16,7 @@
 
 namespace scaleworth::gpu {
 namespace {
-static_assert(sizeof(probes::ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));
+static_assert(sizeof(ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));
 
 /// The clock of a GPU's multiprocessors over a batch, from stamps at both its ends. On the current
 /// device.
@@ -42,15 +42,13 @@ class ClockCounter {
     check(cudaMemcpyAsync(fetched_.get(), stamps_.get(), bytes(), cudaMemcpyDeviceToHost, stream));
   }
   std::optional<double> clock_hz() const {
-    const auto* stamps = static_cast<const probes::ClockStamp*>(fetched_.get());
+    const auto* stamps = static_cast<const ClockStamp*>(fetched_.get());
     const auto slots = static_cast<std::size_t>(slots_);
-    return probes::clock_between({stamps, slots}, {stamps + slots, slots}, batch_);
+    return clock_between({stamps, slots}, {stamps + slots, slots}, batch_);
   }
 
  private:
-  std::size_t bytes() const {
-    return 2 * static_cast<std::size_t>(slots_) * sizeof(probes::ClockStamp);
-  }
+  std::size_t bytes() const { return 2 * static_cast<std::size_t>(slots_) * sizeof(ClockStamp); }
   void stamp(int which, cudaStream_t stream) {
     auto* stamps = static_cast<std::uint64_t*>(stamps_.get());
     check(launch_clock_stamp(
@@ -104,9 +102,6 @@ class StreamHold {
   std::uint64_t number_ = 0;
   std::size_t blocks_ = 0;
 };
-
-using probes::BatchOptions;
-using probes::BatchTiming;
 
 constexpr int most_held = 256;
 constexpr double timeout_s = 60.0;
@@ -282,12 +277,12 @@ BatchTimer::BatchTimer(DeviceHealth& health, cudaStream_t stream)
 
 BatchTimer::~BatchTimer() = default;
 
-probes::DeviceMeasured BatchTimer::time(const BatchWork& work,
-                                        const probes::Target& target,
-                                        const BatchOptions& options) {
+DeviceMeasured BatchTimer::time(const BatchWork& work,
+                                const Target& target,
+                                const BatchOptions& options) {
   run_once(work);
-  probes::BatchFunction runner([&](int repetitions) { return machinery_->run(work, repetitions); });
-  return probes::sample_batches(runner, target, options);
+  BatchFunction runner([&](int repetitions) { return machinery_->run(work, repetitions); });
+  return sample_batches(runner, target, options);
 }
 
 double BatchTimer::time_once(const BatchWork& work, int repetitions) {

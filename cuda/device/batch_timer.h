@@ -20,7 +20,7 @@ using Enqueue = std::function<cudaError_t(cudaStream_t stream, int repetition)>;
 
 struct BatchWork {
   std::string doing;  // "computing 4096 x 4096 x 4096", for messages
-  /// One repetition (probes::BatchOptions::operations operations). Must neither wait for the GPU
+  /// One repetition (BatchOptions::operations operations). Must neither wait for the GPU
   /// nor allocate: the stream is blocked meanwhile.
   Enqueue enqueue;
   /// Work on this stream of the GPU `second_device` is a part of the batch: the stream starts
@@ -47,9 +47,9 @@ class BatchTimer {
   /// Runs one repetition unblocked (it may load its kernels), then samples as `sample_batches`
   /// says. The result has no flops, bytes or telemetry. Throws gpu::Error for a failed call,
   /// ProbeFailure if the GPU does not finish in time (it then counts as lost), Interrupted.
-  probes::DeviceMeasured time(const BatchWork& work,
-                              const probes::Target& target,
-                              const probes::BatchOptions& options = {});
+  DeviceMeasured time(const BatchWork& work,
+                      const Target& target,
+                      const BatchOptions& options = {});
 
   /// Seconds that `repetitions` take in one batch; for a first look at sizes. Same errors.
   double time_once(const BatchWork& work, int repetitions);

@@ -12,7 +12,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::NumberFormat;
 
 template <class T>
 T read_as(const std::byte* from) {
@@ -22,11 +21,11 @@ T read_as(const std::byte* from) {
 }
 
 double number_at(NumberFormat format, const ArraySample& sample, std::size_t index) {
-  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  const auto bytes = static_cast<std::size_t>(element_bytes(format));
   const std::byte* from = sample.bytes.data() + index * bytes;
   if (format == NumberFormat::fp64) return read_as<double>(from);
-  if (format == NumberFormat::fp16) return probes::fp16_value(read_as<std::uint16_t>(from));
-  if (format == NumberFormat::bf16) return probes::bf16_value(read_as<std::uint16_t>(from));
+  if (format == NumberFormat::fp16) return fp16_value(read_as<std::uint16_t>(from));
+  if (format == NumberFormat::bf16) return bf16_value(read_as<std::uint16_t>(from));
   return read_as<float>(from);
 }
 
@@ -45,8 +44,8 @@ FmaFormat fma_format(NumberFormat format) {
 
 /// Throws NothingToMeasure with the reason unless the GPU's CUDA cores multiply and add in
 /// `format`: fp64, fp32 and fp16 on all, bf16 from compute capability 8.0.
-void require_chain_format(const probes::DeviceDescription& description, NumberFormat format) {
-  static_cast<void>(probes::chain_constants(format));
+void require_chain_format(const DeviceDescription& description, NumberFormat format) {
+  static_cast<void>(chain_constants(format));
   if (format == NumberFormat::bf16 && description.compute_capability < 80) {
     throw NothingToMeasure(
         "GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
@@ -62,15 +61,15 @@ void fill_uniform(Workbench& bench, NumberFormat format, void* data, std::uint64
 }
 
 /// Throws ProbeFailure unless each number in `after` is the one in `before` after `steps` of the
-/// format's chain (probes::chain_constants). Both were taken from arrays of the same layout.
+/// format's chain (chain_constants). Both were taken from arrays of the same layout.
 void require_chains(const DeviceHealth& health,
                     NumberFormat format,
                     const std::vector<ArraySample>& before,
                     const std::vector<ArraySample>& after,
                     int steps,
                     const std::string& doing) {
-  const probes::ChainConstants constants = probes::chain_constants(format);
-  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  const ChainConstants constants = chain_constants(format);
+  const auto bytes = static_cast<std::size_t>(element_bytes(format));
   // The host needs some 50 ns per step: a tenth of a second must do.
   constexpr std::size_t most_steps = 2'000'000;
   const std::size_t numbers = before.size() * before.front().bytes.size() / bytes;
@@ -78,7 +77,7 @@ void require_chains(const DeviceHealth& health,
   for (std::size_t s = 0; s < before.size(); ++s) {
     for (std::size_t i = 0; i < before[s].bytes.size() / bytes; i += stride) {
       const double wanted =
-          probes::rounded_chain(format, number_at(format, before[s], i), constants, steps);
+          rounded_chain(format, number_at(format, before[s], i), constants, steps);
       const double found = number_at(format, after.at(s), i);
       if (!(found == wanted)) wrong_result(health, doing, before[s].first + i, found, wanted);
     }
@@ -95,7 +94,7 @@ void check_chains(Workbench& bench,
                   std::uint64_t numbers) {
   const std::string doing =
       fmt::format("a chain of multiply-adds in {}", number_format_name(format));
-  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  const auto bytes = static_cast<std::size_t>(element_bytes(format));
   const auto before = take_samples(bench, data.initial, numbers, bytes);
   check(cudaMemsetAsync(data.results, 0xff, numbers * bytes, bench.stream()));
   data.want_results = true;
@@ -134,7 +133,7 @@ const TensorOperand& tensor_operand(NumberFormat format) {
 
 /// Throws NothingToMeasure unless this GPU has the instruction and this program code for it. Of two
 /// in fp64 the wide one.
-TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
+TensorFormat usable_format(const DeviceDescription& description, NumberFormat format) {
   if (format == NumberFormat::fp64) {
     TensorCode wide;
     check(tensor_code(TensorFormat::fp64_wide, &wide));
@@ -185,7 +184,7 @@ void fill_operands(Workbench& bench, NumberFormat format, void* operands) {
   // Without the highest bit of the exponent: below 2 in magnitude, and no NaN.
   constexpr std::uint64_t small_e4m3 = 0xbfbf'bfbf'bfbf'bfbf;
   if (format == NumberFormat::fp8_e4m3) return upload_random(bench, operands, small_e4m3);
-  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  const auto bytes = static_cast<std::size_t>(element_bytes(format));
   fill_uniform(bench, format, operands, operand_bytes / bytes);
 }
 
@@ -229,16 +228,14 @@ void check_constants(Workbench& bench,
 }
 }  // namespace
 
-probes::DeviceMeasured time_cuda_cores(Workbench& bench,
-                                       NumberFormat format,
-                                       const probes::Target& target) {
+DeviceMeasured time_cuda_cores(Workbench& bench, NumberFormat format, const Target& target) {
   require_chain_format(bench.description(), format);
-  const auto [a, b] = probes::chain_constants(format);
+  const auto [a, b] = chain_constants(format);
   const FmaConstants constants{a, b};
   // Formats of 16 bits are packed in pairs.
   const int at_once = format == NumberFormat::fp16 || format == NumberFormat::bf16 ? 2 : 1;
   const auto numbers = static_cast<std::uint64_t>(fma_block_threads * fma_chains * at_once);
-  const std::size_t bytes = numbers * static_cast<std::size_t>(probes::element_bytes(format));
+  const std::size_t bytes = numbers * static_cast<std::size_t>(element_bytes(format));
   const DeviceBuffer initial = bench.allocate(bytes);
   const DeviceBuffer results = bench.allocate(bytes);
   fill_uniform(bench, format, initial.get(), numbers);
@@ -254,15 +251,13 @@ probes::DeviceMeasured time_cuda_cores(Workbench& bench,
                      }};
   };
   const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured = bench.time(work(iterations), target);
+  DeviceMeasured measured = bench.time(work(iterations), target);
   measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
                          static_cast<double>(blocks) * iterations);
   return measured;
 }
 
-probes::DeviceMeasured time_tensor_cores(Workbench& bench,
-                                         NumberFormat format,
-                                         const probes::Target& target) {
+DeviceMeasured time_tensor_cores(Workbench& bench, NumberFormat format, const Target& target) {
   const TensorFormat instruction = usable_format(bench.description(), format);
   const DeviceBuffer operands = bench.allocate(operand_bytes);
   const DeviceBuffer results = bench.allocate(result_bytes);
@@ -278,7 +273,7 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
                      }};
   };
   const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured = bench.time(work(iterations), target);
+  DeviceMeasured measured = bench.time(work(iterations), target);
   const TensorShape shape = tensor_shape(instruction);
   const double warps = static_cast<double>(blocks) * (tensor_block_threads / 32);
   measured.flops =
@@ -291,9 +286,7 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
   return measured;
 }
 
-probes::DeviceMeasured time_ladder(Workbench& bench,
-                                   const probes::LadderWork& work,
-                                   const probes::Target& target) {
+DeviceMeasured time_ladder(Workbench& bench, const LadderWork& work, const Target& target) {
   constexpr int vector_bytes = 16;
   require_chain_format(bench.description(), work.format);
   const auto vectors = static_cast<std::uint64_t>(work.working_set.value() / vector_bytes);
@@ -303,9 +296,9 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
                        work.working_set.value(),
                        work.fma_per_element);
   }
-  const auto element_bytes = static_cast<std::size_t>(probes::element_bytes(work.format));
-  const std::uint64_t elements = vectors * vector_bytes / element_bytes;
-  const auto [a, b] = probes::chain_constants(work.format);
+  const auto element = static_cast<std::size_t>(element_bytes(work.format));
+  const std::uint64_t elements = vectors * vector_bytes / element;
+  const auto [a, b] = chain_constants(work.format);
   const LadderStep step{fma_format(work.format), work.fma_per_element, a, b};
   const std::string doing = fmt::format(
       "{} multiply-adds per element in {}", work.fma_per_element, number_format_name(work.format));
@@ -318,12 +311,12 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
   const BatchWork batch{.doing = doing, .enqueue = [&](cudaStream_t stream, int) {
                           return launch_ladder(step, data.get(), vectors, blocks, stream);
                         }};
-  const auto before = take_samples(bench, data.get(), elements, element_bytes);
+  const auto before = take_samples(bench, data.get(), elements, element);
   bench.timer().run_once(batch);
-  const auto after = take_samples(bench, data.get(), elements, element_bytes);
+  const auto after = take_samples(bench, data.get(), elements, element);
   require_chains(bench.health(), work.format, before, after, work.fma_per_element, doing);
 
-  probes::DeviceMeasured measured = bench.time(batch, target);
+  DeviceMeasured measured = bench.time(batch, target);
   measured.flops = Flops(2.0 * work.fma_per_element * static_cast<double>(elements));
   measured.bytes = Bytes(2.0 * static_cast<double>(vectors) * vector_bytes);
   return measured;

@@ -16,15 +16,13 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::DeviceMeasured;
-using probes::Target;
 
 /// One GPU that answers the questions of probes/gpu/device.h. Makes a context on its GPU with the
 /// first question, not before. Once the GPU is lost every question fails at once.
-class CudaDevice : public probes::Device {
+class CudaDevice : public Device {
  public:
   /// `telemetry` is read while a question is answered; `products` is shared by all GPUs.
-  CudaDevice(probes::DeviceDescription description,
+  CudaDevice(DeviceDescription description,
              std::shared_ptr<TelemetrySource> telemetry,
              std::shared_ptr<GemmLibrary> products)
       : description_(std::move(description)),
@@ -32,7 +30,7 @@ class CudaDevice : public probes::Device {
         health_(description_.ordinal),
         products_(std::move(products)) {}
 
-  const probes::DeviceDescription& description() const override { return description_; }
+  const DeviceDescription& description() const override { return description_; }
 
   Bytes available_memory() const override {
     health_.require();
@@ -49,36 +47,36 @@ class CudaDevice : public probes::Device {
     }
   }
 
-  DeviceMeasured time_fma(const probes::DeviceFma& work, const Target& target) override {
+  DeviceMeasured time_fma(const DeviceFma& work, const Target& target) override {
     return ask("multiply-adds in registers", [&](Workbench& bench) {
       return work.tensor ? time_tensor_cores(bench, work.format, target)
                          : time_cuda_cores(bench, work.format, target);
     });
   }
 
-  DeviceMeasured time_stream(const probes::StreamWork& work, const Target& target) override {
+  DeviceMeasured time_stream(const StreamWork& work, const Target& target) override {
     return ask(fmt::format(
                    "{} of {:.0f} bytes", memory_kernel_name(work.kernel), work.working_set.value()),
                [&](Workbench& bench) {
-                 return work.scope == probes::StreamScope::device
+                 return work.scope == StreamScope::device
                             ? time_device_stream(bench, work, target)
                             : time_multiprocessor_read(bench, work, target);
                });
   }
 
-  DeviceMeasured time_chase(const probes::ChaseWork& work, const Target& target) override {
+  DeviceMeasured time_chase(const ChaseWork& work, const Target& target) override {
     return ask(fmt::format("a chain of loads through {:.0f} bytes", work.working_set.value()),
                [&](Workbench& bench) { return gpu::time_chase(bench, work, target); });
   }
 
-  DeviceMeasured time_ladder(const probes::LadderWork& work, const Target& target) override {
+  DeviceMeasured time_ladder(const LadderWork& work, const Target& target) override {
     return ask(fmt::format("{} multiply-adds per element over {:.0f} bytes",
                            work.fma_per_element,
                            work.working_set.value()),
                [&](Workbench& bench) { return gpu::time_ladder(bench, work, target); });
   }
 
-  DeviceMeasured time_transfer(const probes::TransferWork& work, const Target& target) override {
+  DeviceMeasured time_transfer(const TransferWork& work, const Target& target) override {
     return ask(fmt::format("moving {:.0f} bytes from {} to {}",
                            work.bytes.value(),
                            endpoint_name(work.source),
@@ -86,14 +84,14 @@ class CudaDevice : public probes::Device {
                [&](Workbench& bench) { return gpu::time_transfer(bench, work, target); });
   }
 
-  DeviceMeasured time_launch(probes::LaunchKind kind, const Target& target) override {
+  DeviceMeasured time_launch(LaunchKind kind, const Target& target) override {
     return ask(fmt::format("launching ({})", launch_kind_name(kind)),
                [&](Workbench& bench) { return gpu::time_launch(bench, kind, target); });
   }
 
   Outcome<std::string> gemm_library() override { return products_->description(); }
 
-  std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override {
+  std::unique_ptr<GemmSession> open_gemm(const GemmProblem& problem) override {
     const GemmLibrary::Table library = required(products_->table());
     prepared("preparing matrix products", [&] {
       if (!product_handle_) product_handle_ = make_lt_handle(library);
@@ -135,7 +133,7 @@ class CudaDevice : public probes::Device {
     }
   }
 
-  probes::DeviceDescription description_;
+  DeviceDescription description_;
   std::shared_ptr<TelemetrySource> telemetry_;
   mutable DeviceHealth health_;
   std::unique_ptr<Workbench> bench_;
@@ -171,7 +169,7 @@ std::optional<std::string> refusal(int ordinal) {
 }
 }  // namespace
 
-Workbench::Workbench(const probes::DeviceDescription& description,
+Workbench::Workbench(const DeviceDescription& description,
                      DeviceHealth& health,
                      std::shared_ptr<TelemetrySource> telemetry)
     : description_(description),
@@ -179,25 +177,25 @@ Workbench::Workbench(const probes::DeviceDescription& description,
       telemetry_(std::move(telemetry)),
       timer_(health, stream_.get()) {}
 
-probes::BatchOptions Workbench::batch_options() const {
+BatchOptions Workbench::batch_options() const {
   constexpr std::chrono::milliseconds idle_from{500};
   constexpr Seconds after_idle{0.3};
-  probes::BatchOptions options;
+  BatchOptions options;
   if (std::chrono::steady_clock::now() - finished_ > idle_from) options.warm_up = after_idle;
   return options;
 }
 
 int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int most) {
   timer_.run_once(work(1));
-  probes::BatchOptions options = batch_options();
-  const bool idle = options.warm_up > probes::BatchOptions{}.warm_up;
+  BatchOptions options = batch_options();
+  const bool idle = options.warm_up > BatchOptions{}.warm_up;
   if (!idle) options.warm_up = Seconds{};
   options.batch = Seconds{0.5e-3};
   options.maximum_repetitions = most;
-  probes::BatchFunction launch([&](int passes) {
-    return probes::BatchTiming{Seconds{timer_.time_once(work(passes), 1)}, {}, false};
+  BatchFunction launch([&](int passes) {
+    return BatchTiming{Seconds{timer_.time_once(work(passes), 1)}, {}, false};
   });
-  const int passes = probes::calibrate_repetitions(launch, options);
+  const int passes = calibrate_repetitions(launch, options);
   finished();  // the clocks are up: what follows needs not wait for them
   return passes;
 }

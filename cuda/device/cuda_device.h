@@ -24,11 +24,11 @@ namespace scaleworth::gpu {
 /// current. `description` and `health` must outlive it.
 class Workbench {
  public:
-  Workbench(const probes::DeviceDescription& description,
+  Workbench(const DeviceDescription& description,
             DeviceHealth& health,
             std::shared_ptr<TelemetrySource> telemetry);
 
-  const probes::DeviceDescription& description() const { return description_; }
+  const DeviceDescription& description() const { return description_; }
   DeviceHealth& health() { return health_; }
   cudaStream_t stream() const { return stream_.get(); }
   /// For work at the same time as `stream`.
@@ -36,22 +36,22 @@ class Workbench {
   BatchTimer& timer() { return timer_; }
 
   /// Batches of 20 ms. A GPU that was idle first gets its clocks back up: 0.3 s of the work itself.
-  probes::BatchOptions batch_options() const;
+  BatchOptions batch_options() const;
   /// Samples of `work`, `operations` each, and telemetry of the same time: of the sampling, not of
   /// what prepared it.
-  probes::DeviceMeasured time(const BatchWork& work,
-                              const probes::Target& target,
-                              int operations = 1,
-                              int most_repetitions = probes::BatchOptions{}.maximum_repetitions) {
-    probes::BatchOptions options = batch_options();
+  DeviceMeasured time(const BatchWork& work,
+                      const Target& target,
+                      int operations = 1,
+                      int most_repetitions = BatchOptions{}.maximum_repetitions) {
+    BatchOptions options = batch_options();
     options.operations = operations;
     options.maximum_repetitions = most_repetitions;
     return watched([&] { return timer_.time(work, target, options); });
   }
   /// The same for work that is not timed by the timer.
-  probes::DeviceMeasured watched(const std::function<probes::DeviceMeasured()>& sampling) {
+  DeviceMeasured watched(const std::function<DeviceMeasured()>& sampling) {
     TelemetryWatch watch(telemetry_);
-    probes::DeviceMeasured measured = sampling();
+    DeviceMeasured measured = sampling();
     measured.telemetry = watch.take();
     return measured;
   }
@@ -67,7 +67,7 @@ class Workbench {
   int passes_for(const std::function<BatchWork(int passes)>& work, int most);
 
  private:
-  const probes::DeviceDescription& description_;
+  const DeviceDescription& description_;
   DeviceHealth& health_;
   std::shared_ptr<TelemetrySource> telemetry_;
   Stream stream_ = make_stream();

@@ -89,7 +89,7 @@ Fact known_or(const char* name,
   return {name, Value(static_cast<std::int64_t>(*value)), source};
 }
 
-std::vector<Fact> identity_facts(const probes::DeviceDescription& device) {
+std::vector<Fact> identity_facts(const DeviceDescription& device) {
   std::vector<Fact> facts{
       {"name", Value(device.name), from_cuda},
       {"uuid", Value(device.uuid), from_cuda},
@@ -105,7 +105,7 @@ std::vector<Fact> identity_facts(const probes::DeviceDescription& device) {
   return facts;
 }
 
-std::vector<Fact> size_facts(const probes::DeviceDescription& device) {
+std::vector<Fact> size_facts(const DeviceDescription& device) {
   return {{"multiprocessors", Value(std::int64_t{device.multiprocessors}), from_cuda},
           bytes("memory_bytes", device.memory),
           bytes("l2_bytes", device.l2_cache),
@@ -125,7 +125,7 @@ Fact subsystem_fact(const PciSysfs& pci) {
           "/sys/bus/pci/devices"};
 }
 
-std::vector<Fact> bus_facts(const probes::DeviceDescription& device,
+std::vector<Fact> bus_facts(const DeviceDescription& device,
                             const Outcome<NvmlDevice>& nvml,
                             const std::filesystem::path& root) {
   const PciSysfs pci = read_pci_sysfs(device.bus_id, root);
@@ -182,10 +182,10 @@ std::optional<int> width(std::optional<int> lanes) {
 }
 }  // namespace
 
-probes::DeviceDescription describe_device(int ordinal) {
+DeviceDescription describe_device(int ordinal) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal));
-  probes::DeviceDescription device;
+  DeviceDescription device;
   device.ordinal = ordinal;
   device.name = properties.name;
   // The name of a slice carries its profile: "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
@@ -207,7 +207,7 @@ probes::DeviceDescription describe_device(int ordinal) {
   return device;
 }
 
-FactSection gpu_section(const probes::DeviceDescription& device,
+FactSection gpu_section(const DeviceDescription& device,
                         const Outcome<NvmlDevice>& nvml,
                         const Outcome<std::string>& power,
                         const Nvlinks& links,

@@ -16,7 +16,7 @@
 namespace scaleworth::gpu {
 /// What CUDA and the kernel report of a GPU, without NVML and without a context on it. `ordinal`
 /// counts as CUDA does, CUDA_VISIBLE_DEVICES applied. Throws gpu::Error.
-probes::DeviceDescription describe_device(int ordinal);
+DeviceDescription describe_device(int ordinal);
 
 /// The NVLinks of one GPU: how many are up, how fast, and what is at their other ends.
 struct Nvlinks {
@@ -35,7 +35,7 @@ Nvlinks read_nvlinks(const NvmlDevice& device);
 /// Section "gpu N" for the ordinal N. Without NVML one fact "nvml" says why, and what only it
 /// knows is left out. Of a MIG slice: identity and sizes are the slice's, the rest the whole
 /// GPU's. `power` is how power is read, as power_method() says.
-FactSection gpu_section(const probes::DeviceDescription& device,
+FactSection gpu_section(const DeviceDescription& device,
                         const Outcome<NvmlDevice>& nvml,
                         const Outcome<std::string>& power,
                         const Nvlinks& links,
@@ -77,7 +77,7 @@ std::vector<Fact> state_facts(const NvmlDevice& device);
 std::vector<Fact> nvlink_facts(const Nvlinks& links);
 
 struct LinkedGpu {
-  probes::DeviceDescription description;
+  DeviceDescription description;
   Nvlinks nvlinks;
   /// By the ordinal of the other GPU: whether it can be read directly; absent where CUDA failed.
   std::vector<std::optional<bool>> peer_access;

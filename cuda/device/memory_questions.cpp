@@ -13,7 +13,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::MemoryKernel;
 
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t vector_floats = 4;
@@ -35,13 +34,13 @@ int arrays_of(StreamOperation operation) {
 /// The arrays of a question and what is done with them.
 class DeviceStream {
  public:
-  DeviceStream(Workbench& bench, const probes::StreamWork& work)
+  DeviceStream(Workbench& bench, const StreamWork& work)
       : bench_(bench),
         kernel_{operation_of(work.kernel),
                 work.variant.block_threads,
                 work.variant.unroll,
                 work.variant.streaming},
-        one_shot_(work.variant.grid == probes::StreamGrid::one_shot),
+        one_shot_(work.variant.grid == StreamGrid::one_shot),
         doing_(fmt::format("{} of {:.0f} bytes ({})",
                            memory_kernel_name(work.kernel),
                            work.working_set.value(),
@@ -145,7 +144,7 @@ constexpr std::uint32_t most_warmed_nodes = 4096;
 
 class Chase {
  public:
-  Chase(Workbench& bench, const probes::ChaseWork& work) : bench_(bench) {
+  Chase(Workbench& bench, const ChaseWork& work) : bench_(bench) {
     const auto stride = static_cast<std::uint64_t>(work.stride.value());
     const auto bytes = static_cast<std::uint64_t>(work.working_set.value());
     const std::uint64_t count = stride == 0 ? 0 : bytes / stride;
@@ -174,7 +173,7 @@ class Chase {
     rewind();
     const ChaseState state = follow(0, loads_at_least);
     const auto* found = static_cast<const std::byte*>(state.position);
-    const std::byte* wanted = address_of(probes::place_after(next_, 0, loads_at_least));
+    const std::byte* wanted = address_of(place_after(next_, 0, loads_at_least));
     if (found != wanted) {
       throw WrongResult("GPU {}: {} led to a wrong address; its timing is not kept",
                         bench_.description().ordinal,
@@ -182,10 +181,10 @@ class Chase {
     }
   }
 
-  probes::BatchTiming run(int repetitions) {
+  BatchTiming run(int repetitions) {
     const std::uint64_t warm = nodes_.count <= most_warmed_nodes ? rounded_up(nodes_.count) : 0;
     const ChaseState state = follow(warm, std::uint64_t{loads_at_least} * repetitions);
-    probes::BatchTiming timing;
+    BatchTiming timing;
     timing.time = Seconds(1e-9 * static_cast<double>(state.nanoseconds));
     if (timing.time.value() > 0.5e-3) {
       timing.clock_hz = static_cast<double>(state.cycles) / timing.time.value();
@@ -204,7 +203,7 @@ class Chase {
   }
 
   void link() {
-    next_ = probes::random_cycle(nodes_.count, cycle_seed);
+    next_ = random_cycle(nodes_.count, cycle_seed);
     const std::size_t bytes = next_.size() * sizeof(std::uint32_t);
     const DeviceBuffer on_gpu = bench_.allocate(bytes);
     check(cudaMemcpyAsync(
@@ -246,8 +245,8 @@ constexpr int most_read_passes = 1 << 20;
 
 class MultiprocessorWork {
  public:
-  MultiprocessorWork(Workbench& bench, const probes::StreamWork& work)
-      : bench_(bench), shared_(work.scope == probes::StreamScope::shared) {
+  MultiprocessorWork(Workbench& bench, const StreamWork& work)
+      : bench_(bench), shared_(work.scope == StreamScope::shared) {
     read_.shared_bytes = lone_block_bytes(bench.description().compute_capability);
     require_readable(work);
     read_.blocks = bench.description().multiprocessors;
@@ -308,8 +307,8 @@ class MultiprocessorWork {
   }
 
  private:
-  void require_readable(const probes::StreamWork& work) {
-    if (work.kernel != probes::MemoryKernel::read) {
+  void require_readable(const StreamWork& work) {
+    if (work.kernel != MemoryKernel::read) {
       throw NothingToMeasure("inside a multiprocessor only reading is measured");
     }
     if (!shared_) return;
@@ -366,9 +365,7 @@ constexpr std::uint64_t most_stretches = 64;
 constexpr std::uint64_t stretch_elements = 256;
 }  // namespace
 
-probes::DeviceMeasured time_device_stream(Workbench& bench,
-                                          const probes::StreamWork& work,
-                                          const probes::Target& target) {
+DeviceMeasured time_device_stream(Workbench& bench, const StreamWork& work, const Target& target) {
   DeviceStream stream(bench, work);
   stream.check_result();
   // Evict-first loads may stay in L1 for a while, and a second pass in the same launch would find
@@ -378,31 +375,29 @@ probes::DeviceMeasured time_device_stream(Workbench& bench,
   const int passes = one_pass ? 1
                               : bench.passes_for([&](int count) { return stream.passes(count); },
                                                  most_stream_passes);
-  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
+  DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
   measured.bytes = Bytes(stream.bytes());
   return measured;
 }
 
-probes::DeviceMeasured time_chase(Workbench& bench,
-                                  const probes::ChaseWork& work,
-                                  const probes::Target& target) {
+DeviceMeasured time_chase(Workbench& bench, const ChaseWork& work, const Target& target) {
   Chase chase(bench, work);
   chase.check_result();
-  probes::BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
-  probes::BatchOptions options = bench.batch_options();
+  BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
+  BatchOptions options = bench.batch_options();
   options.maximum_repetitions = 1 << 16;
   options.operations = loads_at_least;
-  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
+  return bench.watched([&] { return sample_batches(runner, target, options); });
 }
 
-probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
-                                                const probes::StreamWork& work,
-                                                const probes::Target& target) {
+DeviceMeasured time_multiprocessor_read(Workbench& bench,
+                                        const StreamWork& work,
+                                        const Target& target) {
   MultiprocessorWork reading(bench, work);
   reading.check_result();
   const int passes =
       bench.passes_for([&](int count) { return reading.passes(count); }, most_read_passes);
-  probes::DeviceMeasured measured = bench.time(reading.passes(passes), target, passes);
+  DeviceMeasured measured = bench.time(reading.passes(passes), target, passes);
   measured.bytes = Bytes(reading.bytes());
   const std::size_t met = reading.multiprocessors_met();
   const auto all = static_cast<std::size_t>(bench.description().multiprocessors);

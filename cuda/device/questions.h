@@ -15,35 +15,35 @@
 
 namespace scaleworth::gpu {
 template <class Work>
-using Question = probes::DeviceMeasured(Workbench& bench, Work work, const probes::Target& target);
+using Question = DeviceMeasured(Workbench& bench, Work work, const Target& target);
 
 /// Chains on the CUDA cores: fp64, fp32, fp16, bf16. An operation is one launch of about 1 ms.
 /// The end values of shorter chains are compared with the host's, bit by bit.
-Question<probes::NumberFormat> time_cuda_cores;
+Question<NumberFormat> time_cuda_cores;
 
 /// mma.sync on registers: fp64, tf32, bf16, fp16, int8. Checked with constant operands.
-Question<probes::NumberFormat> time_tensor_cores;
+Question<NumberFormat> time_tensor_cores;
 
 /// Scope device. An operation is one walk over the working set. Results are checked: copy, triad
 /// and write by samples, read by its sum.
-Question<const probes::StreamWork&> time_device_stream;
+Question<const StreamWork&> time_device_stream;
 
 /// Scopes multiprocessor and shared, read only; an operation is one walk of all multiprocessors,
 /// each over its own working set. Sums are checked.
-Question<const probes::StreamWork&> time_multiprocessor_read;
+Question<const StreamWork&> time_multiprocessor_read;
 
 /// An operation is one load. That the chain goes where it should is checked.
-Question<const probes::ChaseWork&> time_chase;
+Question<const ChaseWork&> time_chase;
 
 /// An operation is one walk over the working set. Samples are compared with the host's chain, bit
 /// by bit.
-Question<const probes::LadderWork&> time_ladder;
+Question<const LadderWork&> time_ladder;
 
 /// An operation is one transfer, both ways at once if asked so. What arrived is checked by samples.
-Question<const probes::TransferWork&> time_transfer;
+Question<const TransferWork&> time_transfer;
 
 /// An operation is one launch.
-Question<probes::LaunchKind> time_launch;
+Question<LaunchKind> time_launch;
 
 /// A stretch of an array on a GPU, for checks by the host: its first element's index, and its
 /// elements' bytes.

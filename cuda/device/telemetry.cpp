@@ -125,7 +125,7 @@ class NvmlSource : public TelemetrySource {
 }  // namespace
 
 std::shared_ptr<TelemetrySource> open_telemetry_source(
-    const Outcome<std::shared_ptr<const Nvml>>& nvml, const probes::DeviceDescription& device) {
+    const Outcome<std::shared_ptr<const Nvml>>& nvml, const DeviceDescription& device) {
   const auto found = find_nvml_device(nvml, device);
   const auto* known = std::get_if<NvmlDevice>(&found);
   if (known == nullptr) return std::make_shared<MissingSource>(reason_of(found));
@@ -133,7 +133,7 @@ std::shared_ptr<TelemetrySource> open_telemetry_source(
 }
 
 Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nvml,
-                                  const probes::DeviceDescription& device) {
+                                  const DeviceDescription& device) {
   const auto found = find_nvml_device(nvml, device);
   const auto* known = std::get_if<NvmlDevice>(&found);
   if (known == nullptr) return Skipped{reason_of(found)};
@@ -157,7 +157,7 @@ struct TelemetryWatch::Shared {
   std::condition_variable changed;
   bool stop = false;
   bool done = false;
-  probes::Telemetry telemetry;
+  Telemetry telemetry;
 };
 
 namespace {
@@ -174,7 +174,7 @@ void raise(std::optional<int>& highest, const std::optional<int>& seen) {
   if (seen && (!highest || *seen > *highest)) highest = seen;
 }
 
-void append(probes::Telemetry& telemetry, double time_s, const TelemetryReading& reading) {
+void append(Telemetry& telemetry, double time_s, const TelemetryReading& reading) {
   telemetry.time_s.push_back(time_s);
   telemetry.sm_clock_hz.push_back(reading.sm_clock_hz.value_or(refused));
   telemetry.memory_clock_hz.push_back(reading.memory_clock_hz.value_or(refused));
@@ -191,7 +191,7 @@ bool is_empty(const TelemetryReading& reading) {
 }
 
 /// Series that the driver always refused become empty.
-void drop_refused_series(probes::Telemetry& telemetry) {
+void drop_refused_series(Telemetry& telemetry) {
   for (auto* series : {&telemetry.sm_clock_hz,
                        &telemetry.memory_clock_hz,
                        &telemetry.power_w,
@@ -300,10 +300,10 @@ void TelemetryWatch::finish() {
   }
 }
 
-probes::Telemetry TelemetryWatch::take() {
+Telemetry TelemetryWatch::take() {
   finish();
   const std::lock_guard lock(shared_->mutex);
-  probes::Telemetry telemetry = shared_->telemetry;
+  Telemetry telemetry = shared_->telemetry;
   drop_refused_series(telemetry);
   if (telemetry.time_s.empty() && telemetry.missing.empty()) {
     telemetry.missing = reason_for_nothing(*shared_->source);

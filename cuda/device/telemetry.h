@@ -52,13 +52,13 @@ class TelemetrySource {
 /// source has ended from the start and says why. Of a MIG slice: clocks, temperature and reasons of
 /// the whole GPU; no power and no energy, which are not the slice's own.
 std::shared_ptr<TelemetrySource> open_telemetry_source(
-    const Outcome<std::shared_ptr<const Nvml>>& nvml, const probes::DeviceDescription& device);
+    const Outcome<std::shared_ptr<const Nvml>>& nvml, const DeviceDescription& device);
 
 /// How power is read on this GPU, for the facts: "NVML field 186 (instantaneous)",
 /// "nvmlDeviceGetPowerUsage (averaged over 1 s from Ampere on, except GA100)"; Skipped with the
 /// reason.
 Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nvml,
-                                  const probes::DeviceDescription& device);
+                                  const DeviceDescription& device);
 
 struct WatchPace {
   std::chrono::milliseconds interval{15};
@@ -79,7 +79,7 @@ class TelemetryWatch {
 
   /// Ends the watch. The window lies between the two looks at the energy counter. When the
   /// driver does not return within the patience, the thread is left to itself, with what it needs.
-  probes::Telemetry take();
+  Telemetry take();
 
  private:
   struct Shared;

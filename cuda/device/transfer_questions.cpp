@@ -17,7 +17,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::TransferEngine;
 
 /// The content of an end repeats after so many numbers: hashing a whole gibibyte takes seconds.
 constexpr std::uint64_t pattern_floats = 1U << 20U;
@@ -27,7 +26,7 @@ class TransferEnd {
  public:
   /// Host memory without a wanted NUMA node lies on the asked GPU's. Throws OutOfMemory,
   /// NothingToMeasure, gpu::Error.
-  TransferEnd(Workbench& bench, const probes::Endpoint& endpoint, std::size_t bytes)
+  TransferEnd(Workbench& bench, const Endpoint& endpoint, std::size_t bytes)
       : bench_(bench), endpoint_(endpoint), bytes_(bytes) {
     if (endpoint.device) {
       const DeviceGuard guard(*endpoint.device);
@@ -94,7 +93,7 @@ class TransferEnd {
   }
 
   Workbench& bench_;
-  probes::Endpoint endpoint_;
+  Endpoint endpoint_;
   std::size_t bytes_;
   DeviceBuffer on_device_;
   std::optional<HostRegion> on_host_;
@@ -119,8 +118,8 @@ bool enable_peer_access(int from, int to) {
 /// One direction; `seed` of what is sent to check it.
 struct Way {
   Way(Workbench& bench,
-      const probes::Endpoint& from,
-      const probes::Endpoint& to,
+      const Endpoint& from,
+      const Endpoint& to,
       std::size_t bytes,
       std::uint32_t number)
       : source(bench, from, bytes), target(bench, to, bytes), seed(number) {}
@@ -132,7 +131,7 @@ struct Way {
 /// Everything a transfer needs: its ends, for both directions where asked.
 class Transfer {
  public:
-  Transfer(Workbench& bench, const probes::TransferWork& work)
+  Transfer(Workbench& bench, const TransferWork& work)
       : bench_(bench),
         work_(work),
         doing_(fmt::format("moving {:.0f} bytes from {} to {} by {}",
@@ -242,7 +241,7 @@ class Transfer {
   }
 
   Workbench& bench_;
-  const probes::TransferWork& work_;
+  const TransferWork& work_;
   std::string doing_;
   std::size_t bytes_;
   std::optional<Way> there_;
@@ -272,7 +271,7 @@ GraphExecutable record_graph() {
   return instantiate(graph);
 }
 
-probes::DeviceMeasured time_graph(Workbench& bench, const probes::Target& target) {
+DeviceMeasured time_graph(Workbench& bench, const Target& target) {
   load_empty_kernel(bench);  // loading it is no part of a recording
   const GraphExecutable graph = record_graph();
   check(cudaGraphUpload(graph.get(), bench.stream()));
@@ -300,9 +299,9 @@ void wait_for_empty_kernel(Workbench& bench) {
 }
 
 /// Launches one kernel after another, each when the host has seen the last one's end.
-probes::DeviceMeasured time_launch_and_wait(Workbench& bench, const probes::Target& target) {
+DeviceMeasured time_launch_and_wait(Workbench& bench, const Target& target) {
   load_empty_kernel(bench);
-  probes::BatchFunction runner([&](int repetitions) -> probes::BatchTiming {
+  BatchFunction runner([&](int repetitions) -> BatchTiming {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < repetitions; ++i) {
       check(launch_empty(bench.stream()));
@@ -311,36 +310,31 @@ probes::DeviceMeasured time_launch_and_wait(Workbench& bench, const probes::Targ
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     return {Seconds{time.count()}, std::nullopt, false};
   });
-  probes::BatchOptions options = bench.batch_options();
+  BatchOptions options = bench.batch_options();
   options.maximum_repetitions = 10'000;
-  probes::DeviceMeasured measured =
-      bench.watched([&] { return probes::sample_batches(runner, target, options); });
+  DeviceMeasured measured = bench.watched([&] { return sample_batches(runner, target, options); });
   // The GPU idles between such launches: its clock says nothing, so it is not asked.
   measured.warnings.clear();
   return measured;
 }
 }  // namespace
 
-probes::DeviceMeasured time_transfer(Workbench& bench,
-                                     const probes::TransferWork& work,
-                                     const probes::Target& target) {
+DeviceMeasured time_transfer(Workbench& bench, const TransferWork& work, const Target& target) {
   Transfer transfer(bench, work);
   transfer.check_arrival();
-  probes::DeviceMeasured measured = bench.time(transfer.batch(), target);
+  DeviceMeasured measured = bench.time(transfer.batch(), target);
   measured.bytes = Bytes(transfer.bytes());
   transfer.add_remarks(measured.warnings);
   return measured;
 }
 
-probes::DeviceMeasured time_launch(Workbench& bench,
-                                   probes::LaunchKind kind,
-                                   const probes::Target& target) {
+DeviceMeasured time_launch(Workbench& bench, LaunchKind kind, const Target& target) {
   switch (kind) {
-    case probes::LaunchKind::graph_node:
+    case LaunchKind::graph_node:
       return time_graph(bench, target);
-    case probes::LaunchKind::synchronise:
+    case LaunchKind::synchronise:
       return time_launch_and_wait(bench, target);
-    case probes::LaunchKind::empty_kernel:
+    case LaunchKind::empty_kernel:
       break;
   }
   return bench.time({.doing = "launching empty kernels",

@@ -19,10 +19,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::DeviceMeasured;
-using probes::GemmCandidate;
-using probes::GemmPace;
-using probes::GemmProblem;
 
 constexpr Seconds shortest_watch{0.09};
 
@@ -54,12 +50,12 @@ void in_context(const GemmContext& context,
   }
 }
 
-class CublasLtSession final : public probes::GemmSession {
+class CublasLtSession final : public GemmSession {
  public:
   CublasLtSession(const GemmContext& context, const GemmProblem& problem)
       : context_(context),
         problem_(problem),
-        name_(probes::gemm_problem_name(problem)),
+        name_(gemm_problem_name(problem)),
         product_(context_, problem_) {}
 
   std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
@@ -81,7 +77,7 @@ class CublasLtSession final : public probes::GemmSession {
     });
   }
 
-  void fill(probes::OperandData data) override {
+  void fill(OperandData data) override {
     in_context(context_, "filling " + name_, [&] { product_.fill(data); });
   }
 
@@ -91,8 +87,8 @@ class CublasLtSession final : public probes::GemmSession {
       Known& known = find(candidate);
       const BatchWork work = batch_work(known, pace.held);
       if (known.launches == 0) known.launches = launches_of(work);
-      const probes::BatchOptions options =
-          probes::gemm_batch(pace, known.product_s, known.launches, known.most_at_once);
+      const BatchOptions options =
+          gemm_batch(pace, known.product_s, known.launches, known.most_at_once);
       idle(pace.pause);
       const auto measure = [&] { return context_.bench.timer().time(work, pace.target, options); };
       // A thread costs a short measurement more than its few readings are worth.
@@ -101,8 +97,8 @@ class CublasLtSession final : public probes::GemmSession {
       known.product_s = median(measured.time_s).value_or(0.0);
       if (measured.most_at_once > 0) known.most_at_once = measured.most_at_once;
     });
-    measured.flops = probes::gemm_flops(problem_);
-    measured.bytes = probes::gemm_footprint(problem_);
+    measured.flops = gemm_flops(problem_);
+    measured.bytes = gemm_footprint(problem_);
     return measured;
   }
 
@@ -188,16 +184,16 @@ class CublasLtSession final : public probes::GemmSession {
 };
 }  // namespace
 
-std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& context,
-                                                       const GemmProblem& problem) {
-  if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
+std::unique_ptr<GemmSession> open_gemm_session(const GemmContext& context,
+                                               const GemmProblem& problem) {
+  if (const auto objection = shape_objection(problem)) throw NothingToMeasure(*objection);
   if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
     throw NothingToMeasure(
         "{} has scales per block, which are laid out for single products only: leave the batch out",
-        probes::number_format_name(problem.input));
+        number_format_name(problem.input));
   }
-  std::unique_ptr<probes::GemmSession> session;
-  in_context(context, "preparing " + probes::gemm_problem_name(problem), [&] {
+  std::unique_ptr<GemmSession> session;
+  in_context(context, "preparing " + gemm_problem_name(problem), [&] {
     session = std::make_unique<CublasLtSession>(context, problem);
   });
   return session;

@@ -25,8 +25,8 @@ struct GemmContext {
 /// Allocates and fills the operands. What `context` refers to must outlive the session. Throws
 /// NothingToMeasure for a product that the format cannot have, ProbeFailure naming the sizes when
 /// memory does not suffice.
-std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& context,
-                                                       const probes::GemmProblem& problem);
+std::unique_ptr<GemmSession> open_gemm_session(const GemmContext& context,
+                                               const GemmProblem& problem);
 
 /// cuBLASLt as the GPUs of a process share it, opened when the first product needs it. Used by any
 /// thread.

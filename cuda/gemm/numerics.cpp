@@ -123,9 +123,9 @@ double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std:
     case OperandEncoding::scale_f32:
       return word_at<float>(memory, index);
     case OperandEncoding::bf16:
-      return probes::bf16_value(word_at<std::uint16_t>(memory, index));
+      return bf16_value(word_at<std::uint16_t>(memory, index));
     case OperandEncoding::f16:
-      return probes::fp16_value(word_at<std::uint16_t>(memory, index));
+      return fp16_value(word_at<std::uint16_t>(memory, index));
     case OperandEncoding::e4m3:
     case OperandEncoding::scale_ue4m3:
       return small_float(word_at<std::uint8_t>(memory, index), e4m3);

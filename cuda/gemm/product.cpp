@@ -36,7 +36,7 @@ LtLayout make_layout(const GemmContext& context,
 }
 
 /// The largest power of two up to 256 that divides the address of every product of the batch.
-std::size_t batch_alignment(const GemmRecipe& recipe, const probes::GemmProblem& problem) {
+std::size_t batch_alignment(const GemmRecipe& recipe, const GemmProblem& problem) {
   std::size_t alignment = 256;
   if (problem.batch == 1) return alignment;
   const std::int64_t bits = ((problem.m * problem.k * encoded_bits(recipe.a)) |
@@ -67,7 +67,7 @@ RotatingArray scales(const DeviceHealth& health,
 }
 }  // namespace
 
-GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& problem)
+GemmProduct::GemmProduct(const GemmContext& context, const GemmProblem& problem)
     : context_(context),
       problem_(problem),
       recipe_(gemm_recipe(problem.input)),
@@ -95,7 +95,7 @@ GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& 
     } catch (const LibraryError&) {
       throw NothingToMeasure("cuBLASLt {} does not know the scales of {}",
                              context.library->version,
-                             probes::number_format_name(recipe_.format));
+                             number_format_name(recipe_.format));
     }
   }
   describe_scales(0);
@@ -172,9 +172,8 @@ std::byte* RotatingArray::at(int set) const {
 
 GemmOperands::GemmOperands(const GemmContext& context,
                            const GemmRecipe& recipe,
-                           const probes::GemmProblem& problem)
-    : sets(probes::rotating_sets(probes::gemm_footprint(problem),
-                                 context.bench.description().l2_cache)),
+                           const GemmProblem& problem)
+    : sets(rotating_sets(gemm_footprint(problem), context.bench.description().l2_cache)),
       a(context.bench.health(),
         encoded_bytes(recipe.a, elements(problem.m, problem.k, problem.batch)),
         sets),
@@ -186,14 +185,14 @@ GemmOperands::GemmOperands(const GemmContext& context,
         sets),
       a_scales(scales(context.bench.health(), recipe.a_scale, {problem.m, problem.k}, sets)),
       b_scales(scales(context.bench.health(), recipe.b_scale, {problem.n, problem.k}, sets)) {
-  fill(context, recipe, probes::OperandData::uniform);
+  fill(context, recipe, OperandData::uniform);
 }
 
 void GemmOperands::fill(const GemmContext& context,
                         const GemmRecipe& recipe,
-                        probes::OperandData data) const {
+                        OperandData data) const {
   std::uint64_t seed = 1;
-  const bool normal = data == probes::OperandData::normal;
+  const bool normal = data == OperandData::normal;
   const auto draw = [&](const RotatingArray& array, OperandEncoding encoding) {
     if (array.bytes() == 0) return;
     const auto numbers = array.all_bytes() * 8 / static_cast<std::size_t>(encoded_bits(encoding));
@@ -205,7 +204,7 @@ void GemmOperands::fill(const GemmContext& context,
   draw(a_scales, scale_form(recipe.a_scale).encoding);
   draw(b_scales, scale_form(recipe.b_scale).encoding);
   for (const RotatingArray* array : {&a, &b}) {
-    if (data != probes::OperandData::zero) break;
+    if (data != OperandData::zero) break;
     check(cudaMemsetAsync(array->at(0), 0, array->all_bytes(), context.bench.stream()));
   }
   context.bench.timer().wait("filling the operands of a product");

@@ -31,11 +31,9 @@ class RotatingArray {
 /// Operands and results of one product, in several sets that together exceed twice the L2 cache.
 struct GemmOperands {
   /// Fills operands and scales. Throws OutOfMemory naming the sizes, gpu::Error.
-  GemmOperands(const GemmContext& context,
-               const GemmRecipe& recipe,
-               const probes::GemmProblem& problem);
+  GemmOperands(const GemmContext& context, const GemmRecipe& recipe, const GemmProblem& problem);
   /// Operands of such data; scales as ever.
-  void fill(const GemmContext& context, const GemmRecipe& recipe, probes::OperandData data) const;
+  void fill(const GemmContext& context, const GemmRecipe& recipe, OperandData data) const;
 
   int sets;
   RotatingArray a;
@@ -55,10 +53,10 @@ class GemmProduct {
  public:
   /// Throws what GemmOperands throw, NothingToMeasure when this version of the library does not
   /// know the format's scales, LibraryError otherwise. `context` and `problem` must outlive it.
-  GemmProduct(const GemmContext& context, const probes::GemmProblem& problem);
+  GemmProduct(const GemmContext& context, const GemmProblem& problem);
 
   const GemmOperands& operands() const { return operands_; }
-  void fill(probes::OperandData data) const { operands_.fill(context_, recipe_, data); }
+  void fill(OperandData data) const { operands_.fill(context_, recipe_, data); }
 
   /// Empty when the library has no such product.
   std::vector<ProposedAlgorithm> propose(int wanted, std::size_t workspace_bytes) const;
@@ -79,7 +77,7 @@ class GemmProduct {
   void describe_scales(int set) const;
 
   const GemmContext& context_;
-  const probes::GemmProblem& problem_;
+  const GemmProblem& problem_;
   const GemmRecipe& recipe_;
   GemmOperands operands_;
   std::size_t alignment_;  // of every product of the batch, bytes

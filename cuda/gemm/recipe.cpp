@@ -9,7 +9,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::NumberFormat;
 
 constexpr double power_of_two(int exponent) {
   double value = 1.0;
@@ -115,9 +114,9 @@ constexpr std::array recipes{
 
 constexpr bool in_order_of_formats() {
   for (std::size_t i = 0; i < recipes.size(); ++i) {
-    if (recipes[i].format != probes::all_number_formats[i]) return false;
+    if (recipes[i].format != all_number_formats[i]) return false;
   }
-  return recipes.size() == probes::all_number_formats.size();
+  return recipes.size() == all_number_formats.size();
 }
 static_assert(in_order_of_formats());
 

@@ -19,7 +19,7 @@ enum class ScaleLayout { none, tensor, vector_128, block_128, vector_32, vector_
 /// D (m x n, column-major) = A B, A with k contiguous per row and B with k contiguous per column
 /// ("TN": the one layout that every format has).
 struct GemmRecipe {
-  probes::NumberFormat format;
+  NumberFormat format;
   OperandEncoding a, b;
   cudaDataType_t a_type, b_type, d_type;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
@@ -37,7 +37,7 @@ struct GemmRecipe {
 
 /// fp8_e5m2 is e5m2 times e4m3: the library has no product of two e5m2. Source: cuBLAS library
 /// documentation 13.0, cublasLtMatmul, tables of supported types.
-const GemmRecipe& gemm_recipe(probes::NumberFormat format);
+const GemmRecipe& gemm_recipe(NumberFormat format);
 
 /// Of a layout other than none.
 struct ScaleForm {

@@ -81,7 +81,7 @@ std::vector<std::vector<double>> sampled_rows(const GemmContext& context,
 /// Elements of D, column-major in memory, where rows and columns meet.
 std::vector<double> sampled_results(const GemmContext& context,
                                     const GemmRecipe& recipe,
-                                    const probes::GemmProblem& problem,
+                                    const GemmProblem& problem,
                                     const RotatingArray& d,
                                     const SampledProduct& sample,
                                     std::int64_t product) {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 namespace scaleworth::gpu {
-using trace::recording::CopyDirection;
 
 namespace {
 /// Of CUpti_ActivityMemcpyKind.
@@ -63,8 +62,6 @@ std::string_view without_release(std::string_view name) {
   return release ? name.substr(0, mark) : name;
 }
 
-using namespace trace::recording;
-
 /// Sets start and duration; false, and counted, when CUPTI has no times for it.
 template <class Record, class Row>
 bool take_times(const Record& record, Row& row, Batch& batch) {
@@ -112,7 +109,7 @@ void add_wait(const CUpti_ActivitySynchronization2& record, Batch& batch) {
                              WaitKind::stream,
                              WaitKind::context};
   WaitRow row;
-  if (!take_times(record, row, batch)) return;
+  if (record.returnValue != 0 || !take_times(record, row, batch)) return;
   const auto type = static_cast<std::size_t>(record.type);
   row.kind = type < kinds.size() ? kinds[type] : WaitKind::other;
   row.correlation = record.correlationId;

@@ -19,6 +19,9 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 namespace scaleworth::gpu {
+using namespace trace;
+using namespace trace::recording;
+
 struct PayloadField;  // one of those that NCCL attaches to its NVTX ranges
 
 struct PayloadPlace {
@@ -35,7 +38,7 @@ PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema);
 /// Fills the fields that `layout` has and `payload` is long enough for.
 void read_payload(const PayloadLayout& layout,
                   std::span<const std::byte> payload,
-                  trace::recording::CollectiveRow& row);
+                  CollectiveRow& row);
 
 /// What the decoder asks of the CUPTI that made the records; either may be empty.
 struct DecoderQuestions {
@@ -53,13 +56,10 @@ class RecordDecoder {
 
   /// Appends what `record` says to `batch`; one without times counts as lost, one of a kind that
   /// was not asked for is passed over. Frees what CUPTI leaves to its client to free.
-  void add(const CUpti_Activity& record, trace::recording::Batch& batch);
-  std::uint32_t name(std::string_view text, trace::recording::Batch& batch) {
-    return names_.intern(text, batch);
-  }
+  void add(const CUpti_Activity& record, Batch& batch);
+  std::uint32_t name(std::string_view text, Batch& batch) { return names_.intern(text, batch); }
 
  private:
-  using Batch = trace::recording::Batch;
   void add_kernel(const CUpti_ActivityKernel10& record, Batch& batch);
   void add_call(const CUpti_ActivityAPI& record, Batch& batch);
   void add_marker(const CUpti_ActivityMarker2& record, Batch& batch);
@@ -70,7 +70,7 @@ class RecordDecoder {
   std::uint32_t shape(const CUpti_ActivityKernel10& record, Batch& batch);
 
   DecoderQuestions questions_;
-  trace::recording::NameIndex names_;
+  NameIndex names_;
   /// By CUPTI's pointer, which all records of a kernel share; the text is compared, because a
   /// pointer of an unloaded module may come back for another kernel.
   struct KnownName {
@@ -80,9 +80,9 @@ class RecordDecoder {
   std::unordered_map<const char*, KnownName> kernel_names_;
   std::vector<std::uint32_t> call_names_[2];  // by layer and callback id; 0 for not asked yet
   struct ShapeHash {
-    std::size_t operator()(const trace::recording::ShapeRow& shape) const;
+    std::size_t operator()(const ShapeRow& shape) const;
   };
-  std::unordered_map<trace::recording::ShapeRow, std::uint32_t, ShapeHash> shapes_;
+  std::unordered_map<ShapeRow, std::uint32_t, ShapeHash> shapes_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, PayloadLayout> layouts_;
 };
 }  // namespace scaleworth::gpu

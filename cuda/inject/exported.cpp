@@ -11,19 +11,6 @@ namespace scaleworth::gpu {
 namespace {
 constexpr int injected = 1;  // what the driver takes for success
 
-/// Hands `argument` to an entry of CUPTI's own NVTX layer, whose ranges come as activity records.
-/// Returns what NVTX takes for success, or 0.
-int start_cupti_ranges(int (*Cupti::*entry)(void*), void* argument) {
-  static const auto* const opened = new Outcome<std::shared_ptr<const Cupti>>([] {
-    std::vector<std::string> problems;
-    return choose_cupti(trace::from_variables(&std::getenv, problems).cupti);
-  }());
-  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(opened);
-  if (cupti == nullptr) return 0;
-  const auto start = **cupti.*entry;
-  return start != nullptr && start(argument) == CUPTI_SUCCESS ? injected : 0;
-}
-
 /// The tool that CUDA_INJECTION64_PATH named before this one.
 void start_next(const Session& session) {
   const std::string& next = session.settings().next;
@@ -59,12 +46,6 @@ int shielded(Body body) {
   }
   return 0;
 }
-
-/// Whether the session has to do without CUPTI.
-bool without_cupti() {
-  const Session* session = Session::existing();
-  return session != nullptr && session->traces_device() == false;
-}
 }  // namespace
 }  // namespace scaleworth::gpu
 
@@ -81,17 +62,12 @@ __attribute__((visibility("default"))) int InitializeInjection() {
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* export_table) {
   using namespace scaleworth::gpu;
-  return shielded([&] {
-    return without_cupti() ? listen_to_ranges(export_table)
-                           : start_cupti_ranges(&Cupti::nvtx_initialize, export_table);
-  });
+  return shielded([&] { return start_ranges(export_table); });
 }
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void* module) {
   using namespace scaleworth::gpu;
-  return shielded([&] {
-    return without_cupti() ? 0 : start_cupti_ranges(&Cupti::nvtx_extension_initialize, module);
-  });
+  return shielded([&] { return start_range_payloads(module); });
 }
 
 __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
@@ -99,4 +75,7 @@ __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncc
 
 __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 =
     scaleworth::gpu::nccl_profiler_v5();
+
+__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v6 =
+    scaleworth::gpu::nccl_profiler_v6();
 }

@@ -4,10 +4,25 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <unordered_map>
+
+#include <dlfcn.h>
 
 namespace scaleworth::gpu {
+/// NCCL keeps this plugin's handles where it has some, so that it gets its own ones back, parents
+/// included; ours are found by them.
+struct OtherPlugin {
+  int version = 0;
+  NcclProfilerV5 table{};     // of version 4 too, but for `init`: others have the same arguments
+  NcclProfilerV4 older{};     // the same bytes
+  std::uint64_t kinds = 0;    // of events that its version has
+  int wanted = 0;             // of these; it may change it at any time
+  int* all_wanted = nullptr;  // what NCCL reads
+  std::mutex mutex;
+  std::unordered_map<void*, void*> ours;
+};
+
 namespace {
-using namespace trace::recording;
 using Kind = NcclHandle::Kind;
 
 struct Type {
@@ -60,43 +75,135 @@ ncclResult_t always_successful(Body body) {
     body();
   } catch (const std::exception& error) {
     print_problem(error.what());
+    if (Session* session = Session::existing()) session->inbox().remark(error.what());
   }
   return ncclSuccess;
 }
 
+std::atomic<OtherPlugin*> other_of_process{nullptr};
+
+/// Opens the user's plugin as NCCL does (src/plugin/plugin_open.cc, 2.27 to 2.30).
+void load_other_plugin(int version) {
+  std::vector<std::string> problems;
+  const std::string name = from_variables(&std::getenv, problems).next_profiler;
+  if (name.empty()) return;
+  constexpr int flags = RTLD_NOW | RTLD_LOCAL;
+  void* library = ::dlopen(name == "STATIC_PLUGIN" ? nullptr : name.c_str(), flags);
+  if (library == nullptr) library = ::dlopen(("libnccl-profiler-" + name + ".so").c_str(), flags);
+  const auto table = [&](int of) {
+    return ::dlsym(library, ("ncclProfiler_v" + std::to_string(of)).c_str());
+  };
+  // Version 6 is version 5 with further kinds of events.
+  const bool fewer = library != nullptr && version == 6 && table(6) == nullptr;
+  const void* found = library == nullptr ? nullptr : table(fewer ? 5 : version);
+  if (found == nullptr)
+    throw std::runtime_error("NCCL's profiler plugin " + name + " is not called: it " +
+                             (library == nullptr ? "cannot be opened"
+                                                 : "lacks version " + std::to_string(version) +
+                                                       ", which this NCCL calls"));
+  auto* other = new OtherPlugin;
+  other->version = version;
+  std::memcpy(&other->table, found, sizeof(other->table));
+  std::memcpy(&other->older, found, sizeof(other->older));
+  other->kinds = fewer ? nccl_event_copy_engine - 1 : ~std::uint64_t{0};
+  other_of_process = other;
+}
+
+/// Null where there is none for this version, which is that of the first communicator.
+OtherPlugin* other_plugin(int version) {
+  static std::once_flag loaded;
+  std::call_once(loaded, [=] { always_successful([=] { load_other_plugin(version); }); });
+  OtherPlugin* other = other_of_process;
+  return other != nullptr && other->version == version ? other : nullptr;
+}
+
+int wanted_by(OtherPlugin& other) {
+  return std::atomic_ref<int>(other.wanted).load(std::memory_order_relaxed);
+}
+
+/// Whether NCCL would report the event to the other plugin: it does so also for kinds of which
+/// others are parts (src/plugin/profiler.cc, 2.30). Calls are taken for parts of all kinds.
+bool is_for(OtherPlugin& other, std::uint64_t kind) {
+  constexpr std::uint64_t wholes =
+      nccl_event_group | nccl_event_collective | nccl_event_point_to_point | nccl_event_group_api |
+      nccl_event_collective_api | nccl_event_point_to_point_api | nccl_event_copy_engine;
+  constexpr std::uint64_t step = nccl_event_network_step | nccl_event_network_plugin;
+  std::uint64_t by = (kind & wholes) != 0 ? ~std::uint64_t{0} : kind;
+  if (kind == nccl_event_network_step || kind == nccl_event_network_operation) by |= step;
+  return (kind & other.kinds) != 0 && (by & static_cast<std::uint64_t>(wanted_by(other))) != 0;
+}
+
+/// Our handle by what NCCL kept; `ended`: it is not needed again.
+void* own_handle(void* kept, bool ended = false) {
+  OtherPlugin* other = other_of_process;
+  if (other == nullptr || NcclHandle(kept).ours()) return kept;
+  const std::scoped_lock lock(other->mutex);
+  const auto found = other->ours.find(kept);
+  if (found == other->ours.end()) return nullptr;
+  const NcclHandle own(found->second);
+  // Calls are named as parents after their end: until the other plugin uses the handle again.
+  if (!ended || own.kind() == Kind::call || own.kind() == Kind::captured) return found->second;
+  return std::exchange(found->second, nullptr);
+}
+
+template <int version>
 ncclResult_t begin_communicator(void** context,
                                 std::uint64_t communicator,
                                 int* wanted_events,
-                                const char* /*communicator_name*/,
-                                int /*nodes*/,
+                                const char* communicator_name,
+                                int nodes,
                                 int ranks,
                                 int rank,
-                                NcclLogger /*logger*/) {
+                                NcclLogger logger) {
   *context = nullptr;
-  *wanted_events = 0;
   return always_successful([&] {
     Session* session = Session::of_process();
-    if (session == nullptr) return;
-    watch_exit_paths();
     auto made = std::make_unique<NcclContext>();
     made->communicator = communicator;
     made->rank = static_cast<std::uint32_t>(rank);
     made->ranks = static_cast<std::uint32_t>(ranks);
-    made->calls = std::uint64_t{session->next_communicator()} << 32U;
-    ReportedCollective creation{
-        row_of(*made, realtime_ns(), this_thread()), "ncclCommInit", {}, {}};
-    creation.row.fields = collective_has_ranks;
-    session->inbox().add(std::move(creation));
-    std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
-                           nccl_event_network_operation | nccl_event_network_step;
-    // These cost a round of NCCL's network thread for each collective, even inside of a node.
-    if (session->settings().nccl_channels) events |= nccl_event_kernel_channel;
-    *wanted_events = static_cast<int>(events);
+    if (session != nullptr) {
+      watch_exit_paths();
+      made->calls = std::uint64_t{session->next_communicator()} << 32U;
+      ReportedCollective creation{
+          row_of(*made, realtime_ns(), this_thread()), "ncclCommInit", {}, {}};
+      creation.row.fields = collective_has_ranks;
+      session->inbox().add(std::move(creation));
+      made->events = nccl_event_collective | nccl_event_point_to_point |
+                     nccl_event_network_operation | nccl_event_network_step;
+      if (version >= 6) made->events |= nccl_event_copy_engine;
+      // These cost a round of NCCL's network thread for each collective, even inside of a node.
+      if (session->settings().nccl_channels) made->events |= nccl_event_kernel_channel;
+    }
+    OtherPlugin* const other = other_plugin(version);
+    if (other != nullptr) {
+      const auto begin = [&](auto function, auto... first) {
+        return function(&made->others, first..., nodes, ranks, rank, logger);
+      };
+      const ncclResult_t begun =
+          version == 4 ? begin(other->older.init, &other->wanted, communicator_name, communicator)
+                       : begin(other->table.init, communicator, &other->wanted, communicator_name);
+      if (begun == ncclSuccess) made->other = other;
+      other->all_wanted = wanted_events;
+    }
+    if (session == nullptr && made->other == nullptr) return;
+    // One mask for all communicators of the process: one that fails must not end the others'
+    // events.
+    *wanted_events = static_cast<int>(made->events) | (other == nullptr ? 0 : wanted_by(*other));
     *context = made.release();
   });
 }
 
+/// A graph that is captured launches nothing now; what it does later is reported again at every
+/// replay where the network takes part, on CUDA's thread, or never.
+bool is_captured(const NcclEvent& event) {
+  if (event.kind == nccl_event_collective_api) return event.collective_api.captured;
+  if (event.kind == nccl_event_point_to_point_api) return event.point_to_point_api.captured;
+  return NcclHandle(event.parent).kind() == Kind::captured;
+}
+
 void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
+  if (is_captured(event)) return NcclHandle::of_captured();
   auto report = report_of_event(context, event, realtime_ns(), this_thread());
   if (!report || !session.recording()) return nullptr;
   const std::uint64_t call = report->row.call;
@@ -144,27 +251,57 @@ void* begin_channel(const NcclContext* context, const NcclEvent& event) {
                         Kind::channel);
 }
 
+void* start_own_event(NcclContext* own, const NcclEvent& event) {
+  Session* session = Session::existing();
+  if (session == nullptr) return nullptr;
+  if (event.kind == nccl_event_network_operation) return begin_operation(*session, own, event);
+  if (event.kind == nccl_event_network_step) return begin_step(event);
+  if (own == nullptr) return nullptr;
+  if (event.kind != nccl_event_kernel_channel) return begin_call(*session, *own, event);
+  return (own->events & event.kind) != 0 ? begin_channel(own, event) : nullptr;
+}
+
+/// The other plugin where it gets the event. A relayed operation (PXN) and its children come with
+/// addresses of another process.
+OtherPlugin* other_for(const NcclContext* own, const NcclEvent& event) {
+  const bool relayed =
+      event.kind == nccl_event_network_operation
+          ? event.network_operation.process != ::getpid()
+          : (event.kind == nccl_event_network_step || event.kind == nccl_event_network_plugin) &&
+                event.parent == nullptr;
+  if (own == nullptr || relayed || own->other == nullptr) return nullptr;
+  OtherPlugin& other = *own->other;
+  const std::atomic_ref<int> all(*other.all_wanted);
+  all.store(static_cast<int>(own->events) | wanted_by(other), std::memory_order_relaxed);
+  return is_for(other, event.kind) ? &other : nullptr;
+}
+
 ncclResult_t start_event(void* context, void** handle, NcclEvent* event) {
   *handle = nullptr;
   return always_successful([&] {
-    Session* session = Session::existing();
-    if (session == nullptr) return;
     auto* own = static_cast<NcclContext*>(context);
-    if (event->kind == nccl_event_network_operation) {
-      *handle = begin_operation(*session, own, *event);
-    } else if (event->kind == nccl_event_network_step) {
-      *handle = begin_step(*event);
-    } else if (event->kind == nccl_event_kernel_channel) {
-      *handle = begin_channel(own, *event);
-    } else if (own != nullptr) {
-      *handle = begin_call(*session, *own, *event);
+    OtherPlugin* other = other_for(own, *event);
+    void* const parent = event->parent;
+    event->parent = own_handle(parent);
+    void* const ours = start_own_event(own, *event);
+    if (other != nullptr) {
+      event->parent = NcclHandle(parent).ours() ? nullptr : parent;
+      static_cast<void>(other->table.start_event(own->others, handle, event));
     }
+    if (*handle == nullptr) {
+      *handle = ours;
+      return;
+    }
+    const std::scoped_lock lock(other->mutex);
+    constexpr std::size_t most = 1U << 20U;  // of a plugin that never uses a handle again
+    if (other->ours.size() > most) other->ours.clear();
+    other->ours[*handle] = ours;
   });
 }
 
 ncclResult_t stop_event(void* kept) {
   return always_successful([&] {
-    const NcclHandle handle(kept);
+    const NcclHandle handle(own_handle(kept, true));
     if (handle.kind() == Kind::step) {
       auto* step = handle.object<NetworkOperation::Step>();
       step->operation->end_step(*step, steady_ns());
@@ -175,12 +312,18 @@ ncclResult_t stop_event(void* kept) {
     } else if (handle.kind() == Kind::channel) {
       delete handle.object<ChannelRow>();
     }
+    OtherPlugin* other = other_of_process;
+    if (other != nullptr && kept != nullptr && !NcclHandle(kept).ours())
+      static_cast<void>(other->table.stop_event(kept));
   });
 }
 
 ncclResult_t record_event_state(void* kept, int state, void* arguments) {
   return always_successful([&] {
-    const NcclHandle handle(kept);
+    OtherPlugin* other = other_of_process;
+    if (other != nullptr && kept != nullptr && !NcclHandle(kept).ours())
+      static_cast<void>(other->table.record_event_state(kept, state, arguments));
+    const NcclHandle handle(own_handle(kept));
     const auto* values = static_cast<const NcclStateArguments*>(arguments);
     if (handle.kind() == Kind::step) {
       const NetworkWait wait = network_wait(state);
@@ -202,46 +345,35 @@ ncclResult_t record_event_state(void* kept, int state, void* arguments) {
 }
 
 ncclResult_t end_communicator(void* context) {
-  delete static_cast<NcclContext*>(context);
+  const std::unique_ptr<NcclContext> own(static_cast<NcclContext*>(context));
+  if (own != nullptr && own->other != nullptr) own->other->table.finalize(own->others);
   return ncclSuccess;
 }
 
-ncclResult_t begin_communicator_v4(void** context,
-                                   int* wanted_events,
-                                   const char* communicator_name,
-                                   std::uint64_t communicator,
-                                   int nodes,
-                                   int ranks,
-                                   int rank,
-                                   NcclLogger logger) {
-  return begin_communicator(
-      context, communicator, wanted_events, communicator_name, nodes, ranks, rank, logger);
-}
-
-ncclResult_t start_event_v4(void* context, void** handle, NcclEventV4* event) {
-  NcclEvent same{};
-  std::memcpy(&same, event, sizeof(*event));
-  same.kind = event->kind;
-  return start_event(context, handle, &same);
+/// NCCL counts the calls of each function apart: a number that no two functions share.
+std::uint64_t numbered(std::uint64_t of_function, std::string_view function) {
+  constexpr std::string_view functions = "Reduce Broadcast AllGather ReduceScatter AllReduce";
+  return of_function * (functions.size() + 1) + (functions.find(function) + 1);  // 0 for another
 }
 }  // namespace
 
 NcclProfilerV4 nccl_profiler_v4() {
+  return as_version_4<&begin_communicator<4>, &start_event>(nccl_profiler_v5());
+}
+
+NcclProfilerV5 nccl_profiler_v5() {
   return {"scaleworth",
-          &begin_communicator_v4,
-          &start_event_v4,
+          &begin_communicator<5>,
+          &start_event,
           &stop_event,
           &record_event_state,
           &end_communicator};
 }
 
-NcclProfilerV5 nccl_profiler_v5() {
-  return {"scaleworth",
-          &begin_communicator,
-          &start_event,
-          &stop_event,
-          &record_event_state,
-          &end_communicator};
+NcclProfilerV5 nccl_profiler_v6() {
+  NcclProfilerV5 table = nccl_profiler_v5();
+  table.init = &begin_communicator<6>;
+  return table;
 }
 
 std::optional<ReportedCollective> report_of_event(NcclContext& context,
@@ -249,14 +381,15 @@ std::optional<ReportedCollective> report_of_event(NcclContext& context,
                                                   std::uint64_t time_ns,
                                                   std::uint32_t thread) {
   ReportedCollective report{row_of(context, time_ns, thread), {}, {}, {}};
-  if (event.kind == nccl_event_collective) {
+  const bool copies = event.kind == nccl_event_copy_engine;
+  if (event.kind == nccl_event_collective || copies) {
     const NcclCollectiveEvent& collective = event.collective;
     report.function = text(collective.function);
-    report.algorithm = text(collective.algorithm);
-    report.protocol = text(collective.protocol);
-    report.row.channels = collective.channels;
+    report.algorithm = copies ? copy_engine_word : text(collective.algorithm);
+    report.protocol = copies ? std::string() : text(collective.protocol);
+    report.row.channels = copies ? 0 : collective.channels;
     report.row.root = static_cast<std::uint32_t>(collective.root);
-    report.row.sequence = context.collectives++;
+    report.row.sequence = numbered(collective.sequence, report.function);
     report.row.call = ++context.calls;
     report.row.fields = collective_has_sequence;
     const bool rooted = report.function == "Broadcast" || report.function == "Reduce";

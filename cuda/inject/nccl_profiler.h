@@ -10,21 +10,24 @@
 #include <array>
 
 namespace scaleworth::gpu {
-/// The tables of functions that NCCL looks for, 2.28 the newer one and 2.27 the older; every one of
-/// them succeeds whatever happens.
+/// The tables of functions that NCCL looks for, 2.27, 2.28, and 2.29 and later; every one of
+/// them succeeds whatever happens. The user's own plugin is called after each.
 NcclProfilerV4 nccl_profiler_v4();
 NcclProfilerV5 nccl_profiler_v5();
+NcclProfilerV5 nccl_profiler_v6();
+
+struct OtherPlugin;  // the user's own profiler of NCCL, which has one place for them
 
 struct NcclContext {
   std::uint64_t communicator = 0;
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
-  /// Collectives that were enqueued: the same number on all ranks, because NCCL requires the same
-  /// order of all of them.
-  std::atomic<std::uint64_t> collectives{0};
   /// Number of the last collective, send or receive, by which network operations name theirs; no
   /// other communicator of the process has the same.
   std::atomic<std::uint64_t> calls{0};
+  std::uint64_t events = 0;  // that are asked for here; others are the other plugin's
+  OtherPlugin* other = nullptr;
+  void* others = nullptr;  // its own context
 };
 
 /// A collective or a send or receive is enqueued; absent for other events. Counts them.
@@ -34,39 +37,51 @@ std::optional<ReportedCollective> report_of_event(NcclContext& context,
                                                   std::uint32_t thread);
 
 /// What the plugin gives NCCL to keep for an event: a number or an address, distinguished by the
-/// lowest bits, because NCCL gives it back without the kind of the event.
+/// lowest bits, because NCCL gives it back without the kind of the event. The highest bit, which no
+/// address has, tells it from another plugin's.
 class NcclHandle {
  public:
   /// A call is a number and no address: network operations name it as their parent long after
   /// NCCL has ended the event.
-  enum class Kind : std::uintptr_t { none = 0, call = 1, operation = 2, step = 3, channel = 4 };
+  enum class Kind : std::uintptr_t {
+    none = 0,
+    call = 1,
+    operation = 2,
+    step = 3,
+    channel = 4,
+    captured = 5
+  };
 
   explicit NcclHandle(void* kept) : bits_(reinterpret_cast<std::uintptr_t>(kept)) {}
   static void* of_call(std::uint64_t number) {
-    return reinterpret_cast<void*>((static_cast<std::uintptr_t>(number) << 3U) |
-                                   static_cast<std::uintptr_t>(Kind::call));
+    return marked(static_cast<std::uintptr_t>(number) << 3U, Kind::call);
   }
+  /// Of a call while a graph is captured, and of all that names it as its parent.
+  static void* of_captured() { return marked(0, Kind::captured); }
   template <class Object>
   static void* of(Object* object, Kind kind) {
     static_assert(alignof(Object) >= 8);
-    if (object == nullptr) return nullptr;
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(object) |
-                                   static_cast<std::uintptr_t>(kind));
+    return object == nullptr ? nullptr : marked(reinterpret_cast<std::uintptr_t>(object), kind);
   }
 
-  Kind kind() const { return static_cast<Kind>(bits_ & 7U); }
-  std::uint64_t call() const { return bits_ >> 3U; }
+  bool ours() const { return (bits_ & mark) != 0; }
+  Kind kind() const { return ours() ? static_cast<Kind>(bits_ & 7U) : Kind::none; }
+  std::uint64_t call() const { return (bits_ & ~mark) >> 3U; }
   template <class Object>
   Object* object() const {
-    return reinterpret_cast<Object*>(bits_ & ~std::uintptr_t{7});
+    return reinterpret_cast<Object*>(bits_ & ~mark & ~std::uintptr_t{7});
   }
 
  private:
+  static constexpr std::uintptr_t mark = std::uintptr_t{1} << 63U;
+  static void* marked(std::uintptr_t bits, Kind kind) {
+    return reinterpret_cast<void*>(bits | static_cast<std::uintptr_t>(kind) | mark);
+  }
   std::uintptr_t bits_;
 };
 
 /// What a transfer waits for, as the member that sums such waits; null before NCCL reports it.
-using NetworkWait = std::uint64_t trace::recording::NetworkRow::*;
+using NetworkWait = std::uint64_t NetworkRow::*;
 
 /// What a state of NCCL's network steps means; null for states of other events.
 NetworkWait network_wait(int state);
@@ -85,7 +100,7 @@ class NetworkOperation {
   };
 
   /// `row` says whose operation it is and when it began; times are of any steady clock.
-  NetworkOperation(const trace::recording::NetworkRow& row, std::uint64_t now_ns)
+  NetworkOperation(const NetworkRow& row, std::uint64_t now_ns)
       : row_(row), began_ns_(now_ns), accounted_ns_(now_ns) {}
   NetworkOperation(const NetworkOperation&) = delete;
   NetworkOperation& operator=(const NetworkOperation&) = delete;
@@ -96,7 +111,7 @@ class NetworkOperation {
   void enter(Step& step, NetworkWait wait, std::uint64_t bytes, std::uint64_t now_ns);
   void end_step(Step& step, std::uint64_t now_ns);
   /// The row with its times, when all is over.
-  trace::recording::NetworkRow end(std::uint64_t now_ns);
+  NetworkRow end(std::uint64_t now_ns);
 
  private:
   void account(std::uint64_t now_ns);
@@ -104,7 +119,7 @@ class NetworkOperation {
   void end_lead(const Step& step);
   Step& step(std::uint64_t number) { return steps_[number % steps_.size()]; }
 
-  trace::recording::NetworkRow row_;
+  NetworkRow row_;
   std::uint64_t began_ns_;
   std::uint64_t accounted_ns_;  // up to then
   std::array<Step, 16> steps_;  // NCCL has 8 under way at most (NCCL_STEPS of 2.28)

@@ -5,7 +5,6 @@
 
 namespace scaleworth::gpu {
 NetworkWait network_wait(int state) {
-  using trace::recording::NetworkRow;
   switch (state) {
     case nccl_state_send_gpu:
     case nccl_state_receive_gpu:
@@ -62,7 +61,7 @@ void NetworkOperation::end_step(Step& ended, std::uint64_t now_ns) {
   while (oldest_ < begun_ && !step(oldest_).under_way) ++oldest_;
 }
 
-trace::recording::NetworkRow NetworkOperation::end(std::uint64_t now_ns) {
+NetworkRow NetworkOperation::end(std::uint64_t now_ns) {
   account(now_ns);
   row_.duration_ns = accounted_ns_ - began_ns_;
   return row_;

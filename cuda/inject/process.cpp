@@ -147,14 +147,14 @@ RankFacts rank_facts(const std::function<const char*(const char*)>& value) {
   return {};
 }
 
-std::vector<trace::recording::Fact> process_facts(const RankFacts& rank, const std::string& run) {
-  std::vector<trace::recording::Fact> facts{{"tool", "scaleworth " + tool_version()},
-                                            {"host", host_name()},
-                                            {"process", std::to_string(::getpid())},
-                                            {"parent", std::to_string(::getppid())},
-                                            {"program", program_invocation_short_name},
-                                            {"clock", "CLOCK_REALTIME"},
-                                            {"run", run}};
+std::vector<recording::Fact> process_facts(const RankFacts& rank, const std::string& run) {
+  std::vector<recording::Fact> facts{{"tool", "scaleworth " + tool_version()},
+                                     {"host", host_name()},
+                                     {"process", std::to_string(::getpid())},
+                                     {"parent", std::to_string(::getppid())},
+                                     {"program", program_invocation_short_name},
+                                     {"clock", "CLOCK_REALTIME"},
+                                     {"run", run}};
   if (!rank.rank.empty()) {
     facts.emplace_back("rank", rank.rank);
     facts.emplace_back("rank_from", rank.source + " of the environment");
@@ -176,7 +176,7 @@ std::uint64_t realtime_ns() {
   return nanoseconds_of(CLOCK_REALTIME);
 }
 
-trace::recording::ClockRow read_clocks() {
+ClockRow read_clocks() {
   const std::uint64_t before = realtime_ns();
   const std::uint64_t raw = nanoseconds_of(CLOCK_MONOTONIC_RAW);
   const std::uint64_t after = realtime_ns();

@@ -19,14 +19,15 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
-constexpr std::size_t most_waiting = 16;
-constexpr std::size_t first_buffers = 2;
+// CUPTI hands a buffer over when it is full, or at a flush when none of its records is open: a
+// small one is lost for less time when the process is killed.
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
+constexpr std::size_t most_waiting = 128;
+constexpr std::size_t first_buffers = 4;
 constexpr std::size_t rows_before_writing = 1U << 17U;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
 
 std::atomic<Session*> session_of_process{nullptr};
-std::atomic<bool> process_refused{false};
 
 void raise_event(int descriptor) {
   const std::uint64_t one = 1;
@@ -40,7 +41,7 @@ void print_problem(const std::string& line) {
   if (++lines <= most_lines) std::fprintf(stderr, "scaleworth trace: %s\n", line.c_str());
 }
 
-Session::Session(trace::CaptureSettings settings)
+Session::Session(CaptureSettings settings)
     : settings_(std::move(settings)),
       owner_(::getpid()),
       buffers_(buffer_bytes, most_waiting),
@@ -52,21 +53,21 @@ Session* Session::existing() {
 
 Session* Session::of_process() {
   static std::mutex making;
-  if (session_of_process != nullptr || process_refused) return session_of_process;
+  if (session_of_process != nullptr || refused_) return session_of_process;
   const std::scoped_lock lock(making);
-  if (session_of_process != nullptr || process_refused) return session_of_process;
+  if (session_of_process != nullptr || refused_) return session_of_process;
   try {
     std::vector<std::string> problems;
-    trace::CaptureSettings settings = trace::from_variables(&std::getenv, problems);
+    CaptureSettings settings = from_variables(&std::getenv, problems);
     auto* session = new Session(std::move(settings));
     for (const std::string& problem : problems) session->inbox_.remark(problem);
     if (session->start()) {
       session_of_process = session;
     } else {
-      process_refused = true;  // and the session is left as it is: too small to matter
+      refused_ = true;  // and the session is left as it is: too small to matter
     }
   } catch (const std::exception& error) {
-    process_refused = true;
+    refused_ = true;
     print_problem(error.what());
   }
   return session_of_process;
@@ -86,12 +87,12 @@ bool Session::start() {
     print_problem("nothing is recorded: no event descriptor is to be had");
     return false;
   }
-  trace::recording::Batch first;
+  Batch first;
   first.facts = process_facts(rank, settings_.run);
   first.facts.emplace_back("invocation", settings_.invocation);
   first.clocks = {read_clocks()};
-  std::string bytes = trace::recording::file_header();
-  trace::recording::append_batch(first, bytes);
+  std::string bytes = file_header();
+  append_batch(first, bytes);
   const std::string failure = file_.append(bytes);
   if (!failure.empty()) print_problem("the recording cannot be written: " + failure);
   sigset_t all;
@@ -115,7 +116,6 @@ void Session::trace_device() {
       follow_window(started ? "cudaProfilerStart" : "cudaProfilerStop");
     };
   }
-  if (window_.watches_ranges()) events.range = range_listener(*this);
   events.remark = [this](const std::string& line) { inbox_.remark(line); };
   const auto started = and_then(choose_cupti(settings_.cupti), [&](const auto& cupti) {
     buffers_.prepare(first_buffers);
@@ -128,6 +128,7 @@ void Session::trace_device() {
     print_problem(reason);
   }
   device_tried_ = tracer_ != nullptr ? 1 : 2;
+  if (tracer_ == nullptr) take_ranges_from_cupti();
   follow_window("start");
 }
 
@@ -179,8 +180,9 @@ void Session::wake() const {
 
 void Session::forked() {
   Tracer::release_buffers();
+  take_ranges_from_cupti();
   session_of_process = nullptr;
-  process_refused = true;
+  refused_ = true;
   file_.abandon();
 }
 
@@ -208,9 +210,9 @@ void Session::drain() {
 /// Writes the batch and empties it.
 void Session::write(bool last) {
   bytes_.clear();
-  trace::recording::append_batch(batch_, bytes_);
+  append_batch(batch_, bytes_);
   batch_.clear();
-  if (last) trace::recording::append_end(bytes_);
+  if (last) append_end(bytes_);
   if (!file_.is_open()) return;
   const std::string failure = file_.append(bytes_);
   if (!failure.empty()) print_failure(failure);
@@ -222,21 +224,37 @@ void Session::print_failure(const std::string& failure) {
   if (std::exchange(reported_write_failure_, true)) return;
   const std::string line = "the recording cannot be written: " + failure;
   print_problem(line);
-  trace::recording::Batch last_words;
+  Batch last_words;
   last_words.facts.emplace_back("remark", line);
   last_words.losses.emplace_back("unwritten_bytes", lost_bytes_);
   bytes_.clear();
-  trace::recording::append_batch(last_words, bytes_);
+  append_batch(last_words, bytes_);
   if (file_.is_open() && file_.append(bytes_).empty()) lost_bytes_ = 0;
+}
+
+/// Says so when NCCL launches kernels and CUPTI hands over nothing: every launch leaves some 300
+/// bytes, so that many would have filled several buffers, and at the end even one comes.
+void Session::watch_buffers(bool last) {
+  constexpr std::uint64_t most_without = 4 * buffer_bytes / 300;
+  for (const auto& row : batch_.collectives) calls_of_nccl_ += row.call != 0 ? 1 : 0;
+  const std::uint64_t handed_over = buffers_.handed_over();
+  if (handed_over != handed_over_) calls_of_nccl_ = 0;
+  handed_over_ = handed_over;
+  if (tracer_ == nullptr || calls_of_nccl_ < (last ? 1 : most_without)) return;
+  if (std::exchange(reported_silence_, true)) return;
+  batch_.facts.emplace_back(
+      "remark",
+      "NCCL launched kernels and CUPTI gave no records of them: another tool of this process took "
+      "its buffers or switched its records off; run without it");
 }
 
 void Session::write_period(bool last) {
   const Tracer* tracer = tracer_;
   if (tracer != nullptr) tracer->flush(last);
   drain();
-  inbox_.empty_into(batch_, [this](std::string_view text, trace::recording::Batch& to) {
-    return decoder_.name(text, to);
-  });
+  inbox_.empty_into(batch_,
+                    [this](std::string_view text, Batch& to) { return decoder_.name(text, to); });
+  watch_buffers(last);
   batch_.clocks.push_back(read_clocks());
   const auto add_loss = [this](const char* name, std::uint64_t count) {
     if (count > 0) batch_.losses.emplace_back(name, count);
@@ -283,9 +301,8 @@ void Inbox::remark(const std::string& line) {
   if (std::ranges::find(remarks_, line) == remarks_.end()) remarks_.push_back(line);
 }
 
-void Inbox::empty_into(
-    trace::recording::Batch& batch,
-    const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name) {
+void Inbox::empty_into(Batch& batch,
+                       const std::function<std::uint32_t(std::string_view, Batch&)>& name) {
   std::vector<ReportedCollective> collectives;
   std::vector<ReportedMark> marks;
   std::vector<ReportedWindow> windows;

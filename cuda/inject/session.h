@@ -14,19 +14,19 @@
 namespace scaleworth::gpu {
 // What threads of the program leave for the writer: rows whose names are still texts.
 struct ReportedCollective {
-  trace::recording::CollectiveRow row;
+  CollectiveRow row;
   std::string function;
   std::string algorithm;
   std::string protocol;
 };
 
 struct ReportedMark {
-  trace::recording::MarkRow row;
+  MarkRow row;
   std::string name;
 };
 
 struct ReportedWindow {
-  trace::recording::WindowRow row;
+  WindowRow row;
   std::string why;
 };
 
@@ -36,15 +36,13 @@ class Inbox {
   void add(ReportedCollective report) { put(collectives_, std::move(report)); }
   void add(ReportedMark report) { put(marks_, std::move(report)); }
   void add(ReportedWindow report) { put(windows_, std::move(report)); }
-  void add(const trace::recording::NetworkRow& row) { put(networks_, row); }
-  void add(const trace::recording::ChannelRow& row) { put(channels_, row); }
+  void add(const NetworkRow& row) { put(networks_, row); }
+  void add(const ChannelRow& row) { put(channels_, row); }
   /// One line for people, once per text.
   void remark(const std::string& line);
 
   /// Moves everything into `batch`, names turned into numbers.
-  void empty_into(
-      trace::recording::Batch& batch,
-      const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name);
+  void empty_into(Batch& batch, const std::function<std::uint32_t(std::string_view, Batch&)>& name);
 
  private:
   static constexpr std::size_t most_of_a_kind = 1U << 18U;
@@ -63,19 +61,11 @@ class Inbox {
   std::vector<ReportedCollective> collectives_;
   std::vector<ReportedMark> marks_;
   std::vector<ReportedWindow> windows_;
-  std::vector<trace::recording::NetworkRow> networks_;
-  std::vector<trace::recording::ChannelRow> channels_;
+  std::vector<NetworkRow> networks_;
+  std::vector<ChannelRow> channels_;
   std::vector<std::string> remarks_;
   std::size_t remarks_written_ = 0;
   std::uint64_t dropped_ = 0;
-};
-
-/// An open range by what closes it: a thread and depth for push and pop, an id for start and end.
-struct RangeKey {
-  std::uint64_t thread = 0;
-  std::uint64_t domain = 0;
-  std::uint64_t depth_or_id = 0;
-  friend bool operator==(const RangeKey&, const RangeKey&) = default;
 };
 
 /// When to record, decided from the program's steps, ranges and calls of the profiler API, and the
@@ -84,14 +74,15 @@ class WindowControl {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  explicit WindowControl(trace::CaptureWindow window) : window_(std::move(window)) {}
+  explicit WindowControl(CaptureWindow window) : window_(std::move(window)) {}
 
   /// Whether to record at this moment.
   bool open(Time now);
   /// cudaProfilerStart or cudaProfilerStop was called.
   void profiler(bool started);
-  void range_opened(std::string_view name, const RangeKey& key);
-  void range_closed(const RangeKey& key);
+  /// `range`: a number of its own.
+  void range_opened(std::string_view name, std::uint32_t range);
+  void range_closed(std::uint32_t range);
 
   /// Whether ranges matter at all, and whether the profiler API does.
   bool watches_ranges() const { return window_.steps.has_value() || !window_.range.empty(); }
@@ -105,14 +96,14 @@ class WindowControl {
   bool conditions_hold() const;
   std::optional<Time> end_of_duration() const;
 
-  const trace::CaptureWindow window_;
+  const CaptureWindow window_;
   std::mutex mutex_;
   bool profiling_ = false;
-  std::optional<RangeKey> range_;       // the open range of the name that was asked for
-  std::optional<RangeKey> step_range_;  // of the current step
-  std::optional<std::int32_t> step_;    // the current one
-  std::int32_t bare_steps_ = 0;         // ranges that name a step without a number, so far
-  std::optional<Time> opened_;          // when recording first began
+  std::optional<std::uint32_t> range_;       // the open range of the name that was asked for
+  std::optional<std::uint32_t> step_range_;  // of the current step
+  std::optional<std::int32_t> step_;         // the current one
+  std::int32_t bare_steps_ = 0;              // ranges that name a step without a number, so far
+  std::optional<Time> opened_;               // when recording first began
 };
 
 /// The file of one process: bytes are only ever appended, and a failed write leaves whole frames.
@@ -151,6 +142,9 @@ class Session {
   /// The same without making one.
   static Session* existing();
 
+  /// Whether nothing is recorded of this process, as of a forked child.
+  static bool refused() { return refused_; }
+
   /// Subscribes to CUPTI, once; what is not available is written to the file.
   void trace_device();
   /// Whether this session has CUPTI; absent before `trace_device` has tried.
@@ -160,7 +154,7 @@ class Session {
   /// How many communicators of NCCL were begun before.
   std::uint32_t next_communicator() { return communicators_++; }
   WindowControl& window() { return window_; }
-  const trace::CaptureSettings& settings() const { return settings_; }
+  const CaptureSettings& settings() const { return settings_; }
   /// Whether rows of now are inside of the window.
   bool recording() const { return open_; }
   /// Looks at the window again and switches records on or off.
@@ -176,16 +170,18 @@ class Session {
   void forked();
 
  private:
-  explicit Session(trace::CaptureSettings settings);
+  explicit Session(CaptureSettings settings);
+  static inline std::atomic<bool> refused_{false};
   bool start();
   void write_until_finished();
   void write_period(bool last);
   void drain();
   void write(bool last);
+  void watch_buffers(bool last);
   void print_failure(const std::string& failure);
   void wake() const;
 
-  const trace::CaptureSettings settings_;
+  const CaptureSettings settings_;
   const pid_t owner_;
   RecordBuffers buffers_;
   Inbox inbox_;
@@ -194,7 +190,7 @@ class Session {
   std::atomic<Tracer*> tracer_{nullptr};
   std::atomic<int> device_tried_{0};  // 0 not yet, 1 traces, 2 does not
   RecordDecoder decoder_;
-  trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
+  Batch batch_;  // the writer's; kept for its memory, as are the bytes
   std::string bytes_;
   std::atomic<std::uint32_t> communicators_{0};
   std::atomic<bool> open_{false};
@@ -203,23 +199,27 @@ class Session {
   std::atomic<int> signal_{0};
   int wake_descriptor_ = -1;
   int finished_descriptor_ = -1;
-  std::uint64_t lost_bytes_ = 0;  // by failed writes, not yet reported
+  std::uint64_t lost_bytes_ = 0;     // by failed writes, not yet reported
+  std::uint64_t handed_over_ = 0;    // buffers, when NCCL's calls were last counted from 0
+  std::uint64_t calls_of_nccl_ = 0;  // since then
   bool reported_write_failure_ = false;
+  bool reported_silence_ = false;
 };
 
-/// Passes NVTX ranges that CUPTI's callbacks report to the session's window. A message that is a
-/// registered string is known when the registration was seen.
-std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session);
-
-/// NVTX ranges without CUPTI, for a process whose CUPTI another tool has: installs listeners into
-/// the table that NVTX 3 hands to injection libraries; ranges with names of one-byte characters go
-/// to the session's inbox and window. Returns 1 (NVTX: success), 0 when the table lacks a function.
-int listen_to_ranges(void* export_table);
+/// NVTX's ranges from now on, of the program or library whose NVTX 3 hands over this table: those
+/// with names of one-byte characters go to the session's window, and to CUPTI, which records them
+/// and NCCL's payloads, or without it to the session's inbox. Returns 1 (NVTX: success), 0 when the
+/// table lacks a function.
+int start_ranges(void* export_table);
+/// Payloads of ranges, which only CUPTI reads.
+int start_range_payloads(void* module);
+/// Where CUPTI was refused after the first ranges, or in a forked child: none goes to it any more.
+void take_ranges_from_cupti();
 
 /// At exit and on SIGTERM and SIGINT the recording is ended, a forked child leaves it to the
 /// parent. Handlers that the program has installed before are called as they would have been;
-/// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses at most one
-/// period.
+/// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses one period, and
+/// buffers that CUPTI kept.
 void watch_exit_paths();
 
 /// A process's place in its job by a launcher's variables.
@@ -234,13 +234,13 @@ struct RankFacts {
 RankFacts rank_facts(const std::function<const char*(const char*)>& value);
 
 /// Host, process, program, rank and tool as facts of the file.
-std::vector<trace::recording::Fact> process_facts(const RankFacts& rank, const std::string& run);
+std::vector<recording::Fact> process_facts(const RankFacts& rank, const std::string& run);
 
 /// "rank3.gpu-17.4242", without the rank where there is none: the name of the process's file.
 std::string file_stem(const RankFacts& rank);
 
 /// The process's clocks, read between two readings of CLOCK_REALTIME.
-trace::recording::ClockRow read_clocks();
+ClockRow read_clocks();
 std::uint64_t realtime_ns();
 /// The system's number of this thread.
 std::uint32_t this_thread();

@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -36,7 +40,7 @@ constexpr std::array noisy_driver_calls{CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttri
 
 // CUPTI's buffer callbacks carry no user pointer.
 std::atomic<RecordBuffers*> process_buffers{nullptr};
-constexpr std::size_t orphan_bytes = std::size_t{8} << 20U;
+constexpr std::size_t orphan_bytes = std::size_t{1} << 20U;
 
 /// Null when memory is short.
 std::uint8_t* map_memory(std::size_t bytes, int flags) {
@@ -70,19 +74,68 @@ std::string words_of(const Cupti& cupti, CUptiResult status) {
   return fmt::format("{} (code {})", cupti.words(status), static_cast<int>(status));
 }
 
-/// The file of a copy that the process has loaded; empty when it has none. A second copy would
-/// compete with the first for CUPTI's one place.
-std::string loaded_copy() {
-  for (const char* name : {"libcupti.so.13", "libcupti.so"}) {
-    void* library = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) continue;
-    const link_map* map = nullptr;
-    std::string path;
-    if (::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) path = map->l_name;
-    ::dlclose(library);
-    if (!path.empty()) return path;
-  }
+constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
+constexpr std::uint32_t cuda_12_8 = 26;
+constexpr std::uint32_t newest_major = CUPTI_API_VERSION / per_major;
+
+/// The driver's major version; the newest that is known where there is no driver.
+std::uint32_t driver_major() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  const auto ask = driver == nullptr
+                       ? nullptr
+                       : reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  if (ask == nullptr || ask(&version) != 0 || version <= 0) return newest_major;
+  return static_cast<std::uint32_t>(version / 1000);
+}
+
+/// The files of the copies that the process has loaded.
+std::vector<std::string> loaded_copies() {
+  std::vector<std::string> paths;
+  const auto note = [](dl_phdr_info* object, std::size_t /*bytes*/, void* to) {
+    if (std::string_view(object->dlpi_name).find("/libcupti.so") != std::string_view::npos)
+      static_cast<std::vector<std::string>*>(to)->emplace_back(object->dlpi_name);
+    return 0;
+  };
+  ::dl_iterate_phdr(note, &paths);
+  return paths;
+}
+
+/// A copy of the file in memory, which the loader takes for another library; empty for none.
+std::string copy_in_memory(const std::string& file) {
+  const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = ::memfd_create("libcupti", MFD_CLOEXEC);
+  ssize_t sent = 1;
+  while (from >= 0 && to >= 0 && sent > 0) sent = ::sendfile(to, from, nullptr, 1U << 30U);
+  if (from >= 0) ::close(from);
+  if (from >= 0 && to >= 0 && sent == 0) return fmt::format("/proc/self/fd/{}", to);
+  if (to >= 0) ::close(to);
   return {};
+}
+
+Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named) {
+  const std::uint32_t newest = std::min(driver_major(), newest_major);
+  const std::vector<std::string> loaded = loaded_copies();
+  std::uint32_t best = 0;  // of the usable ones
+  const auto open = [&](const std::string& file, std::uint32_t lowest) {
+    return open_cupti(file, {}, [&](std::uint32_t version) {
+      const std::uint32_t major = version < per_major ? 12 : version / per_major;
+      if (version < cuda_12_8 || major > newest)
+        throw UnusableLibrary(
+            fmt::format("API {} is not of CUDA 12.8 to {}, as scaleworth reads and the driver runs",
+                        version,
+                        newest));
+      best = std::max(best, version);
+      if (version < lowest) throw UnusableLibrary("there is a newer one");
+    });
+  };
+  constexpr auto all = std::numeric_limits<std::uint32_t>::max();
+  if (named.empty()) static_cast<void>(open({}, all));  // only looks at them
+  auto found = open(named, best);
+  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&found);
+  if (cupti == nullptr || std::ranges::find(loaded, (*cupti)->path) == loaded.end()) return found;
+  const std::string copy = copy_in_memory((*cupti)->path);
+  return copy.empty() ? found : open(copy, 0);
 }
 }  // namespace
 
@@ -92,10 +145,6 @@ void Tracer::called(void* self,
                     const void* data) {
   if (self == nullptr || data == nullptr || process_buffers == nullptr) return;
   const auto& events = static_cast<Tracer*>(self)->events_;
-  if (domain == CUPTI_CB_DOMAIN_NVTX) {
-    if (events.range) events.range(id, *static_cast<const CUpti_NvtxData*>(data));
-    return;
-  }
   if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !events.profiler) return;
   const auto site = static_cast<const CUpti_CallbackData*>(data)->callbackSite;
   // The calls themselves are outside of what they mark.
@@ -108,7 +157,10 @@ void Tracer::called(void* self,
 std::string Tracer::subscribe() {
   std::array<char, 128> other{};
   CUptiResult status = CUPTI_ERROR_UNKNOWN;
-  if (cupti_->subscribe_v2 != nullptr) {
+  // From 13.2 on calls of version 2 are of one subscriber, also those of activities, and do not mix
+  // with version 1, of which all others here are.
+  constexpr std::uint32_t first_apart = 130200;
+  if (cupti_->subscribe_v2 != nullptr && cupti_->version_number < first_apart) {
     CUpti_SubscriberParams parameters{};
     parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
     parameters.subscriberName = "scaleworth";
@@ -131,6 +183,11 @@ std::string Tracer::subscribe() {
 }
 
 void Tracer::prepare() {
+  if (cupti_->version_number == defective_cupti)
+    events_.remark(fmt::format(
+        "CUPTI {} has defects that stop programs when kernels are switched off (--steps, "
+        "--duration) or records are fetched: use that of CUDA 13.0 Update 1 or later",
+        cupti_->version));
   const auto note = [&](CUptiResult status, const char* what) {
     if (status != CUPTI_SUCCESS)
       events_.remark(
@@ -143,6 +200,9 @@ void Tracer::prepare() {
   if (cupti_->set_thread_id_type != nullptr)
     note(cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM),
          "threads have no system ids");
+  // Else a query that finds its work unfinished would be recorded as a wait.
+  if (cupti_->enable_all_waits != nullptr)
+    note(cupti_->enable_all_waits(0), "polling is recorded as waiting");
   note(cupti_->register_callbacks(&give_buffer, &take_buffer), "no buffers can be registered");
   if (cupti_->enable_callback == nullptr) return;
   if (events_.profiler) {
@@ -151,8 +211,6 @@ void Tracer::prepare() {
       note(cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id),
            "cudaProfilerStart and Stop are not seen");
   }
-  if (events_.range && cupti_->enable_domain != nullptr)
-    note(cupti_->enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_NVTX), "NVTX ranges are not seen");
 }
 
 Outcome<Tracer*> Tracer::start(std::shared_ptr<const Cupti> cupti,
@@ -173,6 +231,8 @@ void Tracer::release_buffers() {
 void Tracer::enable_kinds(bool on) {
   for (const CUpti_ActivityKind kind : kinds) {
     if (std::find(refused_.begin(), refused_.end(), kind) != refused_.end()) continue;
+    // Shorter before CUDA 13: it has no domain, without which a payload cannot be read.
+    if (kind == CUPTI_ACTIVITY_KIND_MARKER_DATA && cupti_->version_number < per_major) continue;
     const CUptiResult status = on ? cupti_->enable(kind) : cupti_->disable(kind);
     // Fewer kinds are better than none: virtual machines and MIG refuse some.
     if (!on || status == CUPTI_SUCCESS) continue;
@@ -272,6 +332,7 @@ void RecordBuffers::take(FilledBuffer buffer) {
     free_.push_back(buffer.data);
   } else {
     filled_.push_back(buffer);
+    ++handed_over_;
   }
 }
 
@@ -295,17 +356,7 @@ std::uint64_t RecordBuffers::take_discarded_bytes() {
 }
 
 Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named) {
-  constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
-  Outcome<std::shared_ptr<const Cupti>> opened = open_cupti(named.empty() ? loaded_copy() : named);
-  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&opened);
-  if (cupti == nullptr || (*cupti)->version_number / per_major == CUPTI_API_VERSION / per_major)
-    return opened;
-  return Skipped{fmt::format(
-      "CUPTI {} ({}) is not of CUDA {}, whose records this scaleworth reads: kernels, copies and "
-      "calls are not recorded; name a libcupti.so.{} with --cupti-lib",
-      (*cupti)->version,
-      (*cupti)->path,
-      CUPTI_API_VERSION / per_major,
-      CUPTI_API_VERSION / per_major)};
+  static const auto* const chosen = new Outcome<std::shared_ptr<const Cupti>>(find_cupti(named));
+  return *chosen;
 }
 }  // namespace scaleworth::gpu

@@ -43,6 +43,8 @@ class RecordBuffers {
 
   /// Bytes of records that were given up since the last call.
   std::uint64_t take_discarded_bytes();
+  /// How many buffers with records CUPTI has handed over.
+  std::uint64_t handed_over() const { return handed_over_; }
 
  private:
   const std::size_t buffer_bytes_;
@@ -51,19 +53,24 @@ class RecordBuffers {
   std::vector<std::uint8_t*> free_;
   std::deque<FilledBuffer> filled_;
   std::uint64_t discarded_bytes_ = 0;
+  std::atomic<std::uint64_t> handed_over_{0};
 };
 
 /// Callbacks of a tracer; may come from any thread.
 struct TracerEvents {
-  std::function<void(bool started)> profiler;  // cudaProfilerStart and cudaProfilerStop
-  std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range;  // empty: not asked for
-  std::function<void(const std::string& line)> remark;                 // what CUPTI refuses
+  std::function<void(bool started)> profiler;           // cudaProfilerStart and cudaProfilerStop
+  std::function<void(const std::string& line)> remark;  // what CUPTI refuses
 };
 
-/// The library to use: `named` where it is not empty, else a copy that the process has loaded
-/// already, else the one that is found. Skipped or Failed with the reason, also for records of
-/// another major version, which are laid out differently.
+/// The library to use, chosen by the first call of the process: `named` where it is not empty, else
+/// the newest that is found, of CUDA 12.8 or later and no later major version than the driver's.
+/// Of one that the program has loaded, a copy of its own: the program's profiler would replace the
+/// buffers and switch the kinds of a shared one. Skipped or Failed with the reason.
 Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named);
+
+/// Has defects that 13.0 Update 1 repairs: crashes at ranges that come first and at a flush, and a
+/// deadlock when kernels are switched off (NVIDIA's release notes).
+inline constexpr std::uint32_t defective_cupti = 130000;
 
 /// One in a process and never destroyed: CUPTI's callbacks may come until the end.
 class Tracer {

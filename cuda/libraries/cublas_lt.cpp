@@ -28,7 +28,7 @@ static_assert(std::is_same_v<decltype(&cublasLtMatmul),
                                                 std::size_t workspace_bytes,
                                                 cudaStream_t)>);
 
-void fill(const SharedLibrary& library, CublasLt& table) {
+void fill_cublas(const SharedLibrary& library, CublasLt& table) {
   const decltype(&cublasLtGetVersion) get_version = library.need("cublasLtGetVersion");
   constexpr std::int64_t oldest = 120000;
   const auto version = static_cast<std::int64_t>(get_version());
@@ -50,7 +50,7 @@ Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_
                                {"lib64", "lib"}},
                               user_path,
                               scope,
-                              &fill);
+                              &fill_cublas);
 }
 
 LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library) {

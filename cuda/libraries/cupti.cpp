@@ -16,6 +16,11 @@ static_assert(offsetof(CUpti_ActivityKernel10, correlationId) ==
 static_assert(offsetof(CUpti_ActivityKernel10, name) == offsetof(CUpti_ActivityKernel8, name));
 static_assert(offsetof(CUpti_ActivityKernel10, graphId) ==
               offsetof(CUpti_ActivityKernel8, graphId));
+// CUDA 12.8 and 12.9 write CUpti_ActivityKernel9, and all else that is read as it is in 13.0.
+static_assert(offsetof(CUpti_ActivityKernel10, dynamicSharedMemory) ==
+              offsetof(CUpti_ActivityKernel9, dynamicSharedMemory));
+static_assert(offsetof(CUpti_ActivityKernel10, graphNodeId) ==
+              offsetof(CUpti_ActivityKernel9, graphNodeId));
 static_assert(offsetof(CUpti_ActivityMemcpy6, correlationId) ==
               offsetof(CUpti_ActivityMemcpy5, correlationId));
 static_assert(std::is_same_v<decltype(&cuptiActivityGetNextRecord),
@@ -30,7 +35,7 @@ std::string api_text(std::uint32_t version) {
   return version_text(version);
 }
 
-void fill(const SharedLibrary& library, Cupti& table) {
+void fill_cupti(const SharedLibrary& library, Cupti& table) {
   const decltype(&cuptiGetVersion) get_version = library.need("cuptiGetVersion");
   std::uint32_t version = 0;
   if (get_version(&version) != CUPTI_SUCCESS) throw UnusableLibrary("cuptiGetVersion fails");
@@ -49,7 +54,8 @@ const char* Cupti::words(CUptiResult status) const {
 }
 
 Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
-                                                 const SearchScope& scope) {
+                                                 const SearchScope& scope,
+                                                 const std::function<void(std::uint32_t)>& accept) {
   return open_table<Cupti>({Cupti::name,
                             "--cupti-lib",
                             "the CUDA toolkit or pip's nvidia-cuda-cupti",
@@ -58,6 +64,9 @@ Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                             {"extras/CUPTI/lib64", "lib64", "lib"}},
                            user_path,
                            scope,
-                           &fill);
+                           [&](const SharedLibrary& library, Cupti& table) {
+                             fill_cupti(library, table);
+                             if (accept) accept(table.version_number);
+                           });
 }
 }  // namespace scaleworth::gpu

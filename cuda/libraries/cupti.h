@@ -30,24 +30,29 @@ struct Cupti : CheckedLibrary<Cupti, CUptiResult> {
   // are exported without a declaration in CUPTI's headers.
   decltype(&cuptiSubscribe_v2) subscribe_v2 = take("cuptiSubscribe_v2");
   decltype(&cuptiEnableCallback) enable_callback = take("cuptiEnableCallback");
-  decltype(&cuptiEnableDomain) enable_domain = take("cuptiEnableDomain");
   decltype(&cuptiGetCallbackName) callback_name = take("cuptiGetCallbackName");
   decltype(&cuptiSetThreadIdType) set_thread_id_type = take("cuptiSetThreadIdType");
   decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api =
       take("cuptiActivityEnableRuntimeApi");
   decltype(&cuptiActivityEnableDriverApi) enable_driver_api = take("cuptiActivityEnableDriverApi");
+  decltype(&cuptiActivityEnableAllSyncRecords) enable_all_waits =
+      take("cuptiActivityEnableAllSyncRecords");
   CUptiResult (*payload_schema)(std::uint32_t domain,
                                 std::uint64_t schema,
                                 CUpti_NvtxExtPayloadAttr* attributes) =
       take("cuptiActivityGetNvtxExtPayloadAttr");
-  int (*nvtx_initialize)(void* export_table) = take("cuptiNvtxInitialize2");  // of NVTX 3
-  int (*nvtx_extension_initialize)(void* module) = take("cuptiNvtxExtensionInitialize");
+  // NVTX's own entries, which initialise CUPTI first; cuptiNvtxInitialize2 alone crashes at the
+  // first range of a process that has not called CUPTI yet (13.0.1).
+  int (*nvtx_initialize)(void* export_table) = take("InitializeInjectionNvtx2");
+  int (*nvtx_extension_initialize)(void* module) = take("InitializeInjectionNvtxExtension");
 
   const char* words(CUptiResult status) const;
 };
 
 /// Of CUDA 12.0 or later: older records are laid out differently. Skipped or Failed as
-/// `open_library` says.
-Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
-                                                 const SearchScope& scope = {});
+/// `open_library` says. `accept` throws UnusableLibrary for a version that is not wanted.
+Outcome<std::shared_ptr<const Cupti>> open_cupti(
+    const std::string& user_path,
+    const SearchScope& scope = {},
+    const std::function<void(std::uint32_t version)>& accept = {});
 }  // namespace scaleworth::gpu

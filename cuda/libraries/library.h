@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace scaleworth::gpu {
+using namespace probes;
+
 /// A shared object that cannot be opened or is not the library that it should be; the message is
 /// the reason, without the file's name.
 struct UnusableLibrary : Message {
@@ -161,10 +163,11 @@ Outcome<OpenedLibrary> open_library(const LibraryNames& names,
 
 /// Opens a library into a table derived from OpenedLibrary; `fill` makes it, with its version.
 template <class Table>
-Outcome<std::shared_ptr<const Table>> open_table(const LibraryNames& names,
-                                                 const std::string& user_path,
-                                                 const SearchScope& scope,
-                                                 void (*fill)(const SharedLibrary&, Table&)) {
+Outcome<std::shared_ptr<const Table>> open_table(
+    const LibraryNames& names,
+    const std::string& user_path,
+    const SearchScope& scope,
+    const std::function<void(const SharedLibrary&, Table&)>& fill) {
   auto table = std::make_shared<Table>();
   Outcome<OpenedLibrary> opened =
       open_library(names, user_path, scope, [&](const SharedLibrary& library) {
@@ -204,5 +207,5 @@ std::string cuda_version_text(int version);
 /// report them (driver 0: none); `path` is the libcuda that was loaded, empty for none.
 /// A runtime works with every driver of its major version or a later one (CUDA compatibility guide,
 /// "minor version compatibility").
-probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& path);
+VendorLibrary driver_rung(int driver, int runtime, const std::string& path);
 }  // namespace scaleworth::gpu

@@ -18,7 +18,7 @@ static_assert(std::is_same_v<decltype(&ncclAllReduce),
                                               ncclComm_t,
                                               cudaStream_t)>);
 
-void fill(const SharedLibrary& library, Nccl& table) {
+void fill_nccl(const SharedLibrary& library, Nccl& table) {
   const decltype(&ncclGetVersion) get_version = library.need("ncclGetVersion");
   int version = 0;  // 10000 major + 100 minor + patch; before 2.9 the major version counts 1000
   if (get_version(&version) != ncclSuccess) throw UnusableLibrary("ncclGetVersion fails");
@@ -49,6 +49,6 @@ Outcome<std::shared_ptr<const Nccl>> open_nccl(const std::string& user_path,
                            {"lib64", "lib"}},
                           user_path,
                           scope,
-                          &fill);
+                          &fill_nccl);
 }
 }  // namespace scaleworth::gpu

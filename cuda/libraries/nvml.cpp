@@ -13,7 +13,7 @@ std::string text_of(Nvml::Function<char*, Nvml::Number> read) {
   return buffer.data();
 }
 
-void fill(const SharedLibrary& library, Nvml& table) {
+void fill_nvml(const SharedLibrary& library, Nvml& table) {
   table = {{{.library = &library}}};
   // Last, so that a refused library was not left initialised.
   const nvml::Result status = table.initialise();
@@ -66,7 +66,7 @@ NvmlDevice with_parent(const std::shared_ptr<const Nvml>& nvml, nvml::Device fou
 }
 
 Outcome<NvmlDevice> find_device(const std::shared_ptr<const Nvml>& nvml,
-                                const probes::DeviceDescription& device) {
+                                const DeviceDescription& device) {
   nvml::Device found = nullptr;
   const nvml::Result status = nvml->device_by_uuid(device.uuid.c_str(), &found);
   if (status == nvml::Result::success) return with_parent(nvml, found);
@@ -93,7 +93,7 @@ Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
                                         {}},
                                        user_path,
                                        scope,
-                                       &fill);
+                                       &fill_nvml);
   return and_then(opened, [](const auto& table) -> Outcome<std::shared_ptr<const Nvml>> {
     return std::shared_ptr<const Nvml>(table.get(),
                                        [owner = table](const Nvml*) { owner->shut_down(); });
@@ -119,7 +119,7 @@ std::string NvmlDevice::reason_of(nvml::Result status) const {
 }
 
 Outcome<NvmlDevice> find_nvml_device(const Outcome<std::shared_ptr<const Nvml>>& nvml,
-                                     const probes::DeviceDescription& device) {
+                                     const DeviceDescription& device) {
   return and_then(nvml, [&](const auto& table) { return find_device(table, device); });
 }
 }  // namespace scaleworth::gpu

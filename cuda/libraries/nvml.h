@@ -246,5 +246,5 @@ class NvmlDevice {
 /// By UUID, never by index: NVML counts all GPUs of the node, CUDA those that are visible. Falls
 /// back on the PCI bus id for a GPU that is no slice. Skipped with NVML's words, or as NVML is.
 Outcome<NvmlDevice> find_nvml_device(const Outcome<std::shared_ptr<const Nvml>>& nvml,
-                                     const probes::DeviceDescription& device);
+                                     const DeviceDescription& device);
 }  // namespace scaleworth::gpu

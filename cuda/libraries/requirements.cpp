@@ -25,7 +25,7 @@ std::string loaded_driver() {
 }
 
 /// Both numbers stay 0 where the runtime does not know, which is the answer of a missing driver.
-probes::VendorLibrary driver() {
+VendorLibrary driver() {
   int supported = 0;
   int needed = 0;
   cudaDriverGetVersion(&supported);
@@ -35,9 +35,9 @@ probes::VendorLibrary driver() {
 }
 
 template <class Table>
-probes::VendorLibrary rung(const char* name,
-                           const char* lost,
-                           const Outcome<std::shared_ptr<const Table>>& opened) {
+VendorLibrary rung(const char* name,
+                   const char* lost,
+                   const Outcome<std::shared_ptr<const Table>>& opened) {
   if (const auto* table = std::get_if<std::shared_ptr<const Table>>(&opened)) {
     return {name, (*table)->version, (*table)->path, (*table)->found_by, lost};
   }
@@ -49,8 +49,8 @@ std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& path) {
-  probes::VendorLibrary result{"driver", "", "", "", "every GPU probe"};
+VendorLibrary driver_rung(int driver, int runtime, const std::string& path) {
+  VendorLibrary result{"driver", "", "", "", "every GPU probe"};
   const std::string needed = fmt::format("this program needs one for CUDA {}, {} or later",
                                          cuda_version_text(runtime),
                                          first_driver(runtime / 1000));

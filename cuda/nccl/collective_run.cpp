@@ -9,7 +9,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::CollectiveMode;
 using std::chrono::steady_clock;
 
 // The first operation of a size opens connections, which takes seconds across nodes.
@@ -21,9 +20,6 @@ constexpr int not_a_number_byte = 0xFF;
 double between_s(const Event& first, const Event& second) {
   return std::max(1e-3 * 1e-6F, elapsed_s(first, second));
 }
-
-using probes::Collective;
-using probes::MessageShape;
 
 /// Sends and receives that start together; the group is closed whatever happens.
 void grouped(const Nccl& nccl, const std::function<void()>& calls) {
@@ -73,19 +69,18 @@ void exchange_blocks(Collective collective, const Peers& peers, const Collective
 }
 }  // namespace
 
-std::string describe(const probes::CollectiveWork& work) {
-  return fmt::format(
-      "{} of {:.0f} B", probes::collective_name(work.collective), work.message.value());
+std::string describe(const CollectiveWork& work) {
+  return fmt::format("{} of {:.0f} B", collective_name(work.collective), work.message.value());
 }
 
 CollectiveRun::CollectiveRun(LocalRank& place,
                              const Communicator& communicator,
-                             const probes::CollectiveWork& work,
+                             const CollectiveWork& work,
                              const std::atomic<bool>& stop)
     : place_(place),
       communicator_(communicator),
       work_(work),
-      shape_(probes::message_shape(work.collective, work.message, communicator.ranks())),
+      shape_(message_shape(work.collective, work.message, communicator.ranks())),
       stop_(stop),
       what_(describe(work)),
       buffers_(work.registered ? place.registered_buffers(work, shape_, communicator)
@@ -99,8 +94,7 @@ void CollectiveRun::fill() {
   check(
       cudaMemsetAsync(buffers_.receive, not_a_number_byte, shape_.receive * sizeof(float), stream));
   check(cudaMemsetAsync(buffers_.send, not_a_number_byte, shape_.send * sizeof(float), stream));
-  check(launch_fill_pattern(
-      buffers_.send, shape_.send, probes::rank_term(communicator_.rank()), stream));
+  check(launch_fill_pattern(buffers_.send, shape_.send, rank_term(communicator_.rank()), stream));
 }
 
 void CollectiveRun::run() {
@@ -133,8 +127,8 @@ void CollectiveRun::verify() {
   graph_ ? check(cudaGraphLaunch(graph_.get(), stream)) : run();
   unsigned long long* errors = place_.error_count();
   check(cudaMemsetAsync(errors, 0, sizeof(*errors), stream));
-  for (const probes::ExpectedStretch& stretch : probes::expected_result(
-           work_.collective, shape_, communicator_.rank(), communicator_.ranks())) {
+  for (const ExpectedStretch& stretch :
+       expected_result(work_.collective, shape_, communicator_.rank(), communicator_.ranks())) {
     check(launch_count_errors({buffers_.receive + stretch.begin,
                                stretch.count,
                                stretch.first,
@@ -165,7 +159,7 @@ void CollectiveRun::capture(int operations) {
   verify();
 }
 
-std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
+std::vector<double> CollectiveRun::time(const CollectiveBatch& batch) {
   const auto repetitions = static_cast<std::size_t>(batch.repetitions);
   const std::vector<Event>& events = place_.events(2 * repetitions);
   for (std::size_t i = 0; i < repetitions; ++i) {
@@ -226,7 +220,7 @@ CollectiveBuffers in_place_buffers(Collective collective,
     case Collective::send_receive:
       break;
   }
-  throw NothingToMeasure("{} has no form in place", probes::collective_name(collective));
+  throw NothingToMeasure("{} has no form in place", collective_name(collective));
 }
 
 void enqueue(Collective collective,

@@ -12,8 +12,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::CollectiveWork;
-using probes::MessageShape;
 
 constexpr std::size_t alignment_bytes = 4096;
 
@@ -139,7 +137,7 @@ CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
 }
 
 void LocalRank::open_window(const CollectiveWork& work, const Communicator& communicator) {
-  const auto shape = probes::message_shape(work.collective, work.message, communicator.ranks());
+  const auto shape = message_shape(work.collective, work.message, communicator.ranks());
   const Nccl& nccl = communicator.nccl();
   const std::size_t bytes = needed_bytes(work, shape);
   ncclWindow_t window = nullptr;

@@ -67,15 +67,15 @@ struct CollectiveBuffers {
 /// Both buffers within one of max(send, receive) elements, as NCCL defines in place: the same
 /// address, or the rank's own block of the larger one. Throws NothingToMeasure for all_to_all and
 /// send_receive, which have no such form.
-CollectiveBuffers in_place_buffers(probes::Collective collective,
-                                   const probes::MessageShape& shape,
+CollectiveBuffers in_place_buffers(Collective collective,
+                                   const MessageShape& shape,
                                    float* memory,
                                    int rank);
 
 /// Enqueues it once on `stream`. Rank 0 is the root; send_receive goes round a ring. all_to_all,
 /// gather and scatter are grouped sends and receives before NCCL 2.28. Throws LibraryError.
-void enqueue(probes::Collective collective,
-             const probes::MessageShape& shape,
+void enqueue(Collective collective,
+             const MessageShape& shape,
              const CollectiveBuffers& buffers,
              const Communicator& communicator,
              cudaStream_t stream);
@@ -100,17 +100,17 @@ class LocalRank {
   Bytes free_memory() const;
 
   /// Buffers for the shape; plain ones are kept. Throws OutOfMemory.
-  CollectiveBuffers plain_buffers(const probes::CollectiveWork& work,
-                                  const probes::MessageShape& shape,
+  CollectiveBuffers plain_buffers(const CollectiveWork& work,
+                                  const MessageShape& shape,
                                   int team_rank);
   /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`; of NCCL
   /// 2.19 and later. Symmetric: not registered before `open_window`. Throws LibraryError.
-  CollectiveBuffers registered_buffers(const probes::CollectiveWork& work,
-                                       const probes::MessageShape& shape,
+  CollectiveBuffers registered_buffers(const CollectiveWork& work,
+                                       const MessageShape& shape,
                                        const Communicator& communicator);
   /// Makes the buffers a window of memory that all ranks address alike; called by every rank, once
   /// all have their buffers. NCCL 2.27 and later.
-  void open_window(const probes::CollectiveWork& work, const Communicator& communicator);
+  void open_window(const CollectiveWork& work, const Communicator& communicator);
   /// Gives back the buffers of collectives.
   void release_memory();
   /// Before the communicator of the registration ends; `aborted`: after it was aborted.

@@ -14,11 +14,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::CollectiveAlgorithm;
-using probes::CollectiveBatch;
-using probes::CollectiveMeasured;
-using probes::CollectiveMode;
-using probes::CollectiveWork;
 
 // NCCL's own buffers come out of the same memory when communicators are made.
 constexpr Bytes kept_for_nccl{1.5 * 1024 * 1024 * 1024};
@@ -44,7 +39,7 @@ std::vector<int> members_of(const CollectiveWork& work, int size) {
   return members;
 }
 
-std::exception_ptr root_cause(const probes::AtOnce& done) {
+std::exception_ptr root_cause(const AtOnce& done) {
   std::exception_ptr own;
   for (const std::exception_ptr& failure : done.failures) {
     if (!failure) continue;
@@ -62,10 +57,10 @@ std::exception_ptr root_cause(const probes::AtOnce& done) {
 }
 }  // namespace
 
-NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options)
+NcclRankGroup::NcclRankGroup(Rendezvous meeting, NcclRankGroupOptions options)
     : meeting_(std::move(meeting)),
       options_(std::move(options)),
-      watchdog_(options_.stall_limit, probes::host::end_this_rank(meeting_.rank())) {
+      watchdog_(options_.stall_limit, host::end_this_rank(meeting_.rank())) {
   exchange_places();
   if (!options_.shared_gpu) refuse_shared_gpus(places_);
   placement_ = describe_placement(places_, meeting_.size() > 1, options_.shared_gpu);
@@ -74,7 +69,7 @@ NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions op
 void NcclRankGroup::exchange_places() {
   Bytes least{1e300};
   std::vector<RankPlace> own;
-  meeting_.agree(probes::rank_trouble([&] {
+  meeting_.agree(rank_trouble([&] {
     int rank = meeting_.rank();
     for (const int ordinal : options_.ordinals) {
       local_.push_back(std::make_unique<LocalRank>(ordinal, rank++));
@@ -82,7 +77,7 @@ void NcclRankGroup::exchange_places() {
       own.push_back(place_of_gpu(ordinal));
     }
   }));
-  std::vector<std::vector<probes::RankLink>> rows;
+  std::vector<std::vector<RankLink>> rows;
   if (meeting_.size() == 1) {
     places_ = own;
     for (int rank = 0; rank < size(); ++rank) rows.push_back(links_from(rank, places_));
@@ -104,9 +99,9 @@ void NcclRankGroup::exchange_places() {
 }
 
 void NcclRankGroup::on_all_ranks(const Action& action) {
-  meeting_.agree(probes::rank_trouble([&] {
+  meeting_.agree(rank_trouble([&] {
     stop_ = false;
-    const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
+    const AtOnce done = run_at_once(members_.size(), [&](std::size_t i) {
       try {
         members_[i].place->use();
         name_lack_of_memory(members_[i].place->name(), [&] { action(members_[i]); });
@@ -136,7 +131,7 @@ void NcclRankGroup::choose_team(const std::vector<int>& members) {
   dissolve_team();
   std::array<ncclUniqueId, 2> ids{};  // each serves once: to try, and to stay
   std::string id_text(sizeof(ids), '\0');
-  meeting_.agree(probes::rank_trouble([&] {
+  meeting_.agree(rank_trouble([&] {
     if (meeting_.rank() != 0) return;
     for (ncclUniqueId& id : ids) options_.nccl->check(options_.nccl->get_unique_id(&id));
     std::memcpy(id_text.data(), ids.data(), id_text.size());
@@ -163,7 +158,7 @@ void NcclRankGroup::choose_team(const std::vector<int>& members) {
 }
 
 void NcclRankGroup::release_all_memory() {
-  meeting_.agree(probes::rank_trouble([this] {
+  meeting_.agree(rank_trouble([this] {
     if (communicating_) {
       // Ranks may be stuck in an operation that one of them could not begin.
       stop_ = true;
@@ -239,7 +234,7 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
     throw NothingToMeasure("NCCL runs its usual kernels on the symmetric windows of {}",
                            describe(work));
   }
-  probes::CollectivePacer pacer(work.mode, target, report.operation);
+  CollectivePacer pacer(work.mode, target, report.operation);
   if (work.mode == CollectiveMode::graph) {
     on_all_ranks([&](Member& member) { member.run->capture(pacer.operations()); });
   }
@@ -250,7 +245,7 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
     batch = CollectiveBatch::of(meeting_.broadcast(pacer.next().text()));
   }
   CollectiveMeasured measured;
-  measured.message = probes::message_shape(work.collective, work.message, work.ranks).message;
+  measured.message = message_shape(work.collective, work.message, work.ranks).message;
   measured.predictions = report.predictions;
   if (meeting_.rank() != 0) return measured;
   measured.time_s = pacer.rule().samples();
@@ -276,7 +271,7 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
   asked.ranks = static_cast<int>(asked.members.size());
   if (asked.in_place) {
     // Every rank refuses alike before any of them has begun.
-    const auto shape = probes::message_shape(asked.collective, asked.message, asked.ranks);
+    const auto shape = message_shape(asked.collective, asked.message, asked.ranks);
     static_cast<void>(in_place_buffers(asked.collective, shape, nullptr, 0));
   }
   if ((asked.registered && options_.nccl->register_buffer == nullptr) ||
@@ -315,7 +310,7 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
 void NcclRankGroup::together(const std::function<void()>& action) {
   const auto watch = watchdog_.watch("waiting for what another rank does alone", waiting_limit);
   std::exception_ptr own;
-  const probes::RankTrouble trouble = probes::rank_trouble([&] {
+  const RankTrouble trouble = rank_trouble([&] {
     try {
       action();
     } catch (...) {

@@ -31,16 +31,16 @@ RankPlace place_of_gpu(int ordinal);
 
 /// From rank `own` of this process to each rank. A GPU that this process does not see (set aside by
 /// CUDA_VISIBLE_DEVICES) gives an unknown link. Throws gpu::Error.
-std::vector<probes::RankLink> links_from(int own, const std::vector<RankPlace>& places);
+std::vector<RankLink> links_from(int own, const std::vector<RankPlace>& places);
 
-std::string links_text(const std::vector<probes::RankLink>& links);
+std::string links_text(const std::vector<RankLink>& links);
 /// Throws ProbeFailure unless it has `ranks` links.
-std::vector<probes::RankLink> links_of_text(const std::string& text, std::size_t ranks);
+std::vector<RankLink> links_of_text(const std::string& text, std::size_t ranks);
 
 /// Nodes are numbered in the order in which ranks name them. A link is as slow as the slower of its
 /// two directions.
-probes::RankLinks assemble_links(const std::vector<RankPlace>& places,
-                                 const std::vector<std::vector<probes::RankLink>>& rows);
+RankLinks assemble_links(const std::vector<RankPlace>& places,
+                         const std::vector<std::vector<RankLink>>& rows);
 
 /// "8 GPUs on 1 node, one process". `processes`: one per GPU; `shared`: ranks share a GPU.
 std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared);
@@ -57,7 +57,7 @@ std::string host_identity();
 // One rank's part in the measurement of one collective.
 
 /// "all_reduce of 1024 B"
-std::string describe(const probes::CollectiveWork& work);
+std::string describe(const CollectiveWork& work);
 
 /// All ranks of a team call the same members in the same order, each on its own thread or process.
 /// A wait ends with ProbeFailure naming rank and call when the rank's communicator failed, when
@@ -67,7 +67,7 @@ class CollectiveRun {
   /// Fills the send buffer. `stop`: another rank of this process gave up.
   CollectiveRun(LocalRank& place,
                 const Communicator& communicator,
-                const probes::CollectiveWork& work,
+                const CollectiveWork& work,
                 const std::atomic<bool>& stop);
 
   /// A few operations, so that connections exist and clocks have risen. Returns the time of the
@@ -81,7 +81,7 @@ class CollectiveRun {
   void capture(int operations);
   /// Seconds of one operation for each repetition. isolated: a small all-reduce just before it in
   /// the same stream brings the ranks together, and hides the launch. graph: after `capture`.
-  std::vector<double> time(const probes::CollectiveBatch& batch);
+  std::vector<double> time(const CollectiveBatch& batch);
 
  private:
   void fill();
@@ -91,8 +91,8 @@ class CollectiveRun {
 
   LocalRank& place_;
   const Communicator& communicator_;
-  const probes::CollectiveWork work_;
-  const probes::MessageShape shape_;
+  const CollectiveWork work_;
+  const MessageShape shape_;
   const std::atomic<bool>& stop_;
   const std::string what_;
   CollectiveBuffers buffers_;
@@ -114,11 +114,11 @@ struct NcclRankGroupOptions {
 };
 
 /// One process of all GPUs answers as rank 0; each GPU has a host thread during a measurement.
-class NcclRankGroup final : public probes::RankGroup {
+class NcclRankGroup final : public RankGroup {
  public:
   /// Every process of the job constructs its own; returns when all have reported where they run.
   /// Throws UserError when two ranks have one GPU and `shared_gpu` was not asked for.
-  NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options);
+  NcclRankGroup(Rendezvous meeting, NcclRankGroupOptions options);
   ~NcclRankGroup() override { dissolve_team(); }
   NcclRankGroup(const NcclRankGroup&) = delete;
   NcclRankGroup& operator=(const NcclRankGroup&) = delete;
@@ -129,12 +129,12 @@ class NcclRankGroup final : public probes::RankGroup {
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   /// Throws NothingToMeasure for what this NCCL cannot do: a way that is not usable here, a form in
   /// place that does not exist; OutOfMemory after giving back all that the group held of GPUs.
-  probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
-                                             const StoppingTarget& target) override;
+  CollectiveMeasured time_collective(const CollectiveWork& work,
+                                     const StoppingTarget& target) override;
   /// On GPUs 0 to work.ranks - 1, as train_on_gpus says. Throws NothingToMeasure without cuBLASLt.
-  probes::TrainingMeasured train(const probes::TrainingWork& work) override;
+  TrainingMeasured train(const TrainingWork& work) override;
   void together(const std::function<void()>& action) override;
-  probes::RankLinks links() const override { return links_; }
+  RankLinks links() const override { return links_; }
   bool shared_gpu() const override { return options_.shared_gpu; }
   std::string note() const override { return options_.note; }
 
@@ -155,15 +155,14 @@ class NcclRankGroup final : public probes::RankGroup {
   /// On a thread per member in every process. A failure stops the waits of the other members and is
   /// thrown everywhere, the lack of memory before others, which may be its consequence.
   void on_all_ranks(const Action& action);
-  NcclReport prepare(const probes::CollectiveWork& work);
-  std::vector<double> slowest(const probes::CollectiveBatch& batch);
-  probes::CollectiveMeasured measure(const probes::CollectiveWork& work,
-                                     const StoppingTarget& target);
+  NcclReport prepare(const CollectiveWork& work);
+  std::vector<double> slowest(const CollectiveBatch& batch);
+  CollectiveMeasured measure(const CollectiveWork& work, const StoppingTarget& target);
 
-  probes::Rendezvous meeting_;
+  Rendezvous meeting_;
   const NcclRankGroupOptions options_;
   std::vector<RankPlace> places_;
-  probes::RankLinks links_;
+  RankLinks links_;
   std::string placement_;
   Bytes memory_per_rank_;
   std::vector<std::unique_ptr<LocalRank>> local_;
@@ -171,6 +170,6 @@ class NcclRankGroup final : public probes::RankGroup {
   std::vector<Member> members_;
   std::atomic<bool> stop_{false};
   bool communicating_ = false;  // the question has come to where ranks wait for each other
-  probes::host::Watchdog watchdog_;
+  host::Watchdog watchdog_;
 };
 }  // namespace scaleworth::gpu

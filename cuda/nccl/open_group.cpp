@@ -143,7 +143,7 @@ Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
 namespace scaleworth::gpu {
 namespace {
 /// Every process opens its own; without it on one of them there is no training on any.
-TrainingLibraries open_libraries(probes::Rendezvous& meeting,
+TrainingLibraries open_libraries(Rendezvous& meeting,
                                  const NcclRankGroupOptions& options,
                                  bool trace) {
   TrainingLibraries libraries{nullptr, Skipped{"tracing was not asked for"}};
@@ -159,8 +159,8 @@ TrainingLibraries open_libraries(probes::Rendezvous& meeting,
 }
 }  // namespace
 
-probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) {
-  probes::check_training_work(work);
+TrainingMeasured NcclRankGroup::train(const TrainingWork& work) {
+  check_training_work(work);
   if (work.ranks > size()) {
     throw UserError(
         "training on {} GPUs: this job has {}; use at most as many", work.ranks, size());

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <nccl.h>
 
@@ -33,15 +34,10 @@ struct NcclTunerConstants;  // of NCCL's cost model; not changed here
 
 /// The table of costs arrives as float**, but is a contiguous float[7][3] in microseconds; -1 marks
 /// a way that cannot be taken.
-struct NcclTunerV5 {
+template <class... Init>
+struct NcclTuner {
   const char* name;
-  ncclResult_t (*init)(void** context,
-                       std::uint64_t communicator,
-                       std::size_t ranks,
-                       std::size_t nodes,
-                       NcclLogger logger,
-                       NcclNvlinkDomains* domains,
-                       NcclTunerConstants* constants);
+  ncclResult_t (*init)(Init...);
   ncclResult_t (*get_collective_info)(void* context,
                                       NcclFunction function,
                                       std::size_t bytes,
@@ -53,14 +49,26 @@ struct NcclTunerV5 {
                                       int* channels);
   ncclResult_t (*finalize)(void* context);
 };
+/// NCCL 2.28: the context is to be set; number of the communicator, ranks, nodes.
+using NcclTunerV5 = NcclTuner<void**,
+                              std::uint64_t,
+                              std::size_t,
+                              std::size_t,
+                              NcclLogger,
+                              NcclNvlinkDomains*,
+                              NcclTunerConstants*>;
+/// NCCL 2.30: as version 5, and a function that may be absent. Source: v2.30.7-1,
+/// src/include/plugin/tuner/tuner_v6.h:79, src/enqueue.cc:2308.
+struct NcclTunerV6 : NcclTunerV5 {
+  void* get_chunk_size = nullptr;
+};
+/// NCCL 2.27: ranks, nodes. Source: v2.27.7-1, src/include/plugin/tuner/tuner_v4.h.
+using NcclTunerV4 = NcclTuner<std::size_t, std::size_t, NcclLogger, void**>;
 
-static_assert(sizeof(NcclFunction) == 4);
-static_assert(sizeof(NcclTunerV5) == 4 * sizeof(void*));
-static_assert(offsetof(NcclTunerV5, get_collective_info) == 2 * sizeof(void*));
-
-// NCCL's profiler plugin interface, versions 4 (NCCL 2.27) and 5 (2.28), which no installed header
-// declares: our own declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1 and
-// v2.27.7-1, src/include/plugin/profiler/profiler_v5.h, profiler_v4.h, nccl_profiler.h.
+// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29), which differs
+// from 5 by further events only, and which no installed header declares: our own declarations of
+// its binary layout. Source: NVIDIA/nccl v2.28.9-1 and v2.27.7-1,
+// src/include/plugin/profiler/profiler_v5.h, profiler_v4.h, nccl_profiler.h.
 
 /// The kinds of events that are asked for. A collective, or a send or receive, is being enqueued;
 /// one channel of it begins its sends or receives over the network; one transfer of these; one
@@ -70,6 +78,16 @@ inline constexpr std::uint64_t nccl_event_point_to_point = 4;
 inline constexpr std::uint64_t nccl_event_network_operation = 8;
 inline constexpr std::uint64_t nccl_event_network_step = 16;
 inline constexpr std::uint64_t nccl_event_kernel_channel = 64;
+/// Not asked for: the launch of a group of calls, what a network plugin adds.
+inline constexpr std::uint64_t nccl_event_group = 1;
+inline constexpr std::uint64_t nccl_event_network_plugin = 128;
+inline constexpr std::uint64_t nccl_event_group_api = 256;  // the program's own group, version 5
+/// The program's own call, version 5: parent of the collective, or send or receive, that it brings.
+inline constexpr std::uint64_t nccl_event_collective_api = 512;
+inline constexpr std::uint64_t nccl_event_point_to_point_api = 1024;
+/// A collective of copies without a kernel, version 6 (NCCL 2.29): its event is as that of a
+/// collective up to the type. Source: v2.30.7-1, src/include/plugin/profiler/profiler_v6.h.
+inline constexpr std::uint64_t nccl_event_copy_engine = 4096;
 
 /// What a network step begins to wait for. "Send": the GPU's data, the receiver's credit, the
 /// network. "Receive": the network, the flush to the GPU's memory, the GPU taking the data.
@@ -108,6 +126,23 @@ struct NcclPointToPointEvent {
   void* group;
 };
 
+struct NcclCollectiveApiEvent {
+  const char* function;
+  std::size_t count;
+  const char* type;
+  int root;
+  void* stream;
+  bool captured;  // by a CUDA graph
+};
+
+struct NcclPointToPointApiEvent {
+  const char* function;
+  std::size_t count;
+  const char* type;
+  void* stream;
+  bool captured;
+};
+
 struct NcclNetworkOperationEvent {
   std::int32_t process;  // that enqueued it: another one's where this process relays (PXN)
   std::uint8_t channel;
@@ -137,11 +172,13 @@ struct NcclEvent {
   void* parent;
   int rank;
   union {
-    NcclCollectiveEvent collective;  // the largest of NCCL's union
+    NcclCollectiveEvent collective;  // the largest of NCCL's union before version 6
     NcclPointToPointEvent point_to_point;
     NcclNetworkOperationEvent network_operation;
     NcclNetworkStepEvent network_step;
     NcclKernelChannelEvent kernel_channel;
+    NcclCollectiveApiEvent collective_api;
+    NcclPointToPointApiEvent point_to_point_api;
   };
 };
 
@@ -164,28 +201,31 @@ struct NcclProfiler {
 // Both: wanted events, name and number of the communicator; nodes, ranks, rank; logger.
 using NcclProfilerV4 =
     NcclProfiler<NcclEventV4, int*, const char*, std::uint64_t, int, int, int, NcclLogger>;
-using NcclProfilerV5 =
+using NcclProfilerV5 =  // and version 6
     NcclProfiler<NcclEvent, std::uint64_t, int*, const char*, int, int, int, NcclLogger>;
 
-static_assert(offsetof(NcclCollectiveEvent, count) == 32);
-static_assert(offsetof(NcclCollectiveEvent, type) == 48);
-static_assert(offsetof(NcclCollectiveEvent, channels) == 56);
-static_assert(offsetof(NcclCollectiveEvent, warps) == 57);
-static_assert(offsetof(NcclCollectiveEvent, algorithm) == 64);
-static_assert(offsetof(NcclPointToPointEvent, count) == 24);
-static_assert(offsetof(NcclPointToPointEvent, peer) == 32);
-static_assert(offsetof(NcclPointToPointEvent, channels) == 36);
-static_assert(offsetof(NcclNetworkOperationEvent, channel) == 4);
-static_assert(offsetof(NcclNetworkOperationEvent, peer) == 8);
-static_assert(offsetof(NcclNetworkOperationEvent, is_send) == 20);
-static_assert(offsetof(NcclKernelChannelEvent, gpu_time_ns) == 8);
-static_assert(sizeof(NcclStateArguments) == 8);
-static_assert(sizeof(NcclEventV4) ==
-              offsetof(NcclEvent, collective) + offsetof(NcclCollectiveEvent, group));
-static_assert(offsetof(NcclPointToPointEvent, group) <= offsetof(NcclCollectiveEvent, group));
-static_assert(offsetof(NcclEvent, collective) == 24);
-static_assert(offsetof(NcclEvent, point_to_point) == 24);
-static_assert(sizeof(NcclEvent) == 112);
-static_assert(sizeof(NcclProfilerV4) == 6 * sizeof(void*));
-static_assert(sizeof(NcclProfilerV5) == 6 * sizeof(void*));
+/// Version 4 by functions of version 5.
+template <auto init, auto start_event>
+NcclProfilerV4 as_version_4(const NcclProfilerV5& newer) {
+  return {newer.name,
+          [](void** context,
+             int* wanted_events,
+             const char* name,
+             std::uint64_t communicator,
+             int nodes,
+             int ranks,
+             int rank,
+             NcclLogger logger) {
+            return init(context, communicator, wanted_events, name, nodes, ranks, rank, logger);
+          },
+          [](void* context, void** handle, NcclEventV4* event) {
+            NcclEvent same{};
+            std::memcpy(static_cast<void*>(&same), event, sizeof(*event));
+            same.kind = event->kind;
+            return start_event(context, handle, &same);
+          },
+          newer.stop_event,
+          newer.record_event_state,
+          newer.finalize};
+}
 }  // namespace scaleworth::gpu

@@ -33,7 +33,7 @@ constexpr std::array<Word, nccl_protocols> protocols{
     {{"LL", "LL"}, {"LL128", "LL128"}, {"Simple", "SIMPLE"}}};
 
 /// NCCL's own words for a cell of the 7 x 3 table of costs.
-probes::CollectiveAlgorithm way_at(int row, int column) {
+CollectiveAlgorithm way_at(int row, int column) {
   return {algorithms.at(static_cast<std::size_t>(row)).table,
           protocols.at(static_cast<std::size_t>(column)).table};
 }
@@ -48,8 +48,8 @@ std::string word_of_profiler(std::string_view word) {
   return std::string(word);
 }
 
-std::vector<probes::PredictedTime> usable(const float* costs, int rows, int columns) {
-  std::vector<probes::PredictedTime> times;
+std::vector<PredictedTime> usable(const float* costs, int rows, int columns) {
+  std::vector<PredictedTime> times;
   for (int a = 0; a < rows; ++a) {
     for (int p = 0; p < columns; ++p) {
       const float cost = costs[a * columns + p];
@@ -63,7 +63,7 @@ std::vector<probes::PredictedTime> usable(const float* costs, int rows, int colu
 }
 
 /// Makes the way the cheapest one; false when it is not usable.
-bool prefer(const probes::CollectiveAlgorithm& way, float* costs, int rows, int columns) {
+bool prefer(const CollectiveAlgorithm& way, float* costs, int rows, int columns) {
   for (int a = 0; a < rows; ++a) {
     for (int p = 0; p < columns; ++p) {
       float& cost = costs[a * columns + p];
@@ -83,6 +83,14 @@ ncclResult_t start_tuning(void** context,
                           NcclLogger /*logger*/,
                           NcclNvlinkDomains* /*domains*/,
                           NcclTunerConstants* /*constants*/) {
+  *context = &plugin_state();
+  return ncclSuccess;
+}
+
+ncclResult_t start_tuning_v4(std::size_t /*ranks*/,
+                             std::size_t /*nodes*/,
+                             NcclLogger /*logger*/,
+                             void** context) {
   *context = &plugin_state();
   return ncclSuccess;
 }
@@ -158,16 +166,29 @@ scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5{"scaleworth",
                                                 &scaleworth::gpu::accept_end};
 
 __attribute__((visibility("default"), used))
+scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6{ncclTunerPlugin_v5};
+
+__attribute__((visibility("default"), used))
+scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{"scaleworth",
+                                                &scaleworth::gpu::start_tuning_v4,
+                                                &scaleworth::gpu::tune,
+                                                &scaleworth::gpu::accept_end};
+
+__attribute__((visibility("default"), used))
 scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5{"scaleworth",
                                                 &scaleworth::gpu::start_profiling,
                                                 &scaleworth::gpu::start_event,
                                                 &scaleworth::gpu::accept_end,
                                                 &scaleworth::gpu::record_event_state,
                                                 &scaleworth::gpu::accept_end};
+
+__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
+    scaleworth::gpu::as_version_4<&scaleworth::gpu::start_profiling, &scaleworth::gpu::start_event>(
+        ncclProfiler_v5);
 }
 
 namespace scaleworth::gpu {
-void PluginState::force(const std::optional<probes::CollectiveAlgorithm>& way) {
+void PluginState::force(const std::optional<CollectiveAlgorithm>& way) {
   const std::scoped_lock lock(mutex_);
   forced_ = way;
   busy_ = watching_ || forced_.has_value();
@@ -207,8 +228,7 @@ void PluginState::tune(std::size_t bytes, float* costs, int rows, int columns) {
 void PluginState::started(std::string_view algorithm, std::string_view protocol, int channels) {
   const std::scoped_lock lock(mutex_);
   if (!watching_) return;
-  report_.ran =
-      probes::RanAlgorithm{{word_of_profiler(algorithm), word_of_profiler(protocol)}, channels};
+  report_.ran = RanAlgorithm{{word_of_profiler(algorithm), word_of_profiler(protocol)}, channels};
 }
 
 void PluginState::offer_mask(int* mask) {
@@ -224,7 +244,7 @@ PluginState& plugin_state() {
 
 std::string warm_up_text(const NcclReport& report) {
   json predictions = json::array();
-  for (const probes::PredictedTime& time : report.predictions) {
+  for (const PredictedTime& time : report.predictions) {
     predictions.push_back({time.way.algorithm, time.way.protocol, time.time.value()});
   }
   json ran = nullptr;
@@ -249,8 +269,8 @@ NcclReport parse_warm_up(const std::string& text) {
            Seconds(entry.at(2).get<double>())});
     }
     if (const json& ran = object.at("ran"); !ran.is_null()) {
-      report.ran = probes::RanAlgorithm{
-          {ran.at(0).get<std::string>(), ran.at(1).get<std::string>()}, ran.at(2).get<int>()};
+      report.ran = RanAlgorithm{{ran.at(0).get<std::string>(), ran.at(1).get<std::string>()},
+                                ran.at(2).get<int>()};
     }
     report.tuner_called = object.at("asked").get<bool>();
     report.refused = object.at("refused").get<bool>();

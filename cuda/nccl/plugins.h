@@ -17,11 +17,16 @@
 // dynamic table of the executable.
 
 extern "C" {
+extern scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4;
 extern scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5;
+extern scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6;
+extern scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4;
 extern scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5;
 }
 
 namespace scaleworth::gpu {
+using namespace probes;
+
 /// Points NCCL_TUNER_PLUGIN and NCCL_PROFILER_PLUGIN at this program unless the user has set them.
 /// To be called before the first communicator and while no other thread runs: NCCL remembers a
 /// failed load, and the environment has no lock. Returns what is lost for respecting the user's
@@ -31,8 +36,8 @@ std::string offer_plugins();
 /// What NCCL reported while it was watched.
 struct NcclReport {
   /// Usable ways of the last call, cheapest first; the times are NCCL's, not touched by forcing.
-  std::vector<probes::PredictedTime> predictions;
-  std::optional<probes::RanAlgorithm> ran;
+  std::vector<PredictedTime> predictions;
+  std::optional<RanAlgorithm> ran;
   bool tuner_called = false;
   bool refused = false;  // the way to be forced was not usable
   /// Slowest of the process's ranks in the warm-up; 0: none of its ranks took part.
@@ -47,7 +52,7 @@ class PluginState {
   static constexpr std::size_t own_bytes = 4;
 
   /// From now on calls take this way where it is usable; absent: NCCL chooses.
-  void force(const std::optional<probes::CollectiveAlgorithm>& way);
+  void force(const std::optional<CollectiveAlgorithm>& way);
   /// Clears the report and listens until `stop_watching`. Between the two the profiler is on.
   void start_watching();
   NcclReport stop_watching();
@@ -65,7 +70,7 @@ class PluginState {
   std::atomic<bool> busy_{false};  // forcing or watching: else NCCL is not held up
   std::mutex mutex_;
   bool watching_ = false;
-  std::optional<probes::CollectiveAlgorithm> forced_;
+  std::optional<CollectiveAlgorithm> forced_;
   int* mask_ = nullptr;
   NcclReport report_;
 };

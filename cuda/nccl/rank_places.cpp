@@ -15,8 +15,6 @@
 namespace scaleworth::gpu {
 namespace {
 using nlohmann::json;
-using probes::LinkKind;
-using probes::RankLink;
 
 /// A message of another rank as JSON; `read` takes it apart.
 template <class Read>
@@ -79,7 +77,7 @@ std::string host_identity() {
 }
 
 RankPlace place_of_gpu(int ordinal) {
-  const probes::DeviceDescription description = describe_device(ordinal);
+  const DeviceDescription description = describe_device(ordinal);
   return {host_identity(), description.bus_id, description.uuid, description.numa_node};
 }
 
@@ -123,9 +121,9 @@ std::vector<RankLink> links_of_text(const std::string& text, std::size_t ranks) 
   });
 }
 
-probes::RankLinks assemble_links(const std::vector<RankPlace>& places,
-                                 const std::vector<std::vector<RankLink>>& rows) {
-  probes::RankLinks links;
+RankLinks assemble_links(const std::vector<RankPlace>& places,
+                         const std::vector<std::vector<RankLink>>& rows) {
+  RankLinks links;
   std::vector<std::string> hosts;
   for (const RankPlace& place : places) {
     auto found = std::find(hosts.begin(), hosts.end(), place.host);

@@ -10,7 +10,10 @@
 
 #include <cuda_runtime_api.h>
 
+namespace scaleworth::probes {}
 namespace scaleworth::gpu {
+using namespace probes;  // whose questions this layer answers
+
 /// A CUDA call failed; the message names the error, its code and the line of the caller.
 class Error : public std::runtime_error {
  public:

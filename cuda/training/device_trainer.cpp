@@ -15,12 +15,12 @@
 
 namespace scaleworth::gpu {
 namespace {
-bool is_straggler(const probes::TrainingWork& work, Rank rank) {
+bool is_straggler(const TrainingWork& work, Rank rank) {
   return work.straggler && work.straggler->rank == rank && work.straggler->factor > 1.0;
 }
 
 // The buffers, and a line of memory for a straggler's clock.
-std::size_t arena_bytes(const probes::TransformerShape& shape, std::int64_t sequences) {
+std::size_t arena_bytes(const TransformerShape& shape, std::int64_t sequences) {
   constexpr std::size_t mark_line = 256;
   return static_cast<std::size_t>(training_bytes(shape, sequences).value()) + mark_line;
 }
@@ -29,7 +29,7 @@ std::size_t arena_bytes(const probes::TransformerShape& shape, std::int64_t sequ
 DeviceTrainer::DeviceTrainer(const TrainingRank& rank,
                              std::shared_ptr<const CublasLt> library,
                              const std::atomic<bool>& stop,
-                             const probes::TrainingWork& work)
+                             const TrainingWork& work)
     : rank_(rank),
       stop_(stop),
       work_((check_device_shape(work.shape), work)),
@@ -168,7 +168,7 @@ void DeviceTrainer::queue_sums(Slot& slot,
     if (next == 0) {
       rank_.exchange->sum(buffers.loss, 2, ncclFloat32, stream);
     } else {
-      const probes::Bucket& bucket = schedule_.buckets[next - 1];
+      const Bucket& bucket = schedule_.buckets[next - 1];
       rank_.exchange->sum(buffers.gradients + bucket.offset, bucket.size, ncclBfloat16, stream);
     }
     check(cudaEventRecordWithFlags(slot.sum_end[next].get(), stream, mark_flags));
@@ -290,11 +290,11 @@ StepSchedule make_schedule(const DeviceTransformer& model, Bytes bucket, int ran
   const std::size_t forward = schedule.stages.size();
   for (const TrainingStage& stage : model.backward()) schedule.stages.push_back(stage.name);
   schedule.buckets =
-      probes::make_buckets(model.layout(), bucket, Bytes(static_cast<double>(sizeof(Bfloat16))));
+      make_buckets(model.layout(), bucket, Bytes(static_cast<double>(sizeof(Bfloat16))));
   if (ranks < 2) return schedule;
   schedule.posted_after.push_back(forward - 1);
   std::size_t stage = 0;
-  for (const probes::Bucket& one : schedule.buckets) {
+  for (const Bucket& one : schedule.buckets) {
     while (model.backward()[stage].ready < one.end()) ++stage;
     schedule.posted_after.push_back(forward + stage);
   }

@@ -66,7 +66,7 @@ class DeviceTrainer {
   DeviceTrainer(const TrainingRank& rank,
                 std::shared_ptr<const CublasLt> library,
                 const std::atomic<bool>& stop,
-                const probes::TrainingWork& work);
+                const TrainingWork& work);
   ~DeviceTrainer();
   DeviceTrainer(const DeviceTrainer&) = delete;
   DeviceTrainer& operator=(const DeviceTrainer&) = delete;
@@ -119,7 +119,7 @@ class DeviceTrainer {
 
   TrainingRank rank_;
   const std::atomic<bool>& stop_;
-  probes::TrainingWork work_;
+  TrainingWork work_;
   std::int64_t sequences_;  // of this rank
   DeviceHealth health_;
   Stream compute_;

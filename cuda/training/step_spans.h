@@ -20,7 +20,7 @@ namespace scaleworth::gpu {
 /// numbered through forward and backward. Sum 0 is the loss, sum 1 + i bucket i; none for one rank.
 struct StepSchedule {
   std::vector<std::string> stages;
-  std::vector<probes::Bucket> buckets;
+  std::vector<Bucket> buckets;
   std::vector<std::size_t> posted_after;  // by sum: the stage after which it can start
 };
 

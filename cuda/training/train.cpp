@@ -24,8 +24,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-using probes::TrainingMeasured;
-using probes::TrainingWork;
 
 // One step without the machinery of a full pipeline is left out, and one before a capture.
 constexpr int least_warmup = 2;
@@ -36,7 +34,7 @@ constexpr std::chrono::seconds unaligned_clocks{1};
 class LocalTraining {
  public:
   LocalTraining(const std::vector<TrainingRank>& local,
-                probes::Rendezvous& meeting,
+                Rendezvous& meeting,
                 const TrainingLibraries& libraries,
                 const TrainingWork& work)
       : meeting_(meeting), libraries_(libraries), work_(work) {
@@ -65,7 +63,7 @@ class LocalTraining {
   using Action = std::function<void(Member&)>;
 
   void on_members(const Action& action) {
-    const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
+    const AtOnce done = run_at_once(members_.size(), [&](std::size_t i) {
       try {
         check(cudaSetDevice(members_[i].rank.ordinal));
         action(members_[i]);
@@ -78,7 +76,7 @@ class LocalTraining {
   }
 
   void on_all_ranks(const Action& action) {
-    meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
+    meeting_.agree(rank_trouble([&] { on_members(action); }));
   }
 
   // The first of all processes' texts that is not empty.
@@ -131,7 +129,7 @@ class LocalTraining {
 
   void stop_tracing() {
     if (!work_.trace || !no_trace_.empty()) return;
-    meeting_.agree(probes::rank_trouble([this] {
+    meeting_.agree(rank_trouble([this] {
       if (!tracer_) return;
       const RecordedActivities recorded = tracer_->stop();
       for (Member& member : members_) add_kernels(recorded, member);
@@ -171,11 +169,11 @@ class LocalTraining {
     const std::vector<std::string> texts = meeting_.gather(shares_text(std::move(own)));
     const std::vector<std::string> hosts = meeting_.gather(host_name());
     double fastest = 0.0;
-    meeting_.agree(probes::rank_trouble([&] {
+    meeting_.agree(rank_trouble([&] {
       if (meeting_.rank() != 0) return;
       add_timeline(texts, measured);
       describe_hosts(std::set<std::string>(hosts.begin(), hosts.end()).size(), measured.timeline);
-      fastest = quantile(probes::slowest_steps(measured.timeline), 0.0).value_or(0.0);
+      fastest = quantile(slowest_steps(measured.timeline), 0.0).value_or(0.0);
     }));
     measured.fastest_step = Seconds(std::stod(meeting_.broadcast(fmt::format("{}", fastest))));
     add_counts(measured);
@@ -225,18 +223,17 @@ class LocalTraining {
 
   void add_counts(TrainingMeasured& measured) const {
     constexpr double element = sizeof(Bfloat16);
-    measured.parameters = probes::parameter_count(work_.shape);
-    measured.model_flops = probes::model_flops(work_.shape, work_.global_batch);
+    measured.parameters = parameter_count(work_.shape);
+    measured.model_flops = model_flops(work_.shape, work_.global_batch);
     measured.tokens = work_.global_batch * work_.shape.sequence;
     measured.gradient = Bytes(static_cast<double>(measured.parameters) * element);
-    const auto buckets =
-        probes::make_buckets(probes::ParameterLayout(work_.shape), work_.bucket, Bytes(element));
-    for (const probes::Bucket& bucket : buckets) {
+    const auto buckets = make_buckets(ParameterLayout(work_.shape), work_.bucket, Bytes(element));
+    for (const Bucket& bucket : buckets) {
       measured.buckets.emplace_back(static_cast<double>(bucket.size) * element);
     }
   }
 
-  probes::Rendezvous& meeting_;
+  Rendezvous& meeting_;
   const TrainingLibraries& libraries_;
   TrainingWork work_;
   std::atomic<bool> stop_{false};
@@ -312,10 +309,10 @@ class ShareArchive {
 }  // namespace
 
 TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
-                               probes::Rendezvous& meeting,
+                               Rendezvous& meeting,
                                const TrainingLibraries& libraries,
                                const TrainingWork& work) {
-  probes::check_training_work(work);
+  check_training_work(work);
   check_device_shape(work.shape);
   return LocalTraining(local, meeting, libraries, work).run();
 }

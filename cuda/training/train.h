@@ -32,10 +32,10 @@ struct TrainingLibraries {
 /// Every process throws alike: UserError for impossible work, OutOfMemory when some GPU cannot hold
 /// the training, ProbeFailure naming the rank when a step does not end or the loss is no longer
 /// finite, Interrupted.
-probes::TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
-                                       probes::Rendezvous& meeting,
-                                       const TrainingLibraries& libraries,
-                                       const probes::TrainingWork& work);
+TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
+                               Rendezvous& meeting,
+                               const TrainingLibraries& libraries,
+                               const TrainingWork& work);
 
 /// What a rank reports to rank 0 of its measured steps.
 struct RankShare {

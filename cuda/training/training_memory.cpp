@@ -9,7 +9,7 @@
 
 namespace scaleworth::gpu {
 namespace {
-LayerBuffers make_layer(const probes::TransformerShape& shape,
+LayerBuffers make_layer(const TransformerShape& shape,
                         std::int64_t tokens,
                         TrainingMemory& memory) {
   LayerBuffers layer;
@@ -57,13 +57,13 @@ std::span<T> part(std::span<std::byte> block, std::size_t start, std::size_t end
 }
 }  // namespace
 
-TrainingBuffers::TrainingBuffers(const probes::TransformerShape& shape,
+TrainingBuffers::TrainingBuffers(const TransformerShape& shape,
                                  std::int64_t sequences,
                                  TrainingMemory& memory)
     : input_layout(shape, sequences) {
   const std::int64_t tokens = sequences * shape.sequence;
   const std::int64_t d = shape.width;
-  const std::int64_t parameters = probes::parameter_count(shape);
+  const std::int64_t parameters = parameter_count(shape);
   input = memory.make<std::byte>(static_cast<std::int64_t>(input_layout.bytes));
   for (auto* one : {&master, &first, &second}) *one = memory.make<float>(parameters);
   for (auto* one : {&weights, &gradients}) *one = memory.make<Bfloat16>(parameters);
@@ -82,13 +82,13 @@ TrainingBuffers::TrainingBuffers(const probes::TransformerShape& shape,
   partial = memory.make<float>(column_chunks * 4 * d);
 }
 
-Bytes training_bytes(const probes::TransformerShape& shape, std::int64_t sequences) {
+Bytes training_bytes(const TransformerShape& shape, std::int64_t sequences) {
   CountingMemory memory;
   const TrainingBuffers buffers(shape, sequences, memory);
   return Bytes(static_cast<double>(memory.bytes()));
 }
 
-StepInputLayout::StepInputLayout(const probes::TransformerShape& shape, std::int64_t sequences) {
+StepInputLayout::StepInputLayout(const TransformerShape& shape, std::int64_t sequences) {
   const auto words = [](std::int64_t count) { return static_cast<std::size_t>(count) * 4; };
   starts = text + words(sequences * (shape.sequence + 1));
   order = starts + words(shape.vocabulary + 1);
@@ -97,12 +97,12 @@ StepInputLayout::StepInputLayout(const probes::TransformerShape& shape, std::int
   bytes = stop + sizeof(float);
 }
 
-void fill_step_input(const probes::TransformerShape& shape,
+void fill_step_input(const TransformerShape& shape,
                      const StepInputLayout& layout,
                      const StepData& data,
                      std::span<std::byte> block) {
   const auto text = part<std::int32_t>(block, layout.text, layout.starts);
-  probes::fill_batch(shape, data.seed, data.first_sample, text);
+  fill_batch(shape, data.seed, data.first_sample, text);
   sort_tokens(text,
               static_cast<std::size_t>(shape.sequence),
               part<std::int32_t>(block, layout.starts, layout.order),

@@ -7,7 +7,7 @@
 #include <utility>
 
 namespace scaleworth::gpu {
-void check_device_shape(const probes::TransformerShape& shape) {
+void check_device_shape(const TransformerShape& shape) {
   const std::pair<const char*, std::int64_t> sizes[] = {
       {"width", shape.width},
       {"width of a head", shape.width / shape.heads},
@@ -26,7 +26,7 @@ class DeviceTransformer::Pass {
 
   void initialise(std::uint64_t seed) const {
     for (const auto& entry : layout_.entries) {
-      const auto start = probes::initial_distribution(layout_, entry.initial);
+      const auto start = initial_distribution(layout_, entry.initial);
       to_.initialise({static_cast<std::int64_t>(entry.weight.size),
                       seed,
                       entry.weight.offset,
@@ -154,25 +154,25 @@ class DeviceTransformer::Pass {
   }
 
   struct Dense {
-    probes::Weight weight;
-    probes::Weight bias;  // size 0: none
+    Weight weight;
+    Weight bias;  // size 0: none
     std::int64_t in;
     std::int64_t out;
   };
   Dense qkv(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
+    const LayerWeights& w = layout_.layers[layer];
     return {w.qkv, w.qkv_bias, shape_.width, 3 * shape_.width};
   }
   Dense output(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
+    const LayerWeights& w = layout_.layers[layer];
     return {w.output, w.output_bias, shape_.width, shape_.width};
   }
   Dense up(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
+    const LayerWeights& w = layout_.layers[layer];
     return {w.up, w.up_bias, shape_.width, 4 * shape_.width};
   }
   Dense down(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
+    const LayerWeights& w = layout_.layers[layer];
     return {w.down, w.down_bias, 4 * shape_.width, shape_.width};
   }
   Dense head() const { return {layout_.head, {}, shape_.width, shape_.vocabulary}; }
@@ -218,7 +218,7 @@ class DeviceTransformer::Pass {
 
   /// A norm by its gain (the bias follows it in memory), input and statistics.
   struct Norm {
-    probes::Weight gain;
+    Weight gain;
     const Bfloat16* x;
     float* mean;
     float* inverse;
@@ -303,13 +303,13 @@ class DeviceTransformer::Pass {
 
   const DeviceTransformer& model_;
   TrainingOperations& to_;
-  const probes::TransformerShape& shape_ = model_.shape_;
-  const probes::ParameterLayout& layout_ = model_.layout_;
+  const TransformerShape& shape_ = model_.shape_;
+  const ParameterLayout& layout_ = model_.layout_;
   const TrainingBuffers& buffers_ = model_.buffers_;
   std::int64_t tokens_ = model_.tokens_;
 };
 
-DeviceTransformer::DeviceTransformer(const probes::TransformerShape& shape,
+DeviceTransformer::DeviceTransformer(const TransformerShape& shape,
                                      std::int64_t sequences,
                                      std::int64_t global_tokens,
                                      TrainingMemory& memory)
@@ -339,7 +339,7 @@ DeviceTransformer::DeviceTransformer(const probes::TransformerShape& shape,
 
   add(backward_, "backward head", layout_.final_bias.end(), &Pass::backward_head);
   for (std::size_t i = buffers_.layers.size(); i-- > 0;) {
-    const probes::LayerWeights& w = layout_.layers[i];
+    const LayerWeights& w = layout_.layers[i];
     const std::string layer = fmt::format("backward layer {} ", i);
     add(backward_, layer + "MLP down", w.down_bias.end(), &Pass::backward_down, i);
     add(backward_, layer + "MLP up", w.norm2_bias.end(), &Pass::backward_up, i);

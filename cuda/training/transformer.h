@@ -132,7 +132,7 @@ class CountingMemory final : public TrainingMemory {
 
 /// Where the parts of the block start, in bytes.
 struct StepInputLayout {
-  StepInputLayout(const probes::TransformerShape& shape, std::int64_t sequences);
+  StepInputLayout(const TransformerShape& shape, std::int64_t sequences);
 
   std::size_t text = 0;     // int32 [sequences, sequence + 1]
   std::size_t starts = 0;   // int32 [vocabulary + 1], see EmbeddingGradient
@@ -150,7 +150,7 @@ struct StepData {
 };
 
 /// Fills the block of `layout`. `block` is aligned to 4 bytes.
-void fill_step_input(const probes::TransformerShape& shape,
+void fill_step_input(const TransformerShape& shape,
                      const StepInputLayout& layout,
                      const StepData& data,
                      std::span<std::byte> block);
@@ -164,11 +164,9 @@ struct LayerBuffers {
   float *mean1 = nullptr, *inverse1 = nullptr, *mean2 = nullptr, *inverse2 = nullptr;
 };
 
-/// Parameters in the order of probes::ParameterLayout.
+/// Parameters in the order of ParameterLayout.
 struct TrainingBuffers {
-  TrainingBuffers(const probes::TransformerShape& shape,
-                  std::int64_t sequences,
-                  TrainingMemory& memory);
+  TrainingBuffers(const TransformerShape& shape, std::int64_t sequences, TrainingMemory& memory);
 
   StepInputLayout input_layout;
   std::byte* input = nullptr;
@@ -189,7 +187,7 @@ struct TrainingBuffers {
 };
 
 /// What TrainingBuffers take.
-Bytes training_bytes(const probes::TransformerShape& shape, std::int64_t sequences);
+Bytes training_bytes(const TransformerShape& shape, std::int64_t sequences);
 
 /// A piece of the step. After it, the first `ready` elements of the gradients are final (0 in the
 /// forward pass).
@@ -201,7 +199,7 @@ struct TrainingStage {
 
 /// Throws UserError naming the value unless width, head width, sequence and vocabulary are
 /// multiples of 8: what a thread reads at once.
-void check_device_shape(const probes::TransformerShape& shape);
+void check_device_shape(const TransformerShape& shape);
 
 /// Decoder-only, pre-norm, full attention, GELU MLP of 4 x width, untied head, learned positions.
 /// bf16 weights, gradients and activations; fp32 sums, statistics, loss, optimizer and its weights.
@@ -210,14 +208,14 @@ class DeviceTransformer {
   /// `sequences` of this rank; the loss is the mean over `global_tokens`, so that sums over ranks
   /// are means over the global batch. `memory` outlives this. Throws what check_device_shape
   /// throws.
-  DeviceTransformer(const probes::TransformerShape& shape,
+  DeviceTransformer(const TransformerShape& shape,
                     std::int64_t sequences,
                     std::int64_t global_tokens,
                     TrainingMemory& memory);
   DeviceTransformer(const DeviceTransformer&) = delete;
   DeviceTransformer& operator=(const DeviceTransformer&) = delete;
 
-  const probes::ParameterLayout& layout() const { return layout_; }
+  const ParameterLayout& layout() const { return layout_; }
   const TrainingBuffers& buffers() const { return buffers_; }
 
   /// The same starting weights as the host's.
@@ -231,11 +229,11 @@ class DeviceTransformer {
  private:
   class Pass;
 
-  probes::TransformerShape shape_;
+  TransformerShape shape_;
   std::int64_t sequences_;
   std::int64_t tokens_;  // of this rank
   float loss_scale_;
-  probes::ParameterLayout layout_;
+  ParameterLayout layout_;
   TrainingBuffers buffers_;
   std::vector<TrainingStage> forward_;
   std::vector<TrainingStage> backward_;

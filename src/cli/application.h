@@ -12,7 +12,14 @@ namespace CLI {
 class App;
 }  // namespace CLI
 
+namespace scaleworth::model {}
+namespace scaleworth::probes {}
+namespace scaleworth::trace {}
 namespace scaleworth::cli {
+using namespace model;
+using namespace probes;
+using namespace trace;
+
 int run_application(int argc, char** argv);
 
 inline constexpr int exit_done = 0;

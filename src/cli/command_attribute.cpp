@@ -52,11 +52,9 @@ int parse_rank(std::string_view text, const std::string& all) {
 }
 
 /// --export: writes the timeline for Perfetto's UI and says on stderr what is in it.
-void export_file(const trace::Job& job,
-                 const trace::Attributed& attributed,
-                 const AttributeOptions& options) {
+void export_file(const Job& job, const Attributed& attributed, const AttributeOptions& options) {
   if (options.export_path.empty()) return;
-  trace::ExportOptions wanted;
+  ExportOptions wanted;
   wanted.window = parse_window(options.window);
   wanted.slowest_step = options.slowest_step;
   wanted.ranks = parse_ranks(options.export_ranks);
@@ -64,15 +62,14 @@ void export_file(const trace::Job& job,
     std::error_code trouble;
     return std::filesystem::equivalent(file, options.export_path, trouble);
   };
-  for (const trace::Recording& one : job.recordings) {
+  for (const Recording& one : job.recordings) {
     const std::string& file = one.origin.file;
     if (is_export(file) || is_export(file.substr(0, file.rfind(':'))) || is_export(options.rules))
       throw UserError("--export {} would replace {}, which is read: choose another name",
                       options.export_path,
                       is_export(options.rules) ? options.rules : file);
   }
-  const trace::ExportCounts counts =
-      trace::export_timeline(job, attributed, options.export_path, wanted);
+  const ExportCounts counts = export_timeline(job, attributed, options.export_path, wanted);
   fmt::print(stderr,
              "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
              options.export_path,
@@ -89,12 +86,11 @@ void export_file(const trace::Job& job,
 
 int attribute_recordings(const AttributeOptions& options) {
   const std::string& own = options.rules;
-  const trace::RuleTable rules =
-      own.empty() ? trace::RuleTable::built_in()
-                  : trace::RuleTable::with_own(toml_file::read_small_file(own), own);
-  trace::Job job = trace::read_job(options.inputs, rules);
-  for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
-  const trace::Attributed attributed = trace::attribute(job);
+  const RuleTable rules = own.empty() ? RuleTable::built_in()
+                                      : RuleTable::with_own(toml_file::read_small_file(own), own);
+  Job job = read_job(options.inputs, rules);
+  for (Recording& recording : job.recordings) classify(recording, rules);
+  const Attributed attributed = attribute(job);
   export_file(job, attributed, options);
   report::RenderOptions rendered = options.render;
   rendered.input = report::shell_words(options.inputs);
@@ -119,12 +115,12 @@ std::vector<Rank> parse_ranks(const std::string& text) {
   return {ranks.begin(), ranks.end()};
 }
 
-std::optional<trace::TimeInterval> parse_window(const std::string& text) {
+std::optional<TimeInterval> parse_window(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::vector<std::string_view> ends = split(text, ':');
   const std::chrono::nanoseconds last(static_cast<std::int64_t>(longest_window_s * 1e9));
-  trace::TimeInterval window{parse_seconds(ends[0], std::chrono::nanoseconds(0), text),
-                             parse_seconds(ends.size() == 2 ? ends[1] : ":", last, text)};
+  TimeInterval window{parse_seconds(ends[0], std::chrono::nanoseconds(0), text),
+                      parse_seconds(ends.size() == 2 ? ends[1] : ":", last, text)};
   if (window.end <= window.start)
     throw UserError("--window {} is empty: give FROM:TO with FROM before TO", text);
   return window;

@@ -13,20 +13,20 @@ constexpr int default_counts = 64;
 constexpr int most_law_counts = 4096;
 
 /// `table` is null for coefficients.
-void add_prices(DecideOptions& options, const model::ScalingTable* table) {
-  model::DecisionRequest& request = options.request;
-  model::BillTerms& bill = *request.bill;
+void add_prices(DecideOptions& options, const ScalingTable* table) {
+  DecisionRequest& request = options.request;
+  BillTerms& bill = *request.bill;
   std::optional<DollarsPerSecond> price = options.price;
   if (table) {
-    const auto prices = model::table_prices(*table, price, bill.fixed);
+    const auto prices = table_prices(*table, price, bill.fixed);
     price = prices ? std::optional(prices->per_rank) : std::nullopt;
   }
   if (price) {
     bill.per_rank = *price;
-    request.metrics.prices = model::prices_of(bill);
+    request.metrics.prices = prices_of(bill);
     return;
   }
-  if (model::prices_of(bill).fixed.value() > 0.0 || bill.egress.value() > 0.0) {
+  if (prices_of(bill).fixed.value() > 0.0 || bill.egress.value() > 0.0) {
     throw UserError(
         "--fixed, --value-of-time, storage and egress come on top of a price; give --price in " +
         options.render.currency + " per rank and hour");
@@ -34,7 +34,7 @@ void add_prices(DecideOptions& options, const model::ScalingTable* table) {
   request.bill.reset();
 }
 
-model::Decision decide_coefficients(DecideOptions& options) {
+Decision decide_coefficients(DecideOptions& options) {
   if (options.serial || options.communication) {
     if (!options.serial) throw UserError("--comm needs --serial, as 0.03 (0: no serial work)");
     if (!options.communication) {
@@ -47,14 +47,14 @@ model::Decision decide_coefficients(DecideOptions& options) {
         "(K-1))");
   }
   if (options.domain) throw UserError("--domain looks into a table: give one");
-  const model::Coefficients coefficients{
+  const Coefficients coefficients{
       *options.serial, *options.communication, options.single.value_or(Seconds(3600))};
   int most = options.max_count.value_or(default_counts);
   if (!options.max_count) {
     for (const int count : options.request.shown_counts) most = std::max(most, count);
   }
   add_prices(options, nullptr);
-  return model::decide_curve(coefficients, most, options.request);
+  return decide_curve(coefficients, most, options.request);
 }
 
 TableFile read_input(const DecideOptions& options) {
@@ -67,24 +67,24 @@ TableFile read_input(const DecideOptions& options) {
   return {recordings_table(options.inputs, options.scaling), {}};
 }
 
-model::Decision decide_file(DecideOptions& options) {
-  model::DecisionRequest& request = options.request;
+Decision decide_file(DecideOptions& options) {
+  DecisionRequest& request = options.request;
   if (options.serial || options.communication || options.single || !request.shown_counts.empty()) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
   TableFile file = read_input(options);
   if (request.metrics.work) {
-    file.table = model::of_work(std::move(file.table), *request.metrics.work);
+    file.table = of_work(std::move(file.table), *request.metrics.work);
   }
   add_prices(options, &file.table);
   const std::int64_t largest = file.table.rows.back().count;
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
-  model::Decision decision = model::decide_table(file.table, request);
+  Decision decision = decide_table(file.table, request);
   if (options.domain) {
-    const auto edge = model::domain_remarks(decision.rows, *options.domain);
+    const auto edge = domain_remarks(decision.rows, *options.domain);
     decision.remarks.insert(decision.remarks.begin(), edge.begin(), edge.end());
   }
   if (!file.ignored.empty()) {
@@ -103,13 +103,13 @@ std::string input_text(const DecideOptions& options) {
     words.insert(words.end(), {"--rename", one});
   std::string text = report::shell_words(words);
   if (options.scaling) {
-    text += *options.scaling == model::Scaling::weak ? " --scaling weak" : " --scaling strong";
+    text += *options.scaling == Scaling::weak ? " --scaling weak" : " --scaling strong";
   }
   return text;
 }
 
 /// Carbon that cannot be computed would be left out without a message.
-void check_carbon(const model::Decision& decision) {
+void check_carbon(const Decision& decision) {
   if (decision.request.metrics.power.grid.empty()) return;
   if (std::ranges::any_of(decision.rows, [](const auto& row) { return row.energy.has_value(); })) {
     return;
@@ -121,7 +121,7 @@ void check_carbon(const model::Decision& decision) {
 }  // namespace
 
 int decide_count(DecideOptions& options) {
-  const model::Decision decision =
+  const Decision decision =
       options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
   check_carbon(decision);
   options.render.input = input_text(options);

@@ -28,26 +28,26 @@ double tokens_per_second(const MfuOptions& options) {
   return *options.batch_tokens / *options.step_seconds;
 }
 
-model::Recomputation recomputation_of(const std::string& name) {
-  for (const auto recomputation : {model::Recomputation::none, model::Recomputation::selective}) {
-    if (name == model::recomputation_name(recomputation)) return recomputation;
+Recomputation recomputation_of(const std::string& name) {
+  for (const auto recomputation : {Recomputation::none, Recomputation::selective}) {
+    if (name == recomputation_name(recomputation)) return recomputation;
   }
-  return model::Recomputation::full;
+  return Recomputation::full;
 }
 
-model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
-  return model::choose_peaks({gpu ? &*gpu : nullptr, options.number_format, options.peak});
+PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
+  return choose_peaks({gpu ? &*gpu : nullptr, options.number_format, options.peak});
 }
 
-model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& peaks) {
-  model::TrainingRun run;
+TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
+  TrainingRun run;
   run.model = model_of(options);
   if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);
   run.model.mtp_layers = options.mtp_layers.value_or(run.model.mtp_layers);
   run.gpus = options.gpus;
   run.tokens_per_second = tokens_per_second(options);
-  run.convention = model::parse_convention(options.convention);
+  run.convention = parse_convention(options.convention);
   run.recomputation = recomputation_of(options.recomputation);
   run.peaks = peaks.peaks;
   if (options.price_usd_per_hour) run.price = dollars_per_hour(*options.price_usd_per_hour);
@@ -63,12 +63,12 @@ int print_utilisation(const MfuOptions& options) {
         "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
   }
   const std::optional<GpuDatasheet> gpu = datasheet_of(options);
-  model::PeakChoice peaks = stated_peaks(options, gpu);
+  PeakChoice peaks = stated_peaks(options, gpu);
   if (const auto measured = measured_peak(options.measured_peak, peaks.number_format)) {
     peaks.peaks.push_back(*measured);
   }
-  const model::TrainingRun run = run_of(options, peaks);
-  model::TrainingUse use = model::use_of_training(run);
+  const TrainingRun run = run_of(options, peaks);
+  TrainingUse use = use_of_training(run);
   use.remarks.insert(use.remarks.end(), peaks.remarks.begin(), peaks.remarks.end());
   report::MfuNames names = gpu_names(options, gpu);
   names.number_format = peaks.number_format;
@@ -94,7 +94,7 @@ struct BudgetOptions {
 };
 
 /// With the names of the GPU; no means where neither money nor a GPU is asked for.
-void add_means(model::TrainingQuestion& question,
+void add_means(TrainingQuestion& question,
                report::MfuNames& names,
                const MfuOptions& options,
                const BudgetOptions& budget) {
@@ -109,10 +109,10 @@ void add_means(model::TrainingQuestion& question,
   }
   if (options.gpus > std::numeric_limits<int>::max()) throw UserError("--gpus: too many");
   const auto gpu = datasheet_of(options);
-  const model::PeakChoice stated = stated_peaks(options, gpu);
-  const model::Denominator peak =
+  const PeakChoice stated = stated_peaks(options, gpu);
+  const Denominator peak =
       measured_peak(options.measured_peak, stated.number_format).value_or(stated.peaks.front());
-  question.means = model::TrainingMeans{
+  question.means = TrainingMeans{
       dollars_per_hour(options.price_usd_per_hour.value_or(0.0)), peak.rate, *budget.mfu, {}};
   if (options.gpus > 1) question.means->gpus = static_cast<int>(options.gpus);
   names = gpu_names(options, gpu);
@@ -120,7 +120,7 @@ void add_means(model::TrainingQuestion& question,
 }
 
 int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
-  model::TrainingQuestion question;
+  TrainingQuestion question;
   report::MfuNames names;
   if (budget.usd) question.dollars = Dollars(*budget.usd);
   if (budget.flops) question.flops = Flops(*budget.flops);
@@ -128,9 +128,9 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   if (!options.model.empty()) {
     const TransformerModel model = model_of(options);
     names.model = model.name;
-    question.parameters = model::active_parameter_count(model);
+    question.parameters = active_parameter_count(model);
   }
-  const model::TrainingPlan plan = model::plan_training(question);
+  const TrainingPlan plan = plan_training(question);
   fmt::print("{}", report::render_budget({question, plan, names, options.render}));
   return exit_done;
 }
@@ -253,29 +253,29 @@ report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDat
   return names;
 }
 
-std::optional<model::Denominator> measured_peak(const std::string& text,
-                                                const std::string& number_format) {
+std::optional<Denominator> measured_peak(const std::string& text,
+                                         const std::string& number_format) {
   if (text.empty()) return std::nullopt;
   if (const auto number = parse_number<double>(text)) {
-    return model::Denominator{teraflops(*number), "measured, as given"};
+    return Denominator{teraflops(*number), "measured, as given"};
   }
-  const model::Analysis analysis = model::analyse(read_run(text), {});
-  const model::GpuGemm* slowest = model::slowest_steady(analysis.gpus, number_format).product;
+  const Analysis analysis = analyse(read_run(text), {});
+  const GpuGemm* slowest = slowest_steady(analysis.gpus, number_format).product;
   if (slowest == nullptr) {
     throw UserError(
         "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format);
   }
-  return model::Denominator{slowest->rate.value,
-                            fmt::format("measured: steady {} products in {}", number_format, text)};
+  return Denominator{slowest->rate.value,
+                     fmt::format("measured: steady {} products in {}", number_format, text)};
 }
 
 std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   if (text.empty() || parse_number<double>(text)) return std::nullopt;
-  const model::Analysis analysis = model::analyse(read_run(text), {});
+  const Analysis analysis = analyse(read_run(text), {});
   std::optional<BytesPerSecond> slowest;
-  for (const model::GpuResult& gpu : analysis.gpus) {
+  for (const GpuResult& gpu : analysis.gpus) {
     const auto& levels = gpu.roofline.memory_levels;
-    const auto memory = std::ranges::find_if(levels, [](const model::MemoryLevel& level) {
+    const auto memory = std::ranges::find_if(levels, [](const MemoryLevel& level) {
       return level.scope == "device" && level.label == "memory";
     });
     if (memory == levels.end()) continue;

@@ -32,7 +32,7 @@ int report_runs(const ReportedRuns& options) {
 struct ListOptions {
   std::string mpi_module;
   std::string blas_library;
-  probes::VendorPaths vendor_paths;
+  VendorPaths vendor_paths;
   bool known = false;
 };
 
@@ -41,9 +41,9 @@ std::string value_text(const Fact& fact) {
   return std::visit([](const auto& value) { return fmt::format("{}", value); }, *fact.value);
 }
 
-void print_ladder(const probes::VendorPaths& paths) {
+void print_ladder(const VendorPaths& paths) {
   fmt::print("\n{}\n", gpu_libraries_section);
-  for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
+  for (const VendorLibrary& library : vendor_libraries(paths)) {
     if (library.path.empty()) {
       fmt::print("  {:<10} {:<12} {}\n", library.name, "missing", library.reason);
       fmt::print("  {:<10} {:<12} lost: {}\n", "", "", library.lost);
@@ -79,11 +79,11 @@ int list_known() {
 int list(const ListOptions& options) {
   if (options.known) return list_known();
   fmt::print("probes\n");
-  print_probes(probes::node_probes());
-  print_probes(probes::rank_probes());
-  print_probes(probes::device_probes());
-  print_probes(probes::device_rank_probes());
-  const auto machine = probes::host::open_host_machine({options.blas_library});
+  print_probes(node_probes());
+  print_probes(rank_probes());
+  print_probes(device_probes());
+  print_probes(device_rank_probes());
+  const auto machine = host::open_host_machine({options.blas_library});
   for (const FactSection& section :
        collect_environment(*machine, options.mpi_module, options.vendor_paths)) {
     if (section.name == gpu_libraries_section) continue;  // the table of peak losses shows it

@@ -28,10 +28,10 @@ std::string sheet_key(const GpuDatasheet& gpu, std::vector<std::string> formats)
 /// Of products with weights and, in the datasheet's ratio to it, of attention.
 void add_peaks(const MfuOptions& options,
                const Sheet& gpu,
-               model::Server& server,
+               Server& server,
                report::MfuNames& names) {
-  const model::Formats& formats = server.formats;
-  const std::string wanted = model::products_format(formats);
+  const Formats& formats = server.formats;
+  const std::string wanted = products_format(formats);
   const std::string key = gpu ? sheet_key(*gpu, {wanted, formats.activations}) : wanted;
   const DatasheetPeak* sheet = gpu ? &gpu->tensor.at(key) : nullptr;
   if (sheet != nullptr && key != products_key(formats.weights)) {
@@ -44,13 +44,13 @@ void add_peaks(const MfuOptions& options,
                         ? fmt::format("for the datasheet of {} has none of theirs here", gpu->name)
                         : "as the activations are (--activation-dtype)"));
   }
-  model::Denominator peak{FlopPerSecond(), "--peak"};
+  Denominator peak{FlopPerSecond(), "--peak"};
   if (const auto measured = measured_peak(options.measured_peak, key)) {
     peak = *measured;
   } else if (options.peak) {
     peak.rate = *options.peak;
   } else if (sheet != nullptr) {
-    peak = {sheet->rate, model::datasheet_basis(key, *sheet)};
+    peak = {sheet->rate, datasheet_basis(key, *sheet)};
   } else {
     throw UserError(
         "no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
@@ -71,13 +71,13 @@ MeasuredBandwidth bandwidth_of(const MfuOptions& options,
   throw UserError("the memory bandwidth of the GPU is not known here: give --memory-gb-per-s");
 }
 
-std::optional<model::GroupLink> link_of(const ServingOptions& serving,
-                                        const Sheet& gpu,
-                                        int gpus,
-                                        report::MfuNames& names) {
+std::optional<GroupLink> link_of(const ServingOptions& serving,
+                                 const Sheet& gpu,
+                                 int gpus,
+                                 report::MfuNames& names) {
   if (!serving.link_latency && !serving.link_bandwidth) {
     if (!gpu || gpus < 2) return std::nullopt;
-    const auto roof = model::datasheet_link(*gpu, gpus);
+    const auto roof = datasheet_link(*gpu, gpus);
     if (roof) {
       names.link_basis =
           fmt::format("the datasheet's {}, without latency", gpu->nvlink ? "NVLink" : "PCIe");
@@ -88,23 +88,23 @@ std::optional<model::GroupLink> link_of(const ServingOptions& serving,
   if (!serving.link_latency || !serving.link_bandwidth) {
     throw UserError("all-reduces need both --link-latency-us and --link-gb-per-s");
   }
-  return model::GroupLink{*serving.link_latency, *serving.link_bandwidth};
+  return GroupLink{*serving.link_latency, *serving.link_bandwidth};
 }
 
-std::optional<model::ApiPrice> api_of(const ServingOptions& serving) {
+std::optional<ApiPrice> api_of(const ServingOptions& serving) {
   if (!serving.api_in && !serving.api_out && !serving.api_cached) return std::nullopt;
   if (!serving.api_in || !serving.api_out) {
     throw UserError("an API's price needs both --api-price-in and --api-price-out");
   }
-  return model::ApiPrice{*serving.api_in, *serving.api_out, serving.api_cached};
+  return ApiPrice{*serving.api_in, *serving.api_out, serving.api_cached};
 }
 
 /// The model, formats and GPUs, with their names.
-model::Server server_of(const MfuOptions& options,
-                        const ServingOptions& serving,
-                        report::MfuNames& names) {
-  model::Server server = serving.question.server;
-  const model::Request& request = serving.question.request;
+Server server_of(const MfuOptions& options,
+                 const ServingOptions& serving,
+                 report::MfuNames& names) {
+  Server server = serving.question.server;
+  const Request& request = serving.question.request;
   const TransformerModel model = model_of(options);
   const double longest = request.prompt + request.output;
   if (model.positions > 0 && longest > static_cast<double>(model.positions)) {
@@ -116,13 +116,13 @@ model::Server server_of(const MfuOptions& options,
   }
   const Sheet gpu = datasheet_of(options);
   names = gpu_names(options, gpu);
-  server.model = model::served_model(model);
+  server.model = served_model(model);
   auto& [weights, cache, activations] = server.formats;
   weights = options.number_format.empty() ? "bf16" : options.number_format;
   const bool wide = weights == "fp16" || weights == "fp32";
   if (activations.empty()) activations = wide ? weights : "bf16";
   if (cache.empty()) cache = activations;
-  model::bytes_of_element(activations);
+  bytes_of_element(activations);
   if (options.gpus > most_gpus) throw UserError("--gpus: a server has at most a million GPUs");
   server.group.gpus = static_cast<int>(options.gpus);
   if (!server.group.memory && gpu) server.group.memory = gpu->memory;
@@ -137,7 +137,7 @@ model::Server server_of(const MfuOptions& options,
 }
 
 void add_request(const Flags& flags, ServingOptions& options) {
-  model::Request& request = options.question.request;
+  Request& request = options.question.request;
   flags.add("--prompt", request.prompt, "tokens of a prompt")->capture_default_str();
   flags.add("--output", request.output, "tokens of an answer")->capture_default_str();
   flags.add("--cached", request.cached, "part of a prompt that is found in the cache, as 0.5");
@@ -154,12 +154,12 @@ void add_request(const Flags& flags, ServingOptions& options) {
   flags.add("--kv-dtype,--cache-format",
             cache,
             "number format of the cache (as the activations): " +
-                fmt::format("{}", fmt::join(model::known_formats(), ", ")));
+                fmt::format("{}", fmt::join(known_formats(), ", ")));
 }
 
 void add_money(const Flags& flags, ServingOptions& options) {
-  model::LoadShape& load = options.question.load;
-  model::LatencyLimits& limits = options.question.limits;
+  LoadShape& load = options.question.load;
+  LatencyLimits& limits = options.question.limits;
   flags.add("--duty", load.duty, "part of the hours with requests, as 0.4");
   flags.add("--burst", load.burst, "peak over mean of the requests, as 2");
   flags.add("--api-price-in", options.api_in, "an API's USD per million input tokens");
@@ -172,8 +172,8 @@ void add_money(const Flags& flags, ServingOptions& options) {
 }
 
 void add_machine(const Flags& flags, ServingOptions& options) {
-  model::ServingGroup& server = options.question.server.group;
-  model::MeasuredTimes& measured = options.question.measured;
+  ServingGroup& server = options.question.server.group;
+  MeasuredTimes& measured = options.question.measured;
   flags.add("--compute-efficiency",
             server.compute_efficiency,
             "part of the peak that the server reaches (1: the roof)");
@@ -198,7 +198,7 @@ void add_machine(const Flags& flags, ServingOptions& options) {
 }  // namespace
 
 int print_serving(const MfuOptions& options, const ServingOptions& serving) {
-  model::ServingQuestion question = serving.question;
+  ServingQuestion question = serving.question;
   report::MfuNames names;
   question.server = server_of(options, serving, names);
   for (const double batch : question.batches) {
@@ -210,8 +210,7 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving) {
   }
   question.api = api_of(serving);
   question.measured.output_tokens_per_s = options.tokens_per_second;
-  fmt::print("{}",
-             report::render_serving({question, model::serve(question), names, options.render}));
+  fmt::print("{}", report::render_serving({question, serve(question), names, options.render}));
   return exit_done;
 }
 

@@ -21,8 +21,8 @@ namespace {
 // What a traced run left behind, and what to say of it.
 
 struct Recorded {
-  trace::RecordingSummary sum;  // of its numbers; remarks each once
-  int files = 0;                // that hold events
+  RecordingSummary sum;  // of its numbers; remarks each once
+  int files = 0;         // that hold events
   std::set<std::string> ranks;
   int idle_processes = 0;  // that did no GPU work; their files are removed
   int killed = 0;          // processes that did not end their recording
@@ -30,7 +30,7 @@ struct Recorded {
 
 namespace fs = std::filesystem;
 
-void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& recorded) {
+void add(const RecordingSummary& file, const fs::path& path, Recorded& recorded) {
   for (const std::string& remark : file.remarks) {
     if (std::ranges::count(recorded.sum.remarks, remark) == 0)
       recorded.sum.remarks.push_back(remark);
@@ -62,8 +62,8 @@ Recorded look_at_recorded(const fs::path& directory, const std::string& invocati
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     try {
-      const auto source = trace::open_byte_source(file.string());
-      const trace::RecordingSummary summary = trace::summarise_recording(*source);
+      const auto source = open_byte_source(file.string());
+      const RecordingSummary summary = summarise_recording(*source);
       const auto own = summary.facts.find("invocation");
       if (own != summary.facts.end() && own->second == invocation) add(summary, file, recorded);
     } catch (const UserError&) {

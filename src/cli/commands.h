@@ -20,7 +20,7 @@
 
 namespace scaleworth::cli {
 /// "1.5:2", "1.5:" and ":2" in seconds; absent when empty. Throws UserError.
-std::optional<trace::TimeInterval> parse_window(const std::string& text);
+std::optional<TimeInterval> parse_window(const std::string& text);
 
 /// "0,3-5": ascending, each once; empty for an empty text. Throws UserError.
 std::vector<Rank> parse_ranks(const std::string& text);
@@ -57,8 +57,7 @@ report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDat
 
 /// A number in TFLOP/s, or a run, whose slowest GPU's steady products count; absent for an empty
 /// text. Throws UserError for a run without them.
-std::optional<model::Denominator> measured_peak(const std::string& text,
-                                                const std::string& number_format);
+std::optional<Denominator> measured_peak(const std::string& text, const std::string& number_format);
 
 struct MeasuredBandwidth {
   BytesPerSecond rate;
@@ -73,7 +72,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text);
 struct ServingOptions {
   bool asked = false;  // the weights' format is that of the command's products
   /// As far as flags name it; empty formats follow: activations the weights, the cache these.
-  model::ServingQuestion question;
+  ServingQuestion question;
   std::optional<Dollars> api_in;  // per million tokens
   std::optional<Dollars> api_out;
   std::optional<Dollars> api_cached;
@@ -92,7 +91,7 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving);
 struct DecideOptions {
   std::vector<std::string> inputs;  // a table, a run, recordings; empty: coefficients
   TableSelection selection;
-  std::optional<model::Scaling> scaling;  // absent: as the table shows
+  std::optional<Scaling> scaling;  // absent: as the table shows
   // A curve in place of inputs.
   std::optional<double> serial;
   std::optional<double> communication;
@@ -107,8 +106,8 @@ struct DecideOptions {
   double egress_usd_per_gb = 0.0;
   std::vector<std::string> regimes;  // "spot:0.30"
   std::string regimes_file;
-  model::OwnedTerms owned;
-  model::DecisionRequest request;
+  OwnedTerms owned;
+  DecisionRequest request;
   report::RenderOptions render;
 };
 

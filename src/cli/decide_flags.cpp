@@ -30,23 +30,23 @@ double number_of(const std::string& regime, std::string_view text) {
                   ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
 }
 
-model::PricePart part_of(const std::string& regime, std::string_view text) {
+PricePart part_of(const std::string& regime, std::string_view text) {
   const std::size_t at = text.find('@');
-  model::PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
+  PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
   if (at != std::string_view::npos) part.utilisation = number_of(regime, text.substr(at + 1));
   return part;
 }
 
 /// "NAME:PART", or a name alone for what other flags describe.
-model::Regime regime_of(const std::string& text,
-                        const std::optional<model::SpotTerms>& spot,
-                        const std::optional<model::OwnedTerms>& owned) {
+Regime regime_of(const std::string& text,
+                 const std::optional<SpotTerms>& spot,
+                 const std::optional<OwnedTerms>& owned) {
   const std::size_t colon = text.find(':');
   if (colon == 0) throw UserError("--regime " + text + ": write NAME:PART, as spot:0.30");
   if (colon != std::string::npos) {
     return {text.substr(0, colon), part_of(text, std::string_view(text).substr(colon + 1))};
   }
-  if (text == "on-demand") return {text, model::PricePart{}};
+  if (text == "on-demand") return {text, PricePart{}};
   if (text == "spot" && spot) return {text, *spot};
   if (text == "owned" && owned) return {text, *owned};
   throw UserError("--regime {0}: give its part of the price, as {0}:0.30{1}",
@@ -56,9 +56,9 @@ model::Regime regime_of(const std::string& text,
                                     : "");
 }
 
-std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideOptions& options) {
+std::optional<OwnedTerms> owned_of(const CLI::App& command, const DecideOptions& options) {
   if (command.count("--capex") > 0) {
-    model::OwnedTerms owned = options.owned;
+    OwnedTerms owned = options.owned;
     owned.power_usage_effectiveness = options.request.metrics.power.power_usage_effectiveness;
     return owned;
   }
@@ -78,8 +78,8 @@ std::optional<model::OwnedTerms> owned_of(const CLI::App& command, const DecideO
 }
 
 /// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
-std::vector<model::Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
-  const std::optional<model::OwnedTerms> owned = owned_of(command, options);
+std::vector<Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
+  const std::optional<OwnedTerms> owned = owned_of(command, options);
   auto regimes = mapped(options.regimes, [&](const std::string& text) {
     return regime_of(text, options.request.spot, owned);
   });
@@ -87,15 +87,15 @@ std::vector<model::Regime> regimes_of(const CLI::App& command, const DecideOptio
     const std::string text = toml_file::read_small_file(options.regimes_file);
     std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));
   }
-  const bool listed = std::ranges::any_of(regimes, [](const model::Regime& at) {
-    return at.name == "owned" && std::holds_alternative<model::OwnedTerms>(at.terms);
+  const bool listed = std::ranges::any_of(regimes, [](const Regime& at) {
+    return at.name == "owned" && std::holds_alternative<OwnedTerms>(at.terms);
   });
   if (owned && !listed) regimes.push_back({"owned", *owned});
   return regimes;
 }
 
 /// The intensity of the region named by --grid, and in words where it comes from.
-void complete_power(model::PowerTerms& power) {
+void complete_power(PowerTerms& power) {
   if (power.grid.empty()) {
     if (power.grams_per_kwh) {
       power.grid = fmt::format("{:g} g CO2e per kWh, given", *power.grams_per_kwh);
@@ -115,21 +115,21 @@ void complete_power(model::PowerTerms& power) {
 }
 
 void complete_bill(const CLI::App& command, DecideOptions& options) {
-  model::BillTerms& bill = *options.request.bill;
+  BillTerms& bill = *options.request.bill;
   given(command,
         {"--storage-gb", "--storage-usd-per-gb-month"},
         "storage needs both --storage-gb and --storage-usd-per-gb-month");
   given(command,
         {"--egress-gb", "--egress-usd-per-gb"},
         "egress needs both --egress-gb and --egress-usd-per-gb");
-  bill.storage = model::storage_rate(options.storage_gb, options.storage_usd_per_gb_month);
-  bill.egress = model::egress_cost(options.egress_gb, options.egress_usd_per_gb);
+  bill.storage = storage_rate(options.storage_gb, options.storage_usd_per_gb_month);
+  bill.egress = egress_cost(options.egress_gb, options.egress_usd_per_gb);
   options.request.rubric.value_of_time = bill.value_of_time;
 }
 
 /// The known communication and work that laws ask for.
-void complete_law_inputs(const CLI::App& command, model::DecisionRequest& request) {
-  model::LawInputs& inputs = request.law_inputs;
+void complete_law_inputs(const CLI::App& command, DecisionRequest& request) {
+  LawInputs& inputs = request.law_inputs;
   if (!given(command,
              {"--alpha-us", "--beta-gbs", "--message-mb"},
              "latency and bandwidth need --alpha-us (per hop), --beta-gbs (of a link) and "
@@ -154,8 +154,8 @@ void complete_law_inputs(const CLI::App& command, model::DecisionRequest& reques
 
 /// The terms of spot with the failures, which other ways to pay have alone: on machines that stay,
 /// the wait for a new one is paid.
-model::Preemption complete_failures(model::DecisionRequest& request) {
-  model::Preemption& terms = request.spot->preemption;
+Preemption complete_failures(DecisionRequest& request) {
+  Preemption& terms = request.spot->preemption;
   auto& failures = request.metrics.failures;
   if (failures) {
     terms.failures_per_hour = failures->failures_per_hour;
@@ -166,7 +166,7 @@ model::Preemption complete_failures(model::DecisionRequest& request) {
 }
 
 double failures_per_hour(const std::string& mtbf_hours) {
-  if (mtbf_hours == "published") return model::published_failures_per_hour;
+  if (mtbf_hours == "published") return published_failures_per_hour;
   const auto hours = mtbf_hours == "none" ? 0.0 : parse_number<double>(mtbf_hours);
   if (!hours || !(*hours >= 0.0)) {
     throw UserError("--mtbf-hours: give hours per rank, as 50700, or published, or none");
@@ -176,12 +176,12 @@ double failures_per_hour(const std::string& mtbf_hours) {
 
 /// Makes of the flags what several of them describe together, and drops what none describes.
 void complete(const CLI::App& command, DecideOptions& options) {
-  model::DecisionRequest& request = options.request;
+  DecisionRequest& request = options.request;
   if (request.metrics.work && !(*request.metrics.work > 0.0)) {
     throw UserError("the work must be above 0, as --work 1200000");
   }
   complete_power(request.metrics.power);
-  const model::Preemption terms = complete_failures(request);
+  const Preemption terms = complete_failures(request);
   if (!given(command,
              {"--spot-price", "--preemption-per-hour"},
              fmt::format("spot needs both --spot-price ({} per hour) and --preemption-per-hour "
@@ -190,8 +190,8 @@ void complete(const CLI::App& command, DecideOptions& options) {
     request.spot.reset();
   }
   request.regimes = regimes_of(command, options);
-  for (model::Regime& regime : request.regimes) {
-    auto* const spot = std::get_if<model::SpotTerms>(&regime.terms);
+  for (Regime& regime : request.regimes) {
+    auto* const spot = std::get_if<SpotTerms>(&regime.terms);
     if (spot) spot->preemption.failures_per_hour = terms.failures_per_hour;
   }
   complete_law_inputs(command, request);
@@ -199,7 +199,7 @@ void complete(const CLI::App& command, DecideOptions& options) {
 }
 
 void add_input(CLI::App& command, DecideOptions& options) {
-  model::DecisionRequest& request = options.request;
+  DecisionRequest& request = options.request;
   const Flags flags(command);
   flags.add("table",
             options.inputs,
@@ -216,7 +216,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
            "a column under another header, OLD=NEW; repeatable")
       ->allow_extra_args(false);
   const auto take_scaling = [&options](const std::string& name) {
-    options.scaling = name == "weak" ? model::Scaling::weak : model::Scaling::strong;
+    options.scaling = name == "weak" ? Scaling::weak : Scaling::strong;
   };
   flags
       .call<std::string>("--scaling,--mode",
@@ -238,7 +238,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
 }
 
 void add_bill(CLI::App& command, DecideOptions& options) {
-  model::BillTerms& bill = options.request.bill.emplace();
+  BillTerms& bill = options.request.bill.emplace();
   const Flags flags(command, "Bill", nullptr, nonnegative_number);
   flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
   flags.add("--fixed", bill.fixed, "USD for each hour of wall clock");
@@ -255,8 +255,8 @@ void add_bill(CLI::App& command, DecideOptions& options) {
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
-  model::SpotTerms& spot = options.request.spot.emplace();
-  model::Preemption& reclaims = spot.preemption;
+  SpotTerms& spot = options.request.spot.emplace();
+  Preemption& reclaims = spot.preemption;
   const Flags flags(command, "Ways to pay");
   flags.list("--regime",
              options.regimes,
@@ -304,7 +304,7 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
 }
 
 void add_owned(CLI::App& command, DecideOptions& options) {
-  model::OwnedTerms& owned = options.owned;
+  OwnedTerms& owned = options.owned;
   constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
   const Flags flags(command, group, nullptr, nonnegative_number);
   flags.add("--capex", owned.capital, "USD per rank, with its share of host, network and storage");
@@ -323,7 +323,7 @@ void add_owned(CLI::App& command, DecideOptions& options) {
       ->capture_default_str();
 }
 
-void add_energy(CLI::App& command, model::PowerTerms& power) {
+void add_energy(CLI::App& command, PowerTerms& power) {
   const Flags flags(command, "Energy and carbon");
   flags
       .add("--watts-per-rank",
@@ -346,8 +346,8 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
 
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
   constexpr const char* group = "What you know of communication and work";
-  model::LawInputs& inputs = options.request.law_inputs;
-  model::MessageTerms& message = options.request.message.emplace();
+  LawInputs& inputs = options.request.law_inputs;
+  MessageTerms& message = options.request.message.emplace();
   const Flags positive(command, group, nullptr, positive_number);
   positive.add(
       "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
@@ -357,7 +357,7 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
                inputs.ring.emplace().messages,
                "such collectives in the time of a row: a law with their time known");
   const Flags flags(command, group);
-  model::WorkDepth& bounds = inputs.work_depth.emplace();
+  WorkDepth& bounds = inputs.work_depth.emplace();
   flags.add("--work-rank-hours", bounds.work, "hours of all operations at one rank");
   flags.add("--depth-hours", bounds.depth, "hours of the longest chain of dependent operations");
   flags.add("--domain",
@@ -365,7 +365,7 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
             "ranks joined by faster links (8 in most NVLink nodes): is its edge a cliff?");
 }
 
-void add_rubric(CLI::App& command, model::Rubric& rubric) {
+void add_rubric(CLI::App& command, Rubric& rubric) {
   const Flags flags(command, "What a count must keep, and the best of those that do");
   flags.add("--deadline-hours",
             rubric.deadline,
@@ -393,11 +393,9 @@ void add_rubric(CLI::App& command, model::Rubric& rubric) {
             rubric.quality_tolerance,
             "exclude rows whose quality differs more from the baseline's");
   const auto take_objective = [&rubric](const std::string& name) {
-    for (const auto objective : {model::Objective::cost,
-                                 model::Objective::balanced,
-                                 model::Objective::time,
-                                 model::Objective::energy}) {
-      if (name == model::objective_name(objective)) rubric.objective = objective;
+    for (const auto objective :
+         {Objective::cost, Objective::balanced, Objective::time, Objective::energy}) {
+      if (name == objective_name(objective)) rubric.objective = objective;
     }
   };
   flags

@@ -45,7 +45,7 @@ void add_currency(CLI::App& command, std::string& currency) {
       ->capture_default_str();
 }
 
-void add_vendor_options(CLI::App& app, probes::VendorPaths& paths) {
+void add_vendor_options(CLI::App& app, VendorPaths& paths) {
   const Flags flags(app);
   flags.add("--cublas-lib",
             paths.cublas_lt,
@@ -73,10 +73,10 @@ std::string typed_command(const Arguments& arguments) {
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory) {
   report::RenderOptions rendered = options.render;
   rendered.input = directory;
-  return report::render(run, model::analyse(run, options.analysis_options()), rendered);
+  return report::render(run, analyse(run, options.analysis_options()), rendered);
 }
 
-probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
+TrainingWork::Straggler parse_straggler(const std::string& text) {
   const std::vector<std::string_view> parts = split(text, ':');
   const auto rank = parse_number<int>(parts.front());
   const auto factor = parse_number<double>(parts.back());

@@ -20,7 +20,7 @@ void add_render_flags(CLI::App& command, report::RenderOptions& options);
 void add_currency(CLI::App& command, std::string& currency);
 
 /// --cublas-lib, --nccl-lib, --nvml-lib and --cupti-lib; `paths` must live until parsing is over.
-void add_vendor_options(CLI::App& app, probes::VendorPaths& paths);
+void add_vendor_options(CLI::App& app, VendorPaths& paths);
 
 /// The command to be typed again: "scaleworth decide table.csv --price 2", quoted for a shell and
 /// without --format and --details, which the next command chooses anew.
@@ -30,7 +30,7 @@ std::string typed_command(const Arguments& arguments);
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory);
 
 /// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 compute twice as long. Throws UserError.
-probes::TrainingWork::Straggler parse_straggler(const std::string& text);
+TrainingWork::Straggler parse_straggler(const std::string& text);
 
 /// A compute rate with its unit, "95GFLOP/s" or "989 TFLOP/s". Throws UserError, for a bare number
 /// too, because GF and TF would look the same.

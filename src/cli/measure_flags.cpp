@@ -37,8 +37,8 @@ void ReportOptions::add_to(CLI::App& app) {
       ->capture_default_str();
 }
 
-model::AnalysisOptions ReportOptions::analysis_options() const {
-  model::AnalysisOptions options = analysis;
+AnalysisOptions ReportOptions::analysis_options() const {
+  AnalysisOptions options = analysis;
   if (!peak.empty()) options.peak_per_rank = parse_compute_rate(peak);
   if (!datasheets.empty()) {
     options.datasheets = parse_gpu_catalogue(toml_file::read_small_file(datasheets), datasheets);
@@ -117,8 +117,8 @@ void MeasureOptions::add_to(CLI::App& app) {
   report.add_to(app);
 }
 
-probes::RankOptions MeasureOptions::rank_options() const {
-  probes::RankOptions options;
+RankOptions MeasureOptions::rank_options() const {
+  RankOptions options;
   if (!straggler.empty()) options.straggler = parse_straggler(straggler);
   if (!step_sizes.empty()) {
     const auto comma = step_sizes.find(',');
@@ -128,11 +128,11 @@ probes::RankOptions MeasureOptions::rank_options() const {
   return options;
 }
 
-std::vector<probes::GemmWork> MeasureOptions::gemm_works(int workers) const {
-  std::vector<probes::GemmWork> works;
+std::vector<GemmWork> MeasureOptions::gemm_works(int workers) const {
+  std::vector<GemmWork> works;
   for (const std::string& shape : shapes) {
-    probes::GemmWork work = parse_shape(shape);
-    for (const probes::Precision precision : {probes::Precision::fp32, probes::Precision::fp64}) {
+    GemmWork work = parse_shape(shape);
+    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
       for (const int count : workers > 1 ? std::vector{1, workers} : std::vector{1}) {
         work.precision = precision;
         work.workers = count;

@@ -15,13 +15,13 @@ namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.
 struct ReportOptions {
   report::RenderOptions render;
-  model::AnalysisOptions analysis;  // but for what the two below hold
-  std::string peak;                 // with unit, per rank
-  std::string datasheets;           // a gpus.toml instead of the one compiled in
+  AnalysisOptions analysis;  // but for what the two below hold
+  std::string peak;          // with unit, per rank
+  std::string datasheets;    // a gpus.toml instead of the one compiled in
 
   void add_to(CLI::App& app);
   /// Throws UserError for a rate without a unit.
-  model::AnalysisOptions analysis_options() const;
+  AnalysisOptions analysis_options() const;
 };
 
 struct MeasureOptions {
@@ -44,7 +44,7 @@ struct MeasureOptions {
   std::string shape_file;                   // GPUs: as --shape, from a CSV
   std::string model;                        // GPUs: its layers' products, by id of data/models.toml
   std::vector<std::string> number_formats;  // GPUs: of --shape and --model
-  probes::VendorPaths vendor_paths;
+  VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
   /// Set for the ranks and runs that `bench` starts itself, which leave the report to their parent:
@@ -52,8 +52,8 @@ struct MeasureOptions {
   std::string part_of_bench;
 
   void add_to(CLI::App& app);
-  probes::RankOptions rank_options() const;
+  RankOptions rank_options() const;
   /// Every shape in both precisions, on one worker and on all. Throws UserError.
-  std::vector<probes::GemmWork> gemm_works(int workers) const;
+  std::vector<GemmWork> gemm_works(int workers) const;
 };
 }  // namespace scaleworth::cli

@@ -28,7 +28,7 @@ sigset_t set_of_waited_signals() {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command,
-                         const trace::Variables& variables,
+                         const Variables& variables,
                          const sigset_t& mask,
                          int report) {
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
@@ -93,26 +93,26 @@ std::string job_name(const std::function<const char*(const char*)>& value,
   return invocation;
 }
 
-trace::CaptureWindow window_of(const TraceOptions& options) {
-  trace::CaptureWindow window;
+CaptureWindow window_of(const TraceOptions& options) {
+  CaptureWindow window;
   if (!options.steps.empty()) {
-    window.steps = trace::parse_steps(options.steps);
+    window.steps = parse_steps(options.steps);
     if (!window.steps)
       throw UserError("--steps " + options.steps +
                       ": give FROM:TO, the first and the last step to record, or FROM:");
   }
   if (!options.duration.empty()) {
-    window.duration_s = trace::parse_duration(options.duration);
+    window.duration_s = parse_duration(options.duration);
     if (!window.duration_s)
       throw UserError("--duration " + options.duration + ": give a positive number of seconds");
   }
-  window.profiler_api = options.capture_range == trace::profiler_api_word;
+  window.profiler_api = options.capture_range == profiler_api_word;
   if (!window.profiler_api) window.range = options.capture_range;
   return window;
 }
 }  // namespace
 
-int run_child(const std::vector<std::string>& command, const trace::Variables& variables) {
+int run_child(const std::vector<std::string>& command, const Variables& variables) {
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0)
     throw UserError(std::string("no pipe for the program: ") + std::strerror(errno));
@@ -177,7 +177,7 @@ TracedEnvironment traced_environment(const TraceOptions& options,
     const char* found = value(variable);
     return found == nullptr || found == own ? "" : found;
   };
-  trace::CaptureSettings settings;
+  CaptureSettings settings;
   settings.directory = directory.string();
   settings.run = job_name(value, invocation);
   settings.invocation = invocation;
@@ -193,21 +193,27 @@ TracedEnvironment traced_environment(const TraceOptions& options,
                     cuda_variable,
                     settings.next));
   }
-  result.variables = trace::to_variables(settings);
+  settings.next_profiler = of_another_tool(nccl_variable);
+  if (settings.next_profiler == "none") settings.next_profiler.clear();
+  if (!settings.next_profiler.empty())
+    result.warnings.push_back(fmt::format(
+        "{} is {}: it is called after the capture", nccl_variable, settings.next_profiler));
+  result.variables = to_variables(settings);
   result.variables.emplace_back(cuda_variable, own);
   if (const std::string ranges = of_another_tool(nvtx_variable); !ranges.empty()) {
     result.warnings.push_back(fmt::format(
         "{} was {}: that tool does not see the ranges of this run", nvtx_variable, ranges));
   }
   result.variables.emplace_back(nvtx_variable, own);
-  if (const std::string plugin = of_another_tool(nccl_variable); plugin.empty()) {
-    result.variables.emplace_back(nccl_variable, own);
-  } else {
-    result.warnings.push_back(
-        fmt::format("{} is {}: NCCL's algorithms and sequence numbers are not recorded",
-                    nccl_variable,
-                    plugin));
-  }
+  constexpr std::size_t longest =
+      254;  // NCCL cuts the rest (src/plugin/plugin_open.cc, 2.21 to 2.30)
+  if (own.size() > longest)
+    result.warnings.push_back(fmt::format(
+        "NCCL opens no plugin whose path is longer than {} characters: its algorithms and sequence "
+        "numbers are not recorded; install {} in a shorter folder",
+        longest,
+        library_name));
+  result.variables.emplace_back(nccl_variable, own);
   return result;
 }
 }  // namespace scaleworth::cli

@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace scaleworth::cli {
+using namespace trace;
+
 /// What `scaleworth trace` is asked.
 struct TraceOptions {
   std::string out;            // directory; empty: one named after the time
@@ -25,7 +27,7 @@ struct TraceOptions {
 
 /// Runs `command` (found on PATH) with `variables` added to the environment and returns its exit
 /// code, 128 + n for signal n. Signals sent to us go on to it. Throws UserError.
-int run_child(const std::vector<std::string>& command, const trace::Variables& variables);
+int run_child(const std::vector<std::string>& command, const Variables& variables);
 
 /// Where the capture library may lie for a program of ours at `program`: beside it and in
 /// lib/scaleworth of the folders above, best first.
@@ -35,7 +37,7 @@ std::vector<std::filesystem::path> capture_library_candidates(const std::filesys
 std::filesystem::path find_capture_library(const std::string& named);
 
 struct TracedEnvironment {
-  trace::Variables variables;
+  Variables variables;
   std::vector<std::string> warnings;  // what another tool's settings cost
 };
 

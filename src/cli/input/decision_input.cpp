@@ -16,6 +16,8 @@
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
+using namespace trace;
+
 namespace {
 namespace fs = std::filesystem;
 
@@ -216,16 +218,16 @@ bool is_attribution_file(const std::string& path) {
          front.find(fmt::format("\"{}\"", kind)) != std::string::npos;
 }
 
-model::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
+AttributedCount attributed(const std::string& input, const RuleTable& rules) {
   if (is_attribution_file(input)) {
     const std::string text =
         read_whole(input, input, most_bytes, " are too many; give the recordings themselves");
-    return model::attributed_count(parse_attribution(text, input), input);
+    return attributed_count(parse_attribution(text, input), input);
   }
   try {
-    trace::Job job = trace::read_job({input}, rules);
-    for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
-    return model::attributed_count(trace::attribute(job).result, input);
+    Job job = read_job({input}, rules);
+    for (Recording& recording : job.recordings) classify(recording, rules);
+    return attributed_count(attribute(job).result, input);
   } catch (const UserError& error) {
     refuse(input, error.what());
   }
@@ -233,11 +235,11 @@ model::AttributedCount attributed(const std::string& input, const trace::RuleTab
 
 using toml_file::Table;
 
-model::OwnedTerms owned(Table& table, double capex_usd) {
+OwnedTerms owned(Table& table, double capex_usd) {
   const auto value = [&](const char* key, double otherwise) {
     return table.optional_positive(key).value_or(otherwise);
   };
-  model::OwnedTerms terms;
+  OwnedTerms terms;
   terms.capital = Dollars(capex_usd);
   terms.residual = Dollars(value("residual_usd", 0.0));
   terms.lifetime_years = table.positive("lifetime_years");
@@ -250,9 +252,9 @@ model::OwnedTerms owned(Table& table, double capex_usd) {
   return terms;
 }
 
-model::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
-  model::SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
-  model::Preemption& preemption = terms.preemption;
+SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
+  SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
+  Preemption& preemption = terms.preemption;
   preemption.per_hour = preemption_per_hour;
   const auto read = [&](const char* key, Seconds& time) {
     if (const auto seconds = table.optional_amount(key)) time = Seconds(*seconds);
@@ -268,8 +270,8 @@ model::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_h
   return terms;
 }
 
-model::Regime regime(Table& table) {
-  model::Regime result{table.text("name"), model::PricePart{}};
+Regime regime(Table& table) {
+  Regime result{table.text("name"), PricePart{}};
   const auto part = table.optional_positive("price_part");
   const auto price = table.optional_positive("price_usd_per_hour");
   const auto capex = table.optional_positive("capex_usd");
@@ -279,12 +281,11 @@ model::Regime regime(Table& table) {
   if (capex) {
     result.terms = owned(table, *capex);
   } else if (part) {
-    result.terms = model::PricePart{*part, table.optional_positive("utilisation")};
+    result.terms = PricePart{*part, table.optional_positive("utilisation")};
   } else if (const auto rate = table.optional_amount("preemption_per_hour")) {
     result.terms = spot(table, *price, *rate);
   } else {
-    result.terms =
-        model::ListPrice{dollars_per_hour(*price), table.optional_positive("utilisation")};
+    result.terms = ListPrice{dollars_per_hour(*price), table.optional_positive("utilisation")};
   }
   table.finish();
   return result;
@@ -335,10 +336,10 @@ bool names_recordings(const std::string& input) {
   return std::ranges::count(recordings, path.extension().string()) > 0;
 }
 
-model::ScalingTable recordings_table(const std::vector<std::string>& inputs,
-                                     std::optional<model::Scaling> declared) {
-  const trace::RuleTable rules = trace::RuleTable::built_in();
-  std::vector<model::AttributedCount> counts;
+ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                              std::optional<Scaling> declared) {
+  const RuleTable rules = RuleTable::built_in();
+  std::vector<AttributedCount> counts;
   for (const std::string& input : inputs) {
     if (is_table_file(input) || is_run(input)) {
       throw UserError(
@@ -348,12 +349,12 @@ model::ScalingTable recordings_table(const std::vector<std::string>& inputs,
     }
     counts.push_back(attributed(input, rules));
   }
-  return model::attributed_table(std::move(counts), declared);
+  return attributed_table(std::move(counts), declared);
 }
 
-std::vector<model::Regime> parse_regimes(std::string_view text, const std::string& file) {
+std::vector<Regime> parse_regimes(std::string_view text, const std::string& file) {
   Table root = Table::parse(text, file);
-  std::vector<model::Regime> regimes;
+  std::vector<Regime> regimes;
   for (Table& table : root.tables("regime")) regimes.push_back(regime(table));
   root.finish();
   if (regimes.empty()) root.refuse("no regime in the file: write each as [[regime]]");

@@ -12,9 +12,6 @@
 
 namespace scaleworth::cli {
 namespace {
-using model::Layout;
-using model::RowFacts;
-using model::TableRow;
 using toml_file::printable;
 
 // A column's header taken apart: name, unit, rate, percentile.
@@ -573,7 +570,7 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
   return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });
 }
 
-model::TableKind kind_of(const Columns& columns) {
+TableKind kind_of(const Columns& columns) {
   constexpr std::array<std::pair<std::string_view, const char*>, 8> nouns{
       {{"gpu", "GPUs"},
        {"chip", "chips"},
@@ -583,28 +580,32 @@ model::TableKind kind_of(const Columns& columns) {
        {"slice", "slices"},
        {"rank", "ranks"},
        {"user", "users"}}};
-  model::TableKind kind;
+  TableKind kind;
   bool timed = false;
   bool parts_of_step = false;
   for (const auto& column : columns) {
     if (!column) continue;
     const bool of_step = column->per == Per::step;
     if (column->load) {
-      kind.axis = model::Axis::load;
+      kind.axis = Axis::load;
       kind.load_unit = 1.0 / column->factor;
     }
+<<<<<<< HEAD
     if (column->nodes) kind.axis = model::Axis::nodes;
     for (const auto& [word, noun] : nouns)
       if (column->meaning == Meaning::count &&
           joined_words(column->name).find(word) != std::string::npos)
         kind.noun = noun;
+=======
+    if (column->nodes) kind.axis = Axis::nodes;
+>>>>>>> j-capture
     if (column->meaning == Meaning::time) {
       timed = true;
-      if (of_step) kind.basis = model::TimeBasis::step;
+      if (of_step) kind.basis = TimeBasis::step;
     }
     parts_of_step = parts_of_step || (column->meaning == Meaning::compute && of_step);
   }
-  if (!timed && parts_of_step) kind.basis = model::TimeBasis::step;
+  if (!timed && parts_of_step) kind.basis = TimeBasis::step;
   return kind;
 }
 }  // namespace scaleworth::cli

@@ -278,14 +278,14 @@ TableFile parse_table(std::string_view text,
                                                : parse_csv;
   const RawTable table = select(parse(text, file), selection);
   ChosenColumns chosen = choose_columns(table);
-  const std::vector<model::TableRow> rows = built_rows(table, chosen.columns);
-  const model::TableKind kind = kind_of(chosen.columns);
-  for (const model::TableRow& row : rows) model::check_row(row, kind.axis);
+  const std::vector<TableRow> rows = built_rows(table, chosen.columns);
+  const TableKind kind = kind_of(chosen.columns);
+  for (const TableRow& row : rows) check_row(row, kind.axis);
   refuse_twice(table, chosen);
-  TableFile result{model::assemble(rows, kind), chosen.ignored};
+  TableFile result{assemble(rows, kind), chosen.ignored};
   std::vector<std::string>& remarks = result.table.remarks;
   if (auto identity = identity_remark(table, chosen)) remarks.push_back(std::move(*identity));
-  const bool timed = result.table.basis != model::TimeBasis::work_unit;
+  const bool timed = result.table.basis != TimeBasis::work_unit;
   if (auto relative = relative_remark(chosen); relative && !timed) {
     remarks.push_back(std::move(*relative));
   }
@@ -294,20 +294,20 @@ TableFile parse_table(std::string_view text,
 
 TableFile read_table(const std::string& path,
                      const TableSelection& selection,
-                     std::optional<model::Scaling> scaling) {
+                     std::optional<Scaling> scaling) {
   if (is_run(path)) {
     if (!selection.where.empty() || !selection.rename.empty()) {
       throw UserError(
           "--where and --rename choose from a table; leave them out for a run directory");
     }
-    return {model::run_table(model::measured_modes(read_run(path)), scaling), {}};
+    return {run_table(measured_modes(read_run(path)), scaling), {}};
   }
   const std::string limit = fmt::format("; a scaling table has at most {}", most_table_bytes);
   const std::string text = path.ends_with(".toml")
                                ? toml_file::read_small_file(path)
                                : read_whole(path, path, most_table_bytes, limit);
   TableFile file = parse_table(text, path, selection);
-  if (scaling) file.table = model::declare_scaling(std::move(file.table), *scaling);
+  if (scaling) file.table = declare_scaling(std::move(file.table), *scaling);
   return file;
 }
 }  // namespace scaleworth::cli

@@ -12,6 +12,8 @@
 #include <variant>
 
 namespace scaleworth::cli {
+using namespace model;
+
 /// Nothing, a number (of a format that has them), or text.
 using RawCell = std::variant<std::monostate, double, std::string>;
 
@@ -38,13 +40,13 @@ struct TableSelection {
 };
 
 struct TableFile {
-  model::ScalingTable table;
+  ScalingTable table;
   std::vector<std::string> ignored;  // columns that mean nothing here
 };
 
 /// The table in `text`, by the name of `file`: .toml, .json, else CSV with one header line, which
 /// may be a comment; at most 100000 rows and 1000 columns. Throws UserError with file, row and
-/// column for anything else, and for what `model::assemble` refuses.
+/// column for anything else, and for what `assemble` refuses.
 TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection = {});
@@ -54,7 +56,7 @@ TableFile parse_table(std::string_view text,
 /// or exceeds 16 MiB (TOML: 4 MiB, a run: 1 GiB).
 TableFile read_table(const std::string& path,
                      const TableSelection& selection = {},
-                     std::optional<model::Scaling> scaling = {});
+                     std::optional<Scaling> scaling = {});
 
 /// In the order of the column table.
 enum class Meaning {
@@ -119,9 +121,9 @@ using Columns = std::vector<std::optional<TableColumn>>;
 /// The rows of a scaling table. Throws UserError with place and column for a cell that is no finite
 /// number, or no integer from 0 to 1e6 where one belongs, and for a count that is missing. Loads of
 /// up to six decimals are counted in their greatest common unit, which becomes the column's factor.
-std::vector<model::TableRow> built_rows(const RawTable& table, Columns& columns);
+std::vector<TableRow> built_rows(const RawTable& table, Columns& columns);
 
-model::TableKind kind_of(const Columns& columns);
+TableKind kind_of(const Columns& columns);
 
 /// The table with columns renamed and the rows wanted. Throws UserError naming those there are.
 RawTable select(RawTable table, const TableSelection& selection);
@@ -147,8 +149,8 @@ bool names_recordings(const std::string& input);
 
 /// Recordings of one job, one count each: what `scaleworth attribute` takes, or the JSON that it
 /// wrote. Throws UserError naming the input that cannot be read or attributed.
-model::ScalingTable recordings_table(const std::vector<std::string>& inputs,
-                                     std::optional<model::Scaling> declared);
+ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                              std::optional<Scaling> declared);
 
 /// What `scaleworth attribute --format json` wrote: the recordings' ranks, the ledger, the
 /// stragglers and the factors; the rest, which no decision needs, is left. Throws UserError, one
@@ -156,5 +158,5 @@ model::ScalingTable recordings_table(const std::vector<std::string>& inputs,
 Attribution parse_attribution(std::string_view text, const std::string& file);
 
 /// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
-std::vector<model::Regime> parse_regimes(std::string_view text, const std::string& file);
+std::vector<Regime> parse_regimes(std::string_view text, const std::string& file);
 }  // namespace scaleworth::cli

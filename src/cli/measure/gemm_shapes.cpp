@@ -11,8 +11,8 @@
 #include <map>
 
 namespace scaleworth::cli {
-probes::GemmWork parse_shape(const std::string& text) {
-  probes::GemmWork work;
+GemmWork parse_shape(const std::string& text) {
+  GemmWork work;
   const std::array sizes{&work.m, &work.n, &work.k, &work.batch};
   const std::vector<std::string_view> parts = split(text, ',');
   bool right = parts.size() == sizes.size() || parts.size() + 1 == sizes.size();
@@ -27,7 +27,7 @@ probes::GemmWork parse_shape(const std::string& text) {
 }
 
 std::string number_format_names() {
-  return listed(probes::all_number_formats, probes::number_format_name);
+  return listed(all_number_formats, number_format_name);
 }
 
 namespace {
@@ -86,7 +86,7 @@ NamedShape shape_of(const std::vector<std::string>& cells,
     shape.*member = *value;
   }
   if (const std::string name = cell("format"); !name.empty()) {
-    shape.format = probes::parse_number_format(name);
+    shape.format = parse_number_format(name);
     if (!shape.format) {
       throw reader.error(
           fmt::format("unknown format '{}'; known: {}", name, number_format_names()));
@@ -95,23 +95,21 @@ NamedShape shape_of(const std::vector<std::string>& cells,
   return shape;
 }
 
-using probes::NumberFormat;
-
-bool any_has(NumberFormat format, const std::vector<probes::DeviceDescription>& devices) {
+bool any_has(NumberFormat format, const std::vector<DeviceDescription>& devices) {
   return std::any_of(devices.begin(), devices.end(), [&](const auto& device) {
-    return probes::has_format(format, device.compute_capability);
+    return has_format(format, device.compute_capability);
   });
 }
 
 /// As --number-format says; by default what training runs in: bf16, fp16 where there is none.
 std::vector<NumberFormat> formats_of(const MeasureOptions& options,
-                                     const std::vector<probes::DeviceDescription>& devices) {
+                                     const std::vector<DeviceDescription>& devices) {
   if (options.number_formats.empty()) {
     return {any_has(NumberFormat::bf16, devices) ? NumberFormat::bf16 : NumberFormat::fp16};
   }
   std::vector<NumberFormat> formats;
   for (const std::string& name : options.number_formats) {
-    const auto format = probes::parse_number_format(name);
+    const auto format = parse_number_format(name);
     if (!format)
       throw UserError("--number-format " + name +
                       ": no such format; see `scaleworth roofline --help`");
@@ -128,7 +126,7 @@ std::vector<NamedShape> shapes_of_model(const std::string& id) {
   const TransformerModel& model = find_model(model_catalogue(), id);
   std::vector<NamedShape> shapes;
   for (const std::int64_t tokens : {16, 256, 4096}) {
-    for (const model::LayerGemm& layer : model::layer_gemms(model, tokens)) {
+    for (const LayerGemm& layer : layer_gemms(model, tokens)) {
       shapes.push_back(
           {model.id + " " + layer.name, layer.m, layer.n, layer.k, layer.batch, std::nullopt});
     }
@@ -139,7 +137,7 @@ std::vector<NamedShape> shapes_of_model(const std::string& id) {
 std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
   std::vector<NamedShape> shapes;
   for (const std::string& text : options.shapes) {
-    const probes::GemmWork work = parse_shape(text);
+    const GemmWork work = parse_shape(text);
     shapes.push_back({text, work.m, work.n, work.k, work.batch, std::nullopt});
   }
   if (const std::string& path = options.shape_file; !path.empty()) {
@@ -173,10 +171,10 @@ std::vector<NamedShape> parse_shape_file(std::string_view text, const std::strin
   return shapes;
 }
 
-std::vector<probes::DeviceSetting::NamedProblem> own_problems(
-    const MeasureOptions& options, const std::vector<probes::DeviceDescription>& devices) {
+std::vector<DeviceSetting::NamedProblem> own_problems(
+    const MeasureOptions& options, const std::vector<DeviceDescription>& devices) {
   const std::vector<NumberFormat> formats = formats_of(options, devices);
-  std::vector<probes::DeviceSetting::NamedProblem> problems;
+  std::vector<DeviceSetting::NamedProblem> problems;
   for (const NamedShape& shape : shapes_of(options)) {
     for (const NumberFormat format : shape.format ? std::vector{*shape.format} : formats) {
       problems.push_back({shape.name, {format, shape.m, shape.n, shape.k, shape.batch}});

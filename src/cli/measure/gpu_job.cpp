@@ -15,21 +15,20 @@ constexpr Seconds gpu_reporting{3.0};
 constexpr const char* remedy = " (probes of the cores: add --machine host)";
 
 /// "8 x NVIDIA H100 80GB HBM3, 1 x NVIDIA A10".
-std::string gpu_names(const std::vector<probes::DeviceDescription>& devices) {
+std::string gpu_names(const std::vector<DeviceDescription>& devices) {
   std::map<std::string, int> counts;
-  for (const probes::DeviceDescription& device : devices) ++counts[device.name];
+  for (const DeviceDescription& device : devices) ++counts[device.name];
   return listed(counts,
                 [](const auto& one) { return fmt::format("{1} x {0}", one.first, one.second); });
 }
 
 /// GPUs, suite and the user's own products. Throws UserError for a malformed shape.
-probes::DeviceSetting make_device_setting(const ChosenDevices& chosen,
-                                          const MeasureOptions& options) {
-  probes::DeviceSetting setting;
-  setting.suite = probes::parse_suite(options.suite);
+DeviceSetting make_device_setting(const ChosenDevices& chosen, const MeasureOptions& options) {
+  DeviceSetting setting;
+  setting.suite = parse_suite(options.suite);
   setting.devices = chosen.descriptions;
-  const Outcome<probes::host::Topology> topology = probes::host::read_topology();
-  if (const auto* seen = std::get_if<probes::host::Topology>(&topology)) {
+  const Outcome<host::Topology> topology = host::read_topology();
+  if (const auto* seen = std::get_if<host::Topology>(&topology)) {
     setting.host_numa_nodes = std::max(1, seen->numa_nodes);
   }
   setting.own_problems = own_problems(options, chosen.descriptions);
@@ -37,32 +36,30 @@ probes::DeviceSetting make_device_setting(const ChosenDevices& chosen,
 }
 
 /// One rank per GPU, or as the launcher says; memory is that of the smallest GPU, of at least one.
-probes::Setting make_device_rank_setting(const probes::DeviceSetting& devices,
-                                         const LaunchEnvironment& launch) {
-  probes::Setting setting;
+Setting make_device_rank_setting(const DeviceSetting& devices, const LaunchEnvironment& launch) {
+  Setting setting;
   setting.suite = devices.suite;
   setting.max_ranks = launch.world_size.value_or(static_cast<int>(devices.devices.size()));
   setting.workers = setting.max_ranks;
   setting.available_memory = devices.devices.front().memory;
-  for (const probes::DeviceDescription& device : devices.devices) {
+  for (const DeviceDescription& device : devices.devices) {
     setting.available_memory = std::min(setting.available_memory, device.memory);
     setting.last_cache = std::max(setting.last_cache, device.l2_cache);
   }
   return setting;
 }
 
-Plan make_device_plan(const probes::DeviceSetting& setting,
-                      const probes::Setting& rank_setting,
+Plan make_device_plan(const DeviceSetting& setting,
+                      const Setting& rank_setting,
                       const std::string& assumption,
                       const std::vector<std::string>& only) {
   Plan plan{
-      fmt::format(
-          "plan: suite {}, {}\n", probes::suite_name(setting.suite), gpu_names(setting.devices)),
+      fmt::format("plan: suite {}, {}\n", suite_name(setting.suite), gpu_names(setting.devices)),
       gpu_reporting,
       {}};
   if (!assumption.empty()) plan.heading += assumption + "\n";
-  plan.add(probes::device_probes(), setting, false);
-  plan.add(probes::device_rank_probes(), rank_setting, true);
+  plan.add(device_probes(), setting, false);
+  plan.add(device_rank_probes(), rank_setting, true);
   plan.keep(only, remedy);
   return plan;
 }
@@ -70,7 +67,7 @@ Plan make_device_plan(const probes::DeviceSetting& setting,
 /// A plan needs a size of GPU; times hardly depend on it.
 ChosenDevices assumed_node(const std::string& reason) {
   const GpuDatasheet& sheet = find_gpu(gpu_catalogue(), "h100-sxm-80gb");
-  probes::DeviceDescription gpu;
+  DeviceDescription gpu;
   gpu.name = sheet.name;
   gpu.compute_capability = sheet.compute_capability;
   gpu.multiprocessors = sheet.multiprocessors;
@@ -82,7 +79,7 @@ ChosenDevices assumed_node(const std::string& reason) {
 
 /// The ranks of this job, or why there are none.
 struct Ranks {
-  std::unique_ptr<probes::RankGroup> group;
+  std::unique_ptr<RankGroup> group;
   std::string obstacle;
 
   bool first() const { return !group || group->rank() == Rank{0}; }
@@ -92,8 +89,8 @@ struct Ranks {
 Ranks open_ranks(const MeasureOptions& options, const LaunchEnvironment& launch, const Plan& plan) {
   const bool launched = launch.launcher != Launcher::none;
   if (!launched && !plan.has_probes(true)) return {};
-  auto opened = probes::open_device_group(options.vendor_paths, {launch, options.shared_gpu});
-  if (auto* group = std::get_if<std::unique_ptr<probes::RankGroup>>(&opened)) {
+  auto opened = open_device_group(options.vendor_paths, {launch, options.shared_gpu});
+  if (auto* group = std::get_if<std::unique_ptr<RankGroup>>(&opened)) {
     return {std::move(*group), ""};
   }
   if (launched) throw NothingMeasurable(describe_launch(launch) + ": " + reason_of(opened));
@@ -103,7 +100,7 @@ Ranks open_ranks(const MeasureOptions& options, const LaunchEnvironment& launch,
 
 std::optional<ChosenDevices> choose_devices(const MeasureOptions& options) {
   if (options.machine == "host") return std::nullopt;
-  Outcome<probes::Devices> opened = probes::open_devices(options.vendor_paths);
+  Outcome<Devices> opened = open_devices(options.vendor_paths);
   const std::string reason = reason_of(opened);
   if (std::holds_alternative<Skipped>(opened)) {
     if (options.machine == "auto") return std::nullopt;
@@ -117,7 +114,7 @@ std::optional<ChosenDevices> choose_devices(const MeasureOptions& options) {
     throw NothingMeasurable("{}; to measure the cores of this node instead: --machine host",
                             reason);
   }
-  ChosenDevices chosen{std::move(std::get<probes::Devices>(opened)), {}, ""};
+  ChosenDevices chosen{std::move(std::get<Devices>(opened)), {}, ""};
   for (const auto& device : chosen.devices) chosen.descriptions.push_back(device->description());
   return chosen;
 }
@@ -126,8 +123,8 @@ int measure_on_devices(const MeasureOptions& options,
                        const std::vector<std::string>& arguments,
                        const LaunchEnvironment& launch,
                        ChosenDevices chosen) {
-  const probes::DeviceSetting setting = make_device_setting(chosen, options);
-  const probes::Setting rank_setting = make_device_rank_setting(setting, launch);
+  const DeviceSetting setting = make_device_setting(chosen, options);
+  const Setting rank_setting = make_device_rank_setting(setting, launch);
   Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
   plan.repeats = options.repeat;
   if (options.dry_run) {
@@ -141,19 +138,19 @@ int measure_on_devices(const MeasureOptions& options,
   const Ranks ranks = open_ranks(options, launch, plan);
   Session session(options, plan, arguments, ranks.first());
   const auto measure_node = [&] {
-    session.record_environment(*probes::host::open_host_machine({options.blas_library}));
+    session.record_environment(*host::open_host_machine({options.blas_library}));
     if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
-    probes::TimeBudget budget([] {
+    TimeBudget budget([] {
       using Elapsed = std::chrono::duration<double>;
       return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
     });
-    session.run_probes(probes::device_probes(), [&](const probes::DeviceProbe& probe) {
+    session.run_probes(device_probes(), [&](const DeviceProbe& probe) {
       measure_in_time(probe, chosen.devices, setting, budget, session);
     });
   };
   session.until_interrupted([&] {
     ranks.group ? ranks.group->on_rank_0(measure_node) : measure_node();
-    session.run_probes(probes::device_rank_probes(), [&](const probes::RankProbe& probe) {
+    session.run_probes(device_rank_probes(), [&](const RankProbe& probe) {
       if (!ranks.group) throw NothingToMeasure(ranks.obstacle);
       probe.measure(*ranks.group, rank_setting, options.rank_options(), session);
     });

@@ -16,45 +16,42 @@ namespace scaleworth::cli {
 namespace {
 // A group of one rank, without MPI: the training step at K = 1, and no collectives.
 
-class SingleRankGroup final : public probes::RankGroup {
+class SingleRankGroup final : public RankGroup {
  public:
   /// `why` there is only one rank; becomes the reason of the skipped collectives.
-  SingleRankGroup(std::string why,
-                  std::shared_ptr<const probes::host::Blas> blas,
-                  Bytes available_memory)
+  SingleRankGroup(std::string why, std::shared_ptr<const host::Blas> blas, Bytes available_memory)
       : why_(std::move(why)), blas_(std::move(blas)), available_memory_(available_memory) {}
 
   Rank rank() const override { return Rank{0}; }
   int size() const override { return 1; }
   std::string placement() const override { return "1 rank in this process: " + why_; }
   Bytes available_memory_per_rank() const override { return available_memory_; }
-  probes::CollectiveMeasured time_collective(const probes::CollectiveWork&,
-                                             const StoppingTarget&) override {
+  CollectiveMeasured time_collective(const CollectiveWork&, const StoppingTarget&) override {
     throw NothingToMeasure(why_);
   }
-  probes::TrainingMeasured train(const probes::TrainingWork& work) override {
-    return probes::host::train_alone(*blas_, work);
+  TrainingMeasured train(const TrainingWork& work) override {
+    return host::train_alone(*blas_, work);
   }
 
  private:
   std::string why_;
-  std::shared_ptr<const probes::host::Blas> blas_;
+  std::shared_ptr<const host::Blas> blas_;
   Bytes available_memory_;
 };
 
 /// Why ranks cannot be started here; empty when they can.
-std::string obstacle(const probes::Setting& setting, const MeasureOptions& options) {
+std::string obstacle(const Setting& setting, const MeasureOptions& options) {
   if (setting.max_ranks < 2) return "one rank only: there is no other rank to exchange data with";
-  const std::string missing_mpi = reason_of(probes::host::open_mpi(options.mpi_module));
-  return missing_mpi.empty() ? reason_of(probes::host::find_launcher(options.mpirun)) : missing_mpi;
+  const std::string missing_mpi = reason_of(host::open_mpi(options.mpi_module));
+  return missing_mpi.empty() ? reason_of(host::find_launcher(options.mpirun)) : missing_mpi;
 }
 
 /// One rank in this process; `why` joins the reason of every probe that one rank cannot answer.
-void run_alone(Session& session, probes::Setting setting, const std::string& why) {
-  const auto blas = probes::host::open_blas(session.options().blas_library);
-  const auto* library = std::get_if<std::shared_ptr<const probes::host::Blas>>(&blas);
+void run_alone(Session& session, Setting setting, const std::string& why) {
+  const auto blas = host::open_blas(session.options().blas_library);
+  const auto* library = std::get_if<std::shared_ptr<const host::Blas>>(&blas);
   setting.max_ranks = 1;
-  session.run_probes(probes::rank_probes(), [&](const probes::RankProbe& probe) {
+  session.run_probes(rank_probes(), [&](const RankProbe& probe) {
     try {
       if (library == nullptr) throw NothingToMeasure(reason_of(blas));
       SingleRankGroup group(why, *library, setting.available_memory);
@@ -89,14 +86,14 @@ std::vector<std::string> rank_arguments(Session& session, const std::string& dir
 }
 
 /// Where ranks cannot be started the step is measured at one rank; the collectives are skipped.
-void run_rank_probes(Session& session, const probes::Setting& setting, int usable_cores) {
+void run_rank_probes(Session& session, const Setting& setting, int usable_cores) {
   if (!session.plan().has_probes(true)) return;
   const MeasureOptions& options = session.options();
   if (const std::string why = obstacle(setting, options); !why.empty()) {
     if (setting.max_ranks > 1) session.run().warnings.push_back("no ranks were started: " + why);
     return run_alone(session, setting, why);
   }
-  probes::host::SelfLaunch job;
+  host::SelfLaunch job;
   job.ranks = setting.max_ranks;
   job.usable_cores = usable_cores;
   job.launcher = options.mpirun;
@@ -107,14 +104,14 @@ void run_rank_probes(Session& session, const probes::Setting& setting, int usabl
     if (probe.on_ranks) estimate += probe.estimate;
   job.timeout = std::chrono::milliseconds(std::llround(1e3 * (120.0 + 5.0 * estimate.value())));
   job.arguments = rank_arguments(session, session.directory() + "/" + ranks_folder_name);
-  session.adopt_part(ranks_folder_name, probes::host::self_launch(job));
+  session.adopt_part(ranks_folder_name, host::self_launch(job));
   check_interrupt();
 }
 }  // namespace
 
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments) {
-  const auto machine = probes::host::open_host_machine({options.blas_library});
-  const probes::Setting setting = make_setting(*machine, options, std::nullopt);
+  const auto machine = host::open_host_machine({options.blas_library});
+  const Setting setting = make_setting(*machine, options, std::nullopt);
   Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   plan.repeats = options.repeat;
   if (options.dry_run) {
@@ -132,11 +129,11 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
   return session.conclude();
 }
 
-void run_node_probes(Session& session, const probes::Setting& setting, probes::Machine& machine) {
-  const std::vector<probes::GemmWork> own = session.options().gemm_works(setting.workers);
-  session.run_probes(probes::node_probes(), [&](const probes::NodeProbe& probe) {
+void run_node_probes(Session& session, const Setting& setting, Machine& machine) {
+  const std::vector<GemmWork> own = session.options().gemm_works(setting.workers);
+  session.run_probes(node_probes(), [&](const NodeProbe& probe) {
     if (!own.empty() && probe.name == fields::roofline_gemm) {
-      probes::measure_gemm_shapes(machine, own, setting.suite, session);
+      measure_gemm_shapes(machine, own, setting.suite, session);
     } else {
       probe.measure(machine, setting, session);
     }

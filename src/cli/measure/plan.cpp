@@ -34,21 +34,21 @@ void Plan::keep(const std::vector<std::string>& only, const std::string& remedy)
   });
 }
 
-Plan make_plan(const probes::Setting& setting,
+Plan make_plan(const Setting& setting,
                const std::vector<std::string>& only,
-               const std::vector<probes::GemmWork>& own_gemms) {
+               const std::vector<GemmWork>& own_gemms) {
   Plan plan{fmt::format("plan: suite {}, {}, up to {}\n",
-                        probes::suite_name(setting.suite),
+                        suite_name(setting.suite),
                         counted(setting.workers, "worker"),
                         counted(setting.max_ranks, "rank")),
             reporting,
             {}};
-  plan.add(probes::node_probes(), setting, false);
-  plan.add(probes::rank_probes(), setting, true);
+  plan.add(node_probes(), setting, false);
+  plan.add(rank_probes(), setting, true);
   plan.keep(only);
   for (PlannedProbe& probe : plan.probes) {
     if (own_gemms.empty() || probe.name != fields::roofline_gemm) continue;
-    probe.estimate = probes::estimate_gemm_shapes(own_gemms, setting.suite);
+    probe.estimate = estimate_gemm_shapes(own_gemms, setting.suite);
   }
   if (setting.max_ranks > 1 && plan.has_probes(true)) plan.overhead += rank_start;
   return plan;
@@ -70,11 +70,11 @@ std::string describe(const Plan& plan) {
   return text + fmt::format("  {:<24} {:>6.1f} s\n", "total", plan.total().value());
 }
 
-probes::Setting make_setting(const probes::Machine& machine,
-                             const MeasureOptions& options,
-                             std::optional<int> ranks) {
-  probes::Setting setting;
-  setting.suite = probes::parse_suite(options.suite);
+Setting make_setting(const Machine& machine,
+                     const MeasureOptions& options,
+                     std::optional<int> ranks) {
+  Setting setting;
+  setting.suite = parse_suite(options.suite);
   setting.workers = machine.workers();
   setting.available_memory = machine.available_memory();
   setting.last_cache = machine.last_cache();
@@ -87,7 +87,7 @@ probes::Setting make_setting(const probes::Machine& machine,
         setting.max_ranks,
         counted(setting.workers, "core"));
   }
-  const probes::RankOptions rank_options = options.rank_options();
+  const RankOptions rank_options = options.rank_options();
   if (rank_options.straggler && rank_options.straggler->rank.index >= setting.max_ranks) {
     throw UserError(
         "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1);

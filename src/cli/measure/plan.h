@@ -13,7 +13,7 @@
 namespace scaleworth::cli {
 /// "M,N,K" or "M,N,K,BATCH", positive integers: C(M x N) = A(M x K) B(K x N), BATCH products per
 /// operation. Precision and workers are left at their defaults.
-probes::GemmWork parse_shape(const std::string& text);
+GemmWork parse_shape(const std::string& text);
 
 std::string number_format_names();
 
@@ -51,24 +51,24 @@ struct Plan {
 };
 
 /// Of the probes of a node and of its ranks. Throws UserError as `Plan::keep`.
-Plan make_plan(const probes::Setting& setting,
+Plan make_plan(const Setting& setting,
                const std::vector<std::string>& only,
-               const std::vector<probes::GemmWork>& own_gemms = {});
+               const std::vector<GemmWork>& own_gemms = {});
 
 /// As --dry-run prints it: a line per probe, overhead, total.
 std::string describe(const Plan& plan);
 
 /// What plans and probes work from. `ranks` of a launcher's job; absent: we start them. Throws
 /// UserError for more ranks than cores without --oversubscribe and a straggler that is no rank.
-probes::Setting make_setting(const probes::Machine& machine,
-                             const MeasureOptions& options,
-                             std::optional<int> ranks);
+Setting make_setting(const Machine& machine,
+                     const MeasureOptions& options,
+                     std::optional<int> ranks);
 
 /// A matrix product of the user's.
 struct NamedShape {
   std::string name;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  std::optional<probes::NumberFormat> format;  // absent: as --number-format says
+  std::optional<NumberFormat> format;  // absent: as --number-format says
 };
 
 /// CSV with the columns name, m, n, k (1 to 2^31 - 1) and optionally batch and format, in any
@@ -77,6 +77,6 @@ std::vector<NamedShape> parse_shape_file(std::string_view text, const std::strin
 
 /// The matrix products of --shape, --shape-file and --model, each in every --number-format unless
 /// the file names its own. Throws UserError also for a format that no GPU of `devices` has.
-std::vector<probes::DeviceSetting::NamedProblem> own_problems(
-    const MeasureOptions& options, const std::vector<probes::DeviceDescription>& devices);
+std::vector<DeviceSetting::NamedProblem> own_problems(
+    const MeasureOptions& options, const std::vector<DeviceDescription>& devices);
 }  // namespace scaleworth::cli

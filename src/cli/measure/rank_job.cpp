@@ -12,13 +12,13 @@
 
 namespace scaleworth::cli {
 namespace {
-using probes::host::Blas;
-using probes::host::MpiModule;
+using host::Blas;
+using host::MpiModule;
 
 /// MPI, initialised; finalised at an orderly end only, because MPI_Finalize waits for all ranks.
 class MpiJob {
  public:
-  explicit MpiJob(const MpiModule& mpi) : mpi_(mpi) { probes::host::check(mpi_, mpi_.init()); }
+  explicit MpiJob(const MpiModule& mpi) : mpi_(mpi) { host::check(mpi_, mpi_.init()); }
   ~MpiJob() {
     if (std::uncaught_exceptions() == 0) mpi_.finalize();
   }
@@ -35,46 +35,43 @@ class MpiJob {
 };
 
 const MpiModule& require_mpi(const std::string& path) {
-  const auto module = probes::host::open_mpi(path);
+  const auto module = host::open_mpi(path);
   if (const auto* opened = std::get_if<const MpiModule*>(&module)) return **opened;
   throw UserError(reason_of(module));
 }
 
 /// Rank 0's on every rank: cores and memory may differ between ranks, the questions may not.
-probes::Setting shared_setting(const MpiJob& job,
-                               const probes::Machine& machine,
-                               const MeasureOptions& options) {
-  probes::Setting setting = make_setting(machine, options, job.size());
-  probes::host::check(job.mpi(),
-                      job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
+Setting shared_setting(const MpiJob& job, const Machine& machine, const MeasureOptions& options) {
+  Setting setting = make_setting(machine, options, job.size());
+  host::check(job.mpi(), job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
   return setting;
 }
 
-std::unique_ptr<probes::RankGroup> make_group(const MpiJob& job,
-                                              const probes::Machine& machine,
-                                              const Outcome<std::shared_ptr<const Blas>>& blas) {
-  probes::host::MpiRankGroupOptions options;
+std::unique_ptr<RankGroup> make_group(const MpiJob& job,
+                                      const Machine& machine,
+                                      const Outcome<std::shared_ptr<const Blas>>& blas) {
+  host::MpiRankGroupOptions options;
   options.available_memory_per_rank =
       machine.available_memory() / static_cast<double>(job.ranks_on_node());
-  options.train = [&job, &blas](probes::host::MpiGroup group, const probes::TrainingWork& work) {
+  options.train = [&job, &blas](host::MpiGroup group, const TrainingWork& work) {
     const auto* library = std::get_if<std::shared_ptr<const Blas>>(&blas);
     if (library == nullptr)
       throw ProbeFailure("no BLAS for the training step; see `scaleworth list`");
-    return probes::host::train_on_ranks(job.mpi(), group, **library, work);
+    return host::train_on_ranks(job.mpi(), group, **library, work);
   };
-  return std::make_unique<probes::host::MpiRankGroup>(job.mpi(), std::move(options));
+  return std::make_unique<host::MpiRankGroup>(job.mpi(), std::move(options));
 }
 
 /// Rank 0 measures the node on all of its cores while the other ranks sleep.
-void run_node_probes_on_first(const MpiJob& job, Session& session, const probes::Setting& setting) {
+void run_node_probes_on_first(const MpiJob& job, Session& session, const Setting& setting) {
   if (!session.plan().has_probes(false)) return;
-  const probes::RankTrouble trouble = probes::host::trouble_of(job.rank(), [&] {
+  const RankTrouble trouble = host::trouble_of(job.rank(), [&] {
     if (job.rank() != 0) return;
-    const auto machine = probes::host::open_host_machine({session.options().blas_library});
+    const auto machine = host::open_host_machine({session.options().blas_library});
     run_node_probes(session, setting, *machine);
   });
-  probes::host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
-  probes::host::agree(job.mpi(), job.mpi().world(), trouble);
+  host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
+  host::agree(job.mpi(), job.mpi().world(), trouble);
 }
 }  // namespace
 
@@ -87,12 +84,12 @@ int measure_as_rank(MeasureOptions options,
   check_world_size(launch, job.size());
   const bool first = job.rank() == 0;
   // The launcher binds a rank to a core; the node's probes, and its facts, are about all of them.
-  std::optional<probes::host::WideAffinity> wide(std::in_place);
-  const auto machine = probes::host::open_host_machine({options.blas_library});
-  const probes::Setting setting = shared_setting(job, *machine, options);
+  std::optional<host::WideAffinity> wide(std::in_place);
+  const auto machine = host::open_host_machine({options.blas_library});
+  const Setting setting = shared_setting(job, *machine, options);
   const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   Session session(options, plan, arguments, first);
-  const auto blas = probes::host::open_blas(options.blas_library);
+  const auto blas = host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);
   if (options.part_of_bench.empty())
     session.warn_of_sharing(job.ranks_on_node(), machine->workers());
@@ -103,7 +100,7 @@ int measure_as_rank(MeasureOptions options,
     }
     run_node_probes_on_first(job, session, setting);
     wide.reset();
-    session.run_probes(probes::rank_probes(), [&](const probes::RankProbe& probe) {
+    session.run_probes(rank_probes(), [&](const RankProbe& probe) {
       probe.measure(*group, setting, options.rank_options(), session);
     });
   });

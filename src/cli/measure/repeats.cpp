@@ -9,7 +9,7 @@
 
 namespace scaleworth::cli {
 namespace {
-using probes::host::ChildEnding;
+using host::ChildEnding;
 
 /// A run that ended by itself says in its own run.json what failed.
 std::optional<std::string> failure_of(const ChildEnding& ending) {
@@ -46,7 +46,7 @@ int measure_repeatedly(const MeasureOptions& options,
   std::vector<std::string> command = arguments;
   command.insert(command.begin(), program);
   command.insert(command.end(), {"--part-of-bench", "", "--repeat", "1", "--out", ""});
-  probes::host::ChildOptions child;
+  host::ChildOptions child;
   child.grace = std::chrono::seconds(15);  // its ranks have 10 s
   child.on_stderr = [](std::string_view text) { std::cerr << text << std::flush; };
   bool lost = false;  // a run that ended before it could write has no failed probe to show
@@ -56,8 +56,7 @@ int measure_repeatedly(const MeasureOptions& options,
       const std::string part = fmt::format("run-{}", number);
       command.back() = session.directory() + "/" + part;
       command.at(command.size() - 5) = session.memory_path();
-      const std::optional<std::string> failure =
-          failure_of(probes::host::run_child(command, child));
+      const std::optional<std::string> failure = failure_of(host::run_child(command, child));
       session.adopt_part(part, failure, number);
       if (failure) {
         lost = true;

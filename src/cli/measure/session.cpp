@@ -88,9 +88,9 @@ Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe descri
 }
 
 /// A library's source is its path and the search step that found it, or why it is missing.
-FactSection gpu_libraries(const probes::VendorPaths& paths) {
+FactSection gpu_libraries(const VendorPaths& paths) {
   FactSection section{gpu_libraries_section, {}};
-  for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
+  for (const VendorLibrary& library : vendor_libraries(paths)) {
     if (library.path.empty()) {
       section.facts.push_back({library.name, std::nullopt, library.reason});
     } else {
@@ -152,11 +152,11 @@ void Session::until_interrupted(const std::function<void()>& measure) {
   }
 }
 
-void Session::record_environment(probes::Machine& machine) {
+void Session::record_environment(Machine& machine) {
   run_.environment = collect_environment(machine, options_.mpi_module, options_.vendor_paths);
 }
 
-void Session::record_ranks(const probes::RankGroup& group,
+void Session::record_ranks(const RankGroup& group,
                            const char* medium,
                            const LaunchEnvironment& launch) {
   run_.environment.push_back(
@@ -274,20 +274,19 @@ void Session::add(Point point) {
 }
 
 void Session::add_timeline(const Point& setting, Timeline timeline) {
-  const trace::Ledger ledger = trace::build_ledger(timeline);
+  const Ledger ledger = build_ledger(timeline);
   ProbeRecord& ledger_record = record(fields::step_ledger);
   ledger_record.status = ProbeStatus::measured;
-  std::ranges::move(trace::ledger_points(setting, ledger),
-                    std::back_inserter(ledger_record.points));
+  std::ranges::move(ledger_points(setting, ledger), std::back_inserter(ledger_record.points));
   for (const auto& [what, amount] : ledger.losses)
     ledger_record.losses[what] += static_cast<double>(amount);
   if (!directory_) return;
   save();
-  write_file(trace_file_name(run_, setting),
-             trace::chrome_trace(
-                 timeline,
-                 ledger,
-                 {{"tool", "scaleworth " + run_.tool_version}, {"started_at", run_.started_at}}));
+  write_file(
+      trace_file_name(run_, setting),
+      chrome_trace(timeline,
+                   ledger,
+                   {{"tool", "scaleworth " + run_.tool_version}, {"started_at", run_.started_at}}));
 }
 
 void Session::write_file(const std::string& name, const std::string& contents) {
@@ -306,11 +305,11 @@ void Session::remember_file(const std::string& name) {
   if (directory_ && std::ranges::count(run_.files, name) == 0) run_.files.push_back(name);
 }
 
-std::vector<FactSection> collect_environment(probes::Machine& machine,
+std::vector<FactSection> collect_environment(Machine& machine,
                                              const std::string& mpi_module,
-                                             const probes::VendorPaths& vendor_paths) {
+                                             const VendorPaths& vendor_paths) {
   std::vector<FactSection> sections = machine.facts();
-  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts(vendor_paths);
+  const Outcome<std::vector<FactSection>> gpus = gpu_facts(vendor_paths);
   // Without a GPU its libraries stay closed: they are large, and a rank's memory may be limited.
   if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
     sections.insert(sections.end(), found->begin(), found->end());
@@ -321,9 +320,9 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
   sections.push_back(
       {"libraries",
        {fact_of("blas", machine.gemm_library(), std::identity()),
-        fact_of("mpi",
-                probes::host::open_mpi(mpi_module),
-                [](const probes::host::MpiModule* module) { return module->library_version(); })}});
+        fact_of("mpi", host::open_mpi(mpi_module), [](const host::MpiModule* module) {
+          return module->library_version();
+        })}});
   sections.push_back(allowed_variables(environment_variables()));
   return sections;
 }

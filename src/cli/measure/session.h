@@ -52,7 +52,7 @@ class Progress {
 
 /// Keeps what probes measure in the run and soon on disk; a number that is not finite is a
 /// ProbeFailure. When saving fails (disk full), recording goes on in memory.
-class Session final : public probes::Recorder {
+class Session final : public Recorder {
  public:
   /// Creates the run directory, if it is to `write`, with every planned probe as pending. `options`
   /// and `plan` must outlive the session. Throws UserError.
@@ -79,11 +79,9 @@ class Session final : public probes::Recorder {
   /// The whole of `measure`, or until a signal, which is remembered.
   void until_interrupted(const std::function<void()>& measure);
 
-  void record_environment(probes::Machine& machine);
+  void record_environment(Machine& machine);
   /// How the ranks of `group` came about.
-  void record_ranks(const probes::RankGroup& group,
-                    const char* medium,
-                    const LaunchEnvironment& launch);
+  void record_ranks(const RankGroup& group, const char* medium, const LaunchEnvironment& launch);
   /// Warns the reader when `ranks` processes share `cores` of one node.
   void warn_of_sharing(int ranks, int cores);
 
@@ -135,16 +133,16 @@ class Session final : public probes::Recorder {
   std::string current_;
   std::optional<std::string> disk_trouble_;
   std::optional<Interrupted> interruption_;
-  probes::host::LoadWatch load_;
+  host::LoadWatch load_;
 };
 
 inline constexpr const char* gpu_libraries_section = "gpu libraries";
 
 /// What a reader needs to judge a run: facts of the machine, GPUs or why none, libraries found or
 /// why not, and the allow-listed variables.
-std::vector<FactSection> collect_environment(probes::Machine& machine,
+std::vector<FactSection> collect_environment(Machine& machine,
                                              const std::string& mpi_module,
-                                             const probes::VendorPaths& vendor_paths);
+                                             const VendorPaths& vendor_paths);
 
 // The measuring job. Each prints the result on stdout and returns the exit code; `arguments` are
 // recorded with the run. Each throws UserError for what cannot be asked.
@@ -158,7 +156,7 @@ int measure_repeatedly(const MeasureOptions& options,
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments);
 
 /// roofline.gemm measures the user's shapes where given.
-void run_node_probes(Session& session, const probes::Setting& setting, probes::Machine& machine);
+void run_node_probes(Session& session, const Setting& setting, Machine& machine);
 
 /// A launcher (mpirun, srun) started us: be one rank; rank 0 records and reports. Throws UserError
 /// also when MPI cannot be opened or announces another size than the launcher.
@@ -169,8 +167,8 @@ int measure_as_rank(MeasureOptions options,
 /// The GPUs that the probes ask. `devices` is empty when nothing can be asked and only a plan is
 /// wanted: `descriptions` are then of an assumed node, as `assumption` says.
 struct ChosenDevices {
-  probes::Devices devices;
-  std::vector<probes::DeviceDescription> descriptions;
+  Devices devices;
+  std::vector<DeviceDescription> descriptions;
   std::string assumption;
 };
 

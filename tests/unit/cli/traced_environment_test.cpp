@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the traced program is told, and that the capture library reads it back.
 #include "src/cli/traced_process.h"
-
 #include "src/core/error.h"
 #include "tests/catch.h"
 
@@ -52,6 +51,17 @@ TEST_CASE("the capture library reads what the command said", "[trace]") {
   REQUIRE(settings.nccl_channels);
 }
 
+TEST_CASE("a library whose path NCCL would cut is said", "[trace]") {
+  const auto warnings = [](std::size_t length) {
+    const auto nothing = [](const char*) -> const char* { return nullptr; };
+    return traced_environment({}, "/job", "/" + std::string(length - 1, 'x'), "abc", nothing)
+        .warnings;
+  };
+  REQUIRE(warnings(254).empty());
+  REQUIRE(warnings(255).size() == 1);
+  REQUIRE(contains(warnings(255).front(), "longer than 254 characters"));
+}
+
 TEST_CASE("without a launcher's job the invocation is the run", "[trace]") {
   std::vector<std::string> problems;
   REQUIRE(read_back(environment_of({}, {{"TORCHELASTIC_RUN_ID", "none"}}), problems).run == "abc");
@@ -78,10 +88,13 @@ TEST_CASE("an injection library that was there is started after ours", "[trace]"
   REQUIRE(made.at("SCALEWORTH_TRACE_NEXT_INJECTION") == "/other.so");
 }
 
-TEST_CASE("a plugin of NCCL that the user chose stays", "[trace]") {
-  REQUIRE(environment_of({}, {{"NCCL_PROFILER_PLUGIN", "theirs"}}).count("NCCL_PROFILER_PLUGIN") ==
-          0);
-  REQUIRE(environment_of({}, {}).at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
+TEST_CASE("a profiler of NCCL that the user chose is called after ours", "[trace]") {
+  const Given made = environment_of({}, {{"NCCL_PROFILER_PLUGIN", "theirs"}});
+  REQUIRE(made.at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
+  REQUIRE(made.at("SCALEWORTH_TRACE_NEXT_PROFILER") == "theirs");
+  const Given none = environment_of({}, {{"NCCL_PROFILER_PLUGIN", "none"}});
+  REQUIRE(none.at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
+  REQUIRE(none.count("SCALEWORTH_TRACE_NEXT_PROFILER") == 0);
 }
 
 TEST_CASE("steps may have no end, but must have a beginning before it", "[trace]") {

@@ -134,7 +134,7 @@ NameId group_name(Recording& recording, std::uint64_t communicator) {
 struct Launch {
   nanoseconds time{};
   std::uint32_t thread = 0;
-  std::uint32_t event = 0;  // into device_events
+  std::uint32_t event = no_index;  // into device_events; of NCCL's eager kernels only
 };
 
 std::pair<std::uint32_t, nanoseconds> thread_and_time(const Launch& launch) {
@@ -144,7 +144,9 @@ std::pair<std::uint32_t, nanoseconds> thread_and_time(const CollectiveRow& call)
   return {call.thread, time(call.time_ns)};
 }
 
-std::vector<Launch> launches_of_nccl(const Recording& recording) {
+/// Those of NCCL's kernels; `others`: and the calls that launch other kernels, or none that ran,
+/// as those of a graph's capture.
+std::vector<Launch> launches_of_nccl(const Recording& recording, bool others) {
   std::unordered_map<std::uint64_t, std::uint32_t> kernels;  // by correlation
   for (std::uint32_t i = 0; i < recording.device_events.size(); ++i) {
     const DeviceEvent& event = recording.device_events[i];
@@ -153,12 +155,18 @@ std::vector<Launch> launches_of_nccl(const Recording& recording) {
       kernels.emplace(event.correlation, i);
   }
   std::vector<Launch> launches;
+  auto is_launch = remembered(recording.names, [](std::string_view call) {
+    return call.find("LaunchKernel") != std::string_view::npos;
+  });
   for (const HostEvent& call : recording.host_events) {
     if (kernels.empty()) break;
+    if (!is_call(call)) continue;
     const auto found = kernels.find(call.correlation);
-    if (!is_call(call) || found == kernels.end()) continue;
-    launches.push_back({call.start, call.thread, found->second});
-    kernels.erase(found);
+    if (found == kernels.end()) {
+      if (others && is_launch(call.name)) launches.push_back({call.start, call.thread});
+    } else if (found->second != no_index) {  // else another record of the same launch
+      launches.push_back({call.start, call.thread, std::exchange(found->second, no_index)});
+    }
   }
   return launches;
 }
@@ -169,7 +177,10 @@ class Joiner {
 
   void join(std::span<const CollectiveRow> calls, std::span<const Launch> launches) {
     if (calls.empty()) return;
-    if (launches.size() == 1) {
+    if (launches.size() == 1 && contradict(calls, launches.front())) {
+      recording_.losses["collective_calls_that_contradict_their_kernel"] +=
+          static_cast<std::int64_t>(calls.size());
+    } else if (launches.size() == 1) {
       attach(calls, launches.front());
     } else if (launches.size() == calls.size()) {
       for (std::size_t i = 0; i < calls.size(); ++i) attach(calls.subspan(i, 1), launches[i]);
@@ -182,6 +193,25 @@ class Joiner {
   std::map<std::uint64_t, DeviceRanks> seen;  // by communicator
 
  private:
+  /// Whether the kernel is named after a function that none of the calls has: it is named after one
+  /// of those that it runs, or "Generic" (NVIDIA/nccl, src/device/generate.py, best_kernel).
+  bool contradict(std::span<const CollectiveRow> calls, const Launch& launch) const {
+    using enum CollectiveKind;
+    std::string_view word = recording_.names.at(recording_.device_events[launch.event].name);
+    const std::size_t function = word.find("Kernel_");
+    if (function == std::string_view::npos) return false;
+    word.remove_prefix(function + std::string_view("Kernel_").size());
+    word = word.substr(0, word.find_first_of("_("));
+    const auto kind = nccl_function_kind(word);
+    if (!kind && word != "SendRecv") return false;
+    return std::ranges::none_of(calls, [&](const CollectiveRow& call) {
+      const CollectiveKind own = *nccl_function_kind(recording_.names.at(NameId{call.function}));
+      return kind ? own == *kind
+                  : own == send || own == receive || own == all_to_all || own == gather ||
+                        own == scatter;
+    });
+  }
+
   Communication communication(const CollectiveRow& call) {
     Communication result;
     result.kind = *nccl_function_kind(recording_.names.at(NameId{call.function}));
@@ -189,9 +219,10 @@ class Joiner {
     const auto take = [&](CollectiveField field, auto value, auto& to) {
       if ((call.fields & field) != 0) to = static_cast<std::make_signed_t<decltype(value)>>(value);
     };
-    // NCCL counts what one rank puts in, but for reduce-scatter what one rank gets out.
-    auto& bytes =
-        result.kind == CollectiveKind::reduce_scatter ? result.output_bytes : result.input_bytes;
+    // NCCL counts what one rank puts in, but for reduce-scatter and receives what it gets out.
+    const bool comes_out =
+        result.kind == CollectiveKind::reduce_scatter || result.kind == CollectiveKind::receive;
+    auto& bytes = comes_out ? result.output_bytes : result.input_bytes;
     take(collective_has_bytes, call.bytes, bytes);
     if (bytes.value_or(0) < 0) bytes.reset();
     take(collective_has_sequence, call.sequence, result.sequence);
@@ -204,8 +235,15 @@ class Joiner {
   }
 
   void attach(std::span<const CollectiveRow> calls, const Launch& launch) {
-    Communication all = communication(calls.front());
-    for (const CollectiveRow& call : calls.subspan(1)) merge(all, communication(call));
+    // What a group sends and receives are two sums: a send gets nothing, a receive puts in nothing.
+    const auto part = [&](const CollectiveRow& call) {
+      Communication one = communication(call);
+      if (one.kind == CollectiveKind::send && one.input_bytes) one.output_bytes = 0;
+      if (one.kind == CollectiveKind::receive && one.output_bytes) one.input_bytes = 0;
+      return one;
+    };
+    Communication all = calls.size() == 1 ? communication(calls.front()) : part(calls.front());
+    for (const CollectiveRow& call : calls.subspan(1)) merge(all, part(call));
     add_nccl_use(calls, recording_.device_events[launch.event].start, all);
     note_ranks(calls, recording_.device_events[launch.event].device);
     recording_.device_events[launch.event].communication = append(recording_.communications, all);
@@ -367,8 +405,15 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
   const NcclUses uses(networks, channels, recording);
   note_communicators(recording, calls);
   keep_transfers(recording, calls);
+  const auto copied = std::erase_if(calls, [&](const CollectiveRow& call) {
+    return recording.names.at(NameId{call.algorithm}) == copy_engine_word;
+  });
+  if (copied > 0)
+    recording.losses["copy_engine_collectives_without_their_copies"] +=
+        static_cast<std::int64_t>(copied);
   if (calls.empty()) return {};
-  std::vector<Launch> launches = launches_of_nccl(recording);
+  const bool after = calls.front().source == CollectiveSource::plugin;
+  std::vector<Launch> launches = launches_of_nccl(recording, after);
   const auto place = [](const auto& one) { return thread_and_time(one); };
   std::ranges::stable_sort(calls, {}, place);
   std::ranges::stable_sort(launches, {}, place);
@@ -383,11 +428,18 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
   };
   while (!calls_left.empty()) {
     const auto first = place(calls_left.front());
-    take_while(launches_left, [&](const Launch& launch) { return place(launch) < first; });
+    const auto before =
+        take_while(launches_left, [&](const Launch& launch) { return place(launch) < first; });
     const bool launched = !launches_left.empty() && launches_left.front().thread == first.first;
     const std::pair until(first.first, launched ? launches_left.front().time : nanoseconds::max());
     const auto group =
         take_while(calls_left, [&](const CollectiveRow& call) { return place(call) <= until; });
+    if (after) {
+      const bool own =
+          !before.empty() && before.back().thread == first.first && before.back().event != no_index;
+      joiner.join(group, own ? before.last(1) : before.first(0));
+      continue;
+    }
     joiner.join(group, take_while(launches_left, [&](const Launch& launch) {
                   return launch.thread == first.first &&
                          (calls_left.empty() || place(launch) < place(calls_left.front()));

@@ -176,12 +176,15 @@ enum CollectiveField : std::uint32_t {
 
 enum class CollectiveSource : std::uint32_t { range, plugin };
 
+/// CollectiveRow::algorithm of a collective that runs as copies, without a kernel.
+inline constexpr const char* copy_engine_word = "CE";
+
 /// What NCCL said of a collective, or of a communicator, as it was enqueued.
 struct CollectiveRow {
   std::uint64_t time_ns = 0;
   std::uint64_t communicator = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t sequence = 0;  // the how-manieth collective of its communicator, from 0
+  std::uint64_t sequence = 0;  // equal on all ranks of the communicator, for this call only
   std::uint32_t fields = 0;    // CollectiveField
   std::uint32_t function = 0;  // names: "AllReduce", "ncclAllReduce"
   std::uint32_t algorithm = 0;

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -198,8 +199,15 @@ class Assembler {
   void join_waits() {
     if (waits_.empty()) return;
     const std::uint32_t unknown = thread(0);  // of a wait whose call was not recorded
+    std::set<std::uint64_t> queries;  // by correlation: they return at once, and are no waits
+    auto is_query = remembered(recording_.names, [](std::string_view call) {
+      return call.find("Query") != std::string_view::npos;
+    });
+    for (const HostEvent& call : recording_.host_events)
+      if (is_call(call) && is_query(call.name)) queries.insert(call.correlation);
     for (const WaitRow& row : waits_) {
       HostEvent event;
+      if (queries.contains(row.correlation)) continue;
       if (!set_times(event, row.start_ns, row.duration_ns)) continue;
       event.correlation = row.correlation;
       event.name = recording_.names.intern(synchronization_name(wait_kind(row.kind)));
@@ -361,8 +369,9 @@ std::vector<Recording> read_recording(ByteSource& source) {
     recording.remarks.push_back(fmt::format("{}; what is before it was read", frames.damage()));
   if (!ended) {
     recording.remarks.emplace_back(
-        "the process did not end its recording (killed, _exit, or still running): up to about its "
-        "last second is missing");
+        "the process did not end its recording (killed, _exit, or still running): its last second "
+        "is missing, and of each thread what CUPTI kept in a buffer of 1 MiB with unfinished "
+        "work");
   }
   return split_by_device(std::move(recording), device_ranks);
 }

@@ -16,10 +16,10 @@ using nvml::Result;
 FakeNvml state;
 std::atomic<int> clock_readings = 0;
 
-Device gpu() {
+nvml::Device gpu() {
   return reinterpret_cast<Device>(1);
 }
-Device slice() {
+nvml::Device slice() {
   return reinterpret_cast<Device>(2);
 }
 
@@ -29,14 +29,14 @@ bool lost() {
 
 /// Most questions are for a whole GPU and refused for a slice.
 template <class T>
-Result answer(Device device, const FakeAnswer& scripted, T* value) {
+Result answer(nvml::Device device, const FakeAnswer& scripted, T* value) {
   if (lost()) return Result::gpu_is_lost;
   if (device != gpu()) return Result::not_supported;
   if (scripted.result == 0) *value = static_cast<T>(scripted.value);
   return static_cast<Result>(scripted.result);
 }
 
-Result find(bool known, Device device, Device* found) {
+Result find(bool known, nvml::Device device, nvml::Device* found) {
   if (!known) return Result::not_found;
   *found = device;
   return Result::success;
@@ -90,51 +90,51 @@ Result nvmlSystemGetDriverVersion(char* buffer, unsigned int size) {
 Result nvmlSystemGetNVMLVersion(char* buffer, unsigned int size) {
   return write_text("13.580.65.06", buffer, size);
 }
-Result nvmlDeviceGetHandleByUUID(const char* uuid, Device* device) {
+Result nvmlDeviceGetHandleByUUID(const char* uuid, nvml::Device* device) {
   if (state.slice_uuid[0] != '\0' && std::strcmp(uuid, state.slice_uuid) == 0) {
     return find(true, slice(), device);
   }
   return find(std::strcmp(uuid, state.uuid) == 0, gpu(), device);
 }
-Result nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Device* device) {
+Result nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, nvml::Device* device) {
   const char* known = state.bus_id;
   const std::size_t longer = std::strlen(known) - std::strlen(bus_id);
   return find(std::strlen(bus_id) <= std::strlen(known) && std::strcmp(known + longer, bus_id) == 0,
               gpu(),
               device);
 }
-Result nvmlDeviceGetDeviceHandleFromMigDeviceHandle(Device device, Device* parent) {
+Result nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvml::Device device, nvml::Device* parent) {
   return find(device == slice(), gpu(), parent);
 }
 
-Result nvmlDeviceGetClockInfo(Device device, nvml::Clock clock, unsigned int* value) {
+Result nvmlDeviceGetClockInfo(nvml::Device device, nvml::Clock clock, unsigned int* value) {
   if (clock == nvml::Clock::memory) return answer(device, state.memory_clock_mhz, value);
   ++clock_readings;
   return answer(device, state.sm_clock_mhz, value);
 }
-Result nvmlDeviceGetDefaultApplicationsClock(Device device, nvml::Clock, unsigned int* value) {
+Result nvmlDeviceGetDefaultApplicationsClock(nvml::Device device, nvml::Clock, unsigned int* value) {
   return answer(device, state.application_clock_mhz, value);
 }
-Result nvmlDeviceGetCurrentClocksEventReasons(Device device, unsigned long long* value) {
+Result nvmlDeviceGetCurrentClocksEventReasons(nvml::Device device, unsigned long long* value) {
   return answer(device, state.reasons, value);
 }
-Result nvmlDeviceGetPowerUsage(Device device, unsigned int* value) {
+Result nvmlDeviceGetPowerUsage(nvml::Device device, unsigned int* value) {
   return answer(device, state.power_mw, value);
 }
-Result nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* value) {
+Result nvmlDeviceGetTotalEnergyConsumption(nvml::Device device, unsigned long long* value) {
   const Result result = answer(device, state.energy_mj, value);
   state.energy_mj.value += state.energy_step_mj;
   return result;
 }
-Result nvmlDeviceGetTemperature(Device device, nvml::TemperatureSensor, unsigned int* value) {
+Result nvmlDeviceGetTemperature(nvml::Device device, nvml::TemperatureSensor, unsigned int* value) {
   return answer(device, state.temperature_c, value);
 }
-Result nvmlDeviceGetTemperatureThreshold(Device device,
+Result nvmlDeviceGetTemperatureThreshold(nvml::Device device,
                                          nvml::TemperatureThreshold,
                                          unsigned int* value) {
   return answer(device, state.slowdown_c, value);
 }
-Result nvmlDeviceGetFieldValues(Device device, int count, nvml::FieldValue* values) {
+Result nvmlDeviceGetFieldValues(nvml::Device device, int count, nvml::FieldValue* values) {
   if (lost()) return Result::gpu_is_lost;
   for (int i = 0; i < count; ++i) {
     const bool power = values[i].field == nvml::field_power_instant_mw;
@@ -146,23 +146,23 @@ Result nvmlDeviceGetFieldValues(Device device, int count, nvml::FieldValue* valu
   return Result::success;
 }
 
-Result nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned int* value) {
+Result nvmlDeviceGetEnforcedPowerLimit(nvml::Device device, unsigned int* value) {
   return answer(device, state.enforced_limit_mw, value);
 }
-Result nvmlDeviceGetPowerManagementDefaultLimit(Device device, unsigned int* value) {
+Result nvmlDeviceGetPowerManagementDefaultLimit(nvml::Device device, unsigned int* value) {
   return answer(device, state.default_limit_mw, value);
 }
-Result nvmlDeviceGetPowerManagementLimitConstraints(Device device,
+Result nvmlDeviceGetPowerManagementLimitConstraints(nvml::Device device,
                                                     unsigned int* least,
                                                     unsigned int* most) {
   *least = 1;
   return answer(device, state.maximum_limit_mw, most);
 }
-Result nvmlDeviceGetEccMode(Device device, nvml::EnableState* current, nvml::EnableState* pending) {
+Result nvmlDeviceGetEccMode(nvml::Device device, nvml::EnableState* current, nvml::EnableState* pending) {
   *pending = nvml::EnableState::disabled;
   return answer(device, state.ecc, current);
 }
-Result nvmlDeviceGetTotalEccErrors(Device device,
+Result nvmlDeviceGetTotalEccErrors(nvml::Device device,
                                    nvml::MemoryError kind,
                                    nvml::EccCounter counter,
                                    unsigned long long* value) {
@@ -170,17 +170,17 @@ Result nvmlDeviceGetTotalEccErrors(Device device,
       kind == nvml::MemoryError::uncorrected && counter == nvml::EccCounter::since_driver_load;
   return asked ? answer(device, state.uncorrected_errors, value) : Result::not_supported;
 }
-Result nvmlDeviceGetMigMode(Device device, unsigned int* current, unsigned int* pending) {
+Result nvmlDeviceGetMigMode(nvml::Device device, unsigned int* current, unsigned int* pending) {
   *pending = 1;
   return answer(device, state.mig, current);
 }
-Result nvmlDeviceGetComputeMode(Device device, nvml::ComputeMode* value) {
+Result nvmlDeviceGetComputeMode(nvml::Device device, nvml::ComputeMode* value) {
   return answer(device, state.compute_mode, value);
 }
-Result nvmlDeviceGetPersistenceMode(Device device, nvml::EnableState* value) {
+Result nvmlDeviceGetPersistenceMode(nvml::Device device, nvml::EnableState* value) {
   return answer(device, state.persistence, value);
 }
-Result nvmlDeviceGetComputeRunningProcesses_v3(Device device,
+Result nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device device,
                                                unsigned int* count,
                                                nvml::Process* processes) {
   const Result result = answer(device, state.processes, count);
@@ -190,32 +190,32 @@ Result nvmlDeviceGetComputeRunningProcesses_v3(Device device,
   return result;
 }
 
-Result nvmlDeviceGetCurrPcieLinkGeneration(Device device, unsigned int* value) {
+Result nvmlDeviceGetCurrPcieLinkGeneration(nvml::Device device, unsigned int* value) {
   return answer(device, state.pcie_generation, value);
 }
-Result nvmlDeviceGetCurrPcieLinkWidth(Device device, unsigned int* value) {
+Result nvmlDeviceGetCurrPcieLinkWidth(nvml::Device device, unsigned int* value) {
   return answer(device, state.pcie_width, value);
 }
-Result nvmlDeviceGetMaxPcieLinkGeneration(Device device, unsigned int* value) {
+Result nvmlDeviceGetMaxPcieLinkGeneration(nvml::Device device, unsigned int* value) {
   return answer(device, state.maximum_pcie_generation, value);
 }
-Result nvmlDeviceGetMaxPcieLinkWidth(Device device, unsigned int* value) {
+Result nvmlDeviceGetMaxPcieLinkWidth(nvml::Device device, unsigned int* value) {
   return answer(device, state.maximum_pcie_width, value);
 }
-Result nvmlDeviceGetPcieReplayCounter(Device device, unsigned int* value) {
+Result nvmlDeviceGetPcieReplayCounter(nvml::Device device, unsigned int* value) {
   return answer(device, state.pcie_replays, value);
 }
 
-Result nvmlDeviceGetNvLinkState(Device, unsigned int link, nvml::EnableState* value) {
+Result nvmlDeviceGetNvLinkState(nvml::Device, unsigned int link, nvml::EnableState* value) {
   if (link >= 36 || !state.links[link].exists) return Result::not_supported;
   *value = state.links[link].up ? nvml::EnableState::enabled : nvml::EnableState::disabled;
   return Result::success;
 }
-Result nvmlDeviceGetNvLinkRemoteDeviceType(Device, unsigned int link, nvml::NvLinkRemote* value) {
+Result nvmlDeviceGetNvLinkRemoteDeviceType(nvml::Device, unsigned int link, nvml::NvLinkRemote* value) {
   *value = static_cast<nvml::NvLinkRemote>(state.links[link].remote_kind);
   return Result::success;
 }
-Result nvmlDeviceGetNvLinkRemotePciInfo_v2(Device, unsigned int link, nvml::PciInfo* value) {
+Result nvmlDeviceGetNvLinkRemotePciInfo_v2(nvml::Device, unsigned int link, nvml::PciInfo* value) {
   std::snprintf(value->bus_id, sizeof value->bus_id, "%s", state.links[link].remote_bus_id);
   return Result::success;
 }

@@ -4,6 +4,7 @@
 #include "tests/unit/cuda/inject/run_traced.h"
 
 #include <csignal>
+#include <filesystem>
 
 #include <sys/wait.h>
 
@@ -56,7 +57,8 @@ TEST_CASE("each rank's process has a file that knows its rank and its collective
     const trace::Communication& all_reduce = recording.communications.front();
     REQUIRE(all_reduce.kind == CollectiveKind::all_reduce);
     REQUIRE(all_reduce.input_bytes == 2000);
-    REQUIRE(all_reduce.sequence == 0);
+    REQUIRE(all_reduce.sequence);
+    REQUIRE(all_reduce.sequence == traced.recordings[0].communications.front().sequence);
     REQUIRE(recording.groups.at(all_reduce.group).size == 3);
   }
 }
@@ -94,6 +96,51 @@ TEST_CASE("NCCL of the plugin interface before is understood too", "[capture]") 
   REQUIRE(recording.communications.front().input_bytes == 2000);
   REQUIRE(recording.names.at(recording.communications.front().algorithm) == "RING");
   REQUIRE(recording.groups.begin()->second.size == 3);
+}
+
+Traced run_before(const std::vector<std::string>& words, const std::string& profiler) {
+  return run_traced(words, {}, [&](auto& settings) { settings.next_profiler = profiler; });
+}
+
+TEST_CASE("the user's own profiler of NCCL gets the events that it asked for, and ours stay",
+          "[capture]") {
+  const Traced traced = run_before({"init", "network", "others_events"}, OTHER_PROFILER);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 3);  // a collective and two channels
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.communications.size() == 1);
+  const NcclUse& use =
+      recording.nccl_uses.at(recording.communications.front().nccl_use);
+  REQUIRE(use.operations == 2);
+  REQUIRE(use.sent_bytes == 1000);
+  REQUIRE_FALSE(use.channels_apart);  // which only the other one asked for
+}
+
+TEST_CASE("handles of the user's own profiler come back as parents after their end", "[capture]") {
+  const Traced traced =
+      run_before({"init", "captured_all_reduce", "others_events"}, OTHER_PROFILER);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 6);  // two calls, three replays of one and the other
+  REQUIRE(traced.recordings.front().communications.size() == 1);
+  REQUIRE_FALSE(traced.recordings.front().losses.contains("collective_calls_without_their_kernel"));
+}
+
+TEST_CASE("a profiler of version 5 beside NCCL 2.30 does not get events of version 6",
+          "[capture]") {
+  const Traced traced =
+      run_before({"init", "all_reduce_of_version_6", "others_events"}, OTHER_PROFILER);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 1);
+  REQUIRE(traced.recordings.front().communications.size() == 1);
+}
+
+TEST_CASE("a profiler of NCCL that cannot be called is said", "[capture]") {
+  const Traced older = run_before({"init", "all_reduce_of_version_4"}, OTHER_PROFILER);
+  REQUIRE(has_remark(older.recordings.front(), "it lacks version 4"));
+  REQUIRE(older.recordings.front().communications.size() == 1);
+  const Traced absent = run_before({"init", "all_reduce"}, "nowhere");
+  REQUIRE(has_remark(absent.recordings.front(), "profiler plugin nowhere is not called"));
+  REQUIRE(absent.recordings.front().communications.size() == 1);
 }
 
 TEST_CASE("SIGKILL leaves what was launched more than a period ago", "[capture]") {
@@ -182,10 +229,137 @@ TEST_CASE("another tool at CUPTI is named, and NCCL and ranges are recorded with
   REQUIRE(recording.groups.size() == 1);
 }
 
+TEST_CASE("ranges before the first call of CUDA do not stop the program", "[capture]") {
+  const Traced traced = run_traced({"nvtx", "init", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("ranges of a forked child do not go to CUPTI", "[capture]") {
+  const Traced traced = run_traced({"init", "nvtx", "fork_range", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE(traced.recordings.front().step_marks.size() == 1);
+}
+
+TEST_CASE("the first range of a forked child does not start CUPTI in it", "[capture]") {
+  const Traced traced = run_traced({"init", "fork_range", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("ranges are recorded where they come first and CUPTI is refused later", "[capture]") {
+  const Traced traced =
+      run_traced({"nvtx", "init", "nvtx"}, {{"FAKE_CUPTI_TAKEN_BY", "CUPTI for Kineto"}});
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(traced.recordings.front().step_marks.size() == 1);
+}
+
+constexpr const char* of_cuda_12_8 =
+    "lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12";
+constexpr const char* of_cuda_13 = "lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13";
+
+constexpr const char* of_newer_cuda =
+    "lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13";
+
+/// A virtual environment with CUPTI of CUDA 12.8 and, searched later, of CUDA 13, both fakes, and
+/// `more`; the program works with `used`.
+Traced run_beside(const std::vector<std::string>& words,
+                  const char* used,
+                  bool named = false,
+                  const char* more = of_cuda_13) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "scaleworth-cupti-XXXXXX").string();
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  for (const char* file : {of_cuda_12_8, of_cuda_13, more}) {
+    fs::create_directories((fs::path(folder) / file).parent_path());
+    fs::copy_file(FAKE_CUPTI, fs::path(folder) / file, fs::copy_options::overwrite_existing);
+  }
+  const std::string path = folder + "/" + used;
+  Traced traced = run_traced(words,
+                             {{"VIRTUAL_ENV", folder}, {"TRACED_CUPTI", path}},
+                             [&](auto& settings) { settings.cupti = named ? path : ""; });
+  fs::remove_all(folder);
+  return traced;
+}
+
+TEST_CASE("an older CUPTI in the virtual environment does not hide a newer one", "[capture]") {
+  const Traced traced = run_beside({"init", "threads"}, of_cuda_13);
+  REQUIRE(traced.recordings.size() == 1);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("of two usable copies of CUPTI the newer one is taken, not the first", "[capture]") {
+  const Traced traced = run_beside({"init", "threads"}, of_newer_cuda, false, of_newer_cuda);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("CUPTI of CUDA 12.8 is usable", "[capture]") {
+  const Traced traced = run_beside({"init", "threads"}, of_cuda_12_8, true);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("the program's own profiler does not share our copy of CUPTI", "[capture]") {
+  const Traced traced = run_beside({"own_copy"}, of_cuda_13);
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+}
+
+TEST_CASE("buffers that another client has taken are said", "[capture]") {
+  const Traced traced = run_traced({"init", "take_buffers", "all_reduce"});
+  REQUIRE(has_remark(traced.recordings.front(), "CUPTI gave no records of them"));
+  REQUIRE_FALSE(has_remark(run_traced({"init", "all_reduce"}).recordings.front(),
+                           "CUPTI gave no records of them"));
+}
+
+TEST_CASE("CUPTI's first release of CUDA 13 is warned of", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_VERSION", "130000"}});
+  REQUIRE(has_remark(traced.recordings.front(), "has defects"));
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("a call that a graph captures is left to the graph", "[capture]") {
+  const Traced traced = run_traced({"init", "captured_all_reduce"});
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE_FALSE(recording.losses.contains("collective_calls_without_their_kernel"));
+}
+
+TEST_CASE("a communicator that is not recorded leaves the others' events on", "[capture]") {
+  const Traced traced = run_traced({"two_communicators"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+}
+
+TEST_CASE("steps that are started and ended open the window too", "[capture]") {
+  const Traced traced = run_traced({"init", "started_steps"}, {}, [](auto& settings) {
+    settings.window.steps = {1, 2};
+  });
+  REQUIRE(kernels(traced.recordings.front()) == 20);
+}
+
+TEST_CASE("steps whose names were registered in a domain open the window", "[capture]") {
+  const Traced traced = run_traced({"init", "registered_steps"}, {}, [](auto& settings) {
+    settings.window.steps = {1, 2};
+  });
+  REQUIRE(kernels(traced.recordings.front()) == 20);
+  REQUIRE(traced.recordings.front().step_marks.size() == 2);
+}
+
+TEST_CASE("a range that is closed when its thread's variables are gone does no harm", "[capture]") {
+  const Traced traced = run_traced({"init", "late_range", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
 TEST_CASE("records of another major version of CUPTI are refused with the reason", "[capture]") {
   const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_VERSION", "140000"}});
   REQUIRE(WIFEXITED(traced.status));
-  REQUIRE(has_remark(traced.recordings.front(), "is not of CUDA 13"));
+  REQUIRE(has_remark(traced.recordings.front(), "is not of CUDA 12.8 to 13"));
 }
 
 TEST_CASE("records that CUPTI lost are counted", "[capture]") {

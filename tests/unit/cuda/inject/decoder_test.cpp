@@ -146,6 +146,9 @@ TEST_CASE("waits and the events they wait for carry the same use", "[capture]") 
   wait.streamId = 7;
   wait.cudaEventSyncId = 31;
   add(decoder, wait, batch);
+  wait.returnValue = CUDA_ERROR_NOT_READY;
+  add(decoder, wait, batch);
+  REQUIRE(batch.waits.size() == 1);  // one that failed is no wait
   REQUIRE(batch.waits.front().kind == WaitKind::stream_wait_event);
   REQUIRE(batch.waits.front().event_use == batch.events.front().event_use);
 }

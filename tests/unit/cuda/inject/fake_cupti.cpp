@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cuda/inject/fake_cupti.h"
 
+#include "cuda/device/activity.h"
 #include "cuda/libraries/cupti.h"
 
 #include <atomic>
@@ -12,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <generated_nvtx_meta.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 namespace {
@@ -26,7 +27,8 @@ struct State {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::set<CUpti_ActivityKind> kinds;
-  bool nvtx_callbacks = false;
+  int subscribers = 0;
+  pid_t subscribed_in = 0;
   bool profiler_callbacks = false;
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0;
@@ -98,9 +100,64 @@ void put_marker(const char* name, std::uint32_t id, CUpti_ActivityFlag flag) {
   put(marker);
 }
 
-std::vector<std::uint32_t>& open_markers() {
-  thread_local std::vector<std::uint32_t> ids;
-  return ids;
+// Without a destructor: a thread may end ranges when its variables are gone.
+struct OpenMarkers {
+  std::uint32_t ids[64];
+  int depth;
+};
+thread_local OpenMarkers open_markers;
+
+// Deep inside of CUPTI's function for a range: a kind that is switched here may wait for itself.
+thread_local bool in_range = false;
+struct InRange {
+  InRange() {
+    if (state().subscribers > 0 && state().subscribed_in != ::getpid()) std::abort();  // a child
+    in_range = true;
+  }
+  ~InRange() { in_range = false; }
+  const std::scoped_lock<std::recursive_mutex> lock{state().mutex};
+};
+
+// CUPTI's functions for NVTX, which it puts into the table of each library that has an NVTX.
+std::uint32_t open_marker(const char* name) {
+  const InRange here;
+  put_marker(name, ++state().marker, CUPTI_ACTIVITY_FLAG_MARKER_START);
+  return state().marker;
+}
+void close_marker(std::uint32_t id) {
+  const InRange here;
+  put_marker(nullptr, id, CUPTI_ACTIVITY_FLAG_MARKER_END);
+}
+int NVTX_API range_push(const char* name) {
+  open_markers.ids[open_markers.depth] = open_marker(name);
+  return open_markers.depth++;
+}
+int NVTX_API range_pop() {
+  if (open_markers.depth == 0) return -2;
+  close_marker(open_markers.ids[--open_markers.depth]);
+  return open_markers.depth;
+}
+constexpr nvtxRangeId_t first_range = 1000;
+nvtxRangeId_t NVTX_API range_start(const char* name) {
+  return first_range + open_marker(name);
+}
+void NVTX_API range_end(nvtxRangeId_t id) {
+  close_marker(static_cast<std::uint32_t>(id - first_range));
+}
+std::set<std::string>& registered() {
+  static std::set<std::string>* const texts = new std::set<std::string>;
+  return *texts;
+}
+nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t /*domain*/, const char* text) {
+  return reinterpret_cast<nvtxStringHandle_t>(
+      const_cast<char*>(registered().insert(text).first->c_str()));
+}
+int NVTX_API range_push_in_domain(nvtxDomainHandle_t /*domain*/,
+                                  const nvtxEventAttributes_t* text) {
+  return range_push(reinterpret_cast<const char*>(text->message.registered));
+}
+int NVTX_API range_pop_in_domain(nvtxDomainHandle_t /*domain*/) {
+  return range_pop();
 }
 
 std::size_t number(const char* variable) {
@@ -139,27 +196,49 @@ void fake_unfinished() {
   put(kernel);
 }
 
-void fake_range_push(const char* name) {
-  State& s = state();
-  const std::scoped_lock lock(s.mutex);
-  if (s.nvtx_callbacks) {
-    const nvtxRangePushA_params parameters{name};
-    const CUpti_NvtxData data{"nvtxRangePushA", &parameters, nullptr};
-    s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePushA, &data);
-  }
-  open_markers().push_back(++s.marker);
-  put_marker(name, s.marker, CUPTI_ACTIVITY_FLAG_MARKER_START);
+int fake_subscribers() {
+  return state().subscribers;
 }
 
-void fake_range_pop() {
+// cuptiActivityRegisterCallbacks replaces the functions that were registered before.
+void fake_take_buffers() {
   State& s = state();
   const std::scoped_lock lock(s.mutex);
-  put_marker(nullptr, open_markers().back(), CUPTI_ACTIVITY_FLAG_MARKER_END);
-  open_markers().pop_back();
-  if (!s.nvtx_callbacks) return;
-  const int nothing = 0;
-  const CUpti_NvtxData data{"nvtxRangePop", &nothing, nullptr};
-  s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePop, &data);
+  hand_out();
+  s.request = [](std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
+    *size = 4096;
+    *buffer = static_cast<std::uint8_t*>(std::calloc(1, *size));
+    *most = 0;
+  };
+  s.complete = [](CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+    std::free(buffer);
+  };
+}
+
+// As libcupti 13.0.1: this entry initialises what the other one needs and does not make itself, and
+// writes functions that are the same for all tables, once.
+int InitializeInjectionNvtx2(void* export_table) {
+  if (state().subscribers > 0 && state().subscribed_in != ::getpid()) std::abort();
+  const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(
+      reinterpret_cast<NvtxGetExportTableFunc_t>(export_table)(NVTX_ETID_CALLBACKS));
+  const auto set = [&](NvtxCallbackModule module, unsigned int index, auto function) {
+    NvtxFunctionTable table = nullptr;
+    unsigned int size = 0;
+    if (callbacks->GetModuleFunctionTable(module, &table, &size) == 0 || index >= size)
+      std::abort();
+    *table[index] = reinterpret_cast<NvtxFunctionPointer>(function);
+  };
+  set(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushA, &range_push);
+  set(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePop, &range_pop);
+  set(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartA, &range_start);
+  set(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeEnd, &range_end);
+  set(NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRegisterStringA, &register_string);
+  set(NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePushEx, &range_push_in_domain);
+  set(NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePop, &range_pop_in_domain);
+  return 1;
+}
+int cuptiNvtxInitialize2(void* /*export_table*/) {
+  std::abort();
 }
 
 void fake_profiler(int start) {
@@ -182,7 +261,13 @@ std::uint64_t fake_flushes() {
 
 CUptiResult cuptiGetVersion(std::uint32_t* version) {
   const std::size_t wanted = number("FAKE_CUPTI_VERSION");
+  constexpr std::uint32_t cuda_12_8 = 26;
+  Dl_info own{};
+  const std::string file =
+      ::dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &own) != 0 ? own.dli_fname : "";
   *version = wanted != 0 ? static_cast<std::uint32_t>(wanted) : CUPTI_API_VERSION;
+  if (file.ends_with(".12")) *version = cuda_12_8;
+  if (file.ends_with("/cuda_cupti/lib/libcupti.so.13")) *version += 100;  // the next minor version
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetResultString(CUptiResult /*result*/, const char** text) {
@@ -202,6 +287,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
     std::strncpy(parameters->oldSubscriberName, other, parameters->oldSubscriberSize);
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
+  ++state().subscribers;
+  state().subscribed_in = ::getpid();
   state().callback = callback;
   state().user = user;
   state().dropped = number("FAKE_CUPTI_DROPPED");
@@ -223,12 +310,6 @@ CUptiResult cuptiEnableCallback(std::uint32_t enable,
   state().profiler_callbacks = enable != 0;
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiEnableDomain(std::uint32_t enable,
-                              CUpti_SubscriberHandle /*subscriber*/,
-                              CUpti_CallbackDomain /*domain*/) {
-  state().nvtx_callbacks = enable != 0;
-  return CUPTI_SUCCESS;
-}
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain /*domain*/,
                                  std::uint32_t /*id*/,
                                  const char** name) {
@@ -242,6 +323,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (in_range) std::abort();
   if (number("FAKE_CUPTI_REFUSES") == static_cast<std::size_t>(kind))
     return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   const std::scoped_lock lock(state().mutex);
@@ -249,6 +331,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  if (in_range) std::abort();
   const std::scoped_lock lock(state().mutex);
   state().kinds.erase(kind);
   return CUPTI_SUCCESS;

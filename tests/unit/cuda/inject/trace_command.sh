@@ -109,7 +109,7 @@ case $5 in
     expect 'CUDA_INJECTION64_PATH is /other.so: it is started after'
     expect 'SCALEWORTH_TRACE_NEXT_INJECTION=/other.so'
     expect 'NCCL_PROFILER_PLUGIN is theirs'
-    expect_not 'NCCL_PROFILER_PLUGIN=/'
+    expect 'SCALEWORTH_TRACE_NEXT_PROFILER=theirs'
     ;;
   *) echo "unknown case $5"; exit 1 ;;
 esac

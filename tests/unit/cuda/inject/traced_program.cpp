@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,7 +39,8 @@ void* open_named(const char* variable) {
 }
 
 void* fake() {
-  static void* const library = open_named("SCALEWORTH_TRACE_CUPTI");
+  static void* const library = open_named(
+      std::getenv("TRACED_CUPTI") != nullptr ? "TRACED_CUPTI" : "SCALEWORTH_TRACE_CUPTI");
   return library;
 }
 
@@ -50,7 +52,7 @@ void launch(const char* kernel) {
 void initialize() {
   void* library = open_named("CUDA_INJECTION64_PATH");
   if (library == nullptr) return;
-  symbol<int ()>(library, "InitializeInjection")();
+  symbol<int()>(library, "InitializeInjection")();
 }
 
 void launch_on_threads() {
@@ -71,13 +73,51 @@ void wait_for_writer() {
 }
 
 void steps() {
-  const auto push = symbol<decltype(fake_range_push)>(fake(), "fake_range_push");
-  const auto pop = symbol<decltype(fake_range_pop)>(fake(), "fake_range_pop");
   for (int step = 0; step < 5; ++step) {
-    push(("step " + std::to_string(step)).c_str());
+    nvtxRangePushA(("step " + std::to_string(step)).c_str());
     for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
-    pop();
+    nvtxRangePop();
   }
+}
+
+/// Steps that one thread begins and another may end.
+void started_steps() {
+  for (int step = 0; step < 5; ++step) {
+    const nvtxRangeId_t id = nvtxRangeStartA(("step " + std::to_string(step)).c_str());
+    for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
+    std::thread([id] { nvtxRangeEnd(id); }).join();
+  }
+}
+
+/// Steps of a domain whose names were registered, around ranges of no domain.
+void registered_steps() {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("trainer");
+  for (int step = 0; step < 5; ++step) {
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered =
+        nvtxDomainRegisterStringA(domain, ("step " + std::to_string(step)).c_str());
+    nvtxDomainRangePushEx(domain, &attributes);
+    {
+      const scaleworth::gpu::NvtxRange inner("forward");
+      for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
+    }
+    nvtxDomainRangePop(domain);
+  }
+}
+
+/// A thread's last range ends when its variables are gone.
+void late_range() {
+  struct Late {
+    ~Late() { nvtxRangePop(); }
+  };
+  std::thread([] {
+    static thread_local Late late;
+    static_cast<void>(&late);
+    nvtxRangePushA("step 9");
+  }).join();
 }
 
 void profiled() {
@@ -135,7 +175,8 @@ NcclEvent all_reduce_event() {
   return event;
 }
 
-/// As NCCL: a communicator, then an all-reduce whose kernel is launched on the same thread.
+/// As NCCL: a communicator, then an all-reduce whose kernel is launched on the same thread before
+/// its event (NVIDIA/nccl v2.28.9-1, src/group.cc:292-299, src/enqueue.cc:1306-1316 and 1666-1672).
 void all_reduce() {
   void* library = open_named("NCCL_PROFILER_PLUGIN");
   if (library == nullptr) return;
@@ -145,8 +186,8 @@ void all_reduce() {
   plugin->init(&context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
   NcclEvent event = all_reduce_event();
   void* handle = nullptr;
-  plugin->start_event(context, &handle, &event);
   launch(nccl_kernel);
+  plugin->start_event(context, &handle, &event);
   plugin->finalize(context);
 }
 
@@ -206,8 +247,8 @@ void network() {
   NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5")), nullptr};
   int wanted = 0;
   nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 2, 2, 1, nullptr);
-  void* call = nccl.start(all_reduce_event(), nullptr);
   launch(nccl_kernel);
+  void* call = nccl.start(all_reduce_event(), nullptr);
   nccl.plugin->stop_event(call);
   std::thread progress([&] {
     network_operation(nccl, call, true);
@@ -226,6 +267,84 @@ void network() {
   nccl.plugin->finalize(nccl.context);
 }
 
+/// An all-reduce that a graph captures, whose network operations come at each replay on a thread of
+/// CUDA's (NVIDIA/nccl v2.28.9-1, src/enqueue.cc:1520-1540, 2464-2466; src/plugin/profiler.cc:
+/// ncclProfilerStartCollApiEvent, StartTaskEvents), then one that is launched.
+void captured_all_reduce() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5")), nullptr};
+  int wanted = 0;
+  nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 2, 2, 1, nullptr);
+  NcclEvent api{};
+  api.kind = nccl_event_collective_api;
+  api.collective_api = {"AllReduce", 1000, "ncclBfloat16", 0, nullptr, true};
+  void* captured = nccl.start(api, nullptr);
+  nccl.plugin->stop_event(captured);
+  for (int replay = 0; replay < 3; ++replay)
+    std::thread([&] {
+      void* call = nccl.start(all_reduce_event(), captured);
+      network_operation(nccl, call, true);
+      nccl.plugin->stop_event(call);
+    }).join();
+  api.collective_api.captured = false;
+  void* eager = nccl.start(api, nullptr);
+  launch(nccl_kernel);
+  nccl.plugin->stop_event(nccl.start(all_reduce_event(), eager));
+  nccl.plugin->finalize(nccl.context);
+}
+
+/// The number of a communicator whose context cannot be made must not change the events of others.
+void two_communicators() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  const auto* plugin = static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5"));
+  void* context = nullptr;
+  int wanted = 0;  // NCCL has one for the process (v2.28.9-1, src/plugin/profiler.cc:204)
+  plugin->init(&context, 1, &wanted, nullptr, 1, 3, 0, nullptr);
+  const int before = wanted;
+  const pid_t child = ::fork();
+  if (child == 0) {  // where nothing is recorded
+    plugin->init(&context, 2, &wanted, nullptr, 1, 3, 0, nullptr);
+    std::_Exit(wanted == before ? 0 : 9);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::_Exit(9);
+}
+
+/// The program has CUPTI's file open before CUDA starts, as Python with PyTorch has.
+void own_copy() {
+  const auto subscribers = symbol<decltype(fake_subscribers)>(fake(), "fake_subscribers");
+  initialize();
+  if (subscribers() != 0) std::_Exit(9);
+}
+
+/// A child, as a worker that loads data, whose first range is the first of all.
+void fork_range() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const scaleworth::gpu::NvtxRange range("load");
+    std::_Exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::_Exit(9);
+}
+
+/// Exits with 9 unless two files of CUPTI are loaded, of which one has its copy in memory.
+void two_copies() {
+  int copies = 0;
+  const auto count = [](dl_phdr_info* object, std::size_t /*bytes*/, void* sum) {
+    const std::string_view name(object->dlpi_name);
+    if (name.find("/libcupti.so") != name.npos || name.starts_with("/proc/self/fd/"))
+      ++*static_cast<int*>(sum);
+    return 0;
+  };
+  ::dl_iterate_phdr(count, &copies);
+  if (copies != 2) std::_Exit(9);
+}
+
 /// As NCCL 2.27, whose events have one byte for the kind and anything behind it.
 void all_reduce_of_version_4() {
   void* library = open_named("NCCL_PROFILER_PLUGIN");
@@ -239,10 +358,32 @@ void all_reduce_of_version_4() {
   NcclEventV4 older{};
   std::memcpy(&older, &event, sizeof(older));
   void* handle = nullptr;
-  plugin->start_event(context, &handle, &older);
   launch(nccl_kernel);
+  plugin->start_event(context, &handle, &older);
   plugin->stop_event(handle);
   plugin->finalize(context);
+}
+
+/// As NCCL 2.30, whose version 6 has collectives of copies too.
+void all_reduce_of_version_6() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v6")), nullptr};
+  int wanted = 0;
+  nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
+  if ((wanted & static_cast<int>(nccl_event_copy_engine)) == 0) std::_Exit(8);
+  NcclEvent copies = all_reduce_event();
+  copies.kind = nccl_event_copy_engine;
+  nccl.plugin->stop_event(nccl.start(copies, nullptr));
+  launch(nccl_kernel);
+  nccl.plugin->stop_event(nccl.start(all_reduce_event(), nullptr));
+  nccl.plugin->finalize(nccl.context);
+}
+
+/// Exits with how many events the user's own profiler of NCCL was called for.
+void others_events() {
+  void* library = open_named("SCALEWORTH_TRACE_NEXT_PROFILER");
+  if (library != nullptr) std::exit(symbol<int()>(library, "other_profiler_events")());
 }
 
 void own_handler(int /*signal*/) {
@@ -286,11 +427,23 @@ constexpr Word words[] = {
     {"unfinished", [] { symbol<decltype(fake_unfinished)>(fake(), "fake_unfinished")(); }},
     {"wait", &wait_for_writer},
     {"steps", &steps},
+    {"started_steps", &started_steps},
+    {"registered_steps", &registered_steps},
+    {"late_range", &late_range},
+    {"own_copy", &own_copy},
+    {"fork_range", &fork_range},
+    {"open", [] { static_cast<void>(fake()); }},
+    {"two_copies", &two_copies},
+    {"take_buffers", [] { symbol<decltype(fake_take_buffers)>(fake(), "fake_take_buffers")(); }},
+    {"captured_all_reduce", &captured_all_reduce},
+    {"two_communicators", &two_communicators},
     {"profiled", &profiled},
     {"fork", &fork_child},
     {"ranks", &ranks},
     {"all_reduce", &all_reduce},
     {"all_reduce_of_version_4", &all_reduce_of_version_4},
+    {"all_reduce_of_version_6", &all_reduce_of_version_6},
+    {"others_events", &others_events},
     {"network", &network},
     {"nvtx", &real_nvtx_range},
     {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When recording is on.
 #include "cuda/inject/session.h"
-
 #include "tests/catch.h"
 
 namespace scaleworth::gpu {
@@ -9,10 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 const WindowControl::Time begin{};
-
-RangeKey at_depth(std::uint64_t depth) {
-  return {1, 0, depth};
-}
 
 TEST_CASE("where nothing was asked for recording is on", "[capture]") {
   WindowControl window({});
@@ -33,21 +28,21 @@ TEST_CASE("a duration counts from the first moment that was recorded", "[capture
 
 TEST_CASE("a named range opens and closes, whatever nests inside", "[capture]") {
   WindowControl window({.range = "train"});
-  window.range_opened("load", at_depth(1));
+  window.range_opened("load", 1);
   REQUIRE_FALSE(window.open(begin));
-  window.range_opened("train", at_depth(2));
+  window.range_opened("train", 2);
   REQUIRE(window.open(begin));
-  window.range_opened("train", at_depth(3));
-  window.range_closed(at_depth(3));
+  window.range_opened("train", 3);
+  window.range_closed(3);
   REQUIRE(window.open(begin));
-  window.range_closed(at_depth(2));
+  window.range_closed(2);
   REQUIRE_FALSE(window.open(begin));
 }
 
 TEST_CASE("steps are recorded from the first to the end of the last, gaps included", "[capture]") {
   WindowControl window({.steps = std::pair(1, 2)});
-  const auto step = [&](const char* name) { window.range_opened(name, at_depth(1)); };
-  const auto end = [&] { window.range_closed(at_depth(1)); };
+  const auto step = [&](const char* name) { window.range_opened(name, 1); };
+  const auto end = [&] { window.range_closed(1); };
   step("step 0");
   REQUIRE_FALSE(window.open(begin));
   end();
@@ -65,9 +60,9 @@ TEST_CASE("steps are recorded from the first to the end of the last, gaps includ
 
 TEST_CASE("steps without a number are counted", "[capture]") {
   WindowControl window({.steps = std::pair(1, 1)});
-  window.range_opened("train_step", at_depth(1));
+  window.range_opened("train_step", 1);
   REQUIRE_FALSE(window.open(begin));
-  window.range_opened("train_step", at_depth(1));
+  window.range_opened("train_step", 1);
   REQUIRE(window.open(begin));
 }
 

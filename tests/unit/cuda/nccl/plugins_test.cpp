@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 #include <dlfcn.h>
 
@@ -13,6 +14,34 @@ using namespace scaleworth;
 using namespace scaleworth::gpu;
 
 namespace {
+// The binary layout of NCCL's plugin interfaces, as plugin_interfaces.h cites them.
+static_assert(sizeof(NcclFunction) == 4);
+static_assert(sizeof(NcclTunerV5) == 4 * sizeof(void*));
+static_assert(sizeof(NcclTunerV6) == 5 * sizeof(void*));
+static_assert(offsetof(NcclTunerV5, get_collective_info) == 2 * sizeof(void*));
+static_assert(offsetof(NcclCollectiveEvent, count) == 32);
+static_assert(offsetof(NcclCollectiveEvent, type) == 48);
+static_assert(offsetof(NcclCollectiveEvent, channels) == 56);
+static_assert(offsetof(NcclCollectiveEvent, warps) == 57);
+static_assert(offsetof(NcclCollectiveEvent, algorithm) == 64);
+static_assert(offsetof(NcclPointToPointEvent, count) == 24);
+static_assert(offsetof(NcclPointToPointEvent, peer) == 32);
+static_assert(offsetof(NcclPointToPointEvent, channels) == 36);
+static_assert(offsetof(NcclCollectiveApiEvent, captured) == 40);
+static_assert(offsetof(NcclPointToPointApiEvent, captured) == 32);
+static_assert(offsetof(NcclNetworkOperationEvent, channel) == 4);
+static_assert(offsetof(NcclNetworkOperationEvent, peer) == 8);
+static_assert(offsetof(NcclNetworkOperationEvent, is_send) == 20);
+static_assert(offsetof(NcclKernelChannelEvent, gpu_time_ns) == 8);
+static_assert(sizeof(NcclStateArguments) == 8);
+static_assert(sizeof(NcclEventV4) ==
+              offsetof(NcclEvent, collective) + offsetof(NcclCollectiveEvent, group));
+static_assert(offsetof(NcclPointToPointEvent, group) <= offsetof(NcclCollectiveEvent, group));
+static_assert(offsetof(NcclEvent, collective) == 24);
+static_assert(offsetof(NcclEvent, point_to_point) == 24);
+static_assert(sizeof(NcclEvent) == 112);
+static_assert(sizeof(NcclProfilerV4) == 6 * sizeof(void*));
+static_assert(sizeof(NcclProfilerV5) == 6 * sizeof(void*));
 
 using Table = std::array<std::array<float, nccl_protocols>, nccl_algorithms>;
 
@@ -146,7 +175,41 @@ TEST_CASE("both plugins are found in this program as NCCL looks for them", "[ncc
   REQUIRE(program != nullptr);
   CHECK(::dlsym(program, "ncclTunerPlugin_v5") == &ncclTunerPlugin_v5);
   CHECK(::dlsym(program, "ncclProfiler_v5") == &ncclProfiler_v5);
+  CHECK(::dlsym(program, "ncclTunerPlugin_v4") == &ncclTunerPlugin_v4);
+  CHECK(::dlsym(program, "ncclTunerPlugin_v6") == &ncclTunerPlugin_v6);
+  CHECK(::dlsym(program, "ncclProfiler_v4") == &ncclProfiler_v4);
   ::dlclose(program);
+}
+
+TEST_CASE("NCCL 2.30 is answered as 2.28 is, and keeps its own chunks", "[nccl]") {
+  CHECK(ncclTunerPlugin_v6.init == ncclTunerPlugin_v5.init);
+  CHECK(ncclTunerPlugin_v6.get_collective_info == ncclTunerPlugin_v5.get_collective_info);
+  CHECK(ncclTunerPlugin_v6.get_chunk_size == nullptr);
+}
+
+TEST_CASE("NCCL 2.27 is answered by the versions before, with the same result", "[nccl]") {
+  const Quiet quiet;
+  void* context = nullptr;
+  REQUIRE(ncclTunerPlugin_v4.init(2, 1, nullptr, &context) == ncclSuccess);
+  CHECK(context == &plugin_state());
+  CHECK(ncclTunerPlugin_v4.get_collective_info == ncclTunerPlugin_v5.get_collective_info);
+  int mask = 1234;
+  REQUIRE(ncclProfiler_v4.init(&context, &mask, "", 1, 1, 2, 0, nullptr) == ncclSuccess);
+  plugin_state().start_watching();
+  CHECK(mask == 2);
+  NcclEvent event{};
+  event.kind = nccl_event_collective;
+  event.collective.algorithm = "RING";
+  event.collective.protocol = "LL128";
+  event.collective.channels = 6;
+  NcclEventV4 older{};
+  std::memcpy(static_cast<void*>(&older), &event, sizeof(older));
+  void* handle = nullptr;
+  REQUIRE(ncclProfiler_v4.start_event(context, &handle, &older) == ncclSuccess);
+  const NcclReport report = plugin_state().stop_watching();
+  REQUIRE(report.ran);
+  CHECK(report.ran->channels == 6);
+  plugin_state().offer_mask(nullptr);
 }
 
 TEST_CASE("a plugin of the user's stays, and what is lost is reported", "[nccl]") {

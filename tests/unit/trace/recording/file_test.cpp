@@ -64,7 +64,7 @@ TEST_CASE("a process whose GPUs are a rank each gives a recording for each", "[r
   batch.names = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(args)", "cuLaunchKernelEx", "AllReduce"};
   for (const std::uint32_t device : {0U, 1U}) {
     const std::uint64_t time = day + 10'000 * device;
-    batch.collectives.push_back({.time_ns = time,
+    batch.collectives.push_back({.time_ns = time + 20,  // after its launch, as NCCL reports
                                  .communicator = 0xabc,
                                  .function = 3,
                                  .rank = 4 + device,

@@ -11,9 +11,12 @@ namespace {
 constexpr std::uint32_t thread = 10;
 
 /// A kernel of NCCL, its launch at `launched_ns`, names 1 (kernel) and 2 (call).
-void launch(Batch& batch, std::uint64_t launched_ns, std::uint32_t correlation) {
+void launch(Batch& batch,
+            std::uint64_t launched_ns,
+            std::uint32_t correlation,
+            std::uint32_t name = 1) {
   batch.kernels.push_back(
-      {.start_ns = launched_ns + 100, .duration_ns = 50, .correlation = correlation, .name = 1});
+      {.start_ns = launched_ns + 100, .duration_ns = 50, .correlation = correlation, .name = name});
   batch.calls.push_back({.start_ns = launched_ns,
                          .duration_ns = 10,
                          .correlation = correlation,
@@ -51,13 +54,27 @@ Recording assemble(const Batch& batch) {
   return std::move(read_recording(source).front());
 }
 
-TEST_CASE("a collective belongs to NCCL's next kernel on its thread", "[recording]") {
+constexpr std::uint32_t reduce_scatter_kernel = 7;
+constexpr std::uint32_t send_kernel = 8;
+constexpr std::uint32_t gemm = 9;
+
+Batch with_kernels() {
   Batch batch = with_names();
-  batch.collectives = {said(1000, 3, 4096), said(3000, 4, 64)};
+  batch.names.insert(batch.names.end(),
+                     {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgs)",
+                      "ncclDevKernel_SendRecv(ncclDevKernelArgs)",
+                      "gemm"});
+  return batch;
+}
+
+TEST_CASE("what the plugin reports belongs to the last kernel on its thread: NCCL launches first",
+          "[recording]") {
+  Batch batch = with_kernels();
+  batch.collectives = {said(1600, 3, 4096), said(3600, 4, 64)};
   batch.collectives[0].fields |= collective_has_sequence;
   batch.collectives[0].sequence = 12;
   launch(batch, 1500, 5);
-  launch(batch, 3500, 6);
+  launch(batch, 3500, 6, reduce_scatter_kernel);
   const Recording recording = assemble(batch);
   REQUIRE(recording.communications.size() == 2);
   const Communication& first =
@@ -73,19 +90,65 @@ TEST_CASE("a collective belongs to NCCL's next kernel on its thread", "[recordin
   REQUIRE_FALSE(second.input_bytes);
 }
 
-TEST_CASE("the calls of a group share its kernel and their bytes add up", "[recording]") {
-  Batch batch = with_names();
-  batch.collectives = {said(1000, 5, 100), said(1001, 6, 200)};
+TEST_CASE("a launch that two layers record is one", "[recording]") {
+  Batch batch = with_kernels();
   launch(batch, 1500, 5);
+  CallRow inner = batch.calls.back();
+  inner.start_ns = 1502;
+  inner.duration_ns = 5;
+  inner.layer = CallLayer::runtime;
+  batch.calls.push_back(inner);
+  batch.collectives = {said(1600, 3, 64)};
+  REQUIRE(assemble(batch).communications.size() == 1);
+}
+
+TEST_CASE("ranges belong to the next kernel, the call to its own", "[recording]") {
+  Batch batch = with_kernels();
+  batch.collectives = {said(1000, 3, 4096), said(3000, 4, 64)};
+  for (CollectiveRow& row : batch.collectives) row.source = CollectiveSource::range;
+  launch(batch, 1500, 5);
+  launch(batch, 3500, 6, reduce_scatter_kernel);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.at(recording.device_events[0].communication).input_bytes ==
+          4096);
+  REQUIRE(recording.communications.at(recording.device_events[1].communication).output_bytes == 64);
+}
+
+TEST_CASE("a group sends and receives: its bytes are two sums", "[recording]") {
+  Batch batch = with_kernels();
+  batch.collectives = {said(1600, 5, 100), said(1601, 6, 200), said(1602, 5, 30)};
+  launch(batch, 1500, 5, send_kernel);
   const Recording recording = assemble(batch);
   REQUIRE(recording.communications.size() == 1);
   REQUIRE(recording.communications[0].kind == CollectiveKind::send_receive);
-  REQUIRE(recording.communications[0].input_bytes == 300);
+  REQUIRE(recording.communications[0].input_bytes == 130);
+  REQUIRE(recording.communications[0].output_bytes == 200);
 }
 
-TEST_CASE("calls and kernels that do not pair stay apart and are counted", "[recording]") {
+TEST_CASE("a single receive puts nothing in", "[recording]") {
+  Batch batch = with_kernels();
+  batch.collectives = {said(1600, 6, 200)};
+  launch(batch, 1500, 5, send_kernel);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications[0].output_bytes == 200);
+  REQUIRE_FALSE(recording.communications[0].input_bytes);
+}
+
+TEST_CASE("calls whose launch ran no kernel of NCCL's stay apart and are counted", "[recording]") {
+  Batch batch = with_kernels();
+  launch(batch, 1500, 5);
+  launch(batch, 1700, 6, gemm);
+  batch.collectives = {said(1400, 3, 1), said(1800, 3, 2)};
+  batch.kernels.pop_back();  // as a launch that a graph captures: a call, and no kernel
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.empty());
+  REQUIRE(recording.losses.at("collective_calls_without_their_kernel") == 2);
+}
+
+TEST_CASE("ranges and kernels that do not pair stay apart and are counted", "[recording]") {
   Batch batch = with_names();
   batch.collectives = {said(1000, 3, 1), said(1001, 3, 2), said(1002, 3, 3)};
+  for (CollectiveRow& row : batch.collectives) row.source = CollectiveSource::range;
   launch(batch, 1500, 5);
   launch(batch, 1600, 6);
   const Recording recording = assemble(batch);
@@ -93,9 +156,44 @@ TEST_CASE("calls and kernels that do not pair stay apart and are counted", "[rec
   REQUIRE(recording.losses.at("collective_calls_without_their_kernel") == 3);
 }
 
+TEST_CASE("a call that its kernel's name contradicts is counted and not joined", "[recording]") {
+  Batch batch = with_kernels();
+  batch.collectives = {said(1600, 4, 64), said(2600, 3, 64), said(3600, 5, 64), said(4600, 5, 8)};
+  launch(batch, 1500, 5);                         // an all-reduce for a reduce-scatter
+  launch(batch, 2500, 6, send_kernel);            // a message for an all-reduce
+  launch(batch, 3500, 7, reduce_scatter_kernel);  // a reduce-scatter for a message
+  launch(batch, 4500, 8, send_kernel);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE(recording.losses.at("collective_calls_that_contradict_their_kernel") == 3);
+}
+
+TEST_CASE("a collective without a kernel takes none of another", "[recording]") {
+  Batch batch = with_kernels();
+  batch.names.emplace_back(copy_engine_word);  // 10
+  batch.collectives = {said(1600, 3, 64), said(1700, 3, 64)};
+  batch.collectives[1].algorithm = 10;
+  launch(batch, 1500, 5);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE(recording.communications[0].input_bytes == 64);
+  REQUIRE(recording.losses.at("copy_engine_collectives_without_their_copies") == 1);
+}
+
+TEST_CASE("a query is no wait", "[recording]") {
+  Batch batch = with_names();
+  batch.names.emplace_back("cudaEventQuery");  // 7
+  batch.calls = {{.start_ns = 10, .duration_ns = 4, .correlation = 3, .name = 7, .thread = thread},
+                 {.start_ns = 30, .duration_ns = 9, .correlation = 4, .name = 2, .thread = thread}};
+  batch.waits = {{.start_ns = 11, .duration_ns = 2, .correlation = 3, .kind = WaitKind::event},
+                 {.start_ns = 31, .duration_ns = 7, .correlation = 4, .kind = WaitKind::event}};
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.synchronizations.size() == 1);
+}
+
 TEST_CASE("a call of another thread takes no kernel", "[recording]") {
   Batch batch = with_names();
-  batch.collectives = {said(1000, 3, 1)};
+  batch.collectives = {said(1600, 3, 1)};
   batch.collectives[0].thread = thread + 1;
   launch(batch, 1500, 5);
   const Recording recording = assemble(batch);
@@ -104,7 +202,7 @@ TEST_CASE("a call of another thread takes no kernel", "[recording]") {
 
 TEST_CASE("where the plugin spoke the ranges are not counted twice", "[recording]") {
   Batch batch = with_names();
-  batch.collectives = {said(1000, 3, 4096), said(1001, 3, 4096)};
+  batch.collectives = {said(1000, 3, 4096), said(1600, 3, 4096)};
   batch.collectives[0].source = CollectiveSource::range;
   launch(batch, 1500, 5);
   const Recording recording = assemble(batch);
@@ -133,7 +231,7 @@ TEST_CASE("what NCCL attached to a range is placed where the range began", "[rec
 TEST_CASE("what NCCL told of a call's traffic is summed for its kernel", "[recording]") {
   Batch batch = with_names();
   batch.names.insert(batch.names.end(), {"RING", "SIMPLE"});  // 7 and 8
-  batch.collectives = {said(1000, 3, 4096), said(3000, 3, 64)};
+  batch.collectives = {said(1600, 3, 4096), said(3600, 3, 64)};
   for (CollectiveRow& row : batch.collectives) {
     row.algorithm = 7;
     row.protocol = 8;
@@ -180,7 +278,7 @@ TEST_CASE("what NCCL told of a call's traffic is summed for its kernel", "[recor
 
 TEST_CASE("what operations waited for before their kernel began is left out", "[recording]") {
   Batch batch = with_names();
-  batch.collectives = {said(1000, 3, 4096)};
+  batch.collectives = {said(1550, 3, 4096)};
   batch.collectives[0].call = 1;
   // Both begin at 1400, the kernel at 1600; the first wait of the one lasts until 1650, of the
   // other until 1500.
@@ -205,7 +303,7 @@ TEST_CASE("what operations waited for before their kernel began is left out", "[
 TEST_CASE("network operations that waited longer than they lasted are counted and left out",
           "[recording]") {
   Batch batch = with_names();
-  batch.collectives = {said(1000, 3, 4096)};
+  batch.collectives = {said(1550, 3, 4096)};
   batch.collectives[0].call = 1;
   batch.networks = {{.duration_ns = 10, .communicator = 0xabcdU, .call = 1, .gpu_wait_ns = 11},
                     {.duration_ns = ~0ULL, .communicator = 0xabcdU, .call = 1}};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "probes/host/cpu_state.h"
 #include "probes/host/kernels/compute.h"
 
 namespace scaleworth::probes::host {
@@ -12,5 +13,10 @@ std::span<const ComputeIsa> compute_isas() {
 const StreamIsa& stream_isa() {
   static const StreamIsa isa = stream_neon();
   return isa;
+}
+
+/// CPUID is an instruction of x86 alone.
+CpuidFacts read_cpuid() {
+  return {};
 }
 }  // namespace scaleworth::probes::host
