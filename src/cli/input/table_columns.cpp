@@ -571,15 +571,8 @@ std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
 }
 
 TableKind kind_of(const Columns& columns) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 8> nouns{
-      {{"gpu", "GPUs"},
-       {"chip", "chips"},
-       {"node", "nodes"},
-       {"processor", "processors"},
-       {"worker", "workers"},
-       {"slice", "slices"},
-       {"rank", "ranks"},
-       {"user", "users"}}};
+  constexpr std::array<std::string_view, 7> nouns{
+      "GPUs", "chips", "nodes", "processors", "workers", "slices", "users"};
   TableKind kind;
   bool timed = false;
   bool parts_of_step = false;
@@ -590,15 +583,12 @@ TableKind kind_of(const Columns& columns) {
       kind.axis = Axis::load;
       kind.load_unit = 1.0 / column->factor;
     }
-<<<<<<< HEAD
-    if (column->nodes) kind.axis = model::Axis::nodes;
-    for (const auto& [word, noun] : nouns)
-      if (column->meaning == Meaning::count &&
-          joined_words(column->name).find(word) != std::string::npos)
-        kind.noun = noun;
-=======
     if (column->nodes) kind.axis = Axis::nodes;
->>>>>>> j-capture
+    for (const std::string_view noun : nouns)
+      if (column->meaning == Meaning::count &&
+          joined_words(column->name).find(joined_words(noun.substr(0, noun.size() - 1))) !=
+              std::string::npos)
+        kind.noun = noun;
     if (column->meaning == Meaning::time) {
       timed = true;
       if (of_step) kind.basis = TimeBasis::step;
