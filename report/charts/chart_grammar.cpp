@@ -7,23 +7,6 @@ namespace scaleworth::report {
 namespace {
 constexpr const char* within_range = "within the measured counts";
 constexpr const char* extrapolated_range = "extrapolated";
-
-Json config() {
-  return Json::parse(R"json({
-    "font": "system-ui, -apple-system, Segoe UI, Roboto, sans-serif",
-    "background": "transparent",
-    "view": {"stroke": null},
-    "axis": {"labelColor": "var(--muted)", "titleColor": "var(--ink)", "labelFontSize": 12,
-             "titleFontSize": 12, "titleFontWeight": 500, "gridColor": "var(--grid)",
-             "domainColor": "var(--axis)", "tickColor": "var(--axis)", "titlePadding": 10,
-             "labelPadding": 5},
-    "legend": {"labelColor": "var(--muted)", "titleColor": "var(--ink)", "labelFontSize": 12,
-               "titleFontSize": 12, "titleFontWeight": 500, "orient": "top",
-               "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelLimit": 400},
-    "header": {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 13,
-               "titleFontSize": 12, "titleFontWeight": 500, "labelFontWeight": 600},
-    "text": {"fill": "var(--ink)", "fontSize": 12}})json");
-}
 }  // namespace
 
 const std::vector<std::string> series_colours{css("series-1"),
@@ -40,8 +23,7 @@ std::string css(const std::string& name) {
 Json chart_spec(int height) {
   return {{"width", "container"},
           {"height", height},
-          {"autosize", {{"type", "fit-x"}, {"contains", "padding"}}},
-          {"config", config()}};
+          {"autosize", {{"type", "fit-x"}, {"contains", "padding"}}}};
 }
 
 Json chart_spec(int height, std::vector<Json> rows, const Json& mark, const Json& encoding) {
@@ -182,7 +164,7 @@ Json facets(const Json& data,
             const Grid& grid,
             const Json& encoding,
             const Json& layers) {
-  Json spec{{"config", config()}, {"data", data}};
+  Json spec{{"data", data}};
   spec["facet"] = {
       {"field", "collective"}, {"type", "nominal"}, {"title", nullptr}, {"sort", collectives}};
   spec["columns"] = grid.columns;

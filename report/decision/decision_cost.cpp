@@ -434,10 +434,10 @@ std::string expectation(const DecideView& view, const DeadlineForecast& forecast
   std::string text = fmt::format(
       "up to {} in {} of runs, the fit's uncertainty and {:.2g} % of noise from run to run in it; "
       "expected {}",
-      decision_time(view, one.upper),
+      format_quantity(number(one.upper), Unit::seconds),
       percent(forecast.deadline.probability),
       100.0 * forecast.noise.value_or(0.0),
-      decision_time(view, one.expected));
+      format_quantity(number(one.expected), Unit::seconds));
   if (one.expected_cost) text += " and " + decision_money(view, *one.expected_cost);
   return text;
 }
@@ -456,8 +456,9 @@ std::string predicted_line(const DecideView& view, const DeadlineForecast& forec
   std::string against;
   if (forecast.measured) {
     const DecisionRow& row = view.decision.row(*forecast.measured);
-    against = fmt::format(
-        "; measured is {} at {}", decision_time(view, row.same_work.value), *forecast.measured);
+    against = fmt::format("; measured is {} at {}",
+                          format_quantity(number(row.same_work.value), Unit::seconds),
+                          *forecast.measured);
     if (row.cost) against += " for " + decision_money(view, row.cost->value);
   }
   return fmt::format(

@@ -51,9 +51,6 @@ Table first_rows(Table table);
 inline double hours(Seconds time) {
   return time.value() / 3600.0;
 }
-/// "0.162 h" on a curve in hours, "206 s" elsewhere.
-std::string decision_time(const DecideView& view, Seconds time);
-/// Three decimals, "4.173 EUR"; below a cent three digits, "0.000618 EUR".
 /// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
 /// for the work of the rows into one for 10^6 units of it.
 std::optional<double> million_work_scale(const Decision& decision);

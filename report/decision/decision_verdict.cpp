@@ -42,7 +42,7 @@ constexpr std::array objective_words{"the cheapest",
 std::string figures(const DecideView& view, const DecisionRow& row) {
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
   text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
-                      decision_time(view, row.wall().value),
+                      format_quantity(number(row.wall().value), Unit::seconds),
                       row.speedup.value,
                       100.0 * row.efficiency.value);
   return text;
@@ -66,7 +66,8 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
   for (const DecisionRow& row : view.decision.rows) {
     const Seconds saved = chosen.wall().value - row.wall().value;
     if (row.count <= chosen.count || saved <= Seconds(0.0) || excluded(row.count)) continue;
-    std::string text = fmt::format("; {} saves {}", row.count, decision_time(view, saved));
+    std::string text =
+        fmt::format("; {} saves {}", row.count, format_quantity(number(saved), Unit::seconds));
     if (!row.cost || !chosen.cost) return text;
     const Dollars more = row.cost->value - chosen.cost->value;
     return text + (more > Dollars(0.0) ? " for " + decision_money(view, more) + " more"
@@ -134,7 +135,7 @@ std::string counts_line(const DecideView& view) {
     if (decision.rubric.chosen != count) {
       text += fmt::format(" ({}{})",
                           row.cost ? decision_money(view, row.cost->value) + ", " : "",
-                          decision_time(view, row.wall().value));
+                          format_quantity(number(row.wall().value), Unit::seconds));
     }
     if (i + 1 < named.size()) text += ", ";
   }
@@ -213,17 +214,17 @@ std::string deadline_line(const DecideView& view) {
         "No count meets the deadline of {} with a probability of {:g} %: with failures the "
         "fastest, "
         "{}, does with {:.1f} %.",
-        decision_time(view, *deadline),
+        format_quantity(number(*deadline), Unit::seconds),
         100.0 * probability,
         fastest.count,
         100.0 * chance_in_time(failures->terms, fastest.count, latest, *deadline));
   }
   return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
                      decision.coefficients ? "" : "measured ",
-                     decision_time(view, *deadline),
+                     format_quantity(number(*deadline), Unit::seconds),
                      fastest.count,
                      latest > fastest.same_work.value ? "up to " : "",
-                     decision_time(view, latest));
+                     format_quantity(number(latest), Unit::seconds));
 }
 
 std::string count_or_never(const Knee& knee, const KneeSet& set) {
@@ -428,11 +429,6 @@ Verdict judge_scaling(const Analysis& analysis) {
   return verdict;
 }
 }  // namespace
-
-std::string decision_time(const DecideView& view, Seconds time) {
-  if (view.decision.coefficients) return fmt::format("{:.3f} h", hours(time));
-  return format_quantity(number(time), Unit::seconds);
-}
 
 std::optional<double> million_work_scale(const Decision& decision) {
   constexpr double million = 1e6;

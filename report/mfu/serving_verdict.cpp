@@ -45,6 +45,14 @@ std::string no_batch(const ServingView& view) {
   return "No batch passes every limit.";
 }
 
+/// What published servers are held against: the ceiling of all batches where the batch fills the
+/// memory, else that of the batch.
+double ceiling_for(const ServingView& view, const ServedBatch& batch) {
+  const auto& filling = view.answer.memory.full_length_batch;
+  const bool fills = filling && batch.batch == static_cast<double>(*filling);
+  return fills ? view.answer.ceiling_output_tokens_per_s : batch.ceiling_output_tokens_per_s;
+}
+
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
   std::string text = fmt::format(
       "At batch {:g}: {} output tokens/s", chosen.batch, rate_text(chosen.output_tokens_per_s));
@@ -52,8 +60,23 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
     text += fmt::format(", {} for each token of a request",
                         format_quantity(number(*chosen.time_per_output_token), Unit::seconds));
   }
-  if (chosen.cost) return text + "; " + costs(view, *chosen.cost) + ", at full load.";
-  return text + ".";
+  if (!chosen.cost) return text + ".";
+  if (!at_the_roof(view.question))
+    return text + "; " + costs(view, *chosen.cost) + ", at full load.";
+  const double at_ceiling =
+      chosen.cost->per_million_output * (chosen.output_tokens_per_s / ceiling_for(view, chosen));
+  const auto at = [&](double part) {
+    return format_money(number(at_ceiling / part), view.options.currency);
+  };
+  return fmt::format(
+      "{}; at best {}, at full load. Published engines reach {:.0f} to {:.0f} % of this roof: {} "
+      "to {} per million output tokens.",
+      text,
+      costs(view, *chosen.cost),
+      100.0 * published_part_of_ceiling.low,
+      100.0 * published_part_of_ceiling.high,
+      at(published_part_of_ceiling.high),
+      at(published_part_of_ceiling.low));
 }
 
 /// What the figures are: a roof, a part of it, or a measurement.
@@ -71,8 +94,9 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   }
   return fmt::format(
       "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
-      "they would give at most {} tokens/s, at batch {:g}{}. Published maxima of TensorRT-LLM for "
-      "8B and 70B models on H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
+      "they would give at most {} tokens/s, at batch {:g}{}. Published: maxima of TensorRT-LLM for "
+      "8B "
+      "and 70B models on H100, H200 and B200, {:.0f} to {:.0f} % of such ceilings.",
       rate_text(view.answer.ceiling_output_tokens_per_s),
       view.answer.ceiling_batch,
       view.answer.memory.available ? " (what memory holds at the mean length)" : "",
@@ -91,14 +115,6 @@ std::string load_line(const ServingView& view) {
       percent(answer.utilisation));
   if (answer.loaded_cost) text += ", " + costs(view, *answer.loaded_cost);
   return text + ".";
-}
-
-/// What published servers are held against: the ceiling of all batches where the batch fills the
-/// memory, else that of the batch.
-double ceiling_for(const ServingView& view, const ServedBatch& batch) {
-  const auto& filling = view.answer.memory.full_length_batch;
-  const bool fills = filling && batch.batch == static_cast<double>(*filling);
-  return fills ? view.answer.ceiling_output_tokens_per_s : batch.ceiling_output_tokens_per_s;
 }
 
 /// Where the figures are a roof.

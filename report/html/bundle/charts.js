@@ -4,9 +4,28 @@ import embed from 'vega-embed';
 import { expressionInterpreter } from 'vega-interpreter';
 
 // Expressions are interpreted, not compiled, so that a page policy that forbids eval is no obstacle.
+const words = { labelColor: 'var(--muted)', titleColor: 'var(--ink)', titleFontSize: 12, titleFontWeight: 500 };
 const options = {
   actions: false,
   ast: true,
+  // The look of all charts; colours are those of the page, light or dark.
+  config: {
+    font: 'system-ui, -apple-system, Segoe UI, Roboto, sans-serif',
+    background: 'transparent',
+    view: { stroke: null },
+    axis: {
+      ...words,
+      labelFontSize: 12,
+      gridColor: 'var(--grid)',
+      domainColor: 'var(--axis)',
+      tickColor: 'var(--axis)',
+      titlePadding: 10,
+      labelPadding: 5,
+    },
+    legend: { ...words, labelFontSize: 12, orient: 'top', symbolStrokeWidth: 2, symbolOpacity: 1, labelLimit: 400 },
+    header: { ...words, labelColor: 'var(--ink)', labelFontSize: 13, labelFontWeight: 600 },
+    text: { fill: 'var(--ink)', fontSize: 12 },
+  },
   expr: expressionInterpreter,
   mode: 'vega-lite',
   renderer: 'svg',
