@@ -231,6 +231,7 @@ struct AttributedCount {
   TableRow row;
   LedgerFacts ledger;
   std::vector<std::string> remarks;
+  std::vector<std::string> doubts;  // why its figures may not hold
 };
 
 /// The time of a step is the mean over the steps that count (over all, with a remark, where none
