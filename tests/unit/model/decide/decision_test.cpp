@@ -494,5 +494,7 @@ TEST_CASE("rows that cannot be one program on more machines are doubted", "[deci
   REQUIRE(other_work.size() == 1);
   CHECK(other_work.front().starts_with("the quality (loss, accuracy) at 4 is 2.9, 26 % off"));
   // A tolerance leaves it out instead.
-  CHECK(doubts(losses, {.quality_tolerance = 0.1}).empty());
+  Rubric tolerant;
+  tolerant.quality_tolerance = 0.1;
+  CHECK(doubts(losses, tolerant).empty());
 }
