@@ -29,18 +29,18 @@ expect() {
 # How often a pattern stands in the page's own part, before the chart library's code.
 count() { sed '/^<script>$/,$d' "$2" | { grep -o -- "$1" || true; } | wc -l; }
 
-# load PAGE DOM: the document as it stands after its scripts have run.
+# load PAGE DOM [WIDTH]: the document as it stands after its scripts have run.
 load() {
-  local page=$1 dom=$2
+  local page=$1 dom=$2 width=${3:-1280}
   timeout 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync --user-data-dir="$folder/profile" \
-    --virtual-time-budget=10000 --dump-dom "file://$page" >"$dom" 2>"$folder/log"
+    --window-size="$width",900 --virtual-time-budget=10000 --dump-dom "file://$page" >"$dom" 2>"$folder/log"
 }
 
 # With a price there are five charts; without, the cost curve is a sentence that says how to give one. A
 # node whose GPUs alone were measured has their waterfall and their roofline.
-for variant in price:5:5 no-price:4:5 gpus:2:2 attribution:3:3; do
-  IFS=: read -r name wanted places <<<"$variant"
+for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decide:2:3:5 serving:2:2:2 mfu:1:1:2; do
+  IFS=: read -r name wanted places tables <<<"$variant"
   [ "$charts" = ON ] || wanted=0
   page=$folder/$name.html
   "$write_page" "$name" >"$page"
@@ -52,11 +52,17 @@ for variant in price:5:5 no-price:4:5 gpus:2:2 attribution:3:3; do
   expect "$name: pictures" "$(count '<svg' "$folder/$name.dom")" -eq "$wanted"
   expect "$name: broken numbers" "$(count '>NaN<\|>undefined<\|>null<' "$folder/$name.dom")" -eq 0
 
+  # The browser's least width; every chart has been drawn for it.
+  load "$page" "$folder/$name.narrow" 500
+  expect "$name, narrow: charts drawn" "$(count 'data-drawn="yes"' "$folder/$name.narrow")" -eq "$wanted"
+  widest=$(grep -o '<svg[^>]*' "$folder/$name.narrow" | sed -n 's/.* width="\([0-9]*\).*/\1/p' | sort -n | tail -1)
+  expect "$name, narrow: width of the widest chart" "${widest:-0}" -le 460
+
   # A page policy without scripts is what a reader with JavaScript off, or a strict server, gives it.
   sed "s/script-src 'unsafe-inline'/script-src 'none'/" "$page" >"$folder/$name-plain.html"
   load "$folder/$name-plain.html" "$folder/$name.plain"
   expect "$name without JavaScript: charts drawn" "$(count 'data-drawn' "$folder/$name.plain")" -eq 0
-  expect "$name without JavaScript: tables" "$(count '<table>' "$folder/$name.plain")" -ge 15
+  expect "$name without JavaScript: tables" "$(count '<table>' "$folder/$name.plain")" -ge "$tables"
   expect "$name without JavaScript: texts in place of charts" "$(count 'class="fallback"' "$folder/$name.plain")" -eq "$places"
 done
 
