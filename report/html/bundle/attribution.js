@@ -11,13 +11,25 @@ export function steps({ steps: rows, outliers }, page) {
   const dots = g.linked(outliers, (row) => linkOf(row.rank)).map((row) => ({ ...row, series: 'rank outside it' }));
   const whole = rows.every((row) => Number.isInteger(row.step));
   const series = ['median rank', '10th to 90th percentile of ranks', ...(dots.length ? ['rank outside it'] : [])];
-  const of = (name) => rows.map((row) => ({ ...row, series: name }));
+  // Between steps that were recorded apart no line is drawn.
+  const apart = rows.slice(1).map((row, i) => row.step - rows[i].step);
+  const usual = [...apart].sort((a, b) => a - b)[Math.floor(apart.length / 2)];
+  let run = 0;
+  const runs = rows.map((row, i) => ({ ...row, run: i > 0 && apart[i - 1] > 3 * usual ? ++run : run }));
+  const of = (name) => runs.map((row) => ({ ...row, series: name }));
   // Names of the dots that stand apart from those before.
   const named = [];
+  const [first, last] = [rows[0].step, rows.at(-1).step];
+  const times = [...rows.flatMap((row) => [row.low, row.high]), ...dots.map((row) => row.time)];
+  const across = (page.width - 70) / (last - first);
+  const up = height / (Math.max(...times) - Math.min(...times));
   for (const row of [...dots].sort((a, b) => b.time - a.time)) {
-    const across = (page.width - 70) / Math.max(1, rows.length);
-    const near = (other) => Math.abs(other.step - row.step) * across < g.textWidth(row.link, 11) + 12;
-    if (named.length < 12 && !named.some(near)) named.push(row);
+    const wide = g.textWidth(row.link, 11) + 12;
+    const near = (other) =>
+      Math.abs(other.step - row.step) * across < wide && Math.abs(other.time - row.time) * up < 16;
+    const align =
+      (row.step - first) * across < wide / 2 ? 'left' : (last - row.step) * across < wide / 2 ? 'right' : 'center';
+    if (named.length < 24 && !named.some(near)) named.push({ ...row, align });
   }
   const tips = [['step', 'step'], ['median', 'median (ms)', '.4~g'], ['low', '10th percentile (ms)', '.4~g'], ['high', '90th percentile (ms)', '.4~g']];
   return g.view(page, height, {
@@ -27,9 +39,14 @@ export function steps({ steps: rows, outliers }, page) {
       color: g.colours('series', series, [g.css('series-1'), g.css('series-6'), g.css('series-3')], page),
     },
     layer: [
-      g.layer(of(series[1]), { type: 'area' }, { ...g.intervalEnds, opacity: g.opacity(0.45, { link: false }) }),
+      g.layer(of(series[1]), { type: 'area' }, {
+        ...g.intervalEnds,
+        detail: { field: 'run' },
+        opacity: g.opacity(0.45, { link: false }),
+      }),
       {
         ...g.layer(of(series[0]), { ...g.line(2), point: rows.length <= 60 ? { size: 30 } : false }, {
+          detail: { field: 'run' },
           tooltip: g.tooltip(tips),
           opacity: g.opacity(1, { link: false }),
         }),
@@ -40,7 +57,7 @@ export function steps({ steps: rows, outliers }, page) {
         opacity: g.opacity(1),
         tooltip: g.tooltip([['rank', 'rank'], ['step', 'step'], ['time', 'length (ms)', '.4~g']]),
       }),
-      g.layer(named, { type: 'text', dy: -11, fontSize: 11 }, {
+      g.layer(named, { type: 'text', align: { expr: 'datum.align' }, dy: -11, fontSize: 11 }, {
         y: { field: 'time', type: 'quantitative' },
         text: { field: 'link' },
         color: { value: g.css('ink') },

@@ -51,6 +51,8 @@ async function draw(figure, data, fallback, width) {
     const legend = { ...options.config.legend, layout: { top: { direction: width < 560 ? 'vertical' : 'horizontal' } } };
     const { view } = await embed(canvas, spec, { ...options, config: { ...options.config, legend } });
     drawn.set(figure, { view, links: linksOf(spec) });
+    // A finger scrolls the page up and down, and moves sideways what zooms.
+    if (JSON.stringify(spec.params).includes('"scales"')) canvas.style.touchAction = 'pan-y';
     if (!hinted && JSON.stringify(spec.params).includes('"legend"')) {
       hinted = true;
       figure.querySelector('.note').append(' A click on a name above the picture shows it alone, further clicks add others.');

@@ -106,13 +106,18 @@ export const sizes = (largest, pixels) => {
   return channel;
 };
 
+const legendColumns = (names, width) => {
+  const fitting = Math.max(1, Math.floor(width / (longest(names) + 32)));
+  return Math.ceil(names.length / Math.ceil(names.length / fitting)) || 1; // rows of equal length
+};
+
 // A nominal channel with fixed colours in the order of `names`, and a legend in as many columns as fit.
 export const colours = (field, names, range, { width }) => ({
   field,
   type: 'nominal',
   title: null,
   scale: { domain: names, range: names.map((_, index) => range[index % range.length]) },
-  legend: { columns: Math.max(1, Math.min(names.length, Math.floor(width / (longest(names) + 34)))) },
+  legend: { columns: legendColumns(names, width) },
 });
 
 export const tooltip = (lines) =>

@@ -73,13 +73,13 @@ function withRanges(rows) {
   });
 }
 
-// Words beside upright lines: right of them, at the last count left of them. One that would stand on another begins
+// Words beside upright lines: right of them, at the last counts left of them. One that would stand on another begins
 // where that ends.
 function placedMarks(marks, [first, last], pixels) {
   const at = (count) => (last > first ? (Math.log2(count / first) / Math.log2(last / first)) * pixels : 0);
   const placed = [];
   for (const mark of [...marks].sort((a, b) => a.ranks - b.ranks)) {
-    const edge = mark.ranks >= last;
+    const edge = at(mark.ranks) > pixels - 16;
     const x = at(mark.ranks) + (edge ? -10 : 10);
     const near = placed.filter((other) => Math.abs(other.x - x) < 15);
     placed.push({ ...mark, edge, x, start: Math.max(0, ...near.map((other) => other.end)) });

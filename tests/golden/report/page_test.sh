@@ -46,6 +46,7 @@ for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decid
   "$write_page" "$name" >"$page"
   expect "$name: outside files named by the page" "$(count '<\(script\|img\|iframe\)[^>]* src=\|<link' "$page")" -eq 0
 
+  expect "$name: chart grammar outside the scripts" "$(count '"encoding"\|"mark":\|"\$schema"' "$page")" -eq 0
   load "$page" "$folder/$name.dom"
   expect "$name: charts drawn" "$(count 'data-drawn="yes"' "$folder/$name.dom")" -eq "$wanted"
   expect "$name: charts that failed" "$(count 'data-drawn="failed"' "$folder/$name.dom")" -eq 0
@@ -65,6 +66,34 @@ for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decid
   expect "$name without JavaScript: tables" "$(count '<table>' "$folder/$name.plain")" -ge "$tables"
   expect "$name without JavaScript: texts in place of charts" "$(count 'class="fallback"' "$folder/$name.plain")" -eq "$places"
 done
+
+# A click in the legend of the ranks' bars (4 ranks, 8 parts each) leaves one part; the pointer on rank 0 of the
+# timeline leaves rank 0 of the bars; the wheel shows less of the timeline's 20 ms.
+if [ "$charts" = ON ]; then
+  cat "$folder/attribution.html" - >"$folder/use.html" <<'END'
+<script>
+const bars = (figure) => [...document.querySelectorAll(`#chart-${figure} .mark-rect path[aria-roledescription=bar]`)];
+const faded = () => bars('ledger').filter((bar) => bar.getAttribute('opacity') < 1).length;
+const fire = (target, ...events) => events.forEach((name) => target.dispatchEvent(new MouseEvent(name, { bubbles: true })));
+const ticks = () => [...document.querySelectorAll('#chart-timeline .role-axis-label text')].map((text) => text.textContent).join();
+const steps = [
+  () => fire([...document.querySelectorAll('#chart-ledger .role-legend text')].find((text) => text.textContent === 'exposed wait'), 'click'),
+  () => (document.body.dataset.clicked = faded()),
+  () => fire([...document.querySelectorAll('#chart-ledger .role-legend text')].find((text) => text.textContent === 'exposed wait'), 'click'),
+  () => fire(bars('timeline')[0], 'pointerover', 'mouseover'),
+  () => (document.body.dataset.hovered = faded()),
+  () => (document.body.dataset.before = ticks()),
+  () => bars('timeline')[0].dispatchEvent(new WheelEvent('wheel', { bubbles: true, deltaY: -600 })),
+  () => (document.body.dataset.zoomed = ticks() === document.body.dataset.before ? 'no' : 'yes'),
+];
+steps.forEach((step, index) => setTimeout(step, 2000 + 400 * index));
+</script>
+END
+  load "$folder/use.html" "$folder/use.dom"
+  for wanted in 'data-clicked="28"' 'data-hovered="24"' 'data-zoomed="yes"'; do
+    expect "use of the charts: $wanted" "$(count "$wanted" "$folder/use.dom")" -eq 1
+  done
+fi
 
 expect "hint how to give a price" "$(count 'no price was given' "$folder/no-price.plain")" -ge 1
 exit $((failures > 0))
