@@ -24,6 +24,15 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   return ranks;
 }
 
+std::string left_out(const AveragedJob& job) {
+  if (job.ranks.size() <= most_bars) return "";
+  return fmt::format(
+      " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
+      job.ranks.size(),
+      most_bars / 2,
+      most_bars / 2);
+}
+
 Chart ledger_chart(const AttributionView& view) {
   Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
   if (!view.averages) return chart.without("No bars: no step was found.");
@@ -40,13 +49,7 @@ Chart ledger_chart(const AttributionView& view) {
   chart.how_to_read =
       "One bar per rank, its length the step, its colours the parts. The rank with the least "
       "exposed wait is the one that the others wait for.";
-  if (view.averages->ranks.size() > most_bars) {
-    chart.how_to_read += fmt::format(
-        " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
-        view.averages->ranks.size(),
-        most_bars / 2,
-        most_bars / 2);
-  }
+  chart.how_to_read += left_out(*view.averages);
   return chart;
 }
 
@@ -68,7 +71,7 @@ Chart timeline_chart(const AttributionView& view) {
   Json pieces = Json::array();
   for (const StepLedger* ledger : ledgers) {
     ranks.push_back(ledger->rank.index);
-    Json row{(ledger->start - first).count()};
+    Json row = Json::array({(ledger->start - first).count()});
     for (const StepPiece& piece : ledger->pieces) {
       row.push_back(index_of(piece.part));
       row.push_back(piece.length.count());
@@ -79,7 +82,8 @@ Chart timeline_chart(const AttributionView& view) {
   chart.how_to_read =
       "Time to the right, a row per rank, its colours the parts. The wheel zooms, a drag moves, a "
       "double click shows all again. Pieces shorter than a pixel are merged, as the part that most "
-      "of them are.";
+      "of them are." +
+      left_out(*view.averages);
   chart.data = {{"kind", "timeline"},
                 {"step", ledgers.front()->step},
                 {"ranks", std::move(ranks)},

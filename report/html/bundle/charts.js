@@ -23,6 +23,7 @@ const options = {
       tickColor: 'var(--axis)',
       titlePadding: 10,
       labelPadding: 5,
+      labelSeparation: 6,
     },
     legend: { ...words, labelFontSize: 12, orient: 'top', symbolStrokeWidth: 2, symbolOpacity: 1, labelLimit: 400 },
     header: { ...words, labelColor: 'var(--ink)', labelFontSize: 13, labelFontWeight: 600 },

@@ -470,7 +470,7 @@ TEST_CASE("the picture of waiting shows where it began and whom the verdict name
   job.stragglers.root_cause = job.stragglers.exposed;
   job.stragglers.root_cause[0][1] = 7ms;
   const Chart chart = chart_of(job, "waits");
-  CHECK(chart.data.at("named") == nlohmann::ordered_json{3});
+  CHECK(chart.data.at("named") == nlohmann::ordered_json::array({3}));
   CHECK(chart.data.at("rows")[1].at("time") == 7.0);
 }
 
