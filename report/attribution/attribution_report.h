@@ -166,7 +166,8 @@ inline Column times(const char* id, const char* header) {
   return measure(id, header, Unit::seconds).in_own_scale();
 }
 
-/// The average step of each rank by part, who waited for whom, and the length of every step.
+/// The average step of each rank by part, the slowest step piece by piece, the length of every
+/// step, and who waited because of whom.
 std::vector<Chart> attribution_charts(const AttributionView& view);
 
 /// The results in nanoseconds and base units, null for what is absent.

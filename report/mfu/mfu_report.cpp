@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
 
-#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
 #include "src/model/transformer/transformer.h"
 
 #include <span>
@@ -249,26 +249,18 @@ Document compose_mfu(const MfuView& view) {
 }
 
 std::vector<Chart> mfu_charts(const MfuView& view) {
-  constexpr int height = 260;
   Chart chart{"conventions-chart",
               "conventions",
               "The same run, read by each convention",
               "A bar is the utilisation that the convention prints, against the first peak."};
   std::vector<Json> rows;
   for (const ConventionRow& row : view.answer.conventions) {
-    rows.push_back(
-        {{"convention", words_of(row.convention).name}, {"percent", 100.0 * row.utilisation}});
+    rows.push_back({{"bar", words_of(row.convention).name}, {"value", 100.0 * row.utilisation}});
   }
-  const Json y{
-      {"field", "convention"}, {"type", "nominal"}, {"sort", nullptr}, {"title", "convention"}};
-  chart.spec = chart_spec(
-      height,
-      std::move(rows),
-      {{"type", "bar"}, {"color", css("series-1")}},
-      {{"y", y},
-       {"x", linear_channel("percent", "utilisation (%)")},
-       {"tooltip",
-        {tooltip("convention", "convention"), tooltip("percent", "utilisation (%)", ".2f")}}});
+  chart.data = {{"kind", "bars"},
+                {"rows", std::move(rows)},
+                {"bar", "convention"},
+                {"value", "utilisation (%)"}};
   return {chart};
 }
 }  // namespace

@@ -110,6 +110,9 @@ struct StragglerReport {
   /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
   std::vector<std::vector<Nanoseconds>> exposed;
   std::vector<std::vector<Nanoseconds>> total;
+  /// Exposed waiting of rank i that began at rank j: where j came late because it had itself waited
+  /// for others, that part is theirs. Where ranks of a pipeline take turns, those are left out.
+  std::vector<std::vector<Nanoseconds>> root_cause;
   std::vector<Straggler> stragglers;  // the most expensive first; may be empty
   /// Of the mean step, by a replay in which none of them is late: what they cost together.
   std::optional<Nanoseconds> saved{};

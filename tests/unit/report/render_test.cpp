@@ -129,7 +129,7 @@ TEST_CASE("NCCL's chart has each way's line and dots, the fastest of them and wh
         "NCCL's all reduce of 954 MiB on 8 ranks is fastest by NVLS/Simple, with 479 GB/s bus "
         "bandwidth");
   std::map<std::string, int> kinds;
-  for (const Json& row : chart.spec.at("data").at("values")) {
+  for (const Json& row : chart.data.at("rows")) {
     ++kinds[row.at("kind").get<std::string>()];
     if (row.at("kind") != "line" || row.at("bytes").get<double>() < 1e9) continue;
     // 1e9 B in 30 us + 3.62 ms: 273.97 GB/s, times 1.75.
@@ -144,7 +144,7 @@ TEST_CASE("without forced ways, or where ranks share a GPU, NCCL's chart says so
   model::Analysis analysis;
   analysis.algorithms = {switched()};
   analysis.algorithms[0].shared_gpu = true;
-  CHECK(nccl_chart(analysis).spec.is_null());
+  CHECK(nccl_chart(analysis).data.is_null());
   analysis.algorithms[0].shared_gpu = false;
   analysis.algorithms[0].lines.clear();
   CHECK(contains(nccl_chart(analysis).missing, "let none be forced"));

@@ -43,6 +43,14 @@ std::string line_with(const std::string& text, const std::string& begin) {
   return "";
 }
 
+Chart chart_of(const Attribution& attribution, const std::string& id) {
+  const RenderOptions options;
+  const AttributionView view{attribution, options, average(attribution)};
+  for (Chart& chart : attribution_charts(view))
+    if (chart.id == id) return chart;
+  return {};
+}
+
 /// A job of as many ranks as a large cluster has, one step each.
 Attribution large_job(int ranks) {
   Attribution job;
@@ -420,6 +428,50 @@ TEST_CASE("every line of the CSV has as many cells as its header", "[attribution
     INFO(line);
     REQUIRE(commas == 17);
   }
+}
+
+TEST_CASE("lengths of steps are a band over ranks, and single ranks far outside it", "[charts]") {
+  Attribution job = large_job(11);
+  for (int step = 1; step < 3; ++step)
+    for (int rank = 0; rank < 11; ++rank) {
+      StepLedger one = job.ledger[static_cast<std::size_t>(rank)];
+      one.step = step;
+      one.end = one.start + 10ms + rank * 10us;
+      if (step == 2 && rank == 4) one.end += 5ms;
+      job.ledger.push_back(one);
+    }
+  const Chart chart = chart_of(job, "steps");
+  const auto& steps = chart.data.at("steps");
+  REQUIRE(steps.size() == 3);
+  // Of 10.00, 10.01 ... 10.10 ms.
+  CHECK_THAT(steps[1].at("median").get<double>(), WithinRel(10.05, 1e-9));
+  CHECK_THAT(steps[1].at("low").get<double>(), WithinRel(10.01, 1e-9));
+  CHECK_THAT(steps[1].at("high").get<double>(), WithinRel(10.09, 1e-9));
+  REQUIRE(chart.data.at("outliers").size() == 1);
+  CHECK(chart.data.at("outliers")[0].at("step") == 2);
+  CHECK(chart.data.at("outliers")[0].at("rank") == 4);
+}
+
+TEST_CASE("the slowest step's pieces fill it on every rank", "[charts]") {
+  const Attribution job = fixture::straggler_job();
+  const Chart chart = chart_of(job, "timeline");
+  REQUIRE(chart.data.at("pieces").size() == 4);
+  CHECK(chart.data.at("step") == 4);
+  for (const auto& row : chart.data.at("pieces")) {
+    CHECK(row[0] == 0);
+    std::int64_t sum = 0;
+    for (std::size_t i = 2; i < row.size(); i += 2) sum += row[i].get<std::int64_t>();
+    CHECK(sum == 20'000'000);
+  }
+}
+
+TEST_CASE("the picture of waiting shows where it began and whom the verdict names", "[charts]") {
+  Attribution job = fixture::straggler_job();
+  job.stragglers.root_cause = job.stragglers.exposed;
+  job.stragglers.root_cause[0][1] = 7ms;
+  const Chart chart = chart_of(job, "waits");
+  CHECK(chart.data.at("named") == nlohmann::ordered_json::array({3}));
+  CHECK(chart.data.at("rows")[1].at("time") == 7.0);
 }
 
 TEST_CASE("hostile names stay text in the page and whole in the JSON", "[attribution]") {
