@@ -72,7 +72,8 @@ std::string counted(std::size_t count, std::string_view what);
 
 // What a person who mistyped a name may have meant.
 
-/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first by the letters and digits to
-/// insert, delete or exchange in any case; names that have `wanted` within them come first.
+/// "; did you mean llama-2-7b or llama-7b?", the nearest by letters to exchange: names with
+/// `wanted` within, and those that begin with it but for a third of its letters; empty where there
+/// are none.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 }  // namespace scaleworth
