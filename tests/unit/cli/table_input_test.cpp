@@ -75,7 +75,9 @@ TEST_CASE("files that are no table are refused in one line", "[decide]") {
   CHECK(csv("p,time_s\n") == "t.csv: no rows below the header; give one line per count");
   CHECK(csv(std::string_view("p\0,\0t\0", 6)) ==
         "t.csv: no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8");
-  CHECK(csv("p,time_s\n1,10\n2\n") == "t.csv:3: 1 cells under a header of 2");
+  CHECK(csv("p,time_s\n1,10\n2\n") ==
+        "t.csv:3: 1 cell under a header of 2, divided at ','; quote a cell that has it, as "
+        "\"133,333\"");
   CHECK(csv("p,zeit\n1,10\n") ==
         "t.csv:1: the table needs a column for the time, as time_s, or a throughput, as "
         "tokens_per_s; it has p, zeit; name one so by --rename COLUMN=time_s");
@@ -323,7 +325,7 @@ TEST_CASE("rows of one count are repeats of one measurement", "[decide]") {
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0].time.value == Seconds(805));  // the median, as of repeats with names
   CHECK(table.rows[0].relative_sd ==
-        table_of("p,run,time_s\n1,1,800\n1,2,810\n1,3,805\n2,1,1\n").rows[0].relative_sd);
+        table_of("p,run,time_s\n1,1,800\n1,2,810\n1,3,805\n2,1,420\n").rows[0].relative_sd);
   CHECK(table.remarks.front() == "rows of one count are taken as repeats of one measurement");
   const std::string days = "gpus,day,time_s\n1,mo,8\n1,tu,10\n";
   CHECK(parse_table(days, "t.csv", {{}, {"day=repeat"}}).table.rows[0].time.value == Seconds(9));
