@@ -53,9 +53,8 @@ Decision decide_coefficients(DecideOptions& options) {
 TableFile read_input(const DecideOptions& options) {
   const InputKind kind = input_kind(options.inputs.front());
   const bool recorded = kind == InputKind::recordings || kind == InputKind::attribution;
-  if (options.inputs.size() == 1 && !recorded) {
+  if (options.inputs.size() == 1 && !recorded)
     return read_table(options.inputs.front(), options.selection, options.scaling);
-  }
   if (!options.selection.where.empty() || !options.selection.rename.empty()) {
     throw UserError("--where and --rename choose from a table; leave them out for recordings");
   }

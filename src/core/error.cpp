@@ -35,7 +35,6 @@ std::vector<std::size_t> edits(const std::string& from, const std::string& to) {
   }
   return row;
 }
-
 /// Bytes of the UTF-8 character that `text` begins with and its code point; {1, U+FFFD} for none.
 std::pair<std::size_t, char32_t> first_character(std::string_view text) {
   constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};  // by length
@@ -85,7 +84,8 @@ std::string suggestion(std::string_view wanted, const std::vector<std::string>& 
     const bool within = !asked.empty() && text.find(asked) != std::string::npos;
     const std::vector<std::size_t> distances = edits(asked, text);
     // A third of the letters mistyped is a slip; more is another word.
-    if (!within && *std::ranges::min_element(distances) > asked.size() / 3) continue;
+    const bool near = *std::ranges::min_element(distances) <= asked.size() / 3;
+    if (!within && !near && !asked.starts_with(text)) continue;
     if (!asked.empty()) ranked.push_back({{!within, distances.back()}, name});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& left, const auto& right) {

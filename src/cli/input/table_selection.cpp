@@ -203,14 +203,13 @@ bool has_repeats(const RawTable& table, const ChosenColumns& chosen) {
                                        : difference(table, chosen, *first->second, row);
     if (column.empty()) continue;
     throw UserError(
-        "{}: count {} stands already at {}; choose rows, as by --where '{}={}', or, where it names "
-        "repeats, --rename '{}=repeat'",
+        "{0}: count {1} stands already at {2}; choose rows, as by --where '{3}={4}', or, where it "
+        "names repeats, --rename '{3}=repeat'",
         row.place,
         printable(first->first),
         first->second->place,
         column,
-        value,
-        column);
+        value);
   }
   return seen.size() < table.rows.size();
 }

@@ -145,11 +145,14 @@ std::string read_whole(const std::string& path,
   std::ifstream file(path, std::ios::binary);
   std::string text;
   std::string piece(1 << 16, '\0');  // a pipe does not say its size
-  while (file && text.size() <= most) {
+  std::error_code ignored;
+  bool large = fs::file_size(path, ignored) > most && !ignored;
+  while (file && !large) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+    large = text.size() > most;
   }
-  if (text.size() > most) throw UserError("{}: more than {} bytes{}", name, most, limit);
+  if (large) throw UserError("{}: more than {} bytes{}", name, most, limit);
   check_interrupt();
   if (!file.eof()) throw UserError("{}: {}", name, std::strerror(errno));
   return text;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of values that commas (or another character) separate, written and read, and the numbers in
-/// their cells.
+/// Rows of values that commas or other characters separate, and the numbers in their cells.
 #pragma once
 
 #include "src/core/error.h"

@@ -13,6 +13,7 @@ const std::vector<std::string> known = {"llama-2-7b", "llama-3.1-8b", "mistral-7
 TEST_CASE("a mistyped name is nearest to what was meant", "[suggestion]") {
   CHECK(suggestion("gpt-3-157b", known) == "; did you mean gpt3-175b?");
   CHECK(suggestion("Llama 3.1 8B", known).starts_with("; did you mean llama-3.1-8b"));
+  CHECK(suggestion("Llama-3.1-8B-Instruct", known) == "; did you mean llama-3.1-8b?");
   CHECK(suggestion("mistal", known) == "; did you mean mistral-7b?");
 }
 
