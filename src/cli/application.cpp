@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
 
+#include "src/cli/input/table_input.h"
 #include "src/core/process.h"
 #include "src/core/version.h"
 
@@ -21,21 +22,31 @@ int complain(const std::exception& error, int code) {
   return code;
 }
 
-/// What a mistyped flag may have meant, among those of the command.
-void suggest_flags(const CLI::App& app) {
-  const std::vector<const CLI::App*> chosen = app.get_subcommands({});
-  for (const CLI::App* command : chosen) {
-    if (!command->parsed()) continue;
-    std::vector<std::string> known;
-    for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
-    for (const std::string& word : command->remaining()) {
-      if (!word.starts_with("--")) continue;
-      const std::string flag = word.substr(0, word.find('='));
-      fmt::print(stderr, "{}: {}\n", flag, suggestion(flag, known));
-    }
+/// What no command or no flag of the command is, with what it may have meant.
+void refuse_unknown_command(const CLI::App& app, const std::string& word) {
+  const auto known =
+      mapped(app.get_subcommands({}), [](const CLI::App* one) { return one->get_name(); });
+  if (word.empty() || word.starts_with('-') || std::ranges::count(known, word) > 0) return;
+  refuse_foreign(word, "");
+  throw UserError("no command '{}'{} (all: scaleworth --help)", word, suggestion(word, known));
+}
+
+[[noreturn]] void refuse_unknown_words(const CLI::App& app) {
+  const auto parsed = app.get_subcommands([](const CLI::App* one) { return one->parsed(); });
+  const CLI::App& command = parsed.empty() ? app : *parsed.front();
+  const std::vector<std::string> words = app.remaining(true);
+  const auto flag =
+      std::ranges::find_if(words, [](const std::string& one) { return one.starts_with('-'); });
+  const std::string word = flag == words.end() ? words.front() : flag->substr(0, flag->find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // hidden
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
+  std::string hint = word.starts_with("--") ? suggestion(word, known) : "";
+  if (word == "-o" || word == "--out" || word == "--output") hint = "; redirect: > FILE";
+  throw UserError(
+      "{0} does not take {1}{2} (all: scaleworth {0} --help)", command.get_name(), word, hint);
 }
 
 /// Comparisons with NaN are false, so that it passes every range; products of what is larger than
@@ -50,18 +61,26 @@ void refuse_infinite(const CLI::App& command) {
   }
 }
 
-int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ExtrasError& error) {
-    suggest_flags(app);
-    app.exit(error);
-    return exit_usage;
-  } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? exit_done : exit_usage;  // 0: --help and --version
+int parse_and_run(CLI::App& app, const std::vector<Command>& commands, Arguments arguments) {
+  Arguments words = arguments;
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
   }
-  const Arguments arguments(argv + 1, argv + argc);
+  const std::string first = words.empty() ? "" : words.front();
+  refuse_unknown_command(app, first);
+  // Behind `trace` stands another program, with words of its own.
+  if (first != "trace") std::ranges::replace(words, std::string("-"), std::string("/dev/stdin"));
+  std::ranges::reverse(words);  // as CLI11 takes them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ExtrasError&) {
+    refuse_unknown_words(app);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    const bool number = error.get_name() == "ConversionError";
+    throw UserError("{}{}", error.what(), number ? ": no number of its kind, or too large" : "");
+  }
   for (const Command& command : commands) {
     if (!command.subcommand->parsed()) continue;
     refuse_infinite(*command.subcommand);
@@ -99,7 +118,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();
   try {
-    return with_output_written(parse_and_run(app, commands, argc, argv));
+    return with_output_written(parse_and_run(app, commands, {argv + 1, argv + argc}));
   } catch (const UserError& error) {
     return complain(error, exit_usage);
   } catch (const NothingMeasurable& error) {

@@ -88,7 +88,7 @@ int attribute_recordings(const AttributeOptions& options) {
   const std::string& own = options.rules;
   const RuleTable rules = own.empty() ? RuleTable::built_in()
                                       : RuleTable::with_own(toml_file::read_small_file(own), own);
-  Job job = read_job(options.inputs, rules);
+  Job job = read_for("attribute", options.inputs, [&] { return read_job(options.inputs, rules); });
   for (Recording& recording : job.recordings) classify(recording, rules);
   const Attributed attributed = attribute(job);
   export_file(job, attributed, options);
@@ -150,6 +150,8 @@ Command add_attribute_command(CLI::App& app) {
   command->add_flag("--slowest-step", options->slowest_step, "export only the slowest step");
   flags.add("--window", options->window, "export only FROM:TO, seconds since the first event");
   flags.add("--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");
+  for (const char* part : {"--slowest-step", "--window", "--export-ranks"})
+    command->get_option(part)->needs("--export");
   return {command, [options](const Arguments&) { return attribute_recordings(*options); }};
 }
 }  // namespace scaleworth::cli

@@ -35,18 +35,11 @@ void add_prices(DecideOptions& options, const ScalingTable* table) {
 }
 
 Decision decide_coefficients(DecideOptions& options) {
-  if (options.serial || options.communication) {
-    if (!options.serial) throw UserError("--comm needs --serial, as 0.03 (0: no serial work)");
-    if (!options.communication) {
-      throw UserError("--serial needs --comm, as 0.0015 (0: no communication)");
-    }
-  } else {
+  if (!options.serial)
     throw UserError(
         "nothing to decide on: give a table (CSV, TOML or JSON), a run directory, recordings of "
         "several counts, or --serial and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c "
         "(K-1))");
-  }
-  if (options.domain) throw UserError("--domain looks into a table: give one");
   const Coefficients coefficients{
       *options.serial, *options.communication, options.single.value_or(Seconds(3600))};
   int most = options.max_count.value_or(default_counts);
@@ -58,9 +51,10 @@ Decision decide_coefficients(DecideOptions& options) {
 }
 
 TableFile read_input(const DecideOptions& options) {
-  if (options.inputs.size() == 1 && !names_recordings(options.inputs.front())) {
+  const InputKind kind = input_kind(options.inputs.front());
+  const bool recorded = kind == InputKind::recordings || kind == InputKind::attribution;
+  if (options.inputs.size() == 1 && !recorded)
     return read_table(options.inputs.front(), options.selection, options.scaling);
-  }
   if (!options.selection.where.empty() || !options.selection.rename.empty()) {
     throw UserError("--where and --rename choose from a table; leave them out for recordings");
   }
@@ -73,7 +67,7 @@ Decision decide_file(DecideOptions& options) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
-  TableFile file = read_input(options);
+  TableFile file = read_for("decide", options.inputs, [&] { return read_input(options); });
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }

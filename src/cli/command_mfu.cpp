@@ -21,8 +21,8 @@ double tokens_per_second(const MfuOptions& options) {
   if (options.tokens_per_second && !by_step) return *options.tokens_per_second;
   if (options.tokens_per_second || !options.step_seconds || !options.batch_tokens) {
     throw UserError(
-        "give the throughput of all GPUs, either as --tokens-per-second or as --step-seconds with "
-        "--batch-tokens");
+        "give the throughput of all GPUs, either as --tokens-per-second (or "
+        "--tokens-per-second-per-gpu) or as --step-seconds with --batch-tokens");
   }
   if (!(*options.step_seconds > 0.0)) throw UserError("--step-seconds must be positive");
   return *options.batch_tokens / *options.step_seconds;
@@ -137,14 +137,17 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
 
 void add_flags(const Flags& flags, MfuOptions& options) {
   flags.add("--model", options.model, "architecture by its id; all: scaleworth list --known");
-  flags.add("--model-file",
-            options.model_file,
-            "TOML with [[model]] tables in place of the models built in");
-  flags.add("--gpu", options.gpu, "GPU by its id or alias; unknown here: with --peak");
-  flags.add(
-      "--datasheets", options.datasheets, "TOML with [[gpu]] tables in place of the GPUs built in");
+  flags.add("--model-file", options.model_file, "TOML with [[model]] tables of your own");
+  flags.add("--gpu",
+            options.gpu,
+            "GPU by its id, alias or name in nvidia-smi; unknown here: with --peak");
+  flags.add("--datasheets", options.datasheets, "TOML with [[gpu]] tables of your own")
+      ->needs("--gpu");
   flags.add("--gpus", options.gpus, "how many work on the step")->capture_default_str();
   flags.add("--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs");
+  flags
+      .add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second, "the same, of one of them")
+      ->excludes("--tokens-per-second");
   flags.add("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
   flags.add("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
   flags.add("--sequence", options.sequence, "tokens of one sequence (the model's own)");
@@ -186,6 +189,10 @@ constexpr const char* examples =
     "--inference --price 2.50\n"
     "A budget: scaleworth mfu --budget 1e6 --gpu h100-sxm --mfu 0.4 --price 2\n";
 
+Analysis analysis_of(const std::string& run) {
+  return analyse(read_for("report", {run}, [&] { return read_run(run); }), {});
+}
+
 /// A flag that changes nothing would be believed to have changed something.
 void refuse_unused(const CLI::App& command,
                    const std::string& asked,
@@ -197,9 +204,11 @@ void refuse_unused(const CLI::App& command,
 }
 
 int run_mfu(const CLI::App& command,
-            const MfuOptions& options,
+            MfuOptions& options,
             const ServingOptions& serving,
             const BudgetOptions& budget) {
+  if (options.tokens_per_gpu_second)
+    options.tokens_per_second = *options.tokens_per_gpu_second * static_cast<double>(options.gpus);
   if (serving.asked) {
     refuse_unused(command,
                   "what --inference costs",
@@ -210,6 +219,7 @@ int run_mfu(const CLI::App& command,
     refuse_unused(command,
                   "what a --budget is best spent on",
                   {"--tokens-per-second",
+                   "--tokens-per-second-per-gpu",
                    "--step-seconds",
                    "--batch-tokens",
                    "--sequence",
@@ -259,7 +269,7 @@ std::optional<Denominator> measured_peak(const std::string& text,
   if (const auto number = parse_number<double>(text)) {
     return Denominator{teraflops(*number), "measured, as given"};
   }
-  const Analysis analysis = analyse(read_run(text), {});
+  const Analysis analysis = analysis_of(text);
   const GpuGemm* slowest = slowest_steady(analysis.gpus, number_format).product;
   if (slowest == nullptr) {
     throw UserError(
@@ -271,7 +281,7 @@ std::optional<Denominator> measured_peak(const std::string& text,
 
 std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   if (text.empty() || parse_number<double>(text)) return std::nullopt;
-  const Analysis analysis = analyse(read_run(text), {});
+  const Analysis analysis = analysis_of(text);
   std::optional<BytesPerSecond> slowest;
   for (const GpuResult& gpu : analysis.gpus) {
     const auto& levels = gpu.roofline.memory_levels;

@@ -3,6 +3,7 @@
 #include "probes/registry.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
+#include "src/cli/input/table_input.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
 #include "src/core/files/run_directory.h"
@@ -24,8 +25,10 @@ int report_runs(const ReportedRuns& options) {
     throw UserError("--format {} is one document: report one run at a time",
                     report::format_name(format));
   }
-  for (const std::string& path : options.runs)
-    fmt::print("{}", render_run(read_run(path), options.report, path));
+  for (const std::string& path : options.runs) {
+    const Run run = read_for("report", {path}, [&] { return read_run(path); });
+    fmt::print("{}", render_run(run, options.report, path));
+  }
   return exit_done;
 }
 

@@ -168,7 +168,9 @@ Command add_trace_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "trace", "record any CUDA program and its children, unchanged: trace -- python train.py");
   const Flags flags(*command);
-  flags.add("--out", options->out, "directory of the recordings (default: scaleworth-trace-TIME)");
+  flags.add("-o,--out,--output",
+            options->out,
+            "directory of the recordings (default: scaleworth-trace-TIME)");
   flags.add("--steps",
             options->steps,
             "FROM:TO, only these steps, by NVTX ranges that name steps (\"step 12\")");

@@ -33,6 +33,7 @@ struct MfuOptions {
   std::string datasheets;  // empty: the GPUs built in
   std::int64_t gpus = 1;
   std::optional<double> tokens_per_second;
+  std::optional<double> tokens_per_gpu_second;
   std::optional<double> step_seconds;
   std::optional<double> batch_tokens;
   std::optional<std::int64_t> sequence;

@@ -57,24 +57,10 @@ Regime regime_of(const std::string& text,
 }
 
 std::optional<OwnedTerms> owned_of(const CLI::App& command, const DecideOptions& options) {
-  if (command.count("--capex") > 0) {
-    OwnedTerms owned = options.owned;
-    owned.power_usage_effectiveness = options.request.metrics.power.power_usage_effectiveness;
-    return owned;
-  }
-  for (const char* flag : {"--residual",
-                           "--lifetime-years",
-                           "--discount-rate",
-                           "--power-kw",
-                           "--electricity-usd-per-kwh",
-                           "--opex-per-year",
-                           "--utilisation"}) {
-    if (command.count(flag) == 0) continue;
-    throw UserError(
-        "--residual, --lifetime-years, --discount-rate, --power-kw, --electricity-usd-per-kwh, "
-        "--opex-per-year and --utilisation describe an owned rank: give its --capex");
-  }
-  return std::nullopt;
+  if (command.count("--capex") == 0) return std::nullopt;
+  OwnedTerms owned = options.owned;
+  owned.power_usage_effectiveness = options.request.metrics.power.power_usage_effectiveness;
+  return owned;
 }
 
 /// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
@@ -101,9 +87,6 @@ void complete_power(PowerTerms& power) {
       power.grid = fmt::format("{:g} g CO2e per kWh, given", *power.grams_per_kwh);
     }
     return;
-  }
-  if (power.grams_per_kwh) {
-    throw UserError("--grid and --g-per-kwh exclude each other: leave one out");
   }
   const GridRegion& region = find_region(grid_catalogue(), power.grid);
   power.grams_per_kwh = region.grams_per_kwh;
@@ -136,15 +119,10 @@ void complete_law_inputs(const CLI::App& command, DecisionRequest& request) {
              "--message-mb together; scaleworth comm measures the first two")) {
     request.message.reset();
   }
-  if (command.count("--messages") == 0) {
-    inputs.ring.reset();
-  } else if (request.message) {
+  if (command.count("--messages") > 0)
     inputs.ring->each = *request.message;
-  } else {
-    throw UserError(
-        "--messages counts collectives whose time is known: give --alpha-us, --beta-gbs and "
-        "--message-mb with it");
-  }
+  else
+    inputs.ring.reset();
   if (!given(command,
              {"--work-rank-hours", "--depth-hours"},
              "the bounds of work and depth need both --work-rank-hours and --depth-hours")) {
@@ -225,8 +203,10 @@ void add_input(CLI::App& command, DecideOptions& options) {
                          "it; which steps of a run directory")
       ->check(CLI::IsMember({"strong", "weak"}));
   const Flags curve(command, "A curve in place of a table");
-  curve.add("--serial", options.serial, "without a table: serial fraction s");
-  curve.add("--comm", options.communication, "without a table: coefficient c");
+  auto* serial = curve.add("--serial", options.serial, "without a table: serial fraction s");
+  auto* comm = curve.add("--comm", options.communication, "without a table: coefficient c");
+  serial->needs(comm);
+  comm->needs(serial);
   curve.add("--t1-hours", options.single, "without a table: hours at one rank (1)");
   curve.list("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8");
   flags.add("--max-count", options.max_count, "largest count of a curve, given or fitted (64)");
@@ -306,8 +286,11 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
 void add_owned(CLI::App& command, DecideOptions& options) {
   OwnedTerms& owned = options.owned;
   constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
-  const Flags flags(command, group, nullptr, nonnegative_number);
-  flags.add("--capex", owned.capital, "USD per rank, with its share of host, network and storage");
+  CLI::Option* capital = Flags(command, group, nullptr, nonnegative_number)
+                             .add("--capex",
+                                  owned.capital,
+                                  "USD per rank, with its share of host, network and storage");
+  const Flags flags(command, group, capital, nonnegative_number);
   flags.add("--residual", owned.residual, "USD that it sells for at the end (0)");
   flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)");
   flags.add("--discount-rate", owned.discount_rate, "per year, as 0.08 (0: a straight line)");
@@ -341,6 +324,7 @@ void add_energy(CLI::App& command, PowerTerms& power) {
             "country whose yearly average of g CO2e per kWh counts: USA, DEU, WORLD ... "
             "(data/grid.toml, with sources)");
   flags.add("--g-per-kwh", power.grams_per_kwh, "g CO2e per kWh, where you know your own")
+      ->excludes("--grid")
       ->check(positive_number);
 }
 
@@ -353,9 +337,11 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
       "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
   positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
   positive.add("--message-mb", message.message, "MB of the collective that dominates");
-  positive.add("--messages",
-               inputs.ring.emplace().messages,
-               "such collectives in the time of a row: a law with their time known");
+  positive
+      .add("--messages",
+           inputs.ring.emplace().messages,
+           "such collectives in the time of a row: a law with their time known")
+      ->needs("--message-mb");
   const Flags flags(command, group);
   WorkDepth& bounds = inputs.work_depth.emplace();
   flags.add("--work-rank-hours", bounds.work, "hours of all operations at one rank");
@@ -414,6 +400,10 @@ struct Companion {
   const char* otherwise = nullptr;
 };
 constexpr std::array companions{Companion{"--deadline-probability", "--deadline-hours"},
+                                Companion{"--domain", "table"},
+                                Companion{"--where", "table"},
+                                Companion{"--rename", "table"},
+                                Companion{"--scaling", "table"},
                                 Companion{"--latency", "--max-latency-ms"},
                                 Companion{"--idle-watts-fraction", "--watts-per-rank"},
                                 Companion{"--checkpoint-s", "--spot-price", "--mtbf-hours"},

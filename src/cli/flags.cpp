@@ -32,6 +32,10 @@ void add_render_flags(CLI::App& command, report::RenderOptions& options) {
           "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
       ->default_str(report::format_name(options.format));
+  command
+      .add_flag_callback(
+          "--json", [&options] { options.format = report::Format::json; }, "as --format json")
+      ->excludes("--format");
   command.add_flag("--details", options.details, "every table, not only the summary (text and md)");
 }
 
@@ -69,7 +73,8 @@ std::string typed_command(const Arguments& arguments) {
     const std::string& word = arguments[i];
     const bool split = word == "--format";
     if (split) ++i;  // its value
-    if (!split && word != "--details" && !word.starts_with("--format=")) words.push_back(word);
+    if (!split && word != "--details" && word != "--json" && !word.starts_with("--format="))
+      words.push_back(word);
   }
   return report::shell_words(words);
 }

@@ -53,7 +53,10 @@ void MeasureOptions::add_to(CLI::App& app) {
           "--suite", suite, "quick (under a minute) or standard (about four minutes, six on a GPU)")
       ->check(CLI::IsMember({"quick", "standard"}))
       ->capture_default_str();
-  flags.add("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)")
+  flags
+      .add("-o,--out,--output",
+           out,
+           "run directory to create (default: scaleworth-runs/<time>-<host>)")
       ->take_last();
   flags.add("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
       ->delimiter(',');

@@ -2,6 +2,7 @@
 #include "src/core/catalogue.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
 #include <array>
@@ -245,11 +246,24 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   return model;
 }
 
+/// "a100", "80gb" and "sxm" of "A100-SXM4-80GB": a socket's version is no other board.
+std::set<std::string> words_of(std::string name) {
+  for (char& letter : name) {
+    const auto byte = static_cast<unsigned char>(letter);
+    letter = std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : ' ';
+  }
+  std::set<std::string> words;
+  for (const std::string_view word : split(name, ' '))
+    words.emplace(word.starts_with("sxm") ? "sxm" : word);
+  for (const char* unsaid : {"", "tesla"}) words.erase(unsaid);
+  return words;
+}
+
 template <class Row>
 [[noreturn]] void refuse_unknown(const std::vector<Row>& catalogue,
                                  const char* kind,
                                  std::string_view name) {
-  throw UserError("no {} '{}' is known here; {} (all: scaleworth list --known)",
+  throw UserError("no {} '{}' is known here{} (all: scaleworth list --known)",
                   kind,
                   name,
                   suggestion(name, mapped(catalogue, &Row::id)));
@@ -267,11 +281,19 @@ const std::vector<GpuDatasheet>& gpu_catalogue() {
 }
 
 const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name) {
-  const auto found = std::ranges::find_if(catalogue, [&](const GpuDatasheet& gpu) {
-    return gpu.id == name || std::ranges::count(gpu.aliases, name) > 0;
-  });
-  if (found != catalogue.end()) return *found;
-  refuse_unknown(catalogue, "GPU", name);
+  const std::set<std::string> asked = words_of(std::string(name));
+  std::vector<std::string> candidates;
+  const GpuDatasheet* last = nullptr;
+  for (const GpuDatasheet& gpu : catalogue) {
+    const auto same = [&](const std::string& known) { return words_of(known) == asked; };
+    if (same(gpu.id) || std::ranges::any_of(gpu.aliases, same)) return gpu;
+    if (asked.empty() || !std::ranges::includes(words_of(gpu.id + " " + gpu.name), asked)) continue;
+    last = &gpu;
+    candidates.push_back(gpu.id);
+  }
+  if (candidates.empty()) refuse_unknown(catalogue, "GPU", name);
+  if (candidates.size() == 1) return *last;
+  throw UserError("which GPU is '{}'? Name one of {}", name, fmt::join(candidates, ", "));
 }
 
 const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,

@@ -45,7 +45,7 @@ struct GpuDatasheet {
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file);
 const std::vector<GpuDatasheet>& gpu_catalogue();
 
-/// By id or alias. Throws UserError naming the GPUs whose ids are nearest to `name`.
+/// By words of id, name or alias. Throws UserError naming those that it may be, or the nearest ids.
 const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name);
 
 /// By PCI device id; of several boards with one id that with as many multiprocessors and the

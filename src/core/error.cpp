@@ -20,8 +20,8 @@ std::string plain(std::string_view name) {
   return text;
 }
 
-/// Levenshtein's distance, one row at a time.
-std::size_t edits(const std::string& from, const std::string& to) {
+/// Levenshtein's distance of `from` to each beginning of `to`, the last of which is all of it.
+std::vector<std::size_t> edits(const std::string& from, const std::string& to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= from.size(); ++i) {
@@ -33,7 +33,7 @@ std::size_t edits(const std::string& from, const std::string& to) {
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, exchanged});
     }
   }
-  return row[to.size()];
+  return row;
 }
 /// Bytes of the UTF-8 character that `text` begins with and its code point; {1, U+FFFD} for none.
 std::pair<std::size_t, char32_t> first_character(std::string_view text) {
@@ -77,19 +77,23 @@ std::string counted(std::size_t count, std::string_view what) {
 
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
   constexpr std::size_t most = 3;
-  if (known.empty()) return "nothing is known";
   const std::string asked = plain(wanted);
   std::vector<std::pair<std::pair<bool, std::size_t>, std::string>> ranked;
   for (const std::string& name : known) {
     const std::string text = plain(name);
     const bool within = !asked.empty() && text.find(asked) != std::string::npos;
-    ranked.push_back({{!within, edits(asked, text)}, name});
+    const std::vector<std::size_t> distances = edits(asked, text);
+    // A third of the letters mistyped is a slip; more is another word.
+    const bool near = *std::ranges::min_element(distances) <= asked.size() / 3;
+    if (!within && !near && !asked.starts_with(text)) continue;
+    if (!asked.empty()) ranked.push_back({{!within, distances.back()}, name});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& left, const auto& right) {
     return left.first < right.first;
   });
   const std::size_t shown = std::min(most, ranked.size());
-  std::string text = "did you mean " + ranked.front().second;
+  if (ranked.empty()) return "";
+  std::string text = "; did you mean " + ranked.front().second;
   for (std::size_t at = 1; at < shown; ++at) {
     text += (at + 1 == shown ? " or " : ", ") + ranked[at].second;
   }

@@ -72,7 +72,7 @@ std::string counted(std::size_t count, std::string_view what);
 
 // What a person who mistyped a name may have meant.
 
-/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first by the letters and digits to
-/// insert, delete or exchange in any case; names that have `wanted` within them come first.
+/// "; did you mean gpt3-175b?", nearest by letters first: names with `wanted` within, and those
+/// that begin as it does but for a third of its letters; empty where none does.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 }  // namespace scaleworth

@@ -74,6 +74,92 @@ interrupt_during() {  # PROBE: Ctrl-C as the terminal sends it, to the whole pro
 }
 
 case "$case_name" in
+  words_as_people_type_them)
+    run 10 help
+    expect_code 0
+    run 10 help decide
+    expect_code 0
+    grep -q -- '--deadline-hours' "$work/out" || fail "not the help of decide"
+    complains() { # TEXT ARGS...: wrong usage, said in one line
+      local text=$1
+      shift
+      run 20 "$@"
+      expect_code 2
+      expect_one_line
+      [ "$(wc -l <"$work/err")" = 1 ] || fail "more than one line"
+      grep -qF -- "$text" "$work/err" || fail "stderr does not say '$text'"
+    }
+    printf 'gpus;seconds\n1;800\n2;420\n4;230\n' >"$work/t.csv"
+    complains "no command 'decid'; did you mean decide?" decid "$work/t.csv"
+    complains "no command 'frobnicate' (all: scaleworth --help)" frobnicate
+    complains "t.csv is a table: give it to scaleworth decide" "$work/t.csv"
+    complains 'decide does not take --prise; did you mean --price? (all: scaleworth decide --help)' decide --prise 2
+    complains 'decide does not take --frobnicate (all:' decide --frobnicate
+    complains 'decide does not take -o; redirect: > FILE' decide "$work/t.csv" -o page.html
+    complains '--max-count = 99999999999: no number of its kind, or too large' decide "$work/t.csv" --max-count 99999999999
+    complains '--domain changes nothing without table' decide --serial 0.03 --comm 0.001 --domain 8
+    complains '--window requires --export' attribute "$work/t.csv" --window 1:2
+    complains '--residual requires --capex' decide "$work/t.csv" --residual 100
+    complains "which GPU is 'h100'? Name one of h100-sxm-80gb, h100-pcie-80gb, h100-nvl-94gb" \
+      mfu --gpu h100 --model llama-3.1-8b --tokens-per-second 1
+    run 20 mfu --gpu 'NVIDIA H100 80GB HBM3' --model llama-3.1-8b --gpus 8 --tokens-per-second 80000 --json
+    expect_code 0
+    cp "$work/out" "$work/total"
+    run 20 mfu --gpu 'h100-sxm' --model llama-3.1-8b --gpus 8 --tokens-per-second-per-gpu 10000 --format json
+    expect_code 0
+    cmp -s "$work/out" "$work/total" || fail "the rate of one GPU is another than that of all"
+    ;;
+  each_file_is_sent_to_its_command)
+    sent() { # COMMAND FILE TEXT
+      run 20 "$1" "$2"
+      expect_code 2
+      expect_one_line
+      grep -qF -- "$3" "$work/err" || fail "$1 $2: stderr does not say '$3'"
+    }
+    run_of_ours=$(dirname "$0")/../../docs/measurements/xeon-2core-vm
+    printf 'gpus,seconds\n1,800\n2,420\n' >"$work/t.csv"
+    printf '%s' "$two_kernels" >"$work/trace.json"
+    for command in attribute report; do sent $command "$work/t.csv" 't.csv is a table: give it to scaleworth decide'; done
+    sent attribute "$run_of_ours" 'xeon-2core-vm is a run: give it to scaleworth report or decide'
+    sent attribute "$run_of_ours/run.json" 'run.json is a run: give it to scaleworth report or decide'
+    sent report "$work/trace.json" 'trace.json is a recording: give it to scaleworth attribute or decide'
+    "$program" decide "$work/t.csv" --json >"$work/d.json" 2>/dev/null
+    "$program" decide "$work/t.csv" --format html >"$work/d.html" 2>/dev/null
+    "$program" report "$run_of_ours" --json >"$work/r.json" 2>/dev/null
+    for command in attribute decide report; do
+      for file in d.json r.json; do
+        sent $command "$work/$file" "$file is what --format json writes for other programs: no command reads it; give what it was made of"
+      done
+      sent $command "$work/d.html" 'd.html is a web page: no command reads it; give what it was made of'
+    done
+    ;;
+  input_through_pipes)
+    run_of_ours=$(dirname "$0")/../../docs/measurements/xeon-2core-vm
+    printf '| gpus | seconds |\n|---|---:|\n| 1 | 800 |\n| 2 | 420 |\n| 4 | 230 |\n' >"$work/t.md"
+    same() { # FILE COMMAND...: from the file, from a pipe and from standard input; the words of the answer but for the name
+      local file=$1
+      shift
+      "$program" "$@" "$file" --format csv >"$work/out" 2>"$work/err" || fail "$* of a file"
+      for way in - /dev/stdin; do
+        cat "$file" | "$program" "$@" "$way" --format csv >"$work/piped" 2>"$work/err" || fail "$* $way of a pipe"
+        cmp -s "$work/out" "$work/piped" || fail "$* $way of a pipe says something else"
+        "$program" "$@" "$way" --format csv <"$file" >"$work/piped" 2>"$work/err" || fail "$* $way"
+        cmp -s "$work/out" "$work/piped" || fail "$* $way says something else"
+      done
+      "$program" "$@" <(cat "$file") --format csv >"$work/piped" 2>"$work/err" || fail "$* of a substitution"
+    }
+    same "$work/t.md" decide
+    same "$run_of_ours/run.json" decide
+    same "$run_of_ours/run.json" report
+    printf '%s' "$two_kernels" >"$work/trace.json"
+    "$program" attribute "$work/trace.json" --json >"$work/out" 2>"$work/err" || fail "attribute"
+    cat "$work/trace.json" | "$program" attribute - --json >"$work/piped" 2>"$work/err" || fail "attribute -"
+    diff <(grep -v -e trace.json "$work/out") <(grep -v -e dev/stdin "$work/piped") >/dev/null || fail "attribute - says something else"
+    "$program" attribute "$work/trace.json" --json | "$program" decide - >"$work/piped" 2>"$work/err"
+    code=$?
+    "$program" decide "$work/trace.json" >"$work/out" 2>/dev/null
+    [ $code = $? ] || fail "decide - takes no attribution"
+    ;;
   unknown_flag)
     run 10 bench --frobnicate
     expect_code 2
@@ -425,7 +511,7 @@ END
     run 10 decide "$work/models.csv"
     expect_code 2
     expect_one_line
-    expect_error "models.csv:3: count 8 stands already at .*--where 'size=1B'"
+    expect_error "models.csv:3: count 8 stands already at .*--where 'size=1B', or, where it names repeats, --rename 'size=repeat'"
     run 10 decide "$work/models.csv" --where size=2B
     expect_code 0
     run 10 decide "$work/models.csv" --where size=2B --grid USA

@@ -87,6 +87,7 @@ bool is_sqlite(std::string_view front) {
 
 /// Whether `path` itself begins as its content does, without compression.
 bool stored_plainly(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return false;  // a pipe is read but once
   std::ifstream file(path, std::ios::binary);
   std::array<char, 16> front{};
   file.read(front.data(), front.size());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
+#include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
@@ -21,31 +23,25 @@ using namespace trace;
 namespace {
 namespace fs = std::filesystem;
 
-std::string front_of(const std::string& path, std::size_t bytes) {
+/// That tell what a file is.
+constexpr std::size_t front_bytes = 64 * 1024;
+
+std::string front_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string front(bytes, '\0');
+  std::string front(front_bytes, '\0');
   file.read(front.data(), static_cast<std::streamsize>(front.size()));
   front.resize(static_cast<std::size_t>(file.gcount()));
   return front;
 }
 
-/// Whether the text begins as trace viewers' JSON does.
-bool begins_as_trace(const std::string& path) {
-  const std::string front = front_of(path, 64 * 1024);
-  constexpr std::array<std::string_view, 4> words{
-      R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"};
-  return std::ranges::any_of(
-      words, [&](std::string_view word) { return front.find(word) != std::string::npos; });
-}
-
-bool is_table_file(const fs::path& path) {
-  return path.extension() == ".csv" || path.extension() == ".toml";
-}
-
-bool is_run(const fs::path& path) {
-  std::error_code ignored;
-  return path.filename() == "run.json" || fs::exists(path / "run.json", ignored);
-}
+/// What there is, in the order of InputKind, and which commands take it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> taken{
+    {{"a table", "decide"},
+     {"a run", "report decide"},
+     {"a recording", "attribute decide"},
+     {"what attribute --format json writes", "decide"},
+     {"what --format json writes for other programs", ""},
+     {"a web page", ""}}};
 
 /// The trouble of one input, which a message about its files need not name.
 [[noreturn]] void refuse(const std::string& input, const std::string& trouble) {
@@ -58,7 +54,6 @@ bool is_run(const fs::path& path) {
 using nlohmann::json;
 
 constexpr std::uintmax_t most_bytes = 512U << 20U;
-constexpr std::size_t longest_front = 4096;
 constexpr const char* kind = "scaleworth attribution";
 constexpr std::int64_t known_version = 3;
 constexpr std::int64_t most_ranks = 1 << 22;
@@ -210,16 +205,8 @@ Efficiency efficiency_of(const Fields& fields) {
   return one;
 }
 
-/// Whether the file's first bytes are those of an attribution.
-bool is_attribution_file(const std::string& path) {
-  const std::string front = front_of(path, longest_front);
-  const std::size_t begin = front.find_first_not_of(" \t\r\n");
-  return begin != std::string::npos && front[begin] == '{' &&
-         front.find(fmt::format("\"{}\"", kind)) != std::string::npos;
-}
-
 AttributedCount attributed(const std::string& input, const RuleTable& rules) {
-  if (is_attribution_file(input)) {
+  if (input_kind(input) == InputKind::attribution) {
     const std::string text =
         read_whole(input, input, most_bytes, " are too many; give the recordings themselves");
     return attributed_count(parse_attribution(text, input), input);
@@ -324,16 +311,48 @@ Attribution parse_attribution(std::string_view text, const std::string& file) {
   return attribution;
 }
 
-bool names_recordings(const std::string& input) {
+InputKind kind_of_content(std::string_view text) {
+  const std::string_view front = trimmed(text.substr(0, front_bytes));
+  const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
+  if (front.starts_with("<!DOCTYPE") || front.starts_with("<html")) return InputKind::page;
+  if (!front.starts_with('{') && !front.starts_with('[')) return InputKind::other;
+  if (has(R"("scaleworth attribution")")) return InputKind::attribution;
+  if (has(R"("kind": "scaleworth )")) return InputKind::answer;
+  // As trace viewers' JSON begins.
+  for (const char* word :
+       {R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"})
+    if (has(word)) return InputKind::recordings;
+  return has(R"("schema_version")") ? InputKind::run : InputKind::table;
+}
+
+InputKind input_kind(const std::string& input) {
   const fs::path path = input;
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
-  if (is_run(path) || is_table_file(path)) return false;
-  if (fs::is_directory(path, ignored)) return true;
-  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
-  constexpr std::array<std::string_view, 7> recordings{
-      ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
-  return std::ranges::count(recordings, path.extension().string()) > 0;
+  const bool pattern = input.find_first_of("*?[") != std::string::npos;
+  if (!fs::exists(path, ignored)) return pattern ? InputKind::recordings : InputKind::other;
+  if (path.filename() == run_file_name || fs::exists(path / run_file_name, ignored))
+    return InputKind::run;
+  if (fs::is_directory(path, ignored)) return InputKind::recordings;
+  if (!fs::is_regular_file(path, ignored)) return InputKind::other;
+  const auto ends = [&](std::string_view endings) {
+    return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;
+  };
+  if (ends(".csv .tsv .toml .md")) return InputKind::table;
+  if (ends(".swtrace .sqlite .nsys-rep .gz .zst .tar .tgz")) return InputKind::recordings;
+  return kind_of_content(front_of(input));
+}
+
+void refuse_foreign(const std::string& input, std::string_view command) {
+  const InputKind kind = input_kind(input);
+  if (kind == InputKind::other) return;
+  const auto& [what, commands] = taken[static_cast<std::size_t>(kind)];
+  if (!command.empty() && commands.find(command) != std::string_view::npos) return;
+  throw UserError("{} is {}: {}",
+                  input,
+                  what,
+                  commands.empty() ? "no command reads it; give what it was made of"
+                                   : fmt::format("give it to scaleworth {}",
+                                                 fmt::join(split(commands, ' '), " or ")));
 }
 
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
@@ -341,7 +360,8 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
   const RuleTable rules = RuleTable::built_in();
   std::vector<AttributedCount> counts;
   for (const std::string& input : inputs) {
-    if (is_table_file(input) || is_run(input)) {
+    const InputKind kind = input_kind(input);
+    if (kind == InputKind::table || kind == InputKind::run) {
       throw UserError(
           "{}: several arguments are the recordings of one job at several counts; a table or a run "
           "stands alone",

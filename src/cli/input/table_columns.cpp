@@ -54,7 +54,8 @@ bool among(std::string_view words, std::string_view word) {
   return place_among(words, word) > 0;
 }
 
-constexpr std::string_view rank_words = "gpu chip rank node worker device";
+constexpr std::string_view rank_words =
+    "gpu chip rank node worker device accelerator gcd card core";
 
 bool take_suffix(std::string& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -62,11 +63,11 @@ bool take_suffix(std::string& text, std::string_view suffix) {
   return true;
 }
 
-/// Lower case, blanks, hyphens and dots as "_", none of these or "#" at the ends.
+/// Lower case; blanks, hyphens, brackets and "#" as "_", none at the ends.
 std::string joined_words(std::string_view text) {
   std::string words;
   for (const char c : text) {
-    const bool separates = c == ' ' || c == '\t' || c == '-' || c == '_' || c == '#';
+    const bool separates = std::string_view(" \t-_#()[]").find(c) != std::string_view::npos;
     if (!separates) {
       words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     } else if (!words.empty() && words.back() != '_') {
@@ -106,7 +107,7 @@ TableColumn throughput_column(std::size_t choice) {
   return rate;
 }
 
-/// FLOP/s: of one rank, or of all where the name says "aggregate".
+/// FLOP/s, of whatever.
 std::optional<TableColumn> flops_column(const std::string& name) {
   const std::size_t at = name.find("flops");
   if (at == std::string::npos || name.find("peak") != std::string::npos) return std::nullopt;
@@ -114,12 +115,20 @@ std::optional<TableColumn> flops_column(const std::string& name) {
   rate.flops = true;
   const char prefix = at == 0 ? ' ' : name[at - 1];
   rate.factor = prefix == 'g' ? 1e9 : prefix == 't' ? 1e12 : prefix == 'p' ? 1e15 : 1.0;
-  const std::vector<std::string_view> words = split(name, '_');
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    rate.per_rank = rate.per_rank || (words[i] == "per" && among(rank_words, words[i + 1]));
-  }
-  if (!rate.per_rank && !name.starts_with("aggregate")) return std::nullopt;
   return rate;
+}
+
+/// Takes "per_gpu" out of the name, wherever it stands, and returns "gpu"; empty where none does.
+std::string take_rank(std::string& name) {
+  for (const std::string_view rank : split(rank_words, ' ')) {
+    const std::string words = fmt::format("_per_{}_", rank);
+    const std::string all = "_" + name + "_";
+    const std::size_t at = all.find(words);
+    if (at == std::string::npos) continue;
+    name = joined_words(all.substr(0, at + 1) + all.substr(at + words.size()));
+    return std::string(rank);
+  }
+  return "";
 }
 
 /// "tok/s/gpu" as "tok_per_s_per_gpu".
@@ -134,12 +143,13 @@ HeaderWords header_words(const std::string& header) {
   const std::size_t bracket = header.find_first_of("([");
   const std::size_t close = header.find_first_of(")]", bracket);
   if (bracket != 0 && close != std::string::npos) {
-    words.name = joined_words(std::string_view(header).substr(0, bracket));
+    words.name = joined_words(header.substr(0, bracket) + " " + header.substr(close + 1));
     words.unit = joined_words(std::string_view(header).substr(bracket + 1, close - bracket - 1));
-    // "(tok/s/GPU)" says more than the name before it.
+    // "(tok/s/GPU)" and "(per GPU)" say more than a unit.
     const std::string rate = without_slashes(words.unit);
-    if (words.name.find("throughput") != std::string::npos && is_rate(rate)) {
-      words.name = rate;
+    const bool throughput = words.name.find("throughput") != std::string::npos && is_rate(rate);
+    if (throughput || rate.starts_with("per_")) {
+      words.name += "_" + rate;
       words.unit.clear();
     }
     take_basis(words);
@@ -166,31 +176,28 @@ HeaderWords header_words(const std::string& header) {
 /// of a peak), "j_per_tok"; absent for anything else.
 std::optional<TableColumn> rate_column(const HeaderWords& words) {
   std::string name = without_slashes(words.name);
-  TableColumn rate = throughput_column(2);
-  if (name.starts_with("j_per_") && name.size() > 6) {
+  const bool energy = name.starts_with("j_per_") && name.size() > 6;
+  const std::string rank = energy ? "" : take_rank(name);
+  TableColumn rate = flops_column(name).value_or(throughput_column(2));
+  rate.per_rank = !rank.empty() || name == "tgs";  // tokens per GPU and second
+  rate.nodes = rank == "node";
+  if (energy) {
     rate.meaning = Meaning::energy_per_work;
     return rate;
   }
-  if (const auto flops = flops_column(name)) return flops;
+  // FLOP/s of all only where the name says so.
+  if (rate.flops && !rate.per_rank && !name.starts_with("aggregate")) return std::nullopt;
+  if (rate.flops) return rate;
   if (among("mfu mfu_pct bf16_mfu_pct hfu hfu_pct", name)) {
     rate.choice = 4;
     rate.per_rank = rate.relative = true;
     if (name.ends_with("_pct")) rate.factor = 0.01;
     return rate;
   }
-  const auto take_rank = [&] {
-    for (const std::string_view rank : split(rank_words, ' ')) {
-      if (rate.per_rank || !take_suffix(name, fmt::format("_per_{}", rank))) continue;
-      rate.per_rank = true;
-      rate.nodes = rank == "node";
-    }
-  };
-  take_rank();
-  if (name == "throughput") return rate;
+  if (among("throughput tps tgs", name)) return rate;
   bool per_second = false;
   for (const char* second : {"_per_s", "_per_sec", "_per_second"})
     per_second = per_second || take_suffix(name, second);
-  take_rank();  // "tokens_per_gpu_per_s"
   const bool of_bytes =
       name.find("byte") != std::string::npos || name.find("gb") != std::string::npos;
   return per_second && !name.empty() && !of_bytes ? std::optional(rate) : std::nullopt;
@@ -296,7 +303,8 @@ static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
   throw UserError("{}: column '{}' {}", place, printable(column.name), what);
 }
 
-/// A rate whose name speaks of a GPU may be that of one or of all: a factor of the whole count.
+/// A rate whose name speaks of a GPU and does not say "per" may be that of one or of all: a factor
+/// of the whole count.
 void refuse_unclear(const TableColumn& rate, const HeaderWords& words, const std::string& place) {
   if (rate.per_rank || rate.meaning != Meaning::throughput) return;
   bool of_one = false;
@@ -338,9 +346,11 @@ double factor_of(const TableColumn& column,
                      known));
 }
 
-/// "1,234,567.5" as "1234567.5": commas before three digits each, as people group thousands.
+/// "1,234,567.5", "1_234_567.5" and "1 234 567.5" as "1234567.5": as people group thousands.
 std::string without_grouping(const std::string& text) {
-  const std::vector<std::string_view> groups = split(std::string_view(text), ',');
+  const std::size_t first = text.find_first_of(",_ '");
+  if (first == std::string::npos) return text;
+  const std::vector<std::string_view> groups = split(std::string_view(text), text[first]);
   std::string digits(groups.front());
   const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
   for (std::size_t i = 1; i < groups.size(); ++i) {
@@ -351,7 +361,8 @@ std::string without_grouping(const std::string& text) {
     digits += groups[i];
   }
   // "0,512" is a decimal comma, whatever else.
-  return groups.front().size() <= 4 && !groups.front().starts_with('0') ? digits : text;
+  const std::string_view front = groups.front();
+  return !front.empty() && front.size() <= 4 && !front.starts_with('0') ? digits : text;
 }
 
 double number_in(const RawCell& cell, const TableColumn& column, const std::string& place) {
@@ -521,12 +532,13 @@ std::optional<TableColumn> table_column(const std::string& header, const std::st
     column.load = among("load users concurrency", words.name);
     return column;
   }
-  if (auto rate = rate_column(words)) {
-    rate->name = header;
-    rate->unit = words.unit;
-    refuse_unclear(*rate, words, place);
-    return rate;
-  }
+  const auto rate = rate_column(words);
+  TableColumn asked = rate.value_or(throughput_column(2));
+  asked.name = header;
+  asked.unit = words.unit;
+  if (rate || words.name.find("throughput") != std::string::npos)
+    refuse_unclear(asked, words, place);
+  if (rate) return asked;
   if (auto latency = latency_words(words)) {
     column.meaning = Meaning::latency;
     column.latency = std::move(*latency);

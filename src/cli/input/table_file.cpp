@@ -157,92 +157,86 @@ bool is_count(const std::string& name) {
 }
 
 /// The cells of the first line where it begins with "#" and is yet a header: "# GPUs,time (ms)".
-std::optional<std::vector<std::string>> commented_header(std::string_view text) {
+std::optional<std::vector<std::string>> commented_header(std::string_view text, char separator) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   if (!text.starts_with('#')) return std::nullopt;
   const std::string_view line = text.substr(1, text.find('\n') - 1);
-  if (line.find(',') == std::string_view::npos) return std::nullopt;
+  if (line.find(separator) == std::string_view::npos) return std::nullopt;
   try {
-    auto cells = CsvReader(line, "").next();
+    auto cells = CsvReader(line, "", separator).next();
     if (cells && std::any_of(cells->begin(), cells->end(), is_count)) return cells;
   } catch (const UserError&) {  // a comment with a quote
   }
   return std::nullopt;
 }
 
-RawRow csv_row(std::vector<std::string> cells, std::size_t columns, const std::string& place) {
-  if (cells.size() != columns) {
-    throw UserError("{}: {} cells under a header of {}", place, cells.size(), columns);
-  }
+RawRow csv_row(std::vector<std::string> cells,
+               std::size_t columns,
+               char separator,
+               const std::string& place) {
+  const std::string divided = separator == '\t' ? "tabs" : fmt::format("'{}'", separator);
+  if (cells.size() != columns)
+    throw UserError(
+        "{}: {} under a header of {}, divided at {}; quote a cell that has it, as \"133,333\"",
+        place,
+        counted(cells.size(), "cell"),
+        columns,
+        divided);
   RawRow row{place, {}};
   row.cells.reserve(columns);
   for (std::string& cell : cells) {
+    // Where people write 1,5 for one and a half they separate cells so.
+    const bool decimal = separator == ';' || separator == '\t';
+    const bool digits = cell.find_first_not_of("0123456789, ") == std::string::npos;
+    if (decimal && digits && std::ranges::count(cell, ',') == 1)
+      throw UserError(
+          "{}: '{}' may have a decimal comma or grouped thousands; write a point, and no comma",
+          place,
+          cell);
     row.cells.push_back(cell.empty() ? RawCell{} : RawCell{std::move(cell)});
   }
   return row;
 }
 
-bool is_run(const std::string& path) {
-  return std::filesystem::is_directory(path) ||
-         std::filesystem::path(path).filename() == "run.json";
-}
-
-/// The text with commas between the cells, line by line, where semicolons, tabs or the bars of a
-/// Markdown table separate them: what the header has most of.
-std::string with_commas(std::string_view text, const std::string& file) {
+/// What the first line that is no comment has most of.
+char separator_of(std::string_view text) {
   char separator = ',';
-  std::string result;
-  int number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    std::string_view cells = trimmed(line);
-    ++number;
-    if (result.find_first_not_of('\n') == std::string::npos && cells.find('#') != 0) {
-      const auto more = [&](char a, char b) {
-        return std::ranges::count(cells, a) < std::ranges::count(cells, b);
-      };
-      for (const char other : {';', '\t', '|'})
-        if (more(separator, other)) separator = other;
-      if (separator == ',') return std::string(text);
-    }
-    const bool rule = separator == '|' && cells.find_first_not_of("|-: ") == std::string_view::npos;
-    if (separator == '|' && cells.starts_with('|')) cells.remove_prefix(1);
-    if (separator == '|' && cells.ends_with('|')) cells.remove_suffix(1);
-    std::vector<std::string> words;
-    if (cells.starts_with('#') || rule) cells = {};
-    for (const std::string_view cell : split(cells, separator)) {
-      words.emplace_back(trimmed(cell));
-      // Where people write 1,5 for one and a half they separate cells so.
-      const bool decimal = separator == ';' || separator == '\t';
-      const bool digits = cell.find_first_not_of("0123456789, ") == std::string_view::npos;
-      if (decimal && digits && cell.find(',') != std::string_view::npos)
-        throw UserError(
-            "{}:{}: '{}' may have a decimal comma or grouped thousands; write a point, "
-            "and no comma",
-            file,
-            number,
-            words.back());
-    }
-    result += csv_line(words);
+  for (const std::string_view line : split(text.substr(0, 1U << 16U), '\n')) {
+    if (trimmed(line).empty() || line.starts_with('#')) continue;
+    for (const char other : {';', '\t', '|'})
+      if (std::ranges::count(line, other) > std::ranges::count(line, separator)) separator = other;
+    break;
   }
-  return result;
+  return separator;
 }
 
-RawTable parse_csv(std::string_view separated, const std::string& file) {
-  const std::string text = with_commas(separated, file);
-  CsvReader reader(text, file);
+bool is_rule(const std::string& cell) {
+  return cell.find_first_not_of("-: ") == std::string::npos;
+}
+
+RawTable parse_csv(std::string_view text, const std::string& file) {
+  const char separator = separator_of(text);
+  CsvReader reader(text, file, separator);
   RawTable table{file, file + ":1", {}, {}};
-  auto names = commented_header(text);
+  auto names = commented_header(text, separator);
   if (!names) {
     names = reader.next();
     table.place = reader.place();
   }
   if (!names) throw UserError(file + ": empty; write a header as p,time_s and one line per count");
+  if (names->size() == 1)
+    throw UserError("{}: no comma, semicolon, tab or | divides '{}' into columns; write p,time_s",
+                    table.place,
+                    toml_file::printable(names->front()));
   check_column_count(names->size(), table.place);
   table.columns = std::move(*names);
   while (auto cells = reader.next()) {
+    // The line below the header of a Markdown table.
+    if (separator == '|' && std::ranges::all_of(*cells, is_rule)) continue;
     check_row_count(table.rows.size(), reader.place());
-    table.rows.push_back(csv_row(std::move(*cells), table.columns.size(), reader.place()));
+    table.rows.push_back(
+        csv_row(std::move(*cells), table.columns.size(), separator, reader.place()));
   }
   if (table.rows.empty()) {
     throw UserError(file + ": no rows below the header; give one line per count");
@@ -273,17 +267,19 @@ TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection) {
   check_text(text, file);
-  const auto parse = file.ends_with(".toml")   ? parse_toml
-                     : file.ends_with(".json") ? parse_json
-                                               : parse_csv;
+  const std::string_view begin = trimmed(text);
+  const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");
+  const bool json = file.ends_with(".json") || begin.starts_with('{') || begin.starts_with('[');
+  const auto parse = toml ? parse_toml : json ? parse_json : parse_csv;
   const RawTable table = select(parse(text, file), selection);
   ChosenColumns chosen = choose_columns(table);
   const std::vector<TableRow> rows = built_rows(table, chosen.columns);
   const TableKind kind = kind_of(chosen.columns);
   for (const TableRow& row : rows) check_row(row, kind.axis);
-  refuse_twice(table, chosen);
+  const bool repeated = has_repeats(table, chosen);
   TableFile result{assemble(rows, kind), chosen.ignored};
   std::vector<std::string>& remarks = result.table.remarks;
+  if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
   if (auto identity = identity_remark(table, chosen))
     result.table.doubts.push_back(std::move(*identity));
   const bool timed = result.table.basis != TimeBasis::work_unit;
@@ -296,7 +292,8 @@ TableFile parse_table(std::string_view text,
 TableFile read_table(const std::string& path,
                      const TableSelection& selection,
                      std::optional<Scaling> scaling) {
-  if (is_run(path)) {
+  InputKind what = input_kind(path);
+  if (what == InputKind::run || std::filesystem::is_directory(path)) {
     if (!selection.where.empty() || !selection.rename.empty()) {
       throw UserError(
           "--where and --rename choose from a table; leave them out for a run directory");
@@ -307,6 +304,12 @@ TableFile read_table(const std::string& path,
   const std::string text = path.ends_with(".toml")
                                ? toml_file::read_small_file(path)
                                : read_whole(path, path, most_table_bytes, limit);
+  // What comes through a pipe shows only now what it is.
+  if (what == InputKind::other) what = kind_of_content(text);
+  if (what == InputKind::run)
+    return {run_table(measured_modes(join_runs(run_from_json(text, path))), scaling), {}};
+  if (what == InputKind::attribution)
+    return {attributed_table({attributed_count(parse_attribution(text, path), path)}, scaling), {}};
   TableFile file = parse_table(text, path, selection);
   if (scaling) file.table = declare_scaling(std::move(file.table), *scaling);
   return file;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/core/attribution.h"
+#include "src/core/error.h"
 #include "src/model/decision/scaling_table.h"
 #include "src/model/decision/sensitivity.h"
 
@@ -44,9 +45,10 @@ struct TableFile {
   std::vector<std::string> ignored;  // columns that mean nothing here
 };
 
-/// The table in `text`, by the name of `file`: .toml, .json, else CSV with one header line, which
-/// may be a comment; at most 100000 rows and 1000 columns. Throws UserError with file, row and
-/// column for anything else, and for what `assemble` refuses.
+/// The table in `text`, by the name of `file` or its beginning TOML or JSON, else one header line,
+/// which may be a comment, over cells that commas, semicolons, tabs or bars divide; at most 100000
+/// rows and 1000 columns. Throws UserError with file, row and column for anything else, and for
+/// what `assemble` refuses.
 TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection = {});
@@ -140,12 +142,33 @@ ChosenColumns choose_columns(const RawTable& table);
 /// machine a row is of; absent where all rows are of one.
 std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
-/// Throws UserError for a count that stands twice without a repeat, with a column that differs.
-void refuse_twice(const RawTable& table, const ChosenColumns& chosen);
+/// Whether a count stands twice, in a table that does not name its repeats. Throws UserError where
+/// such rows differ in what is no measurement, with that column.
+bool has_repeats(const RawTable& table, const ChosenColumns& chosen);
 
-/// Whether what a user named is for `recordings_table` rather than a table or a run: a folder
-/// without run.json, a pattern, or a file that is neither CSV, TOML, run.json nor a table in JSON.
-bool names_recordings(const std::string& input);
+/// What an input is. `answer`: our JSON for other programs; `other`: nothing known, or a pipe,
+/// which can be read but once.
+enum class InputKind { table, run, recordings, attribution, answer, page, other };
+
+/// By its beginning: `other` for what is neither JSON nor HTML.
+InputKind kind_of_content(std::string_view text);
+
+/// By name and beginning: a folder without run.json and a pattern that is no file are recordings.
+InputKind input_kind(const std::string& input);
+
+/// Throws UserError where `input` is for other commands than `command`, with their names.
+void refuse_foreign(const std::string& input, std::string_view command);
+
+/// What `read` returns; where it throws UserError, that of `refuse_foreign` if there is one.
+template <class Read>
+auto read_for(std::string_view command, const std::vector<std::string>& inputs, Read read) {
+  try {
+    return read();
+  } catch (const UserError&) {
+    for (const std::string& input : inputs) refuse_foreign(input, command);
+    throw;
+  }
+}
 
 /// Recordings of one job, one count each: what `scaleworth attribute` takes, or the JSON that it
 /// wrote. Throws UserError naming the input that cannot be read or attributed.

@@ -15,7 +15,8 @@ using toml_file::printable;
 constexpr std::size_t most_named = 12;
 constexpr std::size_t few_named = 4;
 
-std::string first_names(const std::vector<std::string>& names, std::size_t most = most_named) {
+std::string first_names(std::vector<std::string> names, std::size_t most = most_named) {
+  std::erase(names, "");
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
     text += (i == 0 ? "" : ", ") + printable(names[i]);
@@ -109,19 +110,19 @@ void check_complete(const std::set<Meaning>& meanings, const RawTable& table) {
       timed ? "p" : "time_s");
 }
 
-/// "'params=22B'", of the first column by which two rows differ and that is no measurement.
-std::string difference(const RawTable& table,
-                       const ChosenColumns& chosen,
-                       const RawRow& one,
-                       const RawRow& other) {
+/// "params" and "22B", of the first column by which two rows differ and that is no measurement.
+std::pair<std::string, std::string> difference(const RawTable& table,
+                                               const ChosenColumns& chosen,
+                                               const RawRow& one,
+                                               const RawRow& other) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const bool measured = chosen.columns[i] && chosen.columns[i]->meaning <= Meaning::latency;
     const bool index = table.columns[i].empty();
     if (measured || index || one.cells[i] == other.cells[i]) continue;
     if (std::holds_alternative<std::monostate>(one.cells[i])) continue;
-    return fmt::format("'{}={}'", printable(table.columns[i]), printable(cell_text(one.cells[i])));
+    return {printable(table.columns[i]), printable(cell_text(one.cells[i]))};
   }
-  return "";
+  return {};
 }
 }  // namespace
 
@@ -188,23 +189,28 @@ std::optional<std::string> identity_remark(const RawTable& table, const ChosenCo
   return std::nullopt;
 }
 
-void refuse_twice(const RawTable& table, const ChosenColumns& chosen) {
+bool has_repeats(const RawTable& table, const ChosenColumns& chosen) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
     if (!chosen.columns[i]) continue;
-    if (chosen.columns[i]->meaning == Meaning::repeat) return;
+    if (chosen.columns[i]->meaning == Meaning::repeat) return false;
     if (chosen.columns[i]->meaning == Meaning::count) count = i;
   }
   std::unordered_map<std::string, const RawRow*> seen;
   for (const RawRow& row : table.rows) {
     const auto [first, added] = seen.emplace(cell_text(row.cells[count]), &row);
-    if (added) continue;
-    const std::string differing = difference(table, chosen, *first->second, row);
-    throw UserError("{}: count {} stands already at {}; {}add a column repeat, or remove one line",
-                    row.place,
-                    printable(first->first),
-                    first->second->place,
-                    differing.empty() ? "" : "choose rows, as by --where " + differing + ", ");
+    const auto [column, value] = added ? std::pair<std::string, std::string>()
+                                       : difference(table, chosen, *first->second, row);
+    if (column.empty()) continue;
+    throw UserError(
+        "{0}: count {1} stands already at {2}; choose rows, as by --where '{3}={4}', or, where it "
+        "names repeats, --rename '{3}=repeat'",
+        row.place,
+        printable(first->first),
+        first->second->place,
+        column,
+        value);
   }
+  return seen.size() < table.rows.size();
 }
 }  // namespace scaleworth::cli

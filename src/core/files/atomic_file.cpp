@@ -2,11 +2,11 @@
 #include "src/core/files/atomic_file.h"
 
 #include "src/core/error.h"
+#include "src/core/process.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fcntl.h>
@@ -142,13 +142,19 @@ std::string read_whole(const std::string& path,
                        const std::string& name,
                        std::uintmax_t most,
                        const std::string& limit) {
-  std::error_code trouble;
-  const std::uintmax_t size = fs::file_size(path, trouble);
-  if (trouble) throw UserError("{}: {}", name, trouble.message());
-  if (size > most) throw UserError("{}: {} bytes{}", name, size, limit);
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw UserError(name + ": cannot be read");
+  std::string text;
+  std::string piece(1 << 16, '\0');  // a pipe does not say its size
+  std::error_code ignored;
+  bool large = fs::file_size(path, ignored) > most && !ignored;
+  while (file && !large) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+    large = text.size() > most;
+  }
+  if (large) throw UserError("{}: more than {} bytes{}", name, most, limit);
+  check_interrupt();
+  if (!file.eof()) throw UserError("{}: {}", name, std::strerror(errno));
   return text;
 }
 }  // namespace scaleworth

@@ -39,8 +39,8 @@ class MemoryFile {
 /// Creates the directory and its parents. Throws UserError as above.
 void make_directory(const std::filesystem::path& path);
 
-/// The contents of a file. Throws UserError beginning with `name` when it cannot be read, and
-/// ending in `limit` when it has more than `most` bytes.
+/// The contents of a file or pipe. Throws UserError beginning with `name` when it cannot be read,
+/// and ending in `limit` when it has more than `most` bytes.
 std::string read_whole(const std::string& path,
                        const std::string& name,
                        std::uintmax_t most,

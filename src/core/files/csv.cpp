@@ -2,12 +2,18 @@
 #include "src/core/files/csv.h"
 
 namespace scaleworth {
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
+std::string_view trimmed(std::string_view text, std::string_view blank) {
   const std::size_t first = text.find_first_not_of(blank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
+
+namespace {
+/// Tabs are no blanks where they separate.
+std::string_view without_blanks(std::string_view text, char separator) {
+  return trimmed(text, separator == '\t' ? " \r\n" : " \t\r\n");
+}
+}  // namespace
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
@@ -35,8 +41,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-CsvReader::CsvReader(std::string_view text, std::string file)
-    : rest_(text), file_(std::move(file)) {
+CsvReader::CsvReader(std::string_view text, std::string file, char separator)
+    : rest_(text), file_(std::move(file)), separator_(separator) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
 }
@@ -45,9 +51,9 @@ std::optional<std::vector<std::string>> CsvReader::next() {
   while (!rest_.empty()) {
     ++line_;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    std::string_view line = trimmed(rest_.substr(0, end));
+    std::string_view line = without_blanks(rest_.substr(0, end), separator_);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    if (line.empty() || line.front() == '#') continue;
+    if (trimmed(line).empty() || line.front() == '#') continue;
     std::vector<std::string> cells;
     while (true) {
       cells.push_back(take_cell(line));
@@ -58,14 +64,14 @@ std::optional<std::vector<std::string>> CsvReader::next() {
   return std::nullopt;
 }
 
-/// One cell from the front of `rest`, which is shortened to the comma behind it.
+/// One cell from the front of `rest`, which is shortened to the separator behind it.
 std::string CsvReader::take_cell(std::string_view& rest) const {
-  rest = trimmed(rest);
+  rest = without_blanks(rest, separator_);
   std::string cell;
   if (!rest.starts_with('"')) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    cell = trimmed(rest.substr(0, comma));
-    rest.remove_prefix(comma);
+    const std::size_t end = std::min(rest.find(separator_), rest.size());
+    cell = trimmed(rest.substr(0, end));
+    rest.remove_prefix(end);
     return cell;
   }
   std::size_t at = 1;
@@ -79,8 +85,9 @@ std::string CsvReader::take_cell(std::string_view& rest) const {
       break;
     }
   }
-  rest = trimmed(rest.substr(at + 1));
-  if (!rest.empty() && rest.front() != ',') throw error("a comma is missing behind a quoted cell");
+  rest = without_blanks(rest.substr(at + 1), separator_);
+  if (!rest.empty() && rest.front() != separator_)
+    throw error(fmt::format("'{}' is missing behind a quoted cell", separator_));
   return cell;
 }
 }  // namespace scaleworth

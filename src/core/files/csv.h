@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of comma-separated values, written and read, and the numbers in their cells.
+/// Rows of values that commas or other characters separate, and the numbers in their cells.
 #pragma once
 
 #include "src/core/error.h"
@@ -13,8 +13,8 @@ namespace scaleworth {
 /// (RFC 4180, with "\n" for the line end).
 std::string csv_line(const std::vector<std::string>& cells);
 
-/// Without spaces, tabs and line ends at both ends.
-std::string_view trimmed(std::string_view text);
+/// Without what is `blank` at both ends: spaces, tabs and line ends.
+std::string_view trimmed(std::string_view text, std::string_view blank = " \t\r\n");
 
 /// What stands between the separators, one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
@@ -35,7 +35,7 @@ std::optional<Number> parse_number(std::string_view text) {
 class CsvReader {
  public:
   /// `text` must outlive the reader; `file` is for messages.
-  CsvReader(std::string_view text, std::string file);
+  CsvReader(std::string_view text, std::string file, char separator = ',');
   /// The cells of the next line; absent at the end. Throws UserError for a quote without an end.
   std::optional<std::vector<std::string>> next();
   /// "table.csv:3", of the line that `next` gave last.
@@ -48,6 +48,7 @@ class CsvReader {
 
   std::string_view rest_;
   std::string file_;
+  char separator_;
   std::size_t line_ = 0;
 };
 }  // namespace scaleworth

@@ -7,10 +7,7 @@
 #include "src/core/files/toml_table.h"
 
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <system_error>
@@ -260,26 +257,10 @@ constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30;
 // 1 / 5 %: the pause between two saves in units of what one costs.
 constexpr int pause_per_cost = 20;
 
-[[noreturn]] void cannot_read(const fs::path& file, const std::string& cause) {
-  throw UserError("cannot read {}: {}; give a run directory or its run.json", file.string(), cause);
-}
-
-std::string contents_of(const fs::path& file) {
-  std::error_code error;
-  const fs::file_status status = fs::status(file, error);
-  if (!fs::exists(status)) cannot_read(file, std::strerror(error ? error.value() : ENOENT));
-  if (!fs::is_regular_file(status)) cannot_read(file, "it is not a regular file");
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (error) cannot_read(file, error.message());
-  if (size > largest_file) {
-    cannot_read(file, fmt::format("{} MiB are more than the limit of 1 GiB", size >> 20));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(size, '\0');
-  if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
-    cannot_read(file, std::strerror(errno));
-  }
-  return text;
+std::string contents_of(const fs::path& file) try {
+  return read_whole(file, "cannot read " + file.string(), largest_file, "");
+} catch (const UserError& error) {
+  throw UserError("{}; give a run directory or its run.json", error.what());
 }
 }  // namespace
 

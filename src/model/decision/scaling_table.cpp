@@ -427,12 +427,6 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
   std::set<std::pair<int, int>> seen;
   for (const TableRow& at : table.rows) {
     auto& repeats = by_count[at.count];
-    if (!repeats.empty() && !at.repeat) {
-      refuse(at,
-             "count {} stands already at {}; add a column repeat, or remove one line",
-             at.count,
-             repeats.front()->place);
-    }
     if (at.repeat && !seen.emplace(at.count, *at.repeat).second) {
       refuse(at, "repeat {} of count {} stands twice", *at.repeat, at.count);
     }

@@ -138,7 +138,7 @@ enum class Axis { ranks, nodes, load };
 struct TableRow {
   std::string place;  // "strong.csv:3", for messages
   int count = 1;
-  std::optional<int> repeat;  // named by the table, so that a count may occur again
+  std::optional<int> repeat;  // as the table names it
   std::optional<double> time_s;
   Estimate<Seconds> time;             // of the repeats; absent as read
   std::optional<double> relative_sd;  // of the repeats, from two on
@@ -202,14 +202,14 @@ struct ScalingTable : TableKind {
 /// Throws UserError with the place of a row that `assemble` refuses by itself.
 void check_row(const TableRow& at, Axis axis);
 
-/// Repeats of a count become the median with its order-statistic interval (absent below six). A
+/// Rows of one count are repeats: their median, its order-statistic interval (absent below six). A
 /// time that is missing is the sum of the parts; where no row has a time it is work / throughput,
 /// of a power of 1000 units where none is given. Work that is missing is time x throughput, or the
 /// batch of a step, where these grow. Compute that no row has is what the other parts leave. Throws
 /// UserError with the place of: a count below 1, a time that is not positive, a negative part,
-/// parts that do not add up to the time, a count that occurs twice without repeats, or a repeat
-/// that does, work, throughput, energy or a latency that is not positive, work or facts that differ
-/// between repeats, and a layout that is not the count.
+/// parts that do not add up to the time, a named repeat that is there twice, work, throughput,
+/// energy or a latency not above 0, work or facts that differ between repeats, a layout that is not
+/// the count.
 ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind = {});
 
 /// The table of a run of `work` units, where its times are those of some units or of steps whose

@@ -135,7 +135,7 @@ Convention parse_convention(std::string_view name) {
     if (words.name == name) return words.convention;
     names.emplace_back(words.name);
   }
-  throw UserError("--convention {}: no such convention; {}", name, suggestion(name, names));
+  throw UserError("--convention {}: known are {}", name, fmt::join(names, ", "));
 }
 
 ForwardFlops forward_flops(Convention convention,

@@ -42,7 +42,8 @@ model::Decision decide_on(Truth truth_of) {
   const TemporaryDirectory folder;
   std::vector<std::string> inputs;
   for (const int ranks : {1, 2, 4, 8}) inputs.push_back(write_job(folder.path(), truth_of(ranks)));
-  for (const std::string& input : inputs) CHECK(cli::names_recordings(input));
+  for (const std::string& input : inputs)
+    CHECK(cli::input_kind(input) == cli::InputKind::recordings);
   return model::decide_table(cli::recordings_table(inputs, model::Scaling::weak), {});
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("attributions in JSON stand beside recordings, and are refused where t
       report::render_attribution(attributed.result, std::nullopt, {report::Format::json});
   const std::string path = (folder.path() / "two.json").string();
   std::ofstream(path) << text;
-  CHECK(cli::names_recordings(path));
+  CHECK(cli::input_kind(path) == cli::InputKind::attribution);
   const auto table = cli::recordings_table({path, write_job(folder.path(), quiet(1))}, {});
   CHECK(table.rows.size() == 2);
   const auto changed = [&](const std::string& from, const std::string& to, std::size_t after = 0) {
@@ -192,12 +193,36 @@ TEST_CASE("what stands beside recordings is told from them by its name and first
     std::ofstream(folder.path() / name) << text;
     return (folder.path() / name).string();
   };
-  CHECK_FALSE(cli::names_recordings(file("table.csv", "p,time_s\n1,2\n")));
-  CHECK_FALSE(cli::names_recordings(file("rows.json", R"([{"p": 1, "time_s": 2}])")));
-  CHECK(cli::names_recordings(file("trace.json", R"({"traceEvents": []})")));
-  CHECK(cli::names_recordings((folder.path() / "rank*.json").string()));
-  CHECK(cli::names_recordings(folder.path().string()));
+  using cli::input_kind;
+  using cli::InputKind;
+  const auto foreign = [](const std::string& input, const char* command) -> std::string {
+    try {
+      cli::refuse_foreign(input, command);
+    } catch (const UserError& error) {
+      return std::string(error.what()).substr(input.size());
+    }
+    return "";
+  };
+  const std::string table = file("table.csv", "p,time_s\n1,2\n");
+  CHECK(input_kind(table) == InputKind::table);
+  CHECK(foreign(table, "decide").empty());
+  CHECK(foreign(table, "attribute") == " is a table: give it to scaleworth decide");
+  CHECK(input_kind(file("rows.json", R"([{"p": 1, "time_s": 2}])")) == InputKind::table);
+  const std::string trace = file("trace.json", R"({"traceEvents": []})");
+  CHECK(input_kind(trace) == InputKind::recordings);
+  CHECK(foreign(trace, "report") == " is a recording: give it to scaleworth attribute or decide");
+  CHECK(input_kind((folder.path() / "rank*.json").string()) == InputKind::recordings);
+  CHECK(input_kind(folder.path().string()) == InputKind::recordings);
+  CHECK(input_kind((folder.path() / "nothing").string()) == InputKind::other);
+  const std::string page = file("page", "\n<!DOCTYPE html>\n<html>");
+  CHECK(foreign(page, "decide") == " is a web page: no command reads it; give what it was made of");
+  const std::string answer =
+      file("d.json", R"({"schema_version": 3, "kind": "scaleworth decision"})");
+  CHECK(input_kind(answer) == InputKind::answer);
+  CHECK(input_kind(file("copy.txt", "{\n \"schema_version\": 1,")) == InputKind::run);
   file("run.json", "{}");
-  CHECK_FALSE(cli::names_recordings(folder.path().string()));
+  CHECK(input_kind(folder.path().string()) == InputKind::run);
+  CHECK(foreign(folder.path().string(), "attribute") ==
+        " is a run: give it to scaleworth report or decide");
   CHECK_THROWS_AS(cli::recordings_table({"a", file("more.csv", "p,time_s\n1,2\n")}, {}), UserError);
 }

@@ -140,7 +140,7 @@ TEST_CASE("what is wrong with a shape file is named with its line", "[shapes]") 
   REQUIRE(
       complaint("name,m,n,k\na,1,2\n").starts_with("shapes.csv:2: 3 cells under a header of 4"));
   REQUIRE(complaint("name,m,n,k\n\"a,1,2,3\n").starts_with("shapes.csv:2: a quoted cell"));
-  REQUIRE(complaint("name,m,n,k\n\"a\"b,1,2,3\n").starts_with("shapes.csv:2: a comma is missing"));
+  REQUIRE(complaint("name,m,n,k\n\"a\"b,1,2,3\n").starts_with("shapes.csv:2: ',' is missing"));
   REQUIRE(complaint("name,m,n,k,format\na,1,2,3,fp5\n").find("unknown format 'fp5'") !=
           std::string::npos);
   REQUIRE(complaint("name,m,n,k\n").find("no shapes") != std::string::npos);

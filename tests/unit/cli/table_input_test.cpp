@@ -8,7 +8,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace scaleworth;
@@ -40,8 +42,6 @@ model::Decision decided(const std::string& text, const model::DecisionRequest& r
 
 TEST_CASE("counts, times and parts that cannot be are refused in one line", "[decide]") {
   CHECK(csv("p,time_s\n0,10\n") == "t.csv:2: the count is 0; it must be 1 or more");
-  CHECK(csv("p,time_s\n1,10\n2,5\n2,6\n") ==
-        "t.csv:4: count 2 stands already at t.csv:3; add a column repeat, or remove one line");
   CHECK(csv("p,compute_s,comm_s,idle_s\n1,10,1,-2\n") ==
         "t.csv:2: idle is -2 s; a part of the time is 0 or more");
   CHECK(csv("p,time_s,compute_s,comm_s\n1,20,10,1\n") ==
@@ -75,7 +75,9 @@ TEST_CASE("files that are no table are refused in one line", "[decide]") {
   CHECK(csv("p,time_s\n") == "t.csv: no rows below the header; give one line per count");
   CHECK(csv(std::string_view("p\0,\0t\0", 6)) ==
         "t.csv: no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8");
-  CHECK(csv("p,time_s\n1,10\n2\n") == "t.csv:3: 1 cells under a header of 2");
+  CHECK(csv("p,time_s\n1,10\n2\n") ==
+        "t.csv:3: 1 cell under a header of 2, divided at ','; quote a cell that has it, as "
+        "\"133,333\"");
   CHECK(csv("p,zeit\n1,10\n") ==
         "t.csv:1: the table needs a column for the time, as time_s, or a throughput, as "
         "tokens_per_s; it has p, zeit; name one so by --rename COLUMN=time_s");
@@ -102,6 +104,24 @@ TEST_CASE("a million rows are refused at the first one too many", "[decide]") {
   std::string text = "p,time_s\n";
   for (int i = 1; i <= 1000000; ++i) text += "1,1\n";
   CHECK(csv(text) == "t.csv:100002: more than 100000 rows; give one per count and repeat");
+}
+
+TEST_CASE("tables, runs and attributions come through pipes", "[decide]") {
+  const auto piped = [](const std::string& text) {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("scaleworth-pipe-" + std::to_string(getpid()));
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    std::thread writer([&] { std::ofstream(path) << text; });
+    const std::string answer = line_of([&] {
+      const auto file = read_table(path.string());
+      throw UserError("{} rows", file.table.rows.size());
+    });
+    writer.join();
+    std::filesystem::remove(path);
+    return answer;
+  };
+  CHECK(piped("gpus;seconds\n1;800\n2;420\n") == "2 rows");
+  CHECK(piped("[{\"p\": 1, \"time_s\": 2}]") == "1 rows");
 }
 
 TEST_CASE("a folder without a run and a file that is not there are refused", "[decide]") {
@@ -300,6 +320,17 @@ TEST_CASE("rows are chosen and columns renamed", "[decide]") {
                 {{}, {"T=time_s"}}));
 }
 
+TEST_CASE("rows of one count are repeats of one measurement", "[decide]") {
+  const auto table = table_of("gpus,seconds\n1,800\n2,420\n1,810\n2,430\n1,805\n");
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].time.value == Seconds(805));  // the median, as of repeats with names
+  CHECK(table.rows[0].relative_sd ==
+        table_of("p,run,time_s\n1,1,800\n1,2,810\n1,3,805\n2,1,420\n").rows[0].relative_sd);
+  CHECK(table.remarks.front() == "rows of one count are taken as repeats of one measurement");
+  const std::string days = "gpus,day,time_s\n1,mo,8\n1,tu,10\n";
+  CHECK(parse_table(days, "t.csv", {{}, {"day=repeat"}}).table.rows[0].time.value == Seconds(9));
+}
+
 TEST_CASE("repeats may have names", "[decide]") {
   const auto table = table_of("p,run,time_s\n1,a_01,10\n1,a_02,12\n");
   REQUIRE(table.rows.size() == 1);
@@ -380,7 +411,6 @@ TEST_CASE("TOML tables are read the same way", "[decide]") {
 
 TEST_CASE("bad cells are refused with row and column", "[decide]") {
   CHECK(refused("p,time_s\n0,10\n", "t.csv:2: the count is 0"));
-  CHECK(refused("p,time_s\n1,10\n2,5\n2,6\n", "t.csv:4: count 2 stands already at t.csv:3"));
   CHECK(refused("p,time_s\n1,10 ms\n",
                 "t.csv:2: column 'time_s' is '10 ms', not a number; the header"));
   CHECK(refused("p,time_s,quality\n1,10,nan\n", "column 'quality' is 'nan', not a number; leave"));
@@ -393,7 +423,7 @@ TEST_CASE("bad cells are refused with row and column", "[decide]") {
   CHECK(refused("p,time_s\n1,-3\n", "the time is -3 s"));
   CHECK(refused("p,compute_s,comm_s,idle_s\n1,10,1,-2\n", "idle is -2 s"));
   CHECK(refused("p,time_s,compute_s,comm_s\n1,20,10,1\n", "the parts add up to 11 s"));
-  CHECK(refused("p,time_s\n1\n", "1 cells under a header of 2"));
+  CHECK(refused("p,time_s\n1\n", "1 cell under a header of 2, divided at ','"));
   CHECK(refused("p,time_s\n1,\"10\n", "no closing quote"));
 }
 
@@ -403,7 +433,9 @@ TEST_CASE("bad headers are refused", "[decide]") {
   CHECK(refused("p,time_s,time_ms\n1,10,10000\n",
                 "t.csv:1: column 'time_ms' says the same as another"));
   CHECK(refused("p,time_s,time_s\n1,10,10\n", "stands twice"));
-  CHECK(refused("time_s\n10\n", "needs a column for the count"));
+  CHECK(refused("time_s,idle_s\n10,1\n", "needs a column for the count"));
+  CHECK(refused("gpus seconds\n1 800\n",
+                "t.csv:1: no comma, semicolon, tab or | divides 'gpus seconds' into columns"));
   CHECK(refused("", "empty; write a header"));
   CHECK(refused("p,time_s\n", "no rows below the header"));
 }
@@ -416,7 +448,17 @@ TEST_CASE("a rate of one GPU is multiplied by the count, however its header says
                            "Throughput (tok/s/GPU)",
                            "throughput [tok/s/GPU]",
                            "tok/s/gpu",
-                           "Tokens per second per GPU"}) {
+                           "Tokens per second per GPU",
+                           "img/sec per rank",
+                           "per-GPU throughput (tokens/s)",
+                           "Throughput/GPU (tok/s)",
+                           "Throughput (tok/s) per GPU",
+                           "Tokens/s (per GPU)",
+                           "Throughput (tok/s) [per accelerator]",
+                           "samples/s per GCD",
+                           "tps/gpu",
+                           "TGS",
+                           "TFLOPS per device"}) {
     const auto rows =
         parse_table(fmt::format("gpus,{}\n8,1000\n16,900\n", rate), "t.csv").table.rows;
     INFO(rate);
@@ -429,10 +471,20 @@ TEST_CASE("a rate of one GPU is multiplied by the count, however its header says
     INFO(rate);
     CHECK(std::abs(rows.at(0).time.value / rows.at(1).time.value - 0.9) < 1e-12);
   }
-  CHECK(csv("gpus,gpu_tokens_per_s\n8,1000\n").find("may be the rate of one or of all") !=
-        std::string::npos);
-  CHECK(csv("gpus,tokens_per_s_per_node\n8,1000\n").find("is of another thing than 'gpus'") !=
-        std::string::npos);
+  for (const char* unclear : {"gpu_tokens_per_s",
+                              "GPU throughput",
+                              "GPU throughput (tok/s)",
+                              "Node throughput [img/s]"}) {
+    INFO(unclear);
+    CHECK(csv(fmt::format("gpus,time_s,{}\n8,10,1000\n", unclear))
+              .find("may be the rate of one or of all") != std::string::npos);
+  }
+  for (const char* of_node : {"tokens_per_s_per_node", "tokens/s/node"})
+    CHECK(csv(fmt::format("gpus,{}\n8,1000\n", of_node)).find("is of another thing than 'gpus'") !=
+          std::string::npos);
+  // No rates of work.
+  CHECK(parse_table("gpus,time_s,usd_per_gpu,tokens_per_gpu\n8,10,1,2\n", "t.csv").ignored ==
+        std::vector<std::string>{"usd_per_gpu", "tokens_per_gpu"});
   CHECK(csv("nodes,tokens_per_s_per_gpu\n8,1000\n").find("is of another thing than 'nodes'") !=
         std::string::npos);
   CHECK(csv("nodes,tokens_per_s_per_node\n8,1000\n16,900\n") == "accepted");
@@ -452,6 +504,22 @@ TEST_CASE("tables are read as people type them", "[decide]") {
   CHECK(times("| gpus | minutes |\n|---|---:|\n| 8 | 20 |\n| 16 | 11.666666666666666 |\n").at(0) ==
         1200.0);
   CHECK(times("gpus,time_s\n8,\"1,200.00\"\n16,7e2\n") == expected);
+  CHECK(times("Gpus;hours\n8;\"0.5\"\n\n16;0.25\n") == std::vector<double>{1800.0, 900.0});
+  CHECK(times("n_gpus,time (s) per step\n8,1_200\n16,700\n") == expected);
+  CHECK(times("gpus;time_s\n8;1 200\n16;700.0\n") == expected);
+  CHECK(times("gpus\ttime_s\tnote\n8\t1,200,000\t\n16\t7e5\tx\n") ==
+        std::vector<double>{1.2e6, 7e5});
+  CHECK(times("gpus | time_s\n--- | :---\n8 | 1,200\n16 | 700\n") == expected);
+  CHECK(times("[{\"p\": 8, \"time_s\": 1200}, {\"p\": 16, \"time_s\": \"700\"}]") == expected);
+  CHECK(times("[[row]]\np = 8\ntime_s = 1200\n[[row]]\np = 16\ntime_s = 700\n") == expected);
+  CHECK(csv("gpus,tokens_per_s\n1,133,333\n") ==
+        "t.csv:2: 3 cells under a header of 2, divided at ','; quote a cell that has it, as "
+        "\"133,333\"");
+  CHECK(csv("gpus\ttime_s\n1\n") ==
+        "t.csv:2: 1 cell under a header of 2, divided at tabs; quote a cell that has it, as "
+        "\"133,333\"");
+  CHECK(csv("gpus,time_s\n8,12 00\n").find("is '12 00', not a number") != std::string::npos);
+  CHECK(csv("gpus,time_s\n8,\",512\"\n").find("is ',512', not a number") != std::string::npos);
   // 1200 or 1.2: a factor of a thousand is not guessed.
   CHECK(csv("gpus;time_s\n8;1,200\n").find("t.csv:2: '1,200' may have a decimal comma") == 0);
   CHECK(csv("gpus\ttime_s\n8\t2,5\n").find("t.csv:2: '2,5' may have a decimal comma") == 0);

@@ -26,6 +26,15 @@ TEST_CASE("a table is read line by line with its places", "[csv]") {
   REQUIRE_FALSE(reader.next());
 }
 
+TEST_CASE("cells may be divided by another character, and empty at the end", "[csv]") {
+  CsvReader semicolons("a;\"b;c\" ; d\n", "t.csv", ';');
+  CHECK(semicolons.next() == std::vector<std::string>{"a", "b;c", "d"});
+  CsvReader tabs("a\t\tb c\t\r\n\t\t\n\n1\t2", "t.csv", '\t');
+  CHECK(tabs.next() == std::vector<std::string>{"a", "", "b c", ""});
+  CHECK(tabs.next() == std::vector<std::string>{"1", "2"});
+  CHECK(tabs.place() == "t.csv:4");
+}
+
 TEST_CASE("a quoted cell without an end is refused with its line", "[csv]") {
   CsvReader reader("a\n\"b", "t.csv");
   reader.next();

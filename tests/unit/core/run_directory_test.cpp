@@ -104,7 +104,7 @@ TEST_CASE("a file beyond 1 GiB is refused by its size", "[run]") {
   REQUIRE(truncate(file.c_str(), off_t{10} << 30) == 0);  // sparse
   REQUIRE(message_of<UserError>([&] { read_run(file); }) ==
           "cannot read " + file.string() +
-              ": 10240 MiB are more than the limit of 1 GiB; give a run directory or its "
+              ": more than 1073741824 bytes; give a run directory or its "
               "run.json");
 }
 

@@ -298,10 +298,44 @@ TEST_CASE("a GPU is found by id and by alias, and an unknown one brings a sugges
   REQUIRE(find_gpu(gpu_catalogue(), "a100-sxm-80gb").name == "NVIDIA A100 SXM 80 GB");
   REQUIRE(find_gpu(gpu_catalogue(), "a100-80gb").id == "a100-sxm-80gb");
   const std::string message = refusal_of([] { find_gpu(gpu_catalogue(), "h100"); });
-  REQUIRE(contains(message, "did you mean h100-"));
-  REQUIRE(contains(message, "h100-pcie-80gb"));
+  REQUIRE(message ==
+          "which GPU is 'h100'? Name one of h100-sxm-80gb, h100-pcie-80gb, h100-nvl-94gb");
+  REQUIRE(contains(refusal_of([] { find_gpu(gpu_catalogue(), "rtx 4080"); }),
+                   "is known here; did you mean rtx-4090"));
+  REQUIRE(contains(refusal_of([] { find_gpu(gpu_catalogue(), "foo"); }), "is known here (all: "));
   const std::string taken = replaced(minimal, "name = ", "aliases = [\"x1\"]\nname = ");
   REQUIRE(contains(refusal(taken), "an alias is taken"));
+}
+
+TEST_CASE("a GPU is found by the name that nvidia-smi prints", "[catalogue]") {
+  using Printed = std::pair<const char*, const char*>;
+  for (const auto& [printed, id] : {Printed{"NVIDIA H100 80GB HBM3", "h100-sxm-80gb"},
+                                    Printed{"NVIDIA H100 PCIe", "h100-pcie-80gb"},
+                                    Printed{"NVIDIA H100 NVL", "h100-nvl-94gb"},
+                                    Printed{"NVIDIA H200", "h200-sxm-141gb"},
+                                    Printed{"NVIDIA H200 NVL", "h200-nvl-141gb"},
+                                    Printed{"NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"},
+                                    Printed{"NVIDIA A100-SXM4-40GB", "a100-sxm-40gb"},
+                                    Printed{"NVIDIA A100 80GB PCIe", "a100-pcie-80gb"},
+                                    Printed{"NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"},
+                                    Printed{"Tesla V100-SXM2-32GB", "v100-sxm2-32gb"},
+                                    Printed{"Tesla V100-PCIE-16GB", "v100-pcie-16gb"},
+                                    Printed{"Tesla T4", "t4"},
+                                    Printed{"NVIDIA A10", "a10"},
+                                    Printed{"NVIDIA A10G", "a10g"},
+                                    Printed{"NVIDIA L4", "l4"},
+                                    Printed{"NVIDIA L40S", "l40s"},
+                                    Printed{"NVIDIA GH200 480GB", "gh200-96gb"},
+                                    Printed{"NVIDIA GH200 144G HBM3e", "gh200-144gb"},
+                                    Printed{"NVIDIA B200", "b200-sxm-180gb"},
+                                    Printed{"NVIDIA GB200", "gb200-186gb"},
+                                    Printed{"NVIDIA GeForce RTX 4090", "rtx-4090"},
+                                    Printed{"AMD Instinct MI300X", "mi300x"}}) {
+    INFO(printed);
+    CHECK(find_gpu(gpu_catalogue(), printed).id == id);
+  }
+  // A memory that no board of the table has.
+  CHECK_THROWS_AS(find_gpu(gpu_catalogue(), "NVIDIA H100 64GB HBM2"), UserError);
 }
 
 TEST_CASE("a key of a hundred dots is refused before it is parsed", "[catalogue]") {
