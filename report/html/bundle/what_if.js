@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decision at another price, value of an hour of waiting or deadline, as inputs on the page. They stand in
+// the address too, as #price=3.1&value=100&deadline=2, so that a link shows what was seen.
+import { decide, givenTerms, millionScale } from './decide.js';
+import { element } from './element.js';
+import { fixed, inTable, money } from './numbers.js';
+
+const objectives = {
+  cost: 'the cheapest',
+  balanced: 'the balanced count (least cost x time)',
+  time: 'the fastest',
+  energy: 'the count with the lowest energy',
+};
+
+// What the report's table of counts prints of a count; computed for one of a curve that it leaves out.
+function printedRows(report) {
+  const tables = document.querySelectorAll('table[data-table="decision"]');
+  const table = tables[tables.length - 1];
+  const headers = [...table.tHead.rows[0].cells];
+  const column = (...ids) => headers.findIndex((header) => ids.includes(header.dataset.column));
+  const time = column('time_s', 'time_h');
+  const efficiency = column('efficiency');
+  const unit = /\(([^()]*)\)$/.exec(headers[time].textContent)?.[1] ?? '';
+  const rows = new Map(
+    [...table.tBodies[0].rows].map(({ cells }) => [
+      Number(cells[column('count')].dataset.value),
+      { time: cells[time].textContent, efficiency: cells[efficiency].textContent },
+    ]),
+  );
+  const computed = (row) => ({
+    time: fixed(row.same_work_s.value / 3600, 3),
+    efficiency: fixed(100 * row.efficiency.value, 2),
+  });
+  return { unit, counts: [...rows.keys()], of: (row) => rows.get(row.count) ?? computed(row), title: headers[time].textContent };
+}
+
+function tilesOf(report, result, printed, amount, recomputed) {
+  const { chosen, cheapest, fastest, priced } = result;
+  if (!chosen) return [{ label: 'Recommended', value: 'none', note: 'no count passes every gate' }];
+  const { time, efficiency } = printed.of(chosen.row);
+  const figures = [
+    {
+      label: recomputed ? 'Recommended (recomputed)' : 'Recommended',
+      value: `${chosen.count} ${report.counts_of}`,
+      note: objectives[result.objective],
+    },
+    { label: 'Time', value: `${time} ${printed.unit}`, note: 'of the same work' },
+    { label: 'Efficiency', value: `${efficiency} %`, note: `speed-up ${fixed(chosen.row.speedup.value, 2)}` },
+  ];
+  if (!priced) return figures;
+  figures.push({ label: 'Cost', value: amount(chosen.cost.value), note: 'of the same work' });
+  if (chosen !== fastest) {
+    const saved = fastest.cost.value - chosen.cost.value;
+    figures.push({ label: 'Saving', value: amount(saved), note: `against the fastest, ${fastest.count}` });
+  }
+  figures.push({
+    label: 'K*',
+    value: `${cheapest.count}`,
+    note: `the count of least cost, ${amount(cheapest.cost.value)}`,
+  });
+  return figures;
+}
+
+function numberFrom(text) {
+  const number = Number(text);
+  return text !== null && text.trim() !== '' && Number.isFinite(number) && number >= 0 ? number : null;
+}
+
+export function whatIf(report, header, showTiles) {
+  // Costs whose prices the report does not hold cannot be computed again.
+  const unknownPrices = report.cost_choice !== null && report.bill === null;
+  if (!report.rubric || !report.rows || report.counts_of === 'load' || unknownPrices) return;
+  const printed = printedRows(report);
+  const given = givenTerms(report);
+  const { currency } = report;
+  const one = report.counts_of.replace(/s$/, '');
+  const field = (name, label, disabled) => {
+    const input = element('input', { type: 'text', inputMode: 'decimal', name, autocomplete: 'off', disabled });
+    input.dataset.given = given[name] ?? '';
+    return element('label', {}, label, input);
+  };
+  const ownPrices = report.rows.every((row) => row.rate_usd_per_hour !== null);
+  const failures = report.rows.some((row) => row.failures);
+  const form = element(
+    'form',
+    {},
+    field('price', `Price of a ${one}-hour (${currency})`, ownPrices),
+    field('value', `An hour of waiting is worth (${currency})`, false),
+    field('deadline', 'Deadline (hours)', failures),
+  );
+  const says = element('p', { className: 'note' });
+  says.setAttribute('role', 'status');
+  const answer = element('p', { className: 'answer' });
+  const table = element('table');
+  const reset = element('button', { type: 'button', textContent: 'Back to the report' });
+  form.append(reset);
+  header.append(
+    element(
+      'section',
+      { className: 'what-if', id: 'what-if' },
+      element('h2', { textContent: 'At another price or deadline' }),
+      form,
+      answer,
+      element('div', { className: 'scroll' }, table),
+      says,
+    ),
+  );
+  const inputs = [...form.querySelectorAll('input')];
+
+  function recompute() {
+    const terms = {};
+    for (const input of inputs) terms[input.name] = numberFrom(input.value);
+    terms.value ??= 0;
+    const changed = inputs.filter((input) => numberFrom(input.value) !== numberFrom(input.dataset.given));
+    const invalid = inputs.filter((input) => input.value.trim() !== '' && numberFrom(input.value) === null);
+    for (const input of inputs) input.setAttribute('aria-invalid', invalid.includes(input));
+    if (invalid.length) {
+      says.textContent = 'Not a number of 0 or more: nothing was recomputed.';
+      return;
+    }
+    const result = decide(report, terms);
+    const scale = millionScale(result);
+    const amount = (cost) =>
+      scale === null ? money(cost, currency) : `${money(cost * scale, currency)} per 10^6 work`;
+    const { chosen } = result;
+    const named = [chosen, result.cheapest, result.fastest].filter(Boolean).map(({ count }) => count);
+    const rows = result.rows.filter(({ count }) => printed.counts.includes(count) || named.includes(count));
+    const scaled = ({ value, low, high }) => {
+      const by = (bound) => (bound === null ? null : bound * (scale ?? 1));
+      return { value: by(value), low: by(low), high: by(high) };
+    };
+    const costOf = ({ cost }) => (cost ? inTable(scaled(cost), scale === null ? 3 : undefined) : 'n/a');
+    const titles = [one === 'node' ? 'nodes' : 'count', printed.title, `${scale === null ? 'cost' : 'cost of 10^6 work'} (${currency})`, 'gate', ''];
+    table.replaceChildren(
+      element('thead', {}, element('tr', {}, ...titles.map((textContent, i) => element('th', { scope: 'col', className: i < 3 ? 'number' : '', textContent })))),
+      element(
+        'tbody',
+        {},
+        ...rows.map((row) =>
+          element(
+            'tr',
+            { className: row === chosen ? 'chosen' : '' },
+            ...[`${row.count}`, printed.of(row.row).time, costOf(row)].map((textContent) => element('td', { className: 'number', textContent })),
+            element('td', { textContent: row.gate }),
+            element('td', { textContent: row === chosen ? 'recommended' : '' }),
+          ),
+        ),
+      ),
+    );
+    const why = result.passing === 1 && result.rows.length > 1 ? 'the only count that passes every gate' : objectives[result.objective];
+    answer.textContent = chosen
+      ? `Take ${chosen.count}, ${why}: ${chosen.cost ? `${amount(chosen.cost.value)}, ` : ''}${printed.of(chosen.row).time} ${printed.unit}.`
+      : 'No count passes every gate.';
+    says.textContent = changed.length
+      ? 'Recomputed on this page from the rows of the report by the formulas of the program. The verdict above, the charts and the sections below stay as the report was written.'
+      : 'The values that the report was written with. Change one to see the recommendation that follows.';
+    if (failures) says.textContent += ' With failures the deadline cannot be changed here.';
+    if (ownPrices) says.textContent += ' Every row has a price of its own.';
+    showTiles(tilesOf(report, result, printed, amount, changed.length > 0));
+    const query = changed.map((input) => `${input.name}=${encodeURIComponent(input.value.trim())}`).join('&');
+    if (query || location.hash.includes('=')) history.replaceState(null, '', query ? `#${query}` : '#');
+  }
+
+  function fill() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    for (const input of inputs) input.value = (!input.disabled && asked.get(input.name)) || input.dataset.given;
+  }
+
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.addEventListener('input', recompute);
+  reset.addEventListener('click', () => {
+    for (const input of inputs) input.value = input.dataset.given;
+    recompute();
+  });
+  addEventListener('hashchange', () => {
+    if (!location.hash.includes('=')) return;
+    fill();
+    recompute();
+  });
+  fill();
+  recompute();
+}
