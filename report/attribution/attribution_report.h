@@ -157,6 +157,8 @@ std::optional<Advice> advice_on(const std::string& cause);
 inline constexpr double least_loss_to_act_on = 0.03;
 /// At most three: on the worst straggler, slow fabric and parts from that share of the step on.
 std::vector<Advice> advice_for(const AttributionView& view);
+/// "Launch less often: .... Predicted: saves up to 12.3 % of the step."
+std::string advice_text(const Advice& one);
 Section advice_section(const AttributionView& view);
 
 /// A column of times, each with the unit that suits it.

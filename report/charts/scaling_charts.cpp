@@ -235,8 +235,8 @@ Chart money_chart(const DecideView& view) {
   if (!decision.choice)
     return chart.without(fmt::format("No costs: give --price in {} per rank and hour.", currency));
   const double scale = million_work_scale(decision).value_or(1.0);
-  const std::string title =
-      fmt::format("{} ({})", scale == 1.0 ? "cost" : "cost of 10^6 work", currency);
+  const std::string title = fmt::format(
+      "{} ({})", scale == 1.0 ? "cost" : "cost per " + million_work(decision), currency);
   CurveLayers layers{{}, {}, title, ".4~g"};
   add_rows(layers, decision, [&](const DecisionRow& row) {
     return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));

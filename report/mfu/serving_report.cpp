@@ -119,9 +119,9 @@ Table batches_table(const ServingView& view) {
       {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
        [](const Batch& one) { return phase_bound_name(one.step.bound); }},
-      {dollars("per_million_input_tokens_usd", "10^6 input"),
+      {dollars("per_million_input_tokens_usd", "per million input"),
        path(&Batch::cost, &TokenCost::per_million_input)},
-      {dollars("per_million_output_tokens_usd", "10^6 output"),
+      {dollars("per_million_output_tokens_usd", "per million output"),
        path(&Batch::cost, &TokenCost::per_million_output)},
       {measure("break_even_utilisation", "break-even", Unit::percent).if_present(),
        &Batch::break_even}};

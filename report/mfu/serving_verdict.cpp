@@ -63,7 +63,7 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.cost) return text + ".";
   if (!at_the_roof(view.question))
     return text + "; " + costs(view, *chosen.cost) + ", at full load.";
-  const double at_ceiling =
+  const Dollars at_ceiling =
       chosen.cost->per_million_output * (chosen.output_tokens_per_s / ceiling_for(view, chosen));
   const auto at = [&](double part) {
     return format_money(number(at_ceiling / part), view.options.currency);

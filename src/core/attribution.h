@@ -138,7 +138,7 @@ struct Efficiency {
     Nanoseconds step_time{};
     Nanoseconds saved{};
   };
-  Nanoseconds step_time{};  // mean measured, of the slowest rank
+  Nanoseconds step_time{};  // measured, mean over ranks and steps as in the ledger
   /// The replay without any change against the measurement, as a fraction: how far to trust it.
   double replay_error = 0.0;
   std::vector<WhatIf> what_if;  // each alone, the largest saving first; savings do not add up

@@ -284,7 +284,8 @@ TableFile parse_table(std::string_view text,
   refuse_twice(table, chosen);
   TableFile result{assemble(rows, kind), chosen.ignored};
   std::vector<std::string>& remarks = result.table.remarks;
-  if (auto identity = identity_remark(table, chosen)) remarks.push_back(std::move(*identity));
+  if (auto identity = identity_remark(table, chosen))
+    result.table.doubts.push_back(std::move(*identity));
   const bool timed = result.table.basis != TimeBasis::work_unit;
   if (auto relative = relative_remark(chosen); relative && !timed) {
     remarks.push_back(std::move(*relative));

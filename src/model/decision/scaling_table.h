@@ -185,15 +185,17 @@ struct ChargedRank {
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
-  double load_unit = 1.0;  // of a count; not 1 where loads are no whole numbers
-  std::string noun{};      // what is counted, "GPUs"; empty: not known
+  double load_unit = 1.0;             // of a count; not 1 where loads are no whole numbers
+  std::string noun{};                 // what is counted, "GPUs"; empty: not known
+  std::string work_noun{};            // what work is counted in, "tokens"; empty: not known
+  std::vector<std::string> doubts{};  // why the rows may not be held against each other
 };
 
 /// Ascending by count, at least one row.
 struct ScalingTable : TableKind {
   std::vector<TableRow> rows{};
-  std::vector<std::string> remarks{};    // what was concluded from the columns
-  std::vector<LedgerFacts> ledgers{};    // ascending by count; of recordings only
+  std::vector<std::string> remarks{};      // what was concluded from the columns
+  std::vector<LedgerFacts> ledgers{};      // ascending by count; of recordings only
   std::optional<ChargedRank> straggler{};  // of the largest count of a run
 };
 
