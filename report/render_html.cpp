@@ -173,8 +173,6 @@ std::string header(const Document& document) {
 
   text += fmt::format("<div class=\"verdict {}\">\n", answer_name(document.verdict.answer));
   text += element("p", document.verdict.headline, " class=\"headline\"");
-  const Section* advice = find_in(document.sections, "advice", &Section::id);
-  if (advice) text += element("p", "To try first: " + advice->list.front(), " class=\"action\"");
   text += items("ul", document.verdict.lines) + "</div>\n";
   if (!document.incomplete.empty()) {
     text += element("p", document.incomplete, " class=\"incomplete\"");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as the program prints them (report/quantity.cpp): no digit beyond the spread.
+// Numbers as the program prints them (report/quantity.cpp, with the unbreakable spaces of the page): no digit
+// beyond the spread.
 
 const mostDigits = 5;
 // Arms whose shorter one is at least this part of the longer print as one.
@@ -36,7 +37,7 @@ function withInterval(value, low, high) {
   const half = 0.5 * (high - low);
   const finest = value === 0 ? mostDigits - 1 : mostDigits - 1 - leadingPosition(value);
   const smallest = 10 ** -finest;
-  if (!(half >= 0.5 * smallest)) return `${fixed(value, finest)} ± <${fixed(smallest, finest)}`;
+  if (!(half >= 0.5 * smallest)) return `${fixed(value, finest)}\u00a0±\u00a0<${fixed(smallest, finest)}`;
   const leading = leadingPosition(half);
   const finer = Math.min(finest, half < 1.95 * 10 ** leading ? 1 - leading : -leading);
   const upper = high - value;
@@ -44,28 +45,42 @@ function withInterval(value, low, high) {
   const longer = Math.max(upper, lower);
   const nearer = Math.min(upper, lower);
   if (nearer >= alike * longer || fixed(upper, finer) === fixed(lower, finer)) {
-    return `${fixed(value, finer)} ± ${fixed(longer, finer)}`;
+    return `${fixed(value, finer)}\u00a0±\u00a0${fixed(longer, finer)}`;
   }
   const coarse = half >= 1.5 * 10 ** leading && nearer >= 10 ** leading;
   const decimals = Math.min(finest, coarse ? -leading : 1 - leading);
-  return `${fixed(value, decimals)} [${fixed(low, decimals)}, ${fixed(high, decimals)}]`;
+  return `${fixed(value, decimals)} [${fixed(low, decimals)},\u00a0${fixed(high, decimals)}]`;
 }
 
-// An estimate {value, low, high} of money in a table: `decimals` places, or where they are not given three
-// significant digits; what an interval asks for where there is one.
-export function inTable({ value, low, high }, decimals) {
-  if (low !== null && high !== null) return withInterval(value, low, high);
-  return fixed(value, decimals ?? decimalsForDigits(value, 3));
+// "12345.5" as "12,345.5".
+export function grouped(text) {
+  return text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+}
+
+// How a table prints a column of money: {value, low, high} as cents or whole amounts by the size of what is
+// `typical` of the column, below 1 with `decimals` places or, where they are not given, three significant
+// digits; with the digits that an interval asks for where there is one.
+export function moneyColumn(typical, decimals) {
+  const magnitudes = typical.map(Math.abs).filter((value) => value > 0);
+  const size = magnitudes.length ? median(magnitudes) : 0;
+  const places = size >= 1 ? (size < 99.995 ? 2 : 0) : decimals;
+  return ({ value, low, high }) => {
+    if (low !== null && high !== null) return withInterval(value, low, high);
+    return places === undefined ? fixed(value, decimalsForDigits(value, 3)) : grouped(fixed(value, places));
+  };
 }
 
 // "$133,333", "46.72 EUR", "0.0987 EUR".
 export function money(value, currency) {
   const size = Math.abs(value);
-  let text = fixed(value, decimalsForDigits(value, 3));
-  if (size >= 1) {
-    text = fixed(value, size < 99.995 ? 2 : 0);
-    if (size >= 99.995) text = text.replace(/\B(?=(\d{3})+$)/g, ',');
-  }
+  const text =
+    size >= 1 ? grouped(fixed(value, size < 99.995 ? 2 : 0)) : fixed(value, decimalsForDigits(value, 3));
   if (currency !== 'USD') return `${text} ${currency}`;
   return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
 }

@@ -31,9 +31,14 @@ function show(id) {
   target.scrollIntoView();
 }
 
-// The verdict's first sentences stay; the others open.
+// What to do stands out, the first sentences stay and the others open.
 function shortenVerdict(kept) {
   const list = header.querySelector('.verdict ul');
+  const first = list?.firstElementChild;
+  if (first?.textContent.startsWith('To do: ')) {
+    list.before(element('p', { className: 'action', textContent: first.textContent }));
+    first.remove();
+  }
   const rest = list ? [...list.children].slice(kept) : [];
   if (rest.length < 2) return;
   const more = element('details', { className: 'more' });
@@ -61,7 +66,7 @@ function openAll(open) {
   for (const section of sections) section.open = open;
 }
 
-shortenVerdict(3);
+shortenVerdict(innerWidth < 640 ? 1 : 3);
 const tiles = element('div', { className: 'tiles' });
 header.append(tiles);
 addTiles(keyFigures());

@@ -3,7 +3,7 @@
 // the address too, as #price=3.1&value=100&deadline=2, so that a link shows what was seen.
 import { decide, givenTerms, millionScale } from './decide.js';
 import { element } from './element.js';
-import { fixed, inTable, money } from './numbers.js';
+import { fixed, grouped, money, moneyColumn } from './numbers.js';
 
 const objectives = {
   cost: 'the cheapest',
@@ -14,24 +14,33 @@ const objectives = {
 
 // What the report's table of counts prints of a count; computed for one of a curve that it leaves out.
 function printedRows(report) {
-  const tables = document.querySelectorAll('table[data-table="decision"]');
-  const table = tables[tables.length - 1];
+  const [short, ...whole] = document.querySelectorAll('table[data-table="decision"]');
+  const table = whole[0] ?? short;
   const headers = [...table.tHead.rows[0].cells];
   const column = (...ids) => headers.findIndex((header) => ids.includes(header.dataset.column));
+  const countOf = (row) => Number(row.cells[column('count')].dataset.value);
   const time = column('time_s', 'time_h');
   const efficiency = column('efficiency');
-  const unit = /\(([^()]*)\)$/.exec(headers[time].textContent)?.[1] ?? '';
   const rows = new Map(
-    [...table.tBodies[0].rows].map(({ cells }) => [
-      Number(cells[column('count')].dataset.value),
-      { time: cells[time].textContent, efficiency: cells[efficiency].textContent },
+    [...table.tBodies[0].rows].map((row) => [
+      countOf(row),
+      { time: row.cells[time].textContent, efficiency: row.cells[efficiency].textContent },
     ]),
   );
   const computed = (row) => ({
     time: fixed(row.same_work_s.value / 3600, 3),
     efficiency: fixed(100 * row.efficiency.value, 2),
   });
-  return { unit, counts: [...rows.keys()], of: (row) => rows.get(row.count) ?? computed(row), title: headers[time].textContent };
+  return {
+    unit: /\(([^()]*)\)$/.exec(headers[time].textContent)?.[1] ?? '',
+    counted: headers[column('count')].textContent,
+    timeTitle: headers[time].textContent,
+    // "million tokens"
+    million: /million [^()]*(?= \()/.exec(headers[column('cost_per_million_work')]?.textContent ?? '')?.[0] ?? 'million units of work',
+    shown: [...short.tBodies[0].rows].map(countOf),
+    counts: [...rows.keys()],
+    of: (row) => rows.get(row.count) ?? computed(row),
+  };
 }
 
 function tilesOf(report, result, printed, amount, recomputed) {
@@ -41,7 +50,7 @@ function tilesOf(report, result, printed, amount, recomputed) {
   const figures = [
     {
       label: recomputed ? 'Recommended (recomputed)' : 'Recommended',
-      value: `${chosen.count} ${report.counts_of}`,
+      value: `${grouped(String(chosen.count))} ${printed.counted === 'count' ? report.counts_of : printed.counted}`,
       note: objectives[result.objective],
     },
     { label: 'Time', value: `${time} ${printed.unit}`, note: 'of the same work' },
@@ -51,11 +60,11 @@ function tilesOf(report, result, printed, amount, recomputed) {
   figures.push({ label: 'Cost', value: amount(chosen.cost.value), note: 'of the same work' });
   if (chosen !== fastest) {
     const saved = fastest.cost.value - chosen.cost.value;
-    figures.push({ label: 'Saving', value: amount(saved), note: `against the fastest, ${fastest.count}` });
+    figures.push({ label: 'Saving', value: amount(saved), note: `against the fastest, ${grouped(String(fastest.count))}` });
   }
   figures.push({
     label: 'K*',
-    value: `${cheapest.count}`,
+    value: grouped(String(cheapest.count)),
     note: `the count of least cost, ${amount(cheapest.cost.value)}`,
   });
   return figures;
@@ -121,7 +130,7 @@ export function whatIf(report, header, showTiles) {
     const result = decide(report, terms);
     const scale = millionScale(result);
     const amount = (cost) =>
-      scale === null ? money(cost, currency) : `${money(cost * scale, currency)} per 10^6 work`;
+      scale === null ? money(cost, currency) : `${money(cost * scale, currency)} per ${printed.million}`;
     const { chosen } = result;
     const named = [chosen, result.cheapest, result.fastest].filter(Boolean).map(({ count }) => count);
     const rows = result.rows.filter(({ count }) => printed.counts.includes(count) || named.includes(count));
@@ -129,27 +138,36 @@ export function whatIf(report, header, showTiles) {
       const by = (bound) => (bound === null ? null : bound * (scale ?? 1));
       return { value: by(value), low: by(low), high: by(high) };
     };
-    const costOf = ({ cost }) => (cost ? inTable(scaled(cost), scale === null ? 3 : undefined) : 'n/a');
-    const titles = [one === 'node' ? 'nodes' : 'count', printed.title, `${scale === null ? 'cost' : 'cost of 10^6 work'} (${currency})`, 'gate', ''];
-    table.replaceChildren(
-      element('thead', {}, element('tr', {}, ...titles.map((textContent, i) => element('th', { scope: 'col', className: i < 3 ? 'number' : '', textContent })))),
+    const typical = result.rows.filter(({ count, cost }) => cost && printed.shown.includes(count));
+    const inColumn = moneyColumn(
+      typical.map(({ cost }) => cost.value * (scale ?? 1)),
+      scale === null ? 3 : undefined,
+    );
+    const costOf = ({ cost }) => (cost ? inColumn(scaled(cost)) : 'n/a');
+    const numbers = [
+      printed.counted,
+      printed.timeTitle,
+      `${scale === null ? 'cost' : `cost per ${printed.million}`} (${currency})`,
+    ];
+    const heading = (className) => (textContent) => element('th', { scope: 'col', className, textContent });
+    const number = (textContent) => element('td', { className: 'number', textContent });
+    const line = (row) =>
       element(
-        'tbody',
-        {},
-        ...rows.map((row) =>
-          element(
-            'tr',
-            { className: row === chosen ? 'chosen' : '' },
-            ...[`${row.count}`, printed.of(row.row).time, costOf(row)].map((textContent) => element('td', { className: 'number', textContent })),
-            element('td', { textContent: row.gate }),
-            element('td', { textContent: row === chosen ? 'recommended' : '' }),
-          ),
-        ),
-      ),
+        'tr',
+        { className: row === chosen ? 'chosen' : '' },
+        number(grouped(String(row.count))),
+        number(printed.of(row.row).time),
+        number(costOf(row)),
+        element('td', { textContent: row.gate }),
+        element('td', { textContent: row === chosen ? 'recommended' : '' }),
+      );
+    table.replaceChildren(
+      element('thead', {}, element('tr', {}, ...numbers.map(heading('number')), ...['gate', ''].map(heading('')))),
+      element('tbody', {}, ...rows.map(line)),
     );
     const why = result.passing === 1 && result.rows.length > 1 ? 'the only count that passes every gate' : objectives[result.objective];
     answer.textContent = chosen
-      ? `Take ${chosen.count}, ${why}: ${chosen.cost ? `${amount(chosen.cost.value)}, ` : ''}${printed.of(chosen.row).time} ${printed.unit}.`
+      ? `Take ${grouped(String(chosen.count))}, ${why}: ${chosen.cost ? `${amount(chosen.cost.value)}, ` : ''}${printed.of(chosen.row).time} ${printed.unit}.`
       : 'No count passes every gate.';
     says.textContent = changed.length
       ? 'Recomputed on this page from the rows of the report by the formulas of the program. The verdict above, the charts and the sections below stay as the report was written.'

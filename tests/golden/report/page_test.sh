@@ -93,7 +93,7 @@ addEventListener('load', () => setTimeout(() => {
   const panel = document.querySelector('.what-if table');
   for (const row of panel ? panel.tBodies[0].rows : []) {
     say('page', [...row.cells].slice(0, 4).map((cell) => cell.textContent).join('|'));
-    if (row.classList.contains('chosen')) say('page chose', row.cells[0].textContent);
+    if (row.classList.contains('chosen')) say('page chose', row.cells[0].textContent.replaceAll(',', ''));
   }
   const table = document.querySelector('table[data-table="decision"]');
   const columns = table ? [...table.tHead.rows[0].cells].map((cell) => cell.dataset.column) : [];
