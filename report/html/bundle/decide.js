@@ -8,14 +8,19 @@ const late = 'too late';
 const expensive = 'over budget';
 const gates = ['quality', 'inefficient', late, 'latency', 'throughput', expensive, 'energy', 'no energy'];
 
+// A price that was divided by 3600 s and multiplied again reads as it was given.
+function asGiven(value) {
+  return value === null ? null : Number(value.toPrecision(12));
+}
+
 // What the report was written with; null where it was not given.
 export function givenTerms(report) {
   const { bill, rubric } = report;
   const deadline = rubric.asked.deadline_s;
   return {
-    price: bill ? bill.per_rank_hour_usd : null,
-    value: bill ? bill.value_of_time_per_hour_usd : 0,
-    deadline: deadline === null ? null : deadline / secondsPerHour,
+    price: asGiven(bill ? bill.per_rank_hour_usd : null),
+    value: asGiven(bill ? bill.value_of_time_per_hour_usd : 0),
+    deadline: asGiven(deadline === null ? null : deadline / secondsPerHour),
   };
 }
 

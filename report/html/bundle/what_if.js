@@ -12,6 +12,11 @@ const objectives = {
   energy: 'the count with the lowest energy',
 };
 
+// Where the verdict has a reason not to recommend, the page has none to either.
+function isReliable(report) {
+  return report.verdict.answer !== 'not attributed';
+}
+
 // What the report's table of counts prints of a count; computed for one of a curve that it leaves out.
 function printedRows(report) {
   const [short, ...whole] = document.querySelectorAll('table[data-table="decision"]');
@@ -49,11 +54,11 @@ function tilesOf(report, result, printed, amount, recomputed) {
   const { time, efficiency } = printed.of(chosen.row);
   const figures = [
     {
-      label: recomputed ? 'Recommended (recomputed)' : 'Recommended',
+      label: `${isReliable(report) ? 'Recommended' : 'By the figures alone'}${recomputed ? ' (recomputed)' : ''}`,
       value: `${grouped(String(chosen.count))} ${printed.counted === 'count' ? report.counts_of : printed.counted}`,
       note: objectives[result.objective],
     },
-    { label: 'Time', value: `${time} ${printed.unit}`, note: 'of the same work' },
+    { label: 'Time', value: `${time} ${printed.unit}`, note: chosen.row.failures ? 'without failures' : 'of the same work' },
     { label: 'Efficiency', value: `${efficiency} %`, note: `speed-up ${fixed(chosen.row.speedup.value, 2)}` },
   ];
   if (!priced) return figures;
@@ -103,24 +108,23 @@ export function whatIf(report, header, showTiles) {
   const table = element('table');
   const reset = element('button', { type: 'button', textContent: 'Back to the report' });
   form.append(reset);
-  header.append(
-    element(
-      'section',
-      { className: 'what-if', id: 'what-if' },
-      element('h2', { textContent: 'At another price or deadline' }),
-      form,
-      answer,
-      element('div', { className: 'scroll' }, table),
-      says,
-    ),
+  const panel = element(
+    'section',
+    { className: 'what-if', id: 'what-if' },
+    element('h2', { textContent: 'At another price or deadline' }),
+    form,
+    answer,
+    element('div', { className: 'scroll' }, table),
+    says,
   );
+  header.append(panel);
   const inputs = [...form.querySelectorAll('input')];
 
   function recompute() {
     const terms = {};
     for (const input of inputs) terms[input.name] = numberFrom(input.value);
     terms.value ??= 0;
-    const changed = inputs.filter((input) => numberFrom(input.value) !== numberFrom(input.dataset.given));
+    const changed = inputs.filter(({ name }) => terms[name] !== given[name]);
     const invalid = inputs.filter((input) => input.value.trim() !== '' && numberFrom(input.value) === null);
     for (const input of inputs) input.setAttribute('aria-invalid', invalid.includes(input));
     if (invalid.length) {
@@ -159,16 +163,21 @@ export function whatIf(report, header, showTiles) {
         number(printed.of(row.row).time),
         number(costOf(row)),
         element('td', { textContent: row.gate }),
-        element('td', { textContent: row === chosen ? 'recommended' : '' }),
+        element('td', { textContent: row === chosen ? (isReliable(report) ? 'recommended' : 'by the figures alone') : '' }),
       );
     table.replaceChildren(
       element('thead', {}, element('tr', {}, ...numbers.map(heading('number')), ...['gate', ''].map(heading('')))),
       element('tbody', {}, ...rows.map(line)),
     );
-    const why = result.passing === 1 && result.rows.length > 1 ? 'the only count that passes every gate' : objectives[result.objective];
+    const best = objectives[result.objective];
+    const gated = `${best} of the ${result.passing} counts that pass every gate`;
+    const only = 'the only count that passes every gate';
+    const why = result.passing === result.rows.length ? best : result.passing === 1 ? only : gated;
+    const doubt = isReliable(report) ? '' : 'Not reliable, see the verdict. By the figures alone: ';
     answer.textContent = chosen
-      ? `Take ${grouped(String(chosen.count))}, ${why}: ${chosen.cost ? `${amount(chosen.cost.value)}, ` : ''}${printed.of(chosen.row).time} ${printed.unit}.`
+      ? `${doubt}Take ${grouped(String(chosen.count))}, ${why}: ${chosen.cost ? `${amount(chosen.cost.value)}, ` : ''}${printed.of(chosen.row).time} ${printed.unit}.`
       : 'No count passes every gate.';
+    panel.classList.toggle('changed', changed.length > 0);
     says.textContent = changed.length
       ? 'Recomputed on this page from the rows of the report by the formulas of the program. The verdict above, the charts and the sections below stay as the report was written.'
       : 'The values that the report was written with. Change one to see the recommendation that follows.';
