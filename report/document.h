@@ -47,8 +47,9 @@ struct NextCommand {
 };
 
 struct Document {
-  std::string title;     // tool and machine
-  std::string subtitle;  // when, suite, probes
+  std::string title;         // tool and question
+  std::string subject = {};  // of the page: a model; empty: by the input
+  std::string subtitle;      // when, suite, probes
   std::string incomplete =
       {};                 // why the run ended early and what is missing, empty when it did not
   bool intervals = true;  // numbers may carry 95 % intervals, which the page then explains

@@ -4,6 +4,7 @@
 #include "src/core/files/fields.h"
 
 #include <array>
+#include <filesystem>
 
 namespace scaleworth::report {
 namespace {
@@ -33,13 +34,25 @@ void clean(Section& section) {
 
 /// Names in recordings, files and tables may hold anything, escape sequences of a terminal too.
 Document cleaned(Document document) {
-  for (std::string* text :
-       {&document.title, &document.subtitle, &document.incomplete, &document.verdict.headline})
+  for (std::string* text : {&document.title,
+                            &document.subject,
+                            &document.subtitle,
+                            &document.incomplete,
+                            &document.verdict.headline})
     clean(*text);
   clean(document.verdict.lines);
   for (Section& section : document.sections) clean(section);
   for (NextCommand& one : document.next) clean(one.command);
   return document;
+}
+
+/// The file or folder of `input`; of several files their folder.
+std::string subject_of(const std::string& input) {
+  const std::string names = input.substr(0, input.find(" --"));
+  const std::size_t space = names.find(' ');
+  std::filesystem::path name = names.substr(0, space);
+  const bool folder = space != std::string::npos && name.has_parent_path();
+  return (folder || !name.has_filename() ? name.parent_path() : name).filename().string();
 }
 
 /// Columns of money carry the label in their headers, and the subtitle says what it is.
@@ -90,9 +103,9 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
     return render_csv(cleaned(parts.document(complete)), parts.parameters, currency);
   }
   if (options.format == Format::html) {
-    return render_page(labelled(cleaned(parts.document(complete)), currency),
-                       parts.charts(),
-                       parts.json(complete));
+    Document page = parts.document(complete);
+    if (page.subject.empty()) page.subject = subject_of(options.input);
+    return render_page(labelled(cleaned(page), currency), parts.charts(), parts.json(complete));
   }
   const Document document = labelled(cleaned(parts.document(options)), currency);
   return options.format == Format::text ? render_text(document, options)

@@ -10,6 +10,8 @@
 extern "C" {
 extern const char scaleworth_asset_style[];
 extern const char scaleworth_asset_style_end[];
+extern const char scaleworth_asset_words[];
+extern const char scaleworth_asset_words_end[];
 extern const char scaleworth_asset_charts[];
 extern const char scaleworth_asset_charts_end[];
 extern const char scaleworth_asset_licences[];
@@ -19,12 +21,29 @@ extern const char scaleworth_asset_licences_end[];
 namespace scaleworth::report {
 namespace {
 const std::string_view style_sheet(scaleworth_asset_style, scaleworth_asset_style_end);
+/// Lines of words of the command line, a tab, and what a reader of the page reads in their place.
+const std::string_view plain_words(scaleworth_asset_words, scaleworth_asset_words_end);
 /// The chart library and the few lines that start it; empty in a build without it
 /// (SCALEWORTH_HTML=OFF).
 const std::string_view chart_script(scaleworth_asset_charts, scaleworth_asset_charts_end);
 const std::string_view chart_licences(scaleworth_asset_licences, scaleworth_asset_licences_end);
 
-/// Escaped, and with a value kept on one line with its interval and its per cent sign.
+/// Without words of the command line, which the page's reader may not have.
+std::string in_plain_words(std::string text) {
+  if (text.find("--") == std::string::npos && text.find('`') == std::string::npos) return text;
+  for (std::size_t at = 0; at < plain_words.size(); at = plain_words.find('\n', at) + 1) {
+    const std::size_t tab = plain_words.find('\t', at);
+    const std::string_view words = plain_words.substr(at, tab - at);
+    const std::string_view plain =
+        plain_words.substr(tab + 1, plain_words.find('\n', tab) - tab - 1);
+    for (std::size_t found = 0; (found = text.find(words, found)) != std::string::npos;)
+      text.replace(found, words.size(), plain);
+  }
+  return text;
+}
+
+/// Escaped, in plain words, and with a value kept on one line with its interval and its per cent
+/// sign.
 std::string typeset(const std::string& text) {
   constexpr std::string_view unbreakable_space = "\u00a0";
   std::string result;
@@ -37,7 +56,7 @@ std::string typeset(const std::string& text) {
         brackets > 0 || after.starts_with("%") || after.starts_with("±") || before.ends_with("±");
     result += text[i] == ' ' && joins ? unbreakable_space : std::string_view(text).substr(i, 1);
   }
-  return html_escaped(result);
+  return html_escaped(in_plain_words(result));
 }
 
 std::string element(const char* tag, const std::string& text, const char* attributes = "") {
@@ -50,28 +69,36 @@ std::string items(const char* list, const std::vector<std::string>& texts) {
   return texts.empty() ? "" : fmt::format("<{0}>\n{1}</{0}>\n", list, html);
 }
 
-std::string table_body(const Printed& printed) {
+/// Numbers carry their value in base units and columns their ids, for the page's script.
+std::string table_body(const Table& table, bool detail) {
+  const Printed printed = print_table(table, detail);
+  std::string html = fmt::format("<div class=\"scroll\"><table data-table=\"{}\">\n", table.id);
+  html += "<thead><tr>";
   const auto cell =
-      [&](const char* tag, const char* scope, std::size_t c, const std::string& text) {
+      [&](const char* tag, std::size_t c, const std::string& with, const std::string& text) {
         const char* number = printed.right[c] ? " class=\"number\"" : "";
-        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope, number, html_escaped(text));
+        html += fmt::format("<{0}{1}{2}>{3}</{0}>", tag, number, with, typeset(text));
       };
-  std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
-  for (std::size_t c = 0; c < printed.headers.size(); ++c) {
-    html += cell("th", " scope=\"col\"", c, printed.headers[c]);
-  }
+  for (std::size_t c = 0; c < printed.headers.size(); ++c)
+    cell("th",
+         c,
+         fmt::format(" scope=\"col\" data-column=\"{}\"", html_escaped(printed.ids[c])),
+         printed.headers[c]);
   html += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : printed.rows) {
-    html += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) html += cell("td", "", c, row[c]);
+  for (std::size_t r = 0; r < printed.rows.size(); ++r) {
+    html += printed.chosen[r] ? "<tr class=\"chosen\">" : "<tr>";
+    for (std::size_t c = 0; c < printed.rows[r].size(); ++c) {
+      const auto& value = printed.values[r][c];
+      cell("td", c, value ? fmt::format(" data-value=\"{}\"", *value) : "", printed.rows[r][c]);
+    }
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
 }
 
 std::string folded(const Table& table, const std::string& summary) {
-  return "<details><summary>" + html_escaped(summary) + "</summary>\n" +
-         table_body(print_table(table, true)) + "</details>\n";
+  return "<details class=\"whole\"><summary>" + typeset(summary) + "</summary>\n" +
+         table_body(table, true) + "</details>\n";
 }
 
 std::string html(const Table& table) {
@@ -80,7 +107,7 @@ std::string html(const Table& table) {
     text = folded(table, table.title);
   } else {
     text = table.title.empty() ? "" : element("h3", table.title);
-    text += table_body(print_table(table, false));
+    text += table_body(table, false);
     const bool whole = std::ranges::none_of(table.rows, &Row::detail) &&
                        std::ranges::none_of(table.columns, &Column::detail);
     text += whole ? "" : folded(table, "All rows and columns");
@@ -109,46 +136,48 @@ std::string html(const Chart& chart) {
   return text + "</figure>\n";
 }
 
+/// Open, so that it is read without scripts too; the page's script closes it.
+std::string foldable(const std::string& id, const std::string& title, const std::string& content) {
+  return fmt::format("<details class=\"section\" id=\"{}\" open>\n<summary>", id) +
+         element("h2", title) + "</summary>\n" + content + "</details>\n";
+}
+
 std::string html(const Section& section, const std::vector<Chart>& charts) {
-  std::string text = fmt::format("<section id=\"{}\">\n", section.id);
-  text += element("h2", section.title);
+  std::string text;
   for (const std::string& paragraph : section.lead) text += element("p", paragraph);
   text += items("ol", section.list);
   for (const Chart& chart : charts) text += chart.section == section.id ? html(chart) : "";
   for (const Table& table : section.tables) text += html(table);
-  return text + "</section>\n";
+  return foldable(section.id, section.title, text);
 }
 
-std::string head(const Document& document) {
+std::string head(const std::string& title) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
          "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n" +
-         element("title", document.title) + "<style>\n" + std::string(style_sheet) +
+         element("title", title) + "<style>\n" + std::string(style_sheet) +
          "</style>\n</head>\n<body>\n<main>\n";
 }
 
 std::string header(const Document& document) {
-  std::string text = "<header>\n" + element("h1", document.title);
+  std::string text = "<header>\n" + element("p", document.title, " class=\"tool\"");
+  text += element("h1", document.subject) + element("p", document.subtitle, " class=\"note\"");
+  text += "<nav>";
+  for (const Section& section : document.sections) {
+    const std::string name = section.title.substr(0, section.title.find(':'));
+    text += fmt::format("<a href=\"#{}\">{}</a> ", section.id, html_escaped(name));
+  }
+  text += "<a href=\"#next\">Next commands</a></nav>\n";
+
   text += fmt::format("<div class=\"verdict {}\">\n", answer_name(document.verdict.answer));
   text += element("p", document.verdict.headline, " class=\"headline\"");
   text += items("ul", document.verdict.lines) + "</div>\n";
   if (!document.incomplete.empty()) {
     text += element("p", document.incomplete, " class=\"incomplete\"");
   }
-  text += element("p", document.subtitle, " class=\"note\"");
-  text += element("p",
-                  document.intervals ? "Value ± half-width or value [low, high]: 95 % intervals, "
-                                       "none below 6 samples; n/a: not available."
-                                     : "n/a: not available.",
-                  " class=\"note\"");
-  text += "<nav>";
-  for (const Section& section : document.sections) {
-    const std::string name = section.title.substr(0, section.title.find(':'));
-    text += fmt::format("<a href=\"#{}\">{}</a> ", section.id, html_escaped(name));
-  }
-  return text + "</nav>\n</header>\n";
+  return text + "</header>\n";
 }
 
 }  // namespace
@@ -156,13 +185,19 @@ std::string header(const Document& document) {
 std::string render_page(const Document& document,
                         const std::vector<Chart>& charts,
                         const std::string& json) {
-  std::string page = head(document) + header(document);
+  const std::string name = document.subject.empty() ? "" : document.subject + ": ";
+  std::string page = head(name + document.title) + header(document);
   for (const Section& section : document.sections) page += html(section, charts);
-  page += "<section id=\"next\">\n<h2>Next</h2>\n<pre>";
-  for (const NextCommand& next : document.next) {
-    page += html_escaped("# " + next.reason + "\n" + next.command) + "\n";
-  }
-  page += "</pre>\n</section>\n</main>\n";
+  std::string next;
+  for (const NextCommand& one : document.next)
+    next += html_escaped("# " + one.reason + "\n" + one.command) + "\n";
+  page += foldable("next", "Next commands", "<pre>" + next + "</pre>\n");
+  page += element("p",
+                  document.intervals ? "Value ± half-width or value [low, high]: 95 % intervals, "
+                                       "none below 6 samples; n/a: not available."
+                                     : "n/a: not available.",
+                  " class=\"note\"");
+  page += "</main>\n";
   page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" + json_in_script(json) +
           "</script>\n";
   if (!chart_script.empty()) {

@@ -68,6 +68,8 @@ Printed print_table(const Table& table, bool detail) {
   }
   Printed printed;
   printed.rows.resize(shown.size());
+  printed.values.resize(shown.size());
+  printed.chosen = mapped(shown, &Row::chosen);
   for (std::size_t index = 0; index < table.columns.size(); ++index) {
     Column column = table.columns[index];
     if ((column.detail && !detail) || (column.nonzero && is_zero(shown, index))) continue;
@@ -78,9 +80,13 @@ Printed print_table(const Table& table, bool detail) {
     if (column.unit == Unit::dollars && typical >= 1.0) column.decimals = typical < 99.995 ? 2 : 0;
     const bool unit_in_header = numeric && !column.own_scale && !scale.symbol.empty();
     printed.headers.push_back(column.header + (unit_in_header ? " (" + scale.symbol + ")" : ""));
+    printed.ids.push_back(column.id);
     printed.right.push_back(numeric);
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      printed.rows[i].push_back(print_cell(shown[i]->cells[index], column, scale));
+      const Cell& cell = shown[i]->cells[index];
+      const auto* number = std::get_if<Number>(&cell);
+      printed.rows[i].push_back(print_cell(cell, column, scale));
+      printed.values[i].push_back(number ? std::optional(number->value) : std::nullopt);
     }
   }
   return printed;

@@ -62,6 +62,7 @@ struct Row {
   std::vector<Cell> cells;
   bool detail = false;     // left out of the short formats
   bool in_summary = true;  // where it is no detail
+  bool chosen = false;     // what the report is about: its figures head the page
 };
 
 struct Table {
@@ -76,8 +77,11 @@ struct Table {
 /// A table as text: headers with units, cells with error bars.
 struct Printed {
   std::vector<std::string> headers;
-  std::vector<bool> right;  // aligned to the right: columns of numbers
+  std::vector<std::string> ids;  // of the columns
+  std::vector<bool> right;       // aligned to the right: columns of numbers
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::optional<double>>> values;  // of the rows' numbers, in base units
+  std::vector<bool> chosen;                                // of the rows
 };
 
 /// Formats all cells. A column of numbers takes one scale, that of its median magnitude, unless its

@@ -133,7 +133,7 @@ Table parts_table(const AttributionView& view) {
       {measure("share", "share", Unit::percent), &Line::share},
       {times("least_s", alone ? "least step" : "least rank"), path(&Line::time, &Spread::least)},
       {times("most_s", alone ? "most step" : "most rank"), path(&Line::time, &Spread::most)}};
-  Table table = make_table("", "Where the average step goes", lines, columns);
+  Table table = make_table("step_parts", "Where the average step goes", lines, columns);
   table.in_csv = false;
   return table;
 }

@@ -159,7 +159,7 @@ Table factors_table(const Efficiency& efficiency) {
 Table straggler_table(const AttributionView& view) {
   Column lost = measure("lost_usd_per_hour", "lost per hour", Unit::dollars).if_present();
   lost.detail = !view.price_per_gpu;
-  return limit_rows(
+  Table table = limit_rows(
       make_table<Straggler>(
           "straggler",
           "Who is waited for",
@@ -183,6 +183,10 @@ Table straggler_table(const AttributionView& view) {
            "time is its part of what all save together. Lost per step: exposed wait of the average "
            "waiting rank. GPU-hours are of the recorded steps, dollars of an hour of the job."}),
       "ranks");
+  const auto& all = view.attribution.stragglers.stragglers;
+  const auto worst = std::ranges::find_if(all, &Straggler::significant);
+  if (worst != all.end()) table.rows[static_cast<std::size_t>(worst - all.begin())].chosen = true;
+  return table;
 }
 
 Section stragglers_section(const AttributionView& view) {

@@ -40,6 +40,13 @@ constexpr VerdictWords verdict_words{.yes = "recommended",
 
 void put_rubric(Fields& json, const Decision& decision) {
   const RubricResult& rubric = decision.rubric;
+  json.object("asked", decision.request.rubric, [](Fields& of, const Rubric& asked) {
+    const auto& objective = asked.objective;
+    of("objective", objective ? objective_name(*objective) : "", "null: by the others.", or_null);
+    FIELDS(of, asked.efficiency_threshold, asked.deadline, asked.deadline_probability);
+    of("budget_usd", asked.budget);
+    FIELDS(of, asked.energy_budget_kwh, asked.max_latency, asked.min_throughput);
+  });
   json("objective", objective_name(rubric.objective));
   json("chosen", rubric.chosen);
   json("level", rubric.level, "Other counts that are not worse beyond the 95 % intervals.");
@@ -537,7 +544,11 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.sentence(
       "The counts of the table, or of the coefficients' curve. Times and money of `same_work_s` "
       "and `cost_usd` are those of the baseline's work.");
-  json.array("rows", decision.rows, put_row);
+  json.array("rows", decision.rows, [&](Fields& row, const DecisionRow& one) {
+    put_row(row, one);
+    const Seconds latest = one.latest(decision.request.rubric.deadline_probability);
+    row("latest_s", latest, "What a run takes at most with that probability, failures apart.");
+  });
   json.array("marginal", decision.steps, put_step, "From each count to the next.");
   json.sentence(
       "The counts that are best for some value of an hour of waiting (on top of the bill), by "

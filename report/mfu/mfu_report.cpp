@@ -231,6 +231,7 @@ Document compose_mfu(const MfuView& view) {
   const bool all = view.options.details;
   const bool with_conventions = all || view.answer.conventions_differ;
   return {.title = document_title(view.options.tool_version, "what do the GPUs do for the model?"),
+          .subject = view.names.model,
           .subtitle = subtitle(view),
           .intervals = false,
           .verdict = judge_mfu(view),

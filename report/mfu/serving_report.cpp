@@ -137,7 +137,9 @@ Table batches_table(const ServingView& view) {
   notes.emplace_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "
       "token; prompts go in groups, of as many as make their pass bound by compute.");
-  return make_table("batches", "Each batch", view.answer.batches, columns, notes);
+  Table table = make_table("batches", "Each batch", view.answer.batches, columns, notes);
+  if (const auto& chosen = view.answer.chosen) table.rows[*chosen].chosen = true;
+  return table;
 }
 
 Table memory_table(const ServingView& view) {
@@ -212,6 +214,7 @@ std::vector<Chart> serving_charts(const ServingView& view) {
 
 Document compose_serving(const ServingView& view) {
   return {.title = document_title(view.options.tool_version, "what do its tokens cost?"),
+          .subject = view.names.model,
           .subtitle = subtitle(view),
           .intervals = false,
           .verdict = judge_serving(view),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles charts.js with everything it imports into charts.min.js and writes the licences of the
+// Bundles page.js with everything it imports into charts.min.js and writes the licences of the
 // packages that ended up in it to licences.txt. Run inside a folder where `npm ci` has run.
 import { build } from 'esbuild';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const result = await build({
-  entryPoints: ['charts.js'],
+  entryPoints: ['page.js'],
   outfile: 'charts.min.js',
   bundle: true,
   minify: true,

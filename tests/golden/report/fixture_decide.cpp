@@ -52,6 +52,32 @@ model::Decision steps_decision() {
   return model::decide_table(model::assemble(steps, {model::TimeBasis::step}), request);
 }
 
+model::Decision priced_decision(double price, double value_of_time, double deadline_hours) {
+  // Hours of six repeats each, so that costs have intervals and the deadline a margin.
+  const std::array<std::array<double, 6>, 5> hours{{{8.01, 8.05, 7.96, 8.02, 8.00, 8.11},
+                                                    {4.22, 4.19, 4.24, 4.21, 4.20, 4.27},
+                                                    {2.31, 2.28, 2.33, 2.30, 2.35, 2.31},
+                                                    {1.42, 1.46, 1.40, 1.41, 1.43, 1.42},
+                                                    {1.05, 1.07, 1.04, 1.05, 1.06, 1.09}}};
+  std::vector<model::TableRow> runs;
+  for (std::size_t i = 0; i < hours.size(); ++i) {
+    for (const double& time : hours[i]) {
+      model::TableRow run;
+      run.count = 1 << i;
+      run.repeat = static_cast<int>(&time - hours[i].data());
+      run.time_s = 3600.0 * time;
+      runs.push_back(run);
+    }
+  }
+  model::DecisionRequest request;
+  request.bill = model::BillTerms{.per_rank = dollars_per_hour(price),
+                                  .value_of_time = dollars_per_hour(value_of_time)};
+  request.metrics.prices = model::prices_of(*request.bill);
+  request.rubric.value_of_time = request.bill->value_of_time;
+  if (deadline_hours > 0.0) request.rubric.deadline = Seconds(3600.0 * deadline_hours);
+  return model::decide_table(model::assemble(runs), request);
+}
+
 RenderOptions table_options(const std::string& input, Format format) {
   RenderOptions options;
   options.input = input;

@@ -16,6 +16,8 @@ model::Decision breakdown_decision();
 model::Decision rubric_decision();
 /// Steps of milliseconds at 1 to 8 ranks: each costs next to nothing, a million tokens do not.
 model::Decision steps_decision();
+/// Repeated runs at 1 to 16 ranks; prices per hour, a deadline of 0 hours is none.
+model::Decision priced_decision(double price, double value_of_time, double deadline_hours);
 /// How a decision on this input is rendered.
 RenderOptions table_options(const std::string& input, Format format = Format::text);
 

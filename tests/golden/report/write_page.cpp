@@ -6,6 +6,7 @@
 #include "tests/golden/report/fixture_mfu.h"
 #include "tests/golden/report/fixture_serving.h"
 
+#include <cstdlib>
 #include <iostream>
 
 using namespace scaleworth;
@@ -36,8 +37,14 @@ std::string page(const std::string& name) {
 }  // namespace
 
 /// Writes a fixture's HTML page to stdout, for the browser test: `write_page
-/// price|no-price|gpus|attribution|decide|serving|mfu`.
+/// price|no-price|gpus|attribution|decide|serving|mfu`, or `write_page decide PRICE VALUE_OF_TIME
+/// DEADLINE_HOURS`.
 int main(int argc, char** argv) {
-  std::cout << page(argc > 1 ? argv[1] : "no-price");
+  if (argc > 4)
+    std::cout << render_decision(
+        fixture::priced_decision(std::atof(argv[2]), std::atof(argv[3]), std::atof(argv[4])),
+        fixture::table_options("runs.csv", Format::html));
+  else
+    std::cout << page(argc > 1 ? argv[1] : "no-price");
   return std::cout.good() ? 0 : 1;
 }

@@ -171,6 +171,37 @@ TEST_CASE("a hostile fact stays text in every part of the page", "[html]") {
   REQUIRE(page.find("<script>alert(1)") == std::string::npos);
 }
 
+TEST_CASE("the page names the file it is about, of several files their folder", "[html]") {
+  const auto title = [](const std::string& input) {
+    RenderOptions options = fixture::options(Format::html);
+    options.input = input;
+    const std::string page = render(Run{}, model::Analysis{}, options);
+    const std::size_t begin = page.find("<title>") + 7;
+    return page.substr(begin, page.find(": ", begin) - begin);
+  };
+  CHECK(title("runs/strong.csv --scaling weak") == "strong.csv");
+  CHECK(title("runs/2026-11-21/") == "2026-11-21");
+  CHECK(title("traces/job7/0.json.gz traces/job7/1.json.gz") == "job7");
+  CHECK(title("") == "scaleworth");
+}
+
+TEST_CASE("cells of the page keep their value in base units", "[html]") {
+  const std::string page = render(
+      fixture::complete_run(), fixture::two_core_analysis(true), fixture::options(Format::html));
+  // 256 KiB and the like: what a column sorts by.
+  CHECK(page.find("data-value=\"262144\">256 KiB") != std::string::npos);
+  CHECK(page.find("data-column=\"step_time\"") != std::string::npos);
+}
+
+TEST_CASE("sentences of the page have no words of the command line", "[html]") {
+  const std::string page = render(
+      fixture::complete_run(), fixture::two_core_analysis(false), fixture::options(Format::html));
+  const std::size_t body = page.find("<body>");
+  const std::string sentences = page.substr(body, page.find("id=\"next\"") - body);
+  CHECK(sentences.find(" --") == std::string::npos);
+  CHECK(sentences.find("a price per rank and hour") != std::string::npos);
+}
+
 TEST_CASE("every format renders an empty run", "[report]") {
   for (const Format format :
        {Format::text, Format::markdown, Format::csv, Format::json, Format::html}) {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the report into a dashboard: key figures and one chart first, sections that open, tables that
+// sort, and for a decision the recommendation at other prices. Without it everything is on the page, open.
+import './charts.js';
+import { element } from './element.js';
+import { keyFigures } from './key_figures.js';
+import { sortable } from './sort.js';
+import { whatIf } from './what_if.js';
+
+const header = document.querySelector('header');
+const nav = header.querySelector('nav');
+const sections = [...document.querySelectorAll('details.section')];
+const report = JSON.parse(document.getElementById('scaleworth-report').textContent);
+
+// What a closed section is about: its first sentence, else what its chart says, else its tables.
+function lead(section) {
+  const first = section.querySelector(':scope > p:not(.note), :scope > ol > li');
+  if (first) return /^.*?\.(?= |$)|^.*$/s.exec(first.textContent.trim())[0];
+  const titles = [...section.querySelectorAll('figcaption, h3, .whole > summary')]
+    .map((title) => title.textContent)
+    .filter((title) => title !== 'All rows and columns')
+    .slice(0, 3);
+  return titles.length ? titles.join('; ') : (section.querySelector('pre')?.textContent.split('\n')[0].slice(2) ?? '');
+}
+
+function show(id) {
+  const target = id && document.getElementById(id);
+  const section = target && target.closest('details.section');
+  if (!section) return;
+  section.open = true;
+  target.scrollIntoView();
+}
+
+// What to do stands out, the first sentences stay and the others open.
+function shortenVerdict(kept) {
+  const list = header.querySelector('.verdict ul');
+  const first = list?.firstElementChild;
+  if (first?.textContent.startsWith('To do: ')) {
+    list.before(element('p', { className: 'action', textContent: first.textContent }));
+    first.remove();
+  }
+  const rest = list ? [...list.children].slice(kept) : [];
+  if (rest.length < 2) return;
+  const more = element('details', { className: 'more' });
+  more.append(element('summary', { textContent: `${rest.length} more sentences` }), element('ul', {}, ...rest));
+  list.after(more);
+}
+
+function addTiles(figures) {
+  const perRow = Math.ceil(figures.length / Math.ceil(figures.length / 7));
+  tiles.style.setProperty('--columns', perRow);
+  tiles.replaceChildren(
+    ...figures.map(({ label, value, note }) =>
+      element(
+        'div',
+        { className: 'tile' },
+        element('p', { textContent: label }),
+        element('strong', { textContent: value }),
+        element('p', { className: 'note', textContent: note ?? '' }),
+      ),
+    ),
+  );
+}
+
+function openAll(open) {
+  for (const section of sections) section.open = open;
+}
+
+shortenVerdict(innerWidth < 640 ? 1 : 3);
+const tiles = element('div', { className: 'tiles' });
+header.append(tiles);
+addTiles(keyFigures());
+whatIf(report, header, addTiles);
+const main = document.querySelector('figure.chart:has(.chart-spec)');
+if (main) header.append(main);
+for (const section of sections) {
+  section.querySelector('summary').append(element('p', { className: 'lead', textContent: lead(section) }));
+  // A chart that was drawn while its section was closed takes the width that it has now.
+  section.addEventListener('toggle', () => dispatchEvent(new Event('resize')));
+}
+openAll(false);
+show(location.hash.slice(1));
+
+nav.addEventListener('click', (event) => {
+  const link = event.target.closest('a');
+  if (link) show(link.hash.slice(1));
+});
+addEventListener('hashchange', () => show(location.hash.slice(1)));
+const button = element('button', { type: 'button', textContent: 'Open all' });
+button.addEventListener('click', () => {
+  const open = sections.some((section) => !section.open);
+  openAll(open);
+  button.textContent = open ? 'Close all' : 'Open all';
+});
+nav.append(button);
+
+let openBefore = [];
+addEventListener('beforeprint', () => {
+  openBefore = sections.filter((section) => section.open);
+  openAll(true);
+  header.querySelectorAll('details.more').forEach((more) => (more.open = true));
+});
+addEventListener('afterprint', () => {
+  openAll(false);
+  for (const section of openBefore) section.open = true;
+});
+
+document.querySelectorAll('details.section table').forEach(sortable);
