@@ -91,7 +91,7 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
                   run.probes.size());
   document.incomplete = incomplete(run);
   const std::vector<Finding> findings = findings_of(run, analysis);
-  document.verdict = judge(analysis, std::ranges::count_if(findings, &Finding::warning));
+  document.verdict = judge(analysis, findings);
   std::vector<Section> sections{findings_section(findings),
                                 training_section(analysis.scaling),
                                 decide_section(analysis.scaling, analysis.assumptions)};
@@ -139,13 +139,13 @@ void even_out(Table& table) {
 
 Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document = compose(run, analysis, options);
-  document.sections = with_content({capability_summary(run, analysis),
-                                    gpu_summary(analysis),
-                                    summary_of(collectives_section(analysis.collectives, {})),
-                                    summary_of(collectives_section({}, analysis.algorithms)),
-                                    summary_of(training_section(analysis.scaling)),
+  document.sections = with_content({summary_of(training_section(analysis.scaling)),
+                                    remarks_summary(run, analysis),
                                     worth_summary(analysis),
-                                    remarks_summary(run, analysis)});
+                                    gpu_summary(analysis),
+                                    capability_summary(run, analysis),
+                                    summary_of(collectives_section({}, analysis.algorithms)),
+                                    summary_of(collectives_section(analysis.collectives, {}))});
   for (Section& part : document.sections) std::ranges::for_each(part.tables, even_out);
   const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(

@@ -11,6 +11,14 @@ namespace scaleworth::report {
 enum class Answer { yes, no, unknown };
 const char* answer_name(Answer answer);
 
+/// One sentence for the reader, with numbers in it.
+struct Finding {
+  std::string text;
+  bool warning = false;    // a warning about the measurement rather than a result
+  bool restates = false;   // says in words what tables show: left out of a summary
+  std::string doubt = {};  // why the whole run is not reliable, for the verdict to begin with
+};
+
 struct Verdict {
   Answer answer = Answer::unknown;
   std::string headline;            // one sentence with its numbers
@@ -18,11 +26,11 @@ struct Verdict {
 };
 
 /// The decision on the strong-scaling counts, as `judge_decision` words it, with what the laws and
-/// the warnings add. Yes where it takes more ranks than the fewest, no where it takes the fewest.
+/// the findings add. Yes where it takes more ranks than the fewest, no where it takes the fewest.
 /// The answer is unknown when there are not two counts, when the losses disagree across counts,
 /// when nothing is recommended, or when the 95 % intervals do not separate the count from the
-/// fewest. `warnings`: how many there are about the measurement.
-Verdict judge(const model::Analysis& analysis, std::ptrdiff_t warnings = 0);
+/// fewest, or when a finding says that the run is not reliable.
+Verdict judge(const model::Analysis& analysis, const std::vector<Finding>& findings = {});
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"

@@ -60,7 +60,7 @@ constexpr std::array unit_steps{
     UnitSteps{Unit::watts, "W", {{{0.0, 1.0, "W"}}}},
     UnitSteps{Unit::celsius, "C", {{{0.0, 1.0, "C"}}}},
     UnitSteps{Unit::flop_per_joule, "FLOP/J", {{{0.0, 1e-9, "GFLOP/J"}}}},
-    UnitSteps{Unit::dollars, "USD", {{{0.0, 1.0, "USD"}}}}};
+    UnitSteps{Unit::dollars, "USD", {{{0.0, 1.0, ""}}}}};
 
 const UnitSteps& steps_of(Unit unit) {
   return *std::ranges::find(unit_steps, unit, &UnitSteps::unit);
@@ -139,9 +139,9 @@ Scale scale_for(Unit unit, double magnitude) {
   // Zero says nothing about the scale; the unit with factor 1 or the largest reads best.
   const bool unknown = magnitude == 0.0 || !std::isfinite(magnitude);
   const auto found = std::ranges::find_if(choices, [&](const Step& step) {
-    return unknown ? unit != Unit::bytes : std::abs(magnitude) >= step.from;
+    return unknown ? step.factor == 1.0 : std::abs(magnitude) >= step.from;
   });
-  const Step& step = found == choices.end() ? choices.back() : *found;
+  const Step& step = found != choices.end() ? *found : unknown ? choices.front() : choices.back();
   return Scale{step.factor, step.symbol};
 }
 
@@ -170,16 +170,18 @@ std::string fixed(double value, int decimals) {
   return negative_zero ? text.substr(1) : text;
 }
 
+std::string grouped(std::string number) {
+  const std::size_t begin = number.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", begin), number.size());
+  for (std::size_t at = end; at > begin + 3; at -= 3) number.insert(at - 3, ",");
+  return number;
+}
+
 std::string format_money(const Number& amount, const std::string& currency) {
   const double size = std::abs(amount.value);
   std::string text = format_number(amount, Unit::dollars, {});
   if (text == "n/a") return text;
-  if (!amount.interval && size >= 1.0) {
-    text = fixed(amount.value, size < 99.995 ? 2 : 0);
-    const auto digits = static_cast<std::ptrdiff_t>(text.find('-') + 1);
-    for (auto at = std::ssize(text) - 3; size >= 99.995 && at > digits; at -= 3)
-      text.insert(static_cast<std::size_t>(at), ",");
-  }
+  if (!amount.interval && size >= 1.0) text = grouped(fixed(amount.value, size < 99.995 ? 2 : 0));
   if (currency != "USD") return text + " " + currency;
   return text.starts_with('-') ? "-$" + text.substr(1) : "$" + text;
 }

@@ -90,9 +90,12 @@ std::string format_number(const Number& number, Unit unit, const Scale& scale, i
 /// With so many places after the point, before it when negative; never "-0.00".
 std::string fixed(double value, int decimals);
 
-/// "$133,333", "46.72 EUR", "0.0987 EUR": from 1 on cents, from 100 on whole amounts with separators,
-/// else and with an interval as in `format_number`; with the label of the currency, in which the
-/// amount was given.
+/// "12345.5" as "12,345.5".
+std::string grouped(std::string number);
+
+/// "$133,333", "46.72 EUR", "0.0987 EUR": from 1 on cents, from 100 on whole amounts with
+/// separators, else and with an interval as in `format_number`; with the label of the currency, in
+/// which the amount was given.
 std::string format_money(const Number& amount, const std::string& currency);
 
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".

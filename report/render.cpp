@@ -44,13 +44,12 @@ Document cleaned(Document document) {
 
 /// Columns of money carry the label in their headers, and the subtitle says what it is.
 Document labelled(Document document, const std::string& currency) {
-  if (currency == "USD") return document;
-  document.subtitle += "; amounts in " + currency + " as given, nothing is converted";
+  if (currency != "USD")
+    document.subtitle += "; amounts in " + currency + " as given, nothing is converted";
   for (Section& section : document.sections) {
     for (Table& table : section.tables) {
       for (Column& column : table.columns) {
         if (column.unit != Unit::dollars) continue;
-        column.unit = Unit::plain;
         column.header += " (" + currency + ")";
       }
     }

@@ -92,7 +92,7 @@ std::string html(const Table& table) {
 std::string html(const Chart& chart) {
   std::string text = fmt::format("<figure class=\"chart\" id=\"chart-{}\">\n", chart.id);
   text += "<figcaption>" + typeset(chart.title) + "</figcaption>\n";
-  if (chart.spec.is_null()) {
+  if (chart.data.is_null()) {
     return text + element("p", chart.missing, " class=\"fallback\"") + "</figure>\n";
   }
   const char* why = chart_script.empty()
@@ -103,7 +103,7 @@ std::string html(const Chart& chart) {
   text += element("p", chart.how_to_read, " class=\"note\"");
   if (!chart_script.empty()) {
     text += "<script type=\"application/json\" class=\"chart-spec\">" +
-            json_in_script(chart.spec.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+            json_in_script(chart.data.dump(-1, ' ', false, Json::error_handler_t::replace)) +
             "</script>\n";
   }
   return text + "</figure>\n";

@@ -50,12 +50,10 @@ std::string render_json(const Run& run,
           of("peak_flop_per_s_per_rank", assumed.peak_per_rank);
           FIELDS(of, assumed.tokens_per_run, assumed.max_count);
         });
-    json.object("verdict",
-                judge(analysis, std::ranges::count_if(findings, &Finding::warning)),
-                [](Fields& of, const Verdict& verdict) {
-                  of("worth_it", answer_name(verdict.answer));
-                  FIELDS(of, verdict.headline, verdict.lines);
-                });
+    json.object("verdict", judge(analysis, findings), [](Fields& of, const Verdict& verdict) {
+      of("worth_it", answer_name(verdict.answer));
+      FIELDS(of, verdict.headline, verdict.lines);
+    });
     json.array("findings", findings, [](Fields& of, const Finding& finding) {
       FIELDS(of, finding.text, finding.warning);
     });

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
+#include "src/core/error.h"
 
+#include <limits>
 #include <numeric>
+#include <utility>
 
 namespace scaleworth::report {
 namespace {
@@ -42,6 +45,8 @@ class Page {
 
   std::size_t width() const { return width_; }
   const std::string& text() const { return text_; }
+  std::ptrdiff_t lines() const { return std::ranges::count(text_, '\n'); }
+  void append(const Page& other) { text_ += other.text_; }
 
   void line(const std::string& content = "", const char* style = "") {
     text_ += colour_ && *style != '\0' ? fmt::format("\033[{}m{}\033[0m\n", style, content)
@@ -131,55 +136,130 @@ void print_row(Page& page,
   }
 }
 
-void print(Page& page, const Table& table, const char* header_style) {
+/// Of the rows as many as the lines allow, then of the notes; false where rows are missing.
+bool print(Page& page, const Table& table, const char* header_style, std::ptrdiff_t most) {
   const Printed printed = print_table(table, false);
   const auto widths = column_widths(printed, page.width() - indent);
   if (!table.title.empty()) page.paragraph("", table.title, bold);
   print_row(page, printed.headers, printed, widths, header_style);
-  for (const auto& row : printed.rows) print_row(page, row, printed, widths, "");
-  for (const std::string& note : table.notes) page.paragraph("  ", note, dim);
+  for (const auto& row : printed.rows) {
+    if (page.lines() >= most) return false;
+    print_row(page, row, printed, widths, "");
+  }
+  for (const std::string& note : table.notes) {
+    Page piece = page;
+    piece.paragraph("  ", note, dim);
+    if (piece.lines() > most) break;
+    page = std::move(piece);
+  }
+  return true;
 }
 
-/// A section without title is part of a summary: its tables stand close and name the subject.
-void print(Page& page, const Section& section) {
-  const bool close = section.title.empty();
-  if (!close) page.line("== " + section.title + " ==", bold);
-  for (const std::string& paragraph : section.lead) page.paragraph("", paragraph);
-  int item = 0;
-  for (const std::string& text : section.list) page.paragraph(fmt::format("{:2}. ", ++item), text);
-  if (!close && (!section.list.empty() || !section.lead.empty())) page.line();
-  for (const Table& table : section.tables) {
-    if (!only_detail(table)) {
-      print(page, table, close ? bold : dim);
-      if (!close) page.line();
+// A page without details fits on a screen: the answer, what to do, and the tables that have room.
+constexpr std::ptrdiff_t most_lines = 40;
+constexpr std::ptrdiff_t most_verdict_lines = 16;
+constexpr std::ptrdiff_t unlimited = std::numeric_limits<std::ptrdiff_t>::max();
+
+/// Adds section by section what there is room for, and remembers what there was none for.
+class Body {
+ public:
+  Body(Page& page, const RenderOptions& options, std::ptrdiff_t reserved)
+      : page_(page),
+        options_(options),
+        most_(options.details ? unlimited : most_lines - reserved) {}
+
+  /// One without title is part of a summary: its tables stand close and name the subject.
+  void add(const Section& section) {
+    title_ = section.title.empty() ? "" : "== " + section.title + " ==";
+    Page piece(options_);
+    std::size_t left = 0;
+    const auto add_text = [&](const std::string& number, const std::string& text) {
+      Page one(options_);
+      one.paragraph(number, text);
+      room() - 1 < piece.lines() + one.lines() ? void(++left) : piece.append(one);
+    };
+    for (const std::string& paragraph : section.lead) add_text("", paragraph);
+    int item = 0;
+    for (const std::string& text : section.list) add_text(fmt::format("{:2}. ", ++item), text);
+    if (left > 0) left_out_.push_back(counted(left, "note"));
+    if (piece.lines() > 0) {
+      piece.line();
+      fits(piece);
     }
+    for (const Table& table : section.tables)
+      if (!only_detail(table)) add(section, table);
   }
-  if (close) page.line();
-}
+
+  /// "3 remarks; Collectives by kind".
+  std::vector<std::string>& left_out() { return left_out_; }
+
+ private:
+  void add(const Section& section, const Table& table) {
+    const bool close = section.title.empty();
+    const bool main = std::exchange(main_, false);
+    Page piece(options_);
+    const bool whole = print(piece, table, close ? bold : dim, main ? room() - 1 : unlimited);
+    if (!close || &table == &section.tables.back()) piece.line();
+    const std::string& name = table.title.empty() ? table.columns.front().header : table.title;
+    if (!whole) left_out_.push_back("the rest of " + name);
+    if (!fits(piece, main)) left_out_.push_back(name);
+  }
+
+  /// Lines for a piece, the title's not counted.
+  std::ptrdiff_t room() const { return most_ - page_.lines() - (title_.empty() ? 0 : 1); }
+
+  bool fits(const Page& piece, bool surely = false) {
+    if (!surely && room() < piece.lines()) return false;
+    if (!title_.empty()) page_.line(std::exchange(title_, ""), bold);
+    page_.append(piece);
+    return true;
+  }
+
+  Page& page_;
+  const RenderOptions& options_;
+  std::ptrdiff_t most_;
+  bool main_ = true;   // the next table is the first
+  std::string title_;  // of the section, until it is printed
+  std::vector<std::string> left_out_;
+};
 }  // namespace
 
 std::string render_text(const Document& document, const RenderOptions& options) {
+  Page next(options);
+  next.line("Next:", bold);
+  const std::size_t most_next = options.details ? document.next.size() : 3;
+  for (std::size_t i = 0; i < std::min(most_next, document.next.size()); ++i) {
+    const NextCommand& one = document.next[i];
+    const std::string whole = "  " + one.command + "  # " + one.reason;
+    if (display_width(whole) <= next.width()) {
+      next.line(whole);
+    } else {
+      next.line("  " + one.command);
+      next.paragraph("      ", one.reason, dim);
+    }
+  }
   Page page(options);
   page.paragraph("", document.title, bold);
   page.paragraph("", document.verdict.headline, answer_style(document.verdict.answer));
-  for (const std::string& line : document.verdict.lines) page.paragraph("  ", line);
+  std::size_t remarks = 0;
+  for (const std::string& line : document.verdict.lines) {
+    Page remark(options);
+    remark.paragraph("  ", line);
+    const bool fits = options.details || page.lines() + remark.lines() <= most_verdict_lines;
+    fits ? page.append(remark) : void(++remarks);
+  }
   if (!document.incomplete.empty()) {
     page.paragraph("", document.incomplete, answer_style(Answer::unknown));
   }
   page.paragraph(
       "", document.subtitle + (document.intervals ? "; ± or [low, high]: 95 % interval" : ""), dim);
   if (document.sections.empty() || !document.sections.front().title.empty()) page.line();
-  for (const Section& section : document.sections) print(page, section);
-  page.line("Next:", bold);
-  for (const NextCommand& next : document.next) {
-    const std::string whole = "  " + next.command + "  # " + next.reason;
-    if (display_width(whole) <= page.width()) {
-      page.line(whole);
-    } else {
-      page.line("  " + next.command);
-      page.paragraph("      ", next.reason, dim);
-    }
-  }
+  Body body(page, options, next.lines() + 2);
+  if (remarks > 0) body.left_out().push_back(counted(remarks, "remark"));
+  for (const Section& section : document.sections) body.add(section);
+  if (!body.left_out().empty())
+    page.paragraph("", fmt::format("With --details: {}.", fmt::join(body.left_out(), "; ")), dim);
+  page.append(next);
   return page.text();
 }
 

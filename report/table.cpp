@@ -8,7 +8,8 @@
 
 namespace scaleworth::report {
 namespace {
-Scale column_scale(const std::vector<const Row*>& rows, std::size_t index, Unit unit) {
+/// The median of what is not 0; 0 where nothing is.
+double typical_magnitude(const std::vector<const Row*>& rows, std::size_t index) {
   std::vector<double> magnitudes;
   for (const Row* row : rows) {
     const auto* number = std::get_if<Number>(&row->cells[index]);
@@ -16,7 +17,7 @@ Scale column_scale(const std::vector<const Row*>& rows, std::size_t index, Unit 
       magnitudes.push_back(std::abs(number->value));
     }
   }
-  return scale_for(unit, median(magnitudes).value_or(0.0));
+  return median(magnitudes).value_or(0.0);
 }
 
 /// A column without any text is one of numbers, even when all of them are absent.
@@ -37,9 +38,11 @@ std::string print_cell(const Cell& cell, const Column& column, const Scale& scal
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   const auto* number = std::get_if<Number>(&cell);
   if (!number) return "n/a";
-  if (column.decimals && !number->interval && std::isfinite(number->value)) {
-    return fixed(number->value * scale.factor, *column.decimals);
-  }
+  const double value = number->value * scale.factor;
+  if (column.decimals && !number->interval && std::isfinite(value))
+    return grouped(fixed(value, *column.decimals));
+  if (column.unit == Unit::count && !number->interval && std::isfinite(value))
+    return grouped(fixed(value, 0));
   return column.own_scale ? format_quantity(*number, column.unit, column.digits)
                           : format_number(*number, column.unit, scale, column.digits);
 }
@@ -66,10 +69,13 @@ Printed print_table(const Table& table, bool detail) {
   Printed printed;
   printed.rows.resize(shown.size());
   for (std::size_t index = 0; index < table.columns.size(); ++index) {
-    const Column& column = table.columns[index];
+    Column column = table.columns[index];
     if ((column.detail && !detail) || (column.nonzero && is_zero(shown, index))) continue;
     const bool numeric = is_numeric(table, index);
-    const Scale scale = column_scale(shown, index, column.unit);
+    const double typical = typical_magnitude(shown, index);
+    const Scale scale = scale_for(column.unit, typical);
+    // Money as `format_money` prints it.
+    if (column.unit == Unit::dollars && typical >= 1.0) column.decimals = typical < 99.995 ? 2 : 0;
     const bool unit_in_header = numeric && !column.own_scale && !scale.symbol.empty();
     printed.headers.push_back(column.header + (unit_in_header ? " (" + scale.symbol + ")" : ""));
     printed.right.push_back(numeric);

@@ -70,6 +70,18 @@ void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
   }
 }
 
+// The longest on any rank, of those that count; of all where none does.
+std::optional<std::int32_t> slowest_step(const StepPlan& steps) {
+  const StepSpan* slowest = nullptr;
+  const auto rank_of = [](const StepSpan& step) {
+    return std::pair(step.excluded.empty(), step.end - step.start);
+  };
+  for (const auto& of_rank : steps.by_rank)
+    for (const StepSpan& step : of_rank)
+      if (slowest == nullptr || rank_of(step) > rank_of(*slowest)) slowest = &step;
+  return slowest == nullptr ? std::nullopt : std::optional(slowest->number);
+}
+
 // A collective belongs to the step in which it ended on its last rank.
 void place_in_steps(const StepPlan& steps, std::vector<CollectiveWait>& collectives) {
   for (CollectiveWait& collective : collectives) {
@@ -109,6 +121,7 @@ Attributed attribute(const Job& job) {
   all.alignment = align_clocks(job, all.matching);
   result.clocks = all.alignment.report;
   all.steps = find_steps(job, all.alignment.map);
+  all.steps.drawn = slowest_step(all.steps);
   result.step_choice = all.steps.choice;
   all.waits = split_waits(job, all.matching, all.alignment);
   result.collectives = all.waits.collectives;

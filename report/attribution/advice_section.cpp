@@ -68,17 +68,19 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   return found;
 }
 
+std::string advice_text(const Advice& one) {
+  const std::string saves = one.gain
+                                ? fmt::format(" Predicted: saves up to {} of the step.",
+                                              format_quantity(number(*one.gain), Unit::percent))
+                                : "";
+  return one.text + saves;
+}
+
 Section advice_section(const AttributionView& view) {
   Section section{"advice", "What to try"};
   for (const Advice& one : advice_for(view))
     section.list.push_back(
-        fmt::format("{}: {}{} See {}",
-                    capitalised(one.cause),
-                    one.text,
-                    one.gain ? fmt::format(" Predicted: saves up to {} of the step.",
-                                           format_quantity(number(*one.gain), Unit::percent))
-                             : "",
-                    one.url));
+        fmt::format("{}: {} See {}", capitalised(one.cause), advice_text(one), one.url));
   return section;
 }
 }  // namespace scaleworth::report

@@ -180,7 +180,7 @@ std::string efficiency_line(const Efficiency& efficiency) {
 std::string best_what_if(const Efficiency& efficiency) {
   const auto best = std::ranges::max_element(efficiency.what_if, {}, &Efficiency::WhatIf::saved);
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
-  return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
+  return fmt::format("Predicted, {}: a step takes {} instead of {}.",
                      best->change,
                      seconds(best->step_time),
                      seconds(efficiency.step_time));
@@ -229,6 +229,9 @@ Verdict judge_attribution(const AttributionView& view) {
   if (worst == stragglers.end() && healthy(view))
     verdict.headline = healthy_headline(*view.averages) + verdict.headline;
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
+  // What to do comes before what happened.
+  if (const std::vector<Advice> advice = advice_for(view); !advice.empty())
+    lines.insert(lines.begin(), "To do: " + advice_text(advice.front()));
   if (view.averages) lines.push_back(step_line(*view.averages));
   if (view.averages && healthy(view)) lines.push_back(compute_line(attribution));
   lines.push_back(waiting_share(attribution));

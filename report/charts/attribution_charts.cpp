@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/charts/chart_grammar.h"
+#include "src/core/statistics/sample_statistics.h"
 
-#include <array>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace scaleworth::report {
 namespace {
-/// More ranks than this: the longest bars, the largest entries.
+/// More ranks than this: those that wait least and most, or take part in most of the waiting.
 constexpr std::size_t most_bars = 32;
 constexpr std::size_t most_cells = 64;
-/// Points of the timeline; beyond this the ranks are shown by their extremes.
-constexpr std::size_t most_lines = 16;
-
-constexpr std::array part_colours{"series-1",
-                                  "series-2",
-                                  "series-3",
-                                  "yes",
-                                  "unknown",
-                                  "series-4",
-                                  "series-5",
-                                  "series-6",
-                                  "axis",
-                                  "muted",
-                                  "series-7"};
-
-Json rank_axis(const std::string& field, const std::string& title) {
-  return {{"field", field}, {"type", "nominal"}, {"sort", "ascending"}, {"title", title}};
-}
+constexpr std::size_t most_outliers = 200;
 
 /// Ranks to draw: all, or those with the least and the most waiting when there are too many.
 std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
@@ -41,43 +24,79 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   return ranks;
 }
 
+std::string left_out(const AveragedJob& job) {
+  if (job.ranks.size() <= most_bars) return "";
+  return fmt::format(
+      " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
+      job.ranks.size(),
+      most_bars / 2,
+      most_bars / 2);
+}
+
 Chart ledger_chart(const AttributionView& view) {
   Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
   if (!view.averages) return chart.without("No bars: no step was found.");
-  StackedBars bars;
+  std::vector<Json> bars;
   for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
     const std::string bar = fmt::format("rank {}", rank->rank->index);
-    for (std::size_t i = 0; i < recording_parts.size(); ++i) {
-      const Part part = recording_parts[i];
+    for (const Part part : recording_parts) {
       if (!rank->known(part)) continue;
-      bars.rows.push_back(
-          stacked_row(bar, part_name(part), i, rank->part(part).mean * 1e3, rank->share(part)));
+      bars.push_back(
+          stacked_row(bar, bar, part_name(part), rank->part(part).mean * 1e3, rank->share(part)));
     }
   }
-  for (const Part part : recording_parts) bars.parts.emplace_back(part_name(part));
-  for (const char* colour : part_colours) bars.colours.push_back(css(colour));
-  bars.length = "time of one step (ms)";
-  bars.bar = "rank";
-  bars.bar_height = 28;
-  chart.spec = stacked_bars(std::move(bars));
+  chart.data = stacked_bars(std::move(bars), "time of one step (ms)", "rank");
   chart.how_to_read =
       "One bar per rank, its length the step, its colours the parts. The rank with the least "
       "exposed wait is the one that the others wait for.";
-  if (view.averages->ranks.size() > most_bars) {
-    chart.how_to_read += fmt::format(
-        " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
-        view.averages->ranks.size(),
-        most_bars / 2,
-        most_bars / 2);
+  chart.how_to_read += left_out(*view.averages);
+  return chart;
+}
+
+/// The slowest step of the ranks whose bars are drawn, piece by piece in ns.
+Chart timeline_chart(const AttributionView& view) {
+  Chart chart{"timeline", "ledger", "The slowest step, rank by rank"};
+  std::set<int> drawn;
+  if (view.averages) {
+    for (const AveragedLedger* rank : drawn_ranks(*view.averages)) drawn.insert(rank->rank->index);
   }
+  std::vector<const StepLedger*> ledgers;
+  for (const StepLedger& ledger : view.attribution.ledger) {
+    if (!ledger.pieces.empty() && drawn.contains(ledger.rank.index)) ledgers.push_back(&ledger);
+  }
+  if (ledgers.empty()) return chart.without("No picture: no step was found.");
+  const auto start = [](const StepLedger* ledger) { return ledger->start; };
+  const Nanoseconds first = start(*std::ranges::min_element(ledgers, {}, start));
+  Json ranks = Json::array();
+  Json pieces = Json::array();
+  for (const StepLedger* ledger : ledgers) {
+    ranks.push_back(ledger->rank.index);
+    Json row = Json::array({(ledger->start - first).count()});
+    for (const StepPiece& piece : ledger->pieces) {
+      row.push_back(index_of(piece.part));
+      row.push_back(piece.length.count());
+    }
+    pieces.push_back(std::move(row));
+  }
+  chart.title = fmt::format("The slowest step ({}), rank by rank", ledgers.front()->step);
+  chart.how_to_read =
+      "Time to the right, a row per rank, its colours the parts. The wheel zooms, a drag moves, a "
+      "double click shows all again. Pieces shorter than a pixel are merged, as the part that most "
+      "of them are." +
+      left_out(*view.averages);
+  chart.data = {{"kind", "timeline"},
+                {"step", ledgers.front()->step},
+                {"ranks", std::move(ranks)},
+                {"parts", mapped(ledger_parts, &PartInfo::name)},
+                {"pieces", std::move(pieces)}};
   return chart;
 }
 
 /// The ranks of a large matrix that take part in most of the waiting, in order.
 std::vector<std::size_t> drawn_cells(const StragglerReport& report) {
-  const std::size_t ranks = report.exposed.size();
+  const std::size_t ranks = report.root_cause.size();
   std::vector<std::int64_t> weights(ranks);
-  for (const auto& row : report.exposed) {
+  for (const auto& row : report.root_cause) {
     for (std::size_t j = 0; j < row.size(); ++j) weights[j] += row[j].count();
   }
   std::vector<std::size_t> order(ranks);
@@ -90,15 +109,16 @@ std::vector<std::size_t> drawn_cells(const StragglerReport& report) {
   return order;
 }
 
+/// Not for whom a rank waits, who may be late by waiting too, but for whom it all began.
 Chart matrix_chart(const AttributionView& view) {
   const auto& report = view.attribution.stragglers;
-  Chart chart{"waits", "stragglers", "Who waits for whom"};
+  Chart chart{"waits", "stragglers", "Who waits because of whom"};
   const auto ranks = drawn_cells(report);
   std::vector<Json> rows;
   bool any = false;
   for (const std::size_t i : ranks) {
     for (const std::size_t j : ranks) {
-      const double time = in_seconds(report.exposed[i][j]) * 1e3;
+      const double time = in_seconds(report.root_cause[i][j]) * 1e3;
       any = any || time > 0.0;
       rows.push_back({{"waits", rank_at(view.attribution, i).index},
                       {"for", rank_at(view.attribution, j).index},
@@ -106,75 +126,61 @@ Chart matrix_chart(const AttributionView& view) {
     }
   }
   if (!any) return chart.without("No picture: no exposed waiting is charged to a rank.");
-  Json y = rank_axis("waits", "rank that waits");
-  Json x = rank_axis("for", "rank that is waited for");
-  x["axis"] = {{"labelAngle", 0}};
-  // Colours are names of CSS variables, between which nothing can be interpolated.
-  chart.spec = chart_spec(static_cast<int>(std::clamp<std::size_t>(28 * ranks.size(), 120, 640)),
-                          std::move(rows),
-                          {{"type", "rect"}, {"fill", css("series-3")}},
-                          {{"y", y},
-                           {"x", x},
-                           {"opacity",
-                            {{"field", "time"},
-                             {"type", "quantitative"},
-                             {"title", "exposed wait (ms)"},
-                             {"scale", {{"range", {0.0, 1.0}}}},
-                             {"legend", nullptr}}},
-                           {"tooltip",
-                            {tooltip("waits", "rank"),
-                             tooltip("for", "waits for"),
-                             tooltip("time", "exposed wait (ms)", ".4~g")}}});
+  Json named = Json::array();
+  if (!report.stragglers.empty()) {
+    const Straggler& worst = report.stragglers.front();
+    for (const Rank& rank : worst.members) named.push_back(rank.index);
+    if (worst.members.empty() && worst.level != LateUnit::rotating)
+      named.push_back(worst.rank.index);
+  }
+  chart.data = {{"kind", "waits"}, {"rows", std::move(rows)}, {"named", std::move(named)}};
   chart.how_to_read =
-      "Row: who waits; column: for whom; over the steps that count. A full column is a straggler, "
-      "a full row a victim.";
+      "Row: who waits; column: where that began, over the steps that count. A rank that comes late "
+      "because it had itself waited passes this on to whom it had waited for. A dark column is a "
+      "straggler; a triangle marks what the verdict names.";
   return chart;
 }
 
-Chart timeline_chart(const AttributionView& view) {
+/// Over ranks; single ranks where they stand out from the others.
+Chart lengths_chart(const AttributionView& view) {
   Chart chart{"steps", "ledger", "Length of every step"};
-  std::map<std::int32_t, std::map<int, double>> lengths;  // by step and rank
+  std::map<std::int32_t, std::map<int, double>> lengths;  // ms by step and rank
   for (const auto& ledger : view.attribution.ledger) {
-    const double length = in_seconds(ledger.end - ledger.start) * 1e3;
-    lengths[ledger.step][ledger.rank.index] = length;
+    lengths[ledger.step][ledger.rank.index] = in_seconds(ledger.end - ledger.start) * 1e3;
   }
   if (lengths.size() < 2) return chart.without("No picture: it takes two steps.");
-  const bool lines = view.averages && view.averages->ranks.size() <= most_lines;
-  std::vector<Json> rows;
+  // Tukey's fences; 2 % longer or shorter is nothing to look at.
+  constexpr double fence = 1.5;
+  constexpr double least = 0.02;
+  std::vector<Json> steps;
+  std::vector<std::pair<double, Json>> outliers;  // by how far they are away
   for (const auto& [step, by_rank] : lengths) {
-    const auto add = [&, step = step](const std::string& rank, double length) {
-      rows.push_back({{"step", step}, {"rank", rank}, {"time", length}});
-    };
-    if (lines) {
-      for (const auto& [rank, length] : by_rank) add(std::to_string(rank), length);
-    } else {
-      const auto shorter = [](const auto& a, const auto& b) { return a.second < b.second; };
-      const auto [least, most] = std::minmax_element(by_rank.begin(), by_rank.end(), shorter);
-      add("shortest", least->second);
-      add("longest", most->second);
+    std::vector<double> times;
+    for (const auto& [rank, time] : by_rank) times.push_back(time);
+    const auto at = [&](double p) { return quantile(times, p).value_or(0.0); };
+    const double middle = at(0.5);
+    steps.push_back({{"step", step}, {"median", middle}, {"low", at(0.1)}, {"high", at(0.9)}});
+    const double beyond = fence * (at(0.75) - at(0.25));
+    for (const auto& [rank, time] : by_rank) {
+      const double away = std::max(at(0.25) - time, time - at(0.75));
+      if (away <= beyond || away <= least * middle) continue;
+      outliers.emplace_back(away, Json{{"step", step}, {"rank", rank}, {"time", time}});
     }
   }
-  Json x = linear_channel("step", "step", {{"format", "d"}, {"tickMinStep", 1}});
-  x["scale"] = {{"zero", false}, {"nice", false}};
-  chart.spec = chart_spec(
-      240,
-      std::move(rows),
-      {{"type", "line"}, {"point", true}},
-      {{"x", x},
-       {"y", linear_channel("time", "length (ms)")},
-       {"color",
-        {{"field", "rank"}, {"type", "nominal"}, {"title", lines ? Json("rank") : Json(nullptr)}}},
-       {"tooltip",
-        {tooltip("step", "step"),
-         tooltip("rank", "rank"),
-         tooltip("time", "length (ms)", ".4~g")}}});
+  std::ranges::stable_sort(outliers, std::greater{}, [](const auto& one) { return one.first; });
+  if (outliers.size() > most_outliers) outliers.resize(most_outliers);
+  chart.data = {{"kind", "steps"},
+                {"steps", std::move(steps)},
+                {"outliers", mapped(outliers, [](const auto& one) { return one.second; })}};
   chart.how_to_read =
-      "Every step of every rank, those that are not averaged too: warm-up stands out at the left.";
+      "Every step, those that are not averaged too: warm-up stands out at the left. Line: the "
+      "median rank; band: nine of ten ranks lie above its lower and below its upper edge; dots: "
+      "ranks far outside the others.";
   return chart;
 }
 }  // namespace
 
 std::vector<Chart> attribution_charts(const AttributionView& view) {
-  return {ledger_chart(view), timeline_chart(view), matrix_chart(view)};
+  return {ledger_chart(view), timeline_chart(view), lengths_chart(view), matrix_chart(view)};
 }
 }  // namespace scaleworth::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Charts as Vega-Lite specifications: data and grammar, no drawing.
+/// Charts as data: the Vega-Lite grammar of each kind is in report/html/bundle.
 #pragma once
 
 #include "report/render_options.h"
@@ -26,7 +26,9 @@ struct Chart {
   std::string section;           // whose tables it stands beside
   std::string title;             // states what the picture says
   std::string how_to_read = {};  // axes and marks in one or two sentences
-  Json spec = nullptr;           // null: no picture, `missing` says why
+  /// `kind`, a function of report/html/bundle/specs.js, and what its comment asks for; null: no
+  /// picture, `missing` says why. Null in place of a number: the row is not drawn.
+  Json data = nullptr;
   std::string missing = {};
 
   Chart without(std::string why) {
@@ -59,18 +61,13 @@ std::vector<Chart> make_charts(const model::Analysis& analysis);
 
 // Horizontal bars split into parts that add up to their length.
 
-struct StackedBars {
-  std::vector<Json> rows;            // by `stacked_row`, bars from top to bottom
-  std::vector<std::string> parts;    // from left to right
-  std::vector<std::string> colours;  // of the parts
-  std::string length;                // what a bar's length is, with its unit
-  std::string bar;                   // what a bar is, for the tooltip: "rank"
-  int bar_height = 30;               // pixels, with the gap to the next
-};
-
-/// Part number `order` of a bar: its length `value`, which is the part `share` of the whole bar.
-Json stacked_row(
-    const std::string& bar, const std::string& part, std::size_t order, double value, double share);
-
-Json stacked_bars(StackedBars chart);
+/// A part of a bar: its length `value`, which is the part `share` of the whole bar. What has the
+/// same `link` in other charts ("rank 3", "8 ranks") is highlighted together with it.
+Json stacked_row(const std::string& bar,
+                 const std::string& link,
+                 const std::string& part,
+                 double value,
+                 double share);
+/// Bars from top to bottom; `length` says with its unit what their length is, `bar` what one is.
+Json stacked_bars(std::vector<Json> rows, const std::string& length, const char* bar);
 }  // namespace scaleworth::report

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
 #include "report/names.h"
 #include "report/table.h"
 #include "src/model/collectives.h"
 
 #include <cmath>
-#include <map>
 #include <set>
 
 namespace scaleworth::report {
@@ -84,7 +83,7 @@ std::string busbw_title(const CollectiveResult& result) {
 
 using Shown = std::vector<const AlgorithmResult*>;
 
-// Kinds of rows: a facet takes one data set.
+// Kinds of rows.
 constexpr const char* line_row = "line";
 constexpr const char* curve_row = "curve";
 constexpr const char* forced_row = "forced";
@@ -177,92 +176,6 @@ void add_fits(const AlgorithmResult& result, std::vector<Json>& rows) {
   }
 }
 
-/// The names that a field has, in the order of the lines.
-std::vector<std::string> names_of(const Shown& shown, std::string AlgorithmLine::*name) {
-  std::vector<std::string> names;
-  for (const AlgorithmResult* result : shown) {
-    for (const AlgorithmLine& line : result->lines) {
-      if (std::ranges::count(names, line.*name) == 0) names.push_back(line.*name);
-    }
-  }
-  return names;
-}
-
-/// Simple is solid; the shorter the messages that a protocol is for, the shorter its dashes.
-Json dash_channel(std::vector<std::string> protocols) {
-  const std::map<std::string, Json> dashes{{"LL", {2, 3}}, {"LL128", {7, 3}}, {"Simple", {1, 0}}};
-  std::vector<Json> range;
-  std::sort(protocols.begin(), protocols.end());
-  for (const std::string& protocol : protocols) {
-    const auto known = dashes.find(protocol);
-    range.push_back(known == dashes.end() ? Json{10, 3, 2, 3} : known->second);
-  }
-  return {{"field", "protocol"},
-          {"type", "nominal"},
-          {"title", nullptr},
-          {"legend", {{"symbolSize", 400}}},
-          {"scale", {{"domain", protocols}, {"range", range}}}};
-}
-
-Json layer_of(const char* kind, const Json& mark, const Json& encoding) {
-  return layer_where(fmt::format("datum.kind == '{}'", kind), mark, encoding);
-}
-
-Json layers(const Shown& shown) {
-  const Json colour =
-      colour_channel("algorithm", names_of(shown, &AlgorithmLine::algorithm), series_colours);
-  const Json dash = dash_channel(names_of(shown, &AlgorithmLine::protocol));
-  const Json tips{tooltip("algorithm", "algorithm"),
-                  tooltip("protocol", "protocol"),
-                  tooltip("size", "message"),
-                  tooltip("time", "time (us)", ".3~g"),
-                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  return {layer_of(curve_row,
-                   {{"type", "line"},
-                    {"strokeWidth", 9},
-                    {"opacity", 0.18},
-                    {"color", css("ink")},
-                    {"clip", true}},
-                   Json::object()),
-          layer_of(line_row,
-                   {{"type", "line"}, {"strokeWidth", 1.75}, {"clip", true}},
-                   {{"color", colour}, {"strokeDash", dash}}),
-          layer_of(forced_row,
-                   {{"type", "point"}, {"filled", true}, {"size", 22}, {"opacity", 0.9}},
-                   {{"color", colour}, {"tooltip", tips}}),
-          layer_of(choice_row,
-                   {{"type", "point"}, {"filled", false}, {"size", 70}, {"color", css("ink")}},
-                   {{"tooltip", tips}})};
-}
-
-Json spec_of(const Shown& shown) {
-  std::vector<Json> rows;
-  std::vector<std::string> order;
-  for (const AlgorithmResult* result : shown) {
-    add_fits(*result, rows);
-    for (const AlgorithmLine& line : result->lines) {
-      for (const auto& point : line.points) {
-        rows.push_back(row_of(*result, forced_row, point, line));
-      }
-    }
-    for (const ChosenPoint& chosen : result->chosen) {
-      rows.push_back(row_of(*result, choice_row, chosen.point, chosen));
-    }
-    order.push_back(words(result->collective));
-  }
-  const Range times = range_of(rows, "time");
-  const Range sizes = range_of(rows, "bytes");
-  constexpr double room = 1.8;  // for a ring at both ends
-  Json x = size_channel(sizes.high);
-  x["scale"]["domain"] = {sizes.low / room, sizes.high * room};
-  const Json encoding{{"x", x},
-                      {"y", log_channel("time", "time (us)", times.low / 1.5, times.high * 1.5)}};
-  const Grid grid = shown.size() == 1                        ? Grid{1, 930, 340}
-                    : shown.size() == 2 || shown.size() == 4 ? Grid{2, 430, 280}
-                                                             : Grid{3, 282, 250};
-  return facets(inline_data(std::move(rows)), order, grid, encoding, layers(shown));
-}
-
 /// "NCCL's all reduce of 1 GiB: NVLS/Simple is the fastest of 6 ways, 472 GB/s bus bandwidth".
 std::string title_of(const AlgorithmResult& result) {
   const AlgorithmRegime& last = result.regimes.back();
@@ -296,30 +209,7 @@ Chart collectives_chart(const Analysis& analysis) {
       "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
       "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
       shown.front()->ranks);
-  std::vector<Json> rows = point_rows(shown);
-  const Range range = range_of(rows, "busbw");
-  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
-  const auto order = distinct(rows, "collective");
-  // A facet takes one data set, so fitted values are rows of their own kind.
-  for (Json row : fit_rows(shown)) {
-    row["fit"] = true;
-    rows.push_back(std::move(row));
-  }
-  const Json tips{tooltip("collective", "collective"),
-                  tooltip("mode", "mode"),
-                  tooltip("size", "message"),
-                  tooltip("time", "time (us)", ".3~g"),
-                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  chart.spec = facets(
-      {{"values", rows}},
-      order,
-      {3, 285, 190},
-      {{"x", size_channel(largest_message)},
-       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
-       {"color", colour_channel("mode", {"isolated", "back to back"}, series_colours)}},
-      {layer_where("datum.fit", line_mark(1.5)),
-       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
-       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
+  chart.data = {{"kind", "busbw"}, {"points", point_rows(shown)}, {"fits", fit_rows(shown)}};
   return chart;
 }
 
@@ -337,7 +227,19 @@ Chart nccl_chart(const Analysis& analysis) {
       "Broad band: the fastest way at each size. Rings: what NCCL did by itself; a ring above the "
       "band is a choice that costs time.",
       first.ranks);
-  chart.spec = spec_of(shown);
+  std::vector<Json> rows;
+  for (const AlgorithmResult* result : shown) {
+    add_fits(*result, rows);
+    for (const AlgorithmLine& line : result->lines) {
+      for (const auto& point : line.points) {
+        rows.push_back(row_of(*result, forced_row, point, line));
+      }
+    }
+    for (const ChosenPoint& chosen : result->chosen) {
+      rows.push_back(row_of(*result, choice_row, chosen.point, chosen));
+    }
+  }
+  chart.data = {{"kind", "nccl"}, {"rows", std::move(rows)}};
   return chart;
 }
 }  // namespace scaleworth::report

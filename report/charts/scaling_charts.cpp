@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
 #include "report/decision/decision_report.h"
 #include "report/names.h"
 #include "src/model/cost.h"
@@ -18,38 +18,84 @@ const ScalingResult* strong_result(const Analysis& analysis) {
   });
 }
 
-int largest_drawn(int most, const CurveLayers& layers) {
-  for (const Json& point : layers.curve) most = std::max(most, point.at("ranks").get<int>());
-  return most;
+/// What curves() of report/html/bundle/scaling.js draws.
+struct Curves {
+  std::string y;
+  bool doubling = false;
+  std::string x = "ranks";
+  Json curve = Json::array();
+  Json measured = Json::array();
+  Json ideal = Json::array();
+  Json marks = Json::array();
+
+  int largest(int most) const {
+    for (const Json& point : curve) most = std::max(most, point.at("ranks").get<int>());
+    return most;
+  }
+
+  /// K / base from the first count to the last.
+  void add_ideal(int first, int last, int base) {
+    for (const int count : {first, last}) {
+      ideal.push_back({{"ranks", count}, {"value", static_cast<double>(count) / base}});
+    }
+  }
+
+  void add_law(const std::vector<CurvePoint>& law,
+               const char* series,
+               const std::function<Number(const CurvePoint&)>& value);
+
+  Json data() const {
+    return {{"kind", "curves"},
+            {"x", x},
+            {"y", y},
+            {"doubling", doubling},
+            {"curve", curve},
+            {"measured", measured},
+            {"ideal", ideal},
+            {"marks", marks}};
+  }
+};
+
+/// The interval collapses when absent.
+Json point_of(const char* series, int ranks, const Number& value) {
+  return {{"series", series},
+          {"ranks", ranks},
+          {"value", json_value(value.value)},
+          {"low", json_value(value.low())},
+          {"high", json_value(value.high())}};
 }
 
-const Json speedup_axis{{"format", ".3~g"}, {"tickCount", 7}};
-const Json cost_axis{{"format", ".3~g"}};
+void Curves::add_law(const std::vector<CurvePoint>& law,
+                     const char* series,
+                     const std::function<Number(const CurvePoint&)>& value) {
+  for (const CurvePoint& point : law) {
+    curve.push_back(point_of(series, point.ranks, value(point)));
+    curve.back()["extrapolated"] = point.extrapolated;
+  }
+}
 
-void add_laws(CurveLayers& parts,
+void add_laws(Curves& curves,
               const ScalingResult& result,
               const std::function<Number(const CurvePoint&)>& value) {
   for (const ScalingLaw& law : result.laws) {
     const char* label = law.prediction ? "predicted from measured parts" : "fitted law";
-    add_curve(parts.curve, law.curve, label, value, {{"law", law.name}});
+    curves.add_law(law.curve, label, value);
   }
 }
 
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
 
-const std::map<std::string, std::string> part_colours{{"compute", "series-1"},
-                                                      {"optimizer", "series-6"},
-                                                      {"host", "series-5"},
-                                                      {"progress", "series-4"},
-                                                      {"exposed transfer", "series-2"},
-                                                      {"exposed wait", "series-3"},
-                                                      {"unattributed", "series-7"}};
-
-void add_bar(std::vector<Json>& rows, const std::string& bar, const std::vector<StepShare>& parts) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    rows.push_back(
-        stacked_row(bar, words(parts[i].part), i, as_milliseconds(parts[i].time), parts[i].share));
+void add_bar(std::vector<Json>& rows,
+             const std::string& bar,
+             int ranks,
+             const std::vector<StepShare>& parts) {
+  for (const StepShare& part : parts) {
+    rows.push_back(stacked_row(bar,
+                               fmt::format("{} ranks", ranks),
+                               words(part.part),
+                               as_milliseconds(part.time),
+                               part.share));
   }
 }
 
@@ -59,12 +105,15 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
     for (const ScalingRow& row : result.rows) {
       const std::string setting = result.mode + ", " + ranks_phrase(row.ranks);
       if (row.per_rank.empty() || row.ranks > most_single_bars) {
-        add_bar(rows, row.ranks == 1 ? setting : setting + ", mean", row.shares);
+        add_bar(rows, row.ranks == 1 ? setting : setting + ", mean", row.ranks, row.shares);
         continue;
       }
       for (const auto& rank : row.per_rank) {
         const bool alone = row.per_rank.size() == 1;
-        add_bar(rows, alone ? setting : fmt::format("{}, rank {}", setting, rank.rank), rank.parts);
+        add_bar(rows,
+                alone ? setting : fmt::format("{}, rank {}", setting, rank.rank),
+                row.ranks,
+                rank.parts);
       }
     }
   }
@@ -90,14 +139,11 @@ std::string steps_title(const ScalingRow& row) {
                      format_quantity(number(largest_other->share), Unit::percent));
 }
 
-constexpr int height = 340;
 /// A page of longer tables has every so many of their rows.
 constexpr std::size_t most_points = 1000;
 constexpr const char* measured = "measured";
-constexpr const char* ideal = "ideal";
 constexpr const char* fitted_law = "fitted law";
 constexpr const char* given = "given coefficients";
-constexpr const char* within = "within the measured counts";
 
 /// The law's points as far as the rows reach twice: what lies beyond says little.
 std::vector<CurvePoint> drawn_curve(const Decision& decision) {
@@ -112,17 +158,15 @@ std::vector<CurvePoint> drawn_curve(const Decision& decision) {
 }
 
 /// Measured rows are dots; those of coefficients are the line.
-void add_rows(CurveLayers& layers,
+void add_rows(Curves& curves,
               const Decision& decision,
               const std::function<Number(const DecisionRow&)>& value) {
   const std::size_t every = (decision.rows.size() + most_points - 1) / most_points;
   for (std::size_t i = 0; i < decision.rows.size(); ++i) {
     if (i % every != 0 && i + 1 != decision.rows.size()) continue;
     const DecisionRow& row = decision.rows[i];
-    Json point = with_interval(
-        value(row), {{"ranks", row.count}, {"series", decision.coefficients ? given : measured}});
-    if (decision.coefficients) point["range"] = within;
-    (decision.coefficients ? layers.curve : layers.measured).push_back(std::move(point));
+    (decision.coefficients ? curves.curve : curves.measured)
+        .push_back(point_of(decision.coefficients ? given : measured, row.count, value(row)));
   }
 }
 
@@ -141,63 +185,13 @@ std::map<int, std::string> marked_counts(const Decision& decision) {
   return names;
 }
 
-Json mark_layer(std::vector<Json> rows, Json mark, Json more) {
-  Json encoding{{"y", {{"value", 0}}}, {"color", {{"value", css("muted")}}}};
-  encoding.update(more);
-  return layer(inline_data(std::move(rows)), mark, encoding);
-}
-
-/// Lines at the counts that the verdict names, with words on their right; at the last count, where
-/// the picture ends, on their left.
-Json marks_layers(const Decision& decision, int last) {
-  std::vector<Json> inner;
-  std::vector<Json> edge;
-  for (const auto& [count, text] : marked_counts(decision)) {
-    (count < last ? inner : edge).push_back({{"ranks", count}, {"mark", text}});
+/// With the counts that the verdict names.
+Json marked(const DecideView& view, Curves curves) {
+  curves.x = view.decision.axis == Axis::load ? "load" : "count";
+  for (const auto& [count, text] : marked_counts(view.decision)) {
+    curves.marks.push_back({{"ranks", count}, {"mark", text}});
   }
-  std::vector<Json> all = inner;
-  all.insert(all.end(), edge.begin(), edge.end());
-  const auto words = [](const char* baseline, int offset) {
-    return Json{{"type", "text"},
-                {"angle", 270},
-                {"align", "right"},
-                {"baseline", baseline},
-                {"dx", -6},
-                {"dy", offset}};
-  };
-  const Json text{{"text", end_of("mark")}};
-  return {mark_layer(std::move(all),
-                     {{"type", "rule"}, {"strokeDash", {4, 4}}},
-                     {{"y2", {{"value", height}}}}),
-          mark_layer(std::move(inner), words("top", 4), text),
-          mark_layer(std::move(edge), words("bottom", -4), text)};
-}
-
-Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
-  const Decision& decision = view.decision;
-  const int last = largest_drawn(decision.rows.back().count, layers);
-  Json x = rank_channel(last);
-  x["title"] = decision.axis == Axis::load ? "load" : "count";
-  const std::vector<std::string> names = series_names(layers);
-  const auto colours = mapped(names, [](const std::string& name) {
-    return css(name == measured ? "ink" : name == ideal ? "muted" : "series-1");
-  });
-  return layered_spec(height,
-                      x,
-                      y,
-                      colour_channel("series", names, colours),
-                      {curve_layers(layers), marks_layers(decision, last)});
-}
-
-/// The straight line of K times the baseline's speed.
-void add_ideal(CurveLayers& layers, const Decision& decision) {
-  const auto base = std::ranges::find(decision.rows, 1.0, &DecisionRow::count_ratio);
-  if (base == decision.rows.end()) return;
-  for (const int count :
-       {decision.rows.front().count, largest_drawn(decision.rows.back().count, layers)}) {
-    layers.curve.push_back(with_interval(number(static_cast<double>(count) / base->count),
-                                         {{"ranks", count}, {"series", ideal}, {"range", within}}));
-  }
+  return curves.data();
 }
 
 Chart speeds_chart(const DecideView& view) {
@@ -211,15 +205,18 @@ Chart speeds_chart(const DecideView& view) {
                     last.speedup.value,
                     last.count_ratio);
   }
-  CurveLayers layers{{}, {}, "speed-up", ".4~g"};
-  add_rows(layers, decision, [](const DecisionRow& row) { return Number(row.speedup); });
+  Curves curves{"speed-up", true};
+  add_rows(curves, decision, [](const DecisionRow& row) { return Number(row.speedup); });
   const Seconds baseline =
       decision.rows.front().same_work.value * decision.rows.front().speedup.value;
-  add_curve(layers.curve, drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+  curves.add_law(drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
     return transform_decreasing(at.step, [&](Seconds time) { return baseline / time; });
   });
-  if (decision.axis != Axis::load) add_ideal(layers, decision);
-  chart.spec = layered(view, layers, doubling_channel("value", "speed-up", speedup_axis));
+  const auto base = std::ranges::find(decision.rows, 1.0, &DecisionRow::count_ratio);
+  if (decision.axis != Axis::load && base != decision.rows.end()) {
+    curves.add_ideal(decision.rows.front().count, curves.largest(last.count), base->count);
+  }
+  chart.data = marked(view, std::move(curves));
   chart.how_to_read =
       "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "
       "straight grey line. Dots: the table's rows, with 95 % intervals where repeats give them; "
@@ -235,20 +232,19 @@ Chart money_chart(const DecideView& view) {
   if (!decision.choice)
     return chart.without(fmt::format("No costs: give --price in {} per rank and hour.", currency));
   const double scale = million_work_scale(decision).value_or(1.0);
-  const std::string title =
-      fmt::format("{} ({})", scale == 1.0 ? "cost" : "cost of 10^6 work", currency);
-  CurveLayers layers{{}, {}, title, ".4~g"};
-  add_rows(layers, decision, [&](const DecisionRow& row) {
+  Curves curves{fmt::format(
+      "{} ({})", scale == 1.0 ? "cost" : "cost per " + million_work(decision), currency)};
+  add_rows(curves, decision, [&](const DecisionRow& row) {
     return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));
   });
   if (decision.request.bill) {
-    add_curve(layers.curve, drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+    curves.add_law(drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
       return transform(at.step, [&](Seconds time) {
         return scale * bill_lines(*decision.request.bill, at.ranks, time).total().value();
       });
     });
   }
-  chart.spec = layered(view, layers, linear_channel("value", title, cost_axis));
+  chart.data = marked(view, std::move(curves));
   chart.how_to_read =
       "Count (right, doubling per step) against the bill of the same work (up). Where the curve is "
       "flat more ranks are free speed; where it rises, each is paid for with efficiency.";
@@ -280,31 +276,24 @@ Chart parts_chart(const DecideView& view) {
     longest = std::max(longest, row->count * row->same_work.value.value());
   }
   const Scale scale = scale_for(Unit::seconds, longest);
-  StackedBars bars;
-  for (const GroupInfo& group : part_groups) {
-    const std::size_t i = index_of(group.id);
-    const auto has_part = [i](const DecisionRow* row) { return row->parts_s[i].has_value(); };
-    if (std::ranges::none_of(rows, has_part)) continue;
-    bars.parts.emplace_back(group.name);
-    bars.colours.push_back(series_colours[i % series_colours.size()]);
-  }
+  std::vector<Json> bars;
   for (const DecisionRow* row : rows) {
     const std::string bar = fmt::format("{}", row->count);
     const double growth = row->time.value / row->same_work.value;
-    for (std::size_t place = 0; place < part_groups.size(); ++place) {
-      const std::size_t i = index_of(part_groups[place].id);
-      if (!row->parts_s[i]) continue;
-      const double part = *row->parts_s[i];
-      bars.rows.push_back(stacked_row(bar,
-                                      part_groups[place].name,
-                                      place,
-                                      row->count * part / growth * scale.factor,
-                                      part / row->time.value.value()));
+    for (const GroupInfo& group : part_groups) {
+      const auto& part = row->parts_s[index_of(group.id)];
+      if (!part) continue;
+      bars.push_back(stacked_row(bar,
+                                 bar + " ranks",
+                                 group.name,
+                                 row->count * *part / growth * scale.factor,
+                                 *part / row->time.value.value()));
     }
   }
-  bars.length = fmt::format("time of all ranks for the same work (rank-{})", scale.symbol);
-  bars.bar = "count";
-  chart.spec = stacked_bars(std::move(bars));
+  chart.data =
+      stacked_bars(std::move(bars),
+                   fmt::format("time of all ranks for the same work (rank-{})", scale.symbol),
+                   "count");
   const DecisionRow& last = *rows.back();
   if (rows.size() > 1) {
     chart.title = fmt::format("At {} the same work takes {:.2f} times the rank time of {}",
@@ -339,29 +328,16 @@ Chart speedup_chart(const Analysis& analysis) {
       "less.";
   const int first = strong->rows.front().ranks;
   const Seconds base = strong->rows.front().step.value;
-  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
-  add_laws(parts, *strong, [base](const auto& point) {
+  Curves curves{fmt::format("speed-up over {}", ranks_phrase(first)), true};
+  add_laws(curves, *strong, [base](const auto& point) {
     return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
   });
   for (const auto& row : strong->rows) {
-    parts.measured.push_back(with_interval(row.speedup.value_or(number(base / row.step.value)),
-                                           {{"series", "measured"}, {"ranks", row.ranks}}));
+    curves.measured.push_back(
+        point_of(measured, row.ranks, row.speedup.value_or(number(base / row.step.value))));
   }
-  const int most = largest_drawn(last.ranks, parts);
-  const std::vector<Json> ideal{
-      {{"series", "ideal"}, {"ranks", first}, {"value", 1.0}},
-      {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
-  auto names = series_names(parts);
-  names.insert(names.begin() + 1, "ideal");
-  const std::vector<std::string> colours{
-      css("ink"), css("muted"), css("series-1"), css("series-2")};
-  const Json ideal_line{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}};
-  chart.spec = layered_spec(
-      380,
-      rank_channel(most),
-      doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis),
-      colour_channel("series", names, colours),
-      {Json::array({ideal_line}), curve_layers(parts)});
+  curves.add_ideal(first, curves.largest(last.ranks), first);
+  chart.data = curves.data();
   return chart;
 }
 
@@ -382,23 +358,17 @@ Chart cost_chart(const Analysis& analysis) {
       "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
       "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
       "Dashed: extrapolated.";
-  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
-  add_laws(parts, *strong, [](const auto& point) {
+  Curves curves{"cost per million tokens (USD)"};
+  add_laws(curves, *strong, [](const auto& point) {
     const auto& cost = point.cost_per_million_tokens;
     return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
   });
   for (const auto& row : strong->rows) {
     if (!row.cost_per_million_tokens) continue;
-    parts.measured.push_back(
-        with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step),
-                      {{"series", "measured"}, {"ranks", row.ranks}}));
+    curves.measured.push_back(point_of(
+        measured, row.ranks, in_proportion(row.cost_per_million_tokens->value(), row.step)));
   }
-  const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
-  chart.spec = layered_spec(320,
-                            rank_channel(largest_drawn(strong->rows.back().ranks, parts)),
-                            linear_channel("value", "cost per million tokens (USD)", cost_axis),
-                            colour_channel("series", series_names(parts), colours),
-                            {curve_layers(parts)});
+  chart.data = curves.data();
   return chart;
 }
 
@@ -416,16 +386,7 @@ Chart steps_chart(const Analysis& analysis) {
       "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
       "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
       "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
-  StackedBars bars;
-  bars.parts = distinct(rows, "part");
-  for (const std::string& part : bars.parts) {
-    const auto known = part_colours.find(part);
-    bars.colours.push_back(css(known == part_colours.end() ? "muted" : known->second));
-  }
-  bars.rows = std::move(rows);
-  bars.length = "time of one step (ms)";
-  bars.bar = "setting";
-  chart.spec = stacked_bars(std::move(bars));
+  chart.data = stacked_bars(std::move(rows), "time of one step (ms)", "setting");
   return chart;
 }
 

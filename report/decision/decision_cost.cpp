@@ -563,9 +563,9 @@ Table energy_table(const DecideView& view) {
       {{count_parameter().with_digits(4), &DecisionRow::count},
        {column("energy_kwh", "kWh"), path(&DecisionRow::energy, &JobEnergy::facility_kwh)},
        {column("mean_w", "W per rank").with_decimals(0), mean_power},
-       {column("joules_per_work", "J per work"), &DecisionRow::energy_per_work},
+       {column("joules_per_work", "J per unit of work"), &DecisionRow::energy_per_work},
        {column("co2e_kg", "kg CO2e"), path(&DecisionRow::energy, kilograms)},
-       {column("co2e_g_per_million_work", "g CO2e per 10^6 work"), grams_per_million},
+       {column("co2e_g_per_million_work", "g CO2e per million units"), grams_per_million},
        {column("origin", "by"), origin}},
       {terms_note(view)}));
 }

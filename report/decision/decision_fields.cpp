@@ -581,6 +581,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
              decision.laws ? std::optional(decision.laws->laws) : std::nullopt,
              put_weighted_law,
              "Laws that a forecast is made of, by weight; null for one row.");
+  json("doubts", decision.doubts, "Why the counts may not be held against each other.");
   json("remarks", decision.remarks);
 }
 }  // namespace

@@ -79,8 +79,13 @@ Document compose_decision(const DecideView& view) {
        {"causes", "Causes", {}, {}, cause_tables(view)},
        {"excluded", "Excluded", {}, {}, {view.options.details ? exclusions_table(view) : Table{}}},
        {"remarks", "Remarks", {}, view.decision.remarks, {}}});
-  for (Section& section : document.sections)
-    for (Table& table : section.tables) show_loads(table, view.decision.load_unit);
+  for (Section& section : document.sections) {
+    for (Table& table : section.tables) {
+      show_loads(table, view.decision.load_unit);
+      for (Column& column : table.columns)
+        if (column.id == "count" && !view.decision.noun.empty()) column.header = view.decision.noun;
+    }
+  }
   return document;
 }
 

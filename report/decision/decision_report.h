@@ -54,6 +54,8 @@ inline double hours(Seconds time) {
 /// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
 /// for the work of the rows into one for 10^6 units of it.
 std::optional<double> million_work_scale(const Decision& decision);
+/// "million tokens", or of units where what the work is counted in is not known.
+std::string million_work(const model::Decision& decision);
 /// An amount for the work of the rows, or "0.965 EUR per 10^6 work" where `million_work_scale`.
 std::string decision_money(const DecideView& view, Dollars money);
 /// "60 % of the price, used 80 % of the hours".

@@ -46,7 +46,9 @@ void add_economy(Columns& columns, const DecideView& view) {
       decision.shown, [](const DecisionRow& row) { return row.cost && row.cost->interval; });
   Column cost = measure("cost_usd", "cost", Unit::dollars).with_decimals(3).if_present();
   cost.detail = scale.has_value();
-  Column rate = measure("cost_per_million_work", "cost of 10^6 work", Unit::dollars).if_present();
+  Column rate =
+      measure("cost_per_million_work", "cost per " + million_work(decision), Unit::dollars)
+          .if_present();
   rate.detail = wide && !scale;
   if (!scale) rate.decimals = 4;
   Column bought =
@@ -107,10 +109,7 @@ Table marginal_table(const DecideView& view) {
   const bool in_hours = view.decision.coefficients.has_value();
   Column added = measure("cost_added_usd", "adds", Unit::dollars);
   Column gain = measure("speedup_per_usd", "speed-up per " + view.options.currency);
-  if (!million_work_scale(view.decision)) {
-    added.decimals = 3;
-    gain.decimals = 2;
-  }
+  if (!million_work_scale(view.decision)) added.decimals = 3;
   return limit_rows(make_table<Step>(
       "marginal",
       "What the next step up is worth",

@@ -275,12 +275,7 @@ std::string open_line(const DecideView& view) {
 std::string remedy_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   const KneeSet& set = view.decision.knees;
-  if (diagnosis.remedies.empty()) {
-    return set.laws && diagnosis.gaps.empty() && !diagnosis.by_law
-               ? "What would move the knee cannot be computed from these totals: the parts of the "
-                 "time say what can be taken away."
-               : "";
-  }
+  if (diagnosis.remedies.empty()) return "";
   const Remedy& best = diagnosis.remedies.front();
   const std::string knee = judged_knee(set);
   const auto other = [&](const Remedy& remedy) -> std::string {
@@ -381,12 +376,12 @@ Answer worth_it(const Decision& decision) {
   if (!rubric.chosen) return Answer::unknown;
   const int fewest = decision.rows.front().count;
   const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
-  if (std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
+  if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
   if (*rubric.chosen == fewest) return rubric.level.empty() ? Answer::no : Answer::unknown;
   return std::ranges::count(rubric.level, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
-Verdict judge_scaling(const Analysis& analysis) {
+Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
   const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
   if (analysis.scaling.empty()) {
     return unanswered(
@@ -418,7 +413,11 @@ Verdict judge_scaling(const Analysis& analysis) {
   const char* answer = verdict.answer == Answer::yes  ? "Yes"
                        : verdict.answer == Answer::no ? "No"
                                                       : "Not known";
-  verdict.headline = fmt::format("{}. {}", answer, verdict.headline);
+  if (!doubts.empty()) verdict.answer = Answer::unknown;
+  const std::string begin = !doubts.empty()                    ? "Not reliable: " + doubts + ". "
+                            : strong->decision->doubts.empty() ? fmt::format("{}. ", answer)
+                                                               : "";
+  verdict.headline.insert(0, begin);
   for (const auto& law : strong->laws) {
     if (law.curve.empty()) continue;
     verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
@@ -441,10 +440,15 @@ std::optional<double> million_work_scale(const Decision& decision) {
   return scale;
 }
 
+std::string million_work(const Decision& decision) {
+  return "million " + (decision.work_noun.empty() ? "units of work" : decision.work_noun);
+}
+
 std::string decision_money(const DecideView& view, Dollars money) {
   const std::string& currency = view.options.currency;
   const auto scale = million_work_scale(view.decision);
-  return scale ? format_money(number(money * *scale), currency) + " per 10^6 work"
+  return scale ? format_money(number(money * *scale), currency) + " per " +
+                     million_work(view.decision)
                : format_money(number(money), currency);
 }
 
@@ -458,36 +462,46 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   const Decision& decision = view.decision;
   Verdict verdict;
   std::vector<std::string>& lines = verdict.lines;
-  if (decision.rubric.chosen) {
-    verdict.headline = headline(view, decision.row(*decision.rubric.chosen));
-    verdict.answer = Answer::yes;
-    if (!decision.attributed()) {
-      lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
-                                  decision.diagnosis.no_cause,
-                                  decision.rows.size() > 1 && decision.ledgers.empty()
-                                      ? ", or record two counts with `scaleworth trace`"
-                                      : ""));
-    }
-    lines.insert(lines.end(), {counts_line(view), rule_line(view), level_line(decision)});
-  } else {
+  if (!decision.rubric.chosen) {
     verdict.answer = Answer::no;
     verdict.headline = "No count passes every gate.";
-    lines = {counts_line(view), deadline_line(view)};
+  } else if (decision.rows.size() == 1) {
+    const DecisionRow& row = decision.rows.front();
+    verdict.headline = fmt::format("One count decides nothing ({} at {}): measure a second one.",
+                                   figures(view, row),
+                                   row.count);
+  } else {
+    verdict.headline = headline(view, decision.row(*decision.rubric.chosen));
+    verdict.answer = decision.doubts.empty() ? Answer::yes : Answer::unknown;
+    if (!decision.attributed()) {
+      lines.push_back(fmt::format(
+          "Cause of the loss unknown: {}{}.",
+          decision.diagnosis.no_cause,
+          decision.ledgers.empty() ? ", or record two counts with `scaleworth trace`" : ""));
+    }
   }
+  if (!decision.doubts.empty())
+    verdict.headline =
+        fmt::format("Not reliable: {}. {}", fmt::join(decision.doubts, "; "), verdict.headline);
+  // What to do about it comes before the figures.
+  lines.push_back(cause_line(decision));
+  if (!brief) lines.push_back(remedy_line(view));
+  lines.insert(lines.end(),
+               {straggler_line(view),
+                counts_line(view),
+                rule_line(view),
+                level_line(decision),
+                deadline_line(view)});
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
   for (const Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(
         fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
   }
   const std::string& note = decision.diagnosis.factor_note;
-  lines.insert(lines.end(), {cause_line(decision), straggler_line(view)});
   if (!note.empty()) lines.push_back(capitalised(note) + ".");
   if (!brief) {
     lines.insert(lines.end(),
-                 {latency_line(view),
-                  remedy_line(view),
-                  plateau_line(decision),
-                  value_of_waiting_line(view)});
+                 {latency_line(view), plateau_line(decision), value_of_waiting_line(view)});
   }
   lines.push_back(quality_line(decision));
   std::ranges::copy(cost_lines(view), std::back_inserter(lines));
@@ -495,8 +509,9 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   return verdict;
 }
 
-Verdict judge(const Analysis& analysis, std::ptrdiff_t warnings) {
-  Verdict verdict = judge_scaling(analysis);
+Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings) {
+  Verdict verdict = judge_scaling(analysis, listed(findings, std::mem_fn(&Finding::doubt), "; "));
+  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
   if (warnings > 0) {
     verdict.lines.push_back(fmt::format(
         "{} about this measurement: read {} under Warnings before you rely on it (--details).",

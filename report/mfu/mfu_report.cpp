@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
 
-#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
 #include "src/model/transformer/transformer.h"
 
 #include <span>
@@ -13,21 +13,13 @@ std::string large_count(double count) {
   if (count >= 1e12) return fmt::format("{:.4g} trillion", count / 1e12);
   if (count >= 1e9) return fmt::format("{:.4g} billion", count / 1e9);
   if (count >= 1e6) return fmt::format("{:.4g} million", count / 1e6);
-  return fmt::format("{:.6g}", count);
+  return grouped(fmt::format("{:.6g}", count));
 }
 
-/// "1.22 million USD", "4.063 USD", with the label of the currency.
-std::string large_money(Dollars money, const std::string& currency) {
-  const double amount = money.value();
-  if (amount >= 1e6) return fmt::format("{:.4g} million {}", amount / 1e6, currency);
-  if (amount < 1.0) return fmt::format("{:.4g} {}", amount, currency);
-  return fmt::format("{:.{}f} {}", amount, amount < 1000.0 ? 3 : 0, currency);
-}
-
-/// "2.5 USD per GPU and hour".
+/// "$2.50 per GPU and hour".
 std::string rate_text(const MfuView& view) {
-  return fmt::format(
-      "{:g} {} per GPU and hour", *per_hour(view.question.price), view.options.currency);
+  return format_money(number(*per_hour(view.question.price)), view.options.currency) +
+         " per GPU and hour";
 }
 
 std::string subtitle(const MfuView& view) {
@@ -144,8 +136,7 @@ Table training_cost_table(const MfuView& view) {
   }
   const std::vector<ColumnOf<Campaign>> columns{
       {parameter("tokens", "tokens"), [](const Campaign& one) { return large_count(one.tokens); }},
-      {measure("days", "days").with_digits(4),
-       [](const Campaign& one) { return one.time.value() / seconds_per_day; }},
+      {measure("time_s", "time", Unit::seconds).in_own_scale(), &Campaign::time},
       {measure("gpu_hours", "GPU-hours").with_digits(6), &Campaign::gpu_hours},
       {measure("cost_usd", "cost", Unit::dollars).with_digits(6).if_present(), &Campaign::cost}};
   return make_table("training", "What training takes at this rate", campaigns, columns, notes);
@@ -211,13 +202,13 @@ std::string campaign_line(const MfuView& view) {
       large_count(campaign->tokens),
       campaign->time.value() / seconds_per_day,
       large_count(campaign->gpu_hours),
-      campaign->cost ? ": " + large_money(*campaign->cost, view.options.currency) : "");
+      campaign->cost ? ": " + format_money(number(*campaign->cost), view.options.currency) : "");
 }
 
 std::string million_line(const MfuView& view) {
   if (!view.answer.million.cost) return "";
   return fmt::format("A million trained tokens cost {} at {}.",
-                     large_money(*view.answer.million.cost, view.options.currency),
+                     format_money(number(*view.answer.million.cost), view.options.currency),
                      rate_text(view));
 }
 
@@ -258,26 +249,18 @@ Document compose_mfu(const MfuView& view) {
 }
 
 std::vector<Chart> mfu_charts(const MfuView& view) {
-  constexpr int height = 260;
   Chart chart{"conventions-chart",
               "conventions",
               "The same run, read by each convention",
               "A bar is the utilisation that the convention prints, against the first peak."};
   std::vector<Json> rows;
   for (const ConventionRow& row : view.answer.conventions) {
-    rows.push_back(
-        {{"convention", words_of(row.convention).name}, {"percent", 100.0 * row.utilisation}});
+    rows.push_back({{"bar", words_of(row.convention).name}, {"value", 100.0 * row.utilisation}});
   }
-  const Json y{
-      {"field", "convention"}, {"type", "nominal"}, {"sort", nullptr}, {"title", "convention"}};
-  chart.spec = chart_spec(
-      height,
-      std::move(rows),
-      {{"type", "bar"}, {"color", css("series-1")}},
-      {{"y", y},
-       {"x", linear_channel("percent", "utilisation (%)")},
-       {"tooltip",
-        {tooltip("convention", "convention"), tooltip("percent", "utilisation (%)", ".2f")}}});
+  chart.data = {{"kind", "bars"},
+                {"rows", std::move(rows)},
+                {"bar", "convention"},
+                {"value", "utilisation (%)"}};
   return {chart};
 }
 }  // namespace

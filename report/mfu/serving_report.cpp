@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
 #include "report/mfu/mfu_report.h"
 
 namespace scaleworth::report {
@@ -119,9 +119,9 @@ Table batches_table(const ServingView& view) {
       {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
        [](const Batch& one) { return phase_bound_name(one.step.bound); }},
-      {dollars("per_million_input_tokens_usd", "10^6 input"),
+      {dollars("per_million_input_tokens_usd", "per million input"),
        path(&Batch::cost, &TokenCost::per_million_input)},
-      {dollars("per_million_output_tokens_usd", "10^6 output"),
+      {dollars("per_million_output_tokens_usd", "per million output"),
        path(&Batch::cost, &TokenCost::per_million_output)},
       {measure("break_even_utilisation", "break-even", Unit::percent).if_present(),
        &Batch::break_even}};
@@ -170,45 +170,17 @@ Table memory_table(const ServingView& view) {
       "memory", "Memory of the group", {view.answer.memory}, columns, std::move(notes));
 }
 
-constexpr int height = 300;
-
 using Series = std::pair<std::string, std::function<double(const ServedBatch&)>>;
 
-/// One line per series against the batch; the value's axis is left to `chart`.
-Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
+/// One line per series against the batch.
+Json lines_of(const ServingView& view, const std::vector<Series>& lines, const std::string& y) {
   std::vector<Json> rows;
-  std::vector<std::string> names;
   for (const auto& [name, value] : lines) {
-    names.push_back(name);
     for (const ServedBatch& one : view.answer.batches) {
-      rows.push_back({{"batch", one.batch}, {"value", value(one)}, {"series", name}});
+      rows.push_back({{"series", name}, {"x", one.batch}, {"value", json_value(value(one))}});
     }
   }
-  return chart_spec(height,
-                    std::move(rows),
-                    {{"type", "line"}, {"point", true}},
-                    {{"x", doubling_channel("batch", "batch")},
-                     {"color", colour_channel("series", names, series_colours)},
-                     {"tooltip",
-                      {tooltip("series", "which"),
-                       tooltip("batch", "batch"),
-                       tooltip("value", "value", ".4g")}}});
-}
-
-double cost_of(const ServedBatch& one) {
-  return one.cost->per_million_output.value();
-}
-
-/// Decades around the costs, for a batch of one costs a hundred times that of the largest.
-Json cost_spec(const ServingView& view) {
-  Json spec = lines_spec(view, {{"at full load", cost_of}});
-  const auto [least, most] = std::ranges::minmax_element(view.answer.batches, {}, cost_of);
-  const double low = cost_of(*least);
-  constexpr double room = 1.2;
-  const std::string title = view.options.currency + " per million output tokens";
-  spec["encoding"]["y"] = low > 0.0 ? log_channel("value", title, low / room, cost_of(*most) * room)
-                                    : linear_channel("value", title);
-  return spec;
+  return {{"kind", "lines"}, {"rows", std::move(rows)}, {"x", "batch"}, {"y", y}, {"log", false}};
 }
 
 std::vector<Chart> serving_charts(const ServingView& view) {
@@ -217,16 +189,20 @@ std::vector<Chart> serving_charts(const ServingView& view) {
              "Output tokens per second against the batch",
              "Where the line bends, a larger batch mostly makes each request slower. At most: what "
              "no server exceeds at the batch."};
-  rate.spec = lines_spec(view,
-                         {{"prompts and steps in turn", &ServedBatch::output_tokens_per_s},
-                          {"at most", &ServedBatch::ceiling_output_tokens_per_s}});
-  rate.spec["encoding"]["y"] = linear_channel("value", "output tokens/s");
+  rate.data = lines_of(view,
+                       {{"prompts and steps in turn", &ServedBatch::output_tokens_per_s},
+                        {"at most", &ServedBatch::ceiling_output_tokens_per_s}},
+                       "output tokens/s");
   Chart cost{"cost",
              "batches",
              "Cost of a million output tokens against the batch",
              "At full load; divide by the utilisation for the load there is."};
   if (view.question.rate) {
-    cost.spec = cost_spec(view);
+    const auto of = [](const ServedBatch& one) { return one.cost->per_million_output.value(); };
+    cost.data = lines_of(
+        view, {{"at full load", of}}, view.options.currency + " per million output tokens");
+    // A batch of one costs a hundred times that of the largest.
+    cost.data["log"] = true;
   } else {
     cost.missing =
         fmt::format("No costs: give --price in {} per GPU and hour.", view.options.currency);

@@ -28,13 +28,6 @@ Section decide_section(const std::vector<model::ScalingResult>& scaling,
                        const model::AnalysisOptions& assumptions);
 /// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
 Section gpu_section(const model::Analysis& analysis);
-/// One sentence for the reader, with numbers in it.
-struct Finding {
-  std::string text;
-  bool warning = false;   // a warning about the measurement rather than a result
-  bool restates = false;  // says in words what tables show: left out of a summary
-};
-
 /// Results, then warnings; each follows from `run` and `analysis` alone, what is not known has
 /// none.
 std::vector<Finding> findings_of(const Run& run, const model::Analysis& analysis);

@@ -72,6 +72,7 @@ Table shares(const Scaling& scaling) {
     const std::size_t prefix = words(name).starts_with("exposed ") ? 8 : 0;
     Column column = measure(id, words(name), Unit::percent).in_summary(words(name).substr(prefix));
     column.summary_own_scale = true;
+    column.nonzero = true;
     columns.push_back({column, [=](const ScalingRow& row) { return share_of(row, name); }});
   }
   columns.push_back({measure("share_sum", "sum", Unit::percent), [=](const ScalingRow& row) {
@@ -84,7 +85,7 @@ Table shares(const Scaling& scaling) {
                     rows,
                     columns,
                     {"Shares are of medians over the steps and add up to the step; no interval is "
-                     "kept for a single share."});
+                     "kept for a single share. Progress: work of the CPU that drives transfers."});
 }
 
 Table per_rank(const Scaling& scaling) {
@@ -160,10 +161,11 @@ void add_columns(std::vector<ColumnOf<int>>& columns,
   columns.push_back(
       {measure("efficiency", "efficiency", Unit::percent), of(&CurvePoint::efficiency)});
   if (!law.curve.front().cost_per_million_tokens) return;
-  columns.push_back({measure("cost", "per Mtoken", Unit::dollars), of([](const CurvePoint& point) {
-                       const auto& cost = point.cost_per_million_tokens;
-                       return cost ? Cell{in_proportion(cost->value(), point.step)} : Cell{};
-                     })});
+  columns.push_back(
+      {measure("cost", "per million tokens", Unit::dollars), of([](const CurvePoint& point) {
+         const auto& cost = point.cost_per_million_tokens;
+         return cost ? Cell{in_proportion(cost->value(), point.step)} : Cell{};
+       })});
 }
 
 /// "K* (strong): 1 rank"; the fitted law's parameters when they are known.
@@ -177,7 +179,8 @@ std::string law_note(const ScalingResult& result) {
                           format_quantity(*law.coherency, Unit::plain));
     }
     if (law.cost_optimal && law.prediction) {
-      note += fmt::format(" K* ({}): {}.", result.mode, cost_optimal_text(law));
+      note += fmt::format(
+          " K*, the count with the least cost ({}): {}.", result.mode, cost_optimal_text(law));
     }
   }
   return note;
@@ -273,7 +276,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
   json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
   json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
-    of("recommended", decision.rubric.chosen);
+    of("recommended", decision.rows.size() > 1 ? decision.rubric.chosen : std::nullopt);
     of("by_figures", decision.rubric.chosen);
     of("objective", model::objective_name(decision.rubric.objective));
     FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);

@@ -12,6 +12,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace scaleworth::cli {
@@ -19,6 +20,9 @@ void add_render_flags(CLI::App& command, report::RenderOptions& options) {
   // Colour only on a terminal that did not ask for none (no-color.org: set and not empty).
   const char* no_colour = std::getenv("NO_COLOR");
   options.colour = isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+  winsize terminal{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0)
+    options.width = std::min<int>(terminal.ws_col, options.width);
   options.tool_version = tool_version();
   options.git_revision = git_revision();
   command

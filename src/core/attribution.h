@@ -110,6 +110,9 @@ struct StragglerReport {
   /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
   std::vector<std::vector<Nanoseconds>> exposed;
   std::vector<std::vector<Nanoseconds>> total;
+  /// Exposed waiting of rank i that began at rank j: where j came late because it had itself waited
+  /// for others, that part is theirs. Where ranks of a pipeline take turns, those are left out.
+  std::vector<std::vector<Nanoseconds>> root_cause;
   std::vector<Straggler> stragglers;  // the most expensive first; may be empty
   /// Of the mean step, by a replay in which none of them is late: what they cost together.
   std::optional<Nanoseconds> saved{};
@@ -138,7 +141,7 @@ struct Efficiency {
     Nanoseconds step_time{};
     Nanoseconds saved{};
   };
-  Nanoseconds step_time{};  // mean measured, of the slowest rank
+  Nanoseconds step_time{};  // measured, mean over ranks and steps as in the ledger
   /// The replay without any change against the measurement, as a fraction: how far to trust it.
   double replay_error = 0.0;
   std::vector<WhatIf> what_if;  // each alone, the largest saving first; savings do not add up

@@ -174,6 +174,12 @@ std::optional<HostCause> parse_host_cause(std::string_view name);
 
 using Nanoseconds = std::chrono::nanoseconds;
 
+/// A stretch of a step in which one part took all the time, or most of many short ones.
+struct StepPiece {
+  Part part = Part::unattributed;
+  Nanoseconds length{};
+};
+
 struct StepLedger {
   std::int32_t step = 0;
   Rank rank;
@@ -198,6 +204,9 @@ struct StepLedger {
 
   // Whole communication time of the rank in the step (union over streams): exposed and hidden.
   Nanoseconds communication{};
+
+  /// The step from its start to its end without holes; only of the slowest one, else empty.
+  std::vector<StepPiece> pieces;
 
   Nanoseconds part(Part which) const { return parts[index_of(which)]; }
   Nanoseconds& part(Part which) { return parts[index_of(which)]; }

@@ -451,6 +451,28 @@ case "$case_name" in
     expect_code 2
     expect_error '999'
     ;;
+  a_terminal_of_80_columns)
+    printf 'gpus,hours\n8,4000\n16,2200\n32,1300\n64,940\n' >"$work/t.csv"
+    NO_COLOR=1 python3 - "$program" decide "$work/t.csv" --price 3.2 >"$work/out" 2>"$work/err" <<'END' || fail "exit code $?"
+import fcntl, os, pty, struct, sys, termios
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+try:
+    while piece := os.read(terminal, 4096):
+        text += piece
+except OSError:
+    pass
+print(text.decode().replace("\r", ""), end="")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+END
+    tr '\n' ' ' <"$work/out" | grep -qF '64 saves 15.0 days for $59,392 more' || fail "another answer"
+    [ "$(wc -l <"$work/out")" -le 40 ] || fail "more than 40 lines"
+    # Commands are not broken.
+    [ "$(grep -v '^  scaleworth' "$work/out" | wc -L)" -le 80 ] || fail "lines beyond 80 columns"
+    ;;
   a_count_is_decided_on_coefficients_and_tables)
     run 10 decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9.00 --counts 1,2,4,8,16,24,32,48,64 \
       --max-count 64 --deadline-hours 0.15 --spot-price 0.63 --preemption-per-hour 0.05

@@ -3,6 +3,7 @@
 
 #include "src/core/process.h"
 
+#include <numeric>
 #include <queue>
 #include <set>
 
@@ -43,8 +44,8 @@ class ActiveSet {
 
   bool empty() const { return total_ == 0; }
 
-  /// Adds `length` of time in which this was active.
-  void count(StepLedger& ledger, nanoseconds length) const {
+  /// Adds `length` of time in which this was active; returns to which part.
+  Part count(StepLedger& ledger, nanoseconds length) const {
     const auto compute = compute_class();
     const auto part = std::ranges::find_if(communication_parts,
                                            [&](Part one) { return active_[index_of(one)] > 0; });
@@ -59,16 +60,17 @@ class ActiveSet {
         (*part == Part::exposed_transfer ? ledger.overlapped_transfer
          : *part == Part::exposed_wait   ? ledger.overlapped_wait
                                          : ledger.overlapped_undivided) += length;
-    } else if (communicates) {
-      ledger.part(*part) += length;
-      if (*part != Part::exposed_wait) return;
+      return Part::compute;
+    }
+    const Part counted = communicates ? *part : Part::exposed_copy;
+    ledger.part(counted) += length;
+    if (counted == Part::exposed_wait) {
       // Of several waits that of the one which began first and is charged to a rank.
       const auto rank = charged_.empty() ? ledger.waited_for.size()
                                          : static_cast<std::size_t>(charged_.begin()->second);
       (rank < ledger.waited_for.size() ? ledger.waited_for[rank] : ledger.uncharged_wait) += length;
-    } else {
-      ledger.part(Part::exposed_copy) += length;
     }
+    return counted;
   }
 
  private:
@@ -93,8 +95,12 @@ class StepLedgers {
   StepLedgers(const RankView& view,
               Rank rank,
               std::size_t ranks,
-              const std::vector<StepSpan>& steps)
-      : idle_(idle_division(view)) {
+              const std::vector<StepSpan>& steps,
+              std::optional<std::int32_t> drawn)
+      : idle_(idle_division(view)),
+        drawn_(drawn),
+        pixels_(std::clamp<std::int64_t>(
+            16'000 / static_cast<std::int64_t>(std::max<std::size_t>(ranks, 1)), 250, 1500)) {
     for (const StepSpan& step : steps) {
       StepLedger ledger;
       ledger.step = step.number;
@@ -108,7 +114,8 @@ class StepLedgers {
   }
 
   void busy(TimeInterval time, const ActiveSet& active) {
-    spread(time, [&](StepLedger& ledger, nanoseconds length) { active.count(ledger, length); });
+    spread(time,
+           [&](StepLedger& ledger, nanoseconds length) { return active.count(ledger, length); });
   }
 
   void idle(const IdleGap& gap) {
@@ -118,11 +125,15 @@ class StepLedgers {
         ledger.part(piece.part) += length;
         if (piece.part == Part::host_late)
           ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
+        return piece.part;
       });
   }
 
   std::vector<StepLedger> finish() {
-    for (const StepLedger& ledger : ledgers_) check_sums(ledger);
+    for (StepLedger& ledger : ledgers_) {
+      if (ledger.step == drawn_) merge_short(ledger);
+      check_sums(ledger);
+    }
     return std::move(ledgers_);
   }
 
@@ -133,7 +144,26 @@ class StepLedgers {
     return index < ledgers_.size() && ledgers_[index].start < gap.end;
   }
 
-  /// Calls `count` with each step's share of `time`.
+  /// Of the step that is drawn: shorter than a pixel of its picture is merged with what follows.
+  void draw(StepLedger& ledger, Part part, nanoseconds length) {
+    const nanoseconds pixel = (ledger.end - ledger.start) / pixels_;
+    if (length >= pixel) merge_short(ledger);
+    short_[index_of(part)] += length;
+    if (std::accumulate(short_.begin(), short_.end(), nanoseconds{}) >= pixel) merge_short(ledger);
+  }
+
+  /// As the part that has most of it.
+  void merge_short(StepLedger& ledger) {
+    const auto most = std::ranges::max_element(short_);
+    if (*most == nanoseconds::zero()) return;
+    const Part part = static_cast<Part>(most - short_.begin());
+    std::vector<StepPiece>& pieces = ledger.pieces;
+    if (pieces.empty() || pieces.back().part != part) pieces.push_back({part, {}});
+    pieces.back().length += std::accumulate(short_.begin(), short_.end(), nanoseconds{});
+    short_ = {};
+  }
+
+  /// Calls `count`, which returns the part, with each step's share of `time`.
   template <class Count>
   void spread(TimeInterval time, Count count) {
     while (next_ < ledgers_.size() && ledgers_[next_].end <= time.start) ++next_;
@@ -142,13 +172,18 @@ class StepLedgers {
       StepLedger& ledger = ledgers_[index];
       const nanoseconds start = std::max(ledger.start, time.start);
       const nanoseconds end = std::min(ledger.end, time.end);
-      if (start < end) count(ledger, end - start);
+      if (start >= end) continue;
+      const Part part = count(ledger, end - start);
+      if (ledger.step == drawn_) draw(ledger, part, end - start);
     }
   }
 
   IdleDivision idle_;
   std::vector<StepLedger> ledgers_;
   std::size_t next_ = 0;  // no earlier step reaches what comes
+  std::optional<std::int32_t> drawn_;
+  std::int64_t pixels_;                          // fewer where more ranks share the picture
+  std::array<nanoseconds, part_count> short_{};  // by Part: follows the last piece
 };
 
 /// What begins when: events in their order, and those with a split when the rank arrived at them,
@@ -295,7 +330,8 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
     const std::vector<StepSpan>& spans = steps.by_rank[rank];
     if (spans.empty()) return;
     const RankView view(job.recordings[rank], clocks, rank);
-    StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), spans);
+    StepLedgers ledgers(
+        view, Rank{static_cast<int>(rank)}, job.recordings.size(), spans, steps.drawn);
     static const std::vector<CommunicationSplit> none;
     Sweep(view, rank < waits.by_rank.size() ? waits.by_rank[rank] : none, ledgers)
         .run({spans.front().start, spans.back().end});

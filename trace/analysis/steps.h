@@ -16,6 +16,7 @@ struct StepSpan {
 struct StepPlan {
   StepChoice choice;
   std::vector<std::vector<StepSpan>> by_rank;  // as Job::recordings
+  std::optional<std::int32_t> drawn{};         // the number whose ledgers get their pieces
 };
 
 /// Markers of the recordings where they have them, else repetition of the sequence of kernels, else

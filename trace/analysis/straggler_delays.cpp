@@ -115,10 +115,13 @@ Delays find_delays(const CountedSteps& steps,
                  median_participant(collective, late),
                  split.split,
                  {},
+                 {},
                  step->number};
       }
       delay.arrival = std::max(delay.arrival, split.split);
-      add_bounded(delay.exposed, exposed_wait(computing[rank], split, counted_until));
+      const nanoseconds exposed = exposed_wait(computing[rank], split, counted_until);
+      add_bounded(delay.exposed, exposed);
+      delay.waiting.emplace_back(static_cast<std::uint32_t>(rank), exposed);
     }
   }
   for (auto& [collective, delay] : by_collective) found.delays.push_back(delay);
@@ -131,13 +134,12 @@ Charges charge_delays(const std::vector<Delay>& delays,
                       const std::vector<std::optional<Excess>>& excess,
                       std::size_t ranks) {
   std::map<std::int64_t, std::size_t> by_collective;
-  std::vector<double> cost;
-  for (std::size_t i = 0; i < delays.size(); ++i) {
-    by_collective.emplace(delays[i].collective, i);
-    cost.push_back(in_ns(delays[i].exposed));
-  }
-  Charges charges{std::vector<double>(ranks), {}};
+  for (std::size_t i = 0; i < delays.size(); ++i) by_collective.emplace(delays[i].collective, i);
+  // By the rank that waited: what later delays passed on, then the delay's own too.
+  std::vector<std::map<std::uint32_t, double>> cost(delays.size());
+  Charges charges{std::vector<double>(ranks), {}, {ranks, std::vector<double>(ranks)}};
   for (std::size_t i = delays.size(); i-- > 0;) {
+    for (const auto& [rank, wait] : delays[i].waiting) cost[i][rank] += in_ns(wait);
     std::vector<std::pair<std::size_t, double>> earlier;
     double length = 0.0;
     if (excess[i])
@@ -147,13 +149,18 @@ Charges charge_delays(const std::vector<Delay>& delays,
         earlier.emplace_back(found->second, positive(wait));
         length += positive(wait);
       }
-    const double onward = length > 0.0 ? cost[i] * indirect_share(*excess[i]) : 0.0;
-    for (const auto& [delay, wait] : earlier)
-      if (length > 0.0) cost[delay] += onward * wait / length;
+    const std::uint32_t late = delays[i].late;
     std::vector<double>& step = charges.by_step[delays[i].step];
     step.resize(ranks);
-    step[delays[i].late] += cost[i] - onward;
-    charges.cost[delays[i].late] += cost[i] - onward;
+    for (const auto& [rank, time] : cost[i]) {
+      const double onward = length > 0.0 ? time * indirect_share(*excess[i]) : 0.0;
+      for (const auto& [delay, wait] : earlier)
+        if (length > 0.0) cost[delay][rank] += onward * wait / length;
+      step[late] += time - onward;
+      charges.cost[late] += time - onward;
+      charges.root_cause[rank][late] += time - onward;
+    }
+    cost[i].clear();
   }
   return charges;
 }

@@ -14,6 +14,7 @@ struct Delay {
   std::uint32_t compared = 0;   // of the others the one with the median arrival
   nanoseconds arrival{};        // of the late rank
   nanoseconds exposed{};        // sum over the ranks that waited
+  std::vector<std::pair<std::uint32_t, nanoseconds>> waiting{};  // the same by rank
   std::int32_t step = 0;
 };
 
@@ -112,6 +113,7 @@ struct Charges {
   /// Nanoseconds of exposed waiting, by rank; sums to the exposed waiting of all delays.
   std::vector<double> cost;
   std::map<std::int32_t, std::vector<double>> by_step;  // the same by step number, then rank
+  std::vector<std::vector<double>> root_cause;          // the same by rank that waited, then rank
 };
 
 /// Of a delay's cost the share that its late rank spent waiting longer than the rank it is compared

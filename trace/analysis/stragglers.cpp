@@ -72,7 +72,8 @@ double take_off_turns(const CountedSteps& steps,
     for (const Part part : own_parts) by_rank.at(step.rank.place()) += in_ns(step.part(part));
   }
   double taken_off = 0.0;
-  std::ranges::fill(charges.cost, 0.0);
+  const std::vector<double> before = std::exchange(charges.cost, {});
+  charges.cost.resize(before.size());
   for (auto& [number, costs] : charges.by_step) {
     std::vector<double>& by_rank = work[number];
     by_rank.resize(costs.size());
@@ -85,6 +86,9 @@ double take_off_turns(const CountedSteps& steps,
       charges.cost[rank] += costs[rank];
     }
   }
+  for (std::vector<double>& row : charges.root_cause)
+    for (std::size_t rank = 0; rank < row.size(); ++rank)
+      if (before[rank] > 0.0) row[rank] *= charges.cost[rank] / before[rank];
   return taken_off;
 }
 
@@ -125,6 +129,11 @@ class Investigation {
 
   StragglerReport report() {
     StragglerReport report = std::move(found_.matrices);
+    report.root_cause = report.exposed;
+    for (std::size_t i = 0; i < report.root_cause.size(); ++i)
+      std::ranges::transform(charges_.root_cause[i], report.root_cause[i].begin(), [](double time) {
+        return nanoseconds(saturated<std::int64_t>(std::round(time)));
+      });
     const RecurrenceCount recurrence = count_recurrence(
         charges_.by_step, job_.recordings.size(), steps_.numbers, 0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
@@ -417,7 +426,7 @@ StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepL
   if (job.recordings.size() < 2) {
     StragglerReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
-    report.total = report.exposed;
+    report.total = report.root_cause = report.exposed;
     report.abstention =
         job_size(job).at_least > 1
             ? "no verdict: whom this rank waited for, its recording alone cannot say"

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <system_error>
 #include <variant>
@@ -270,6 +271,28 @@ ChildEnding run_child(const std::vector<std::string>& command, const ChildOption
   return ending;
 }
 
+std::vector<std::string> unmapped_segments(const std::string& folder,
+                                           std::filesystem::file_time_type since) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string mapped;
+  for (const auto& process : fs::directory_iterator("/proc", error)) {
+    std::ifstream maps(process.path() / "maps");  // of other users it does not open
+    for (std::string line; std::getline(maps, line);)
+      if (line.find(folder) != std::string::npos) mapped += line + '\n';
+  }
+  std::vector<std::string> segments;
+  for (const auto& file : fs::directory_iterator(folder, error)) {
+    const std::string name = file.path().filename();
+    if (!name.starts_with("vader_segment.") && !name.starts_with("sm_segment.")) continue;
+    const bool fresh = file.last_write_time(error) >= since && !error;
+    if (fresh && mapped.find(file.path().string() + '\n') == std::string::npos)
+      segments.push_back(file.path());
+  }
+  std::ranges::sort(segments);
+  return segments;
+}
+
 std::optional<std::string> self_launch(const SelfLaunch& job) {
   const auto launcher = find_launcher(job.launcher);
   if (const auto* skipped = std::get_if<Skipped>(&launcher)) throw UserError(skipped->reason);
@@ -281,7 +304,13 @@ std::optional<std::string> self_launch(const SelfLaunch& job) {
   // mpirun passes SIGUSR1 on to the ranks, who then finish in order; at SIGTERM it would kill them.
   options.end_signal = SIGUSR1;
   options.on_stderr = [&](std::string_view text) { errors.pass_on(text); };
+  const auto begin = std::filesystem::file_time_type::clock::now();
   const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
-  return describe_failure(ending, errors.lost_rank());
+  auto failure = describe_failure(ending, errors.lost_rank());
+  const auto left = failure ? unmapped_segments("/dev/shm", begin) : std::vector<std::string>{};
+  if (!left.empty())
+    *failure +=
+        fmt::format("; it left shared memory behind, remove it: rm {}", fmt::join(left, " "));
+  return failure;
 }
 }  // namespace scaleworth::probes::host

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -37,6 +38,11 @@ Outcome<std::string> find_launcher(const std::string& name);
 /// ranks yield when they outnumber the cores; no binding inside of a restricted affinity, because
 /// mpirun counts cores that are not ours.
 std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host);
+
+/// Open MPI's segments of shared memory in `folder` ("/dev/shm") that are not older than `since`
+/// and that no process of ours maps, sorted: what a killed mpirun cannot remove.
+std::vector<std::string> unmapped_segments(const std::string& folder,
+                                           std::filesystem::file_time_type since);
 
 /// Runs the job and waits for its end: absent when every rank ended with success, else how it ended
 /// ("rank 1 was killed by signal 9 (Killed)"); its stdout and stderr are ours. Our own SIGINT or

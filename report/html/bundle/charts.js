@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws each <script class="chart-spec"> into the figure that holds it.
+// Draws each <script class="chart-spec"> into the figure that holds it, as wide as that is, and again when its width
+// changes; what one chart has under the pointer all charts highlight.
 import embed from 'vega-embed';
 import { expressionInterpreter } from 'vega-interpreter';
+import { linksOf, specOf } from './specs.js';
 
 // Expressions are interpreted, not compiled, so that a page policy that forbids eval is no obstacle.
 const words = { labelColor: 'var(--muted)', titleColor: 'var(--ink)', titleFontSize: 12, titleFontWeight: 500 };
@@ -21,6 +23,7 @@ const options = {
       tickColor: 'var(--axis)',
       titlePadding: 10,
       labelPadding: 5,
+      labelSeparation: 6,
     },
     legend: { ...words, labelFontSize: 12, orient: 'top', symbolStrokeWidth: 2, symbolOpacity: 1, labelLimit: 400 },
     header: { ...words, labelColor: 'var(--ink)', labelFontSize: 13, labelFontWeight: 600 },
@@ -31,12 +34,32 @@ const options = {
   renderer: 'svg',
 };
 
-async function draw(script) {
-  const figure = script.closest('figure');
+let hinted = false;
+const drawn = new Map(); // figure -> { view, links }
+
+function highlight(link) {
+  for (const { view, links } of drawn.values()) {
+    const value = links.has(link) ? link : null;
+    if (view.signal('hovered') !== value) view.signal('hovered', value).runAsync();
+  }
+}
+
+async function draw(figure, data, fallback, width) {
   const canvas = figure.querySelector('.canvas');
-  const fallback = canvas.innerHTML;
   try {
-    await embed(canvas, JSON.parse(script.textContent), options);
+    drawn.get(figure)?.view.finalize();
+    const spec = specOf(data, Math.floor(width));
+    const legend = { ...options.config.legend, layout: { top: { direction: width < 560 ? 'vertical' : 'horizontal' } } };
+    const { view } = await embed(canvas, spec, { ...options, config: { ...options.config, legend } });
+    drawn.set(figure, { view, links: linksOf(spec) });
+    // A finger scrolls the page up and down, and moves sideways what zooms.
+    if (JSON.stringify(spec.params).includes('"scales"')) canvas.style.touchAction = 'pan-y';
+    if (!hinted && JSON.stringify(spec.params).includes('"legend"')) {
+      hinted = true;
+      figure.querySelector('.note').append(' A click on a name above the picture shows it alone, further clicks add others.');
+    }
+    view.addEventListener('mouseover', (_, item) => highlight(item?.datum?.link));
+    view.addEventListener('mouseout', () => highlight());
     figure.dataset.drawn = 'yes';
   } catch (error) {
     canvas.innerHTML = fallback;
@@ -46,4 +69,29 @@ async function draw(script) {
   }
 }
 
-document.querySelectorAll('script.chart-spec').forEach(draw);
+// What is folded away has no width yet: that of the page.
+function shown() {
+  const page = document.querySelector('main');
+  const { paddingLeft, paddingRight } = getComputedStyle(page);
+  return page.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+}
+
+for (const script of document.querySelectorAll('script.chart-spec')) {
+  const figure = script.closest('figure');
+  const canvas = figure.querySelector('.canvas');
+  const fallback = canvas.innerHTML;
+  const data = JSON.parse(script.textContent);
+  let width = 0;
+  let pause;
+  const follow = () => {
+    const wanted = canvas.clientWidth || shown();
+    if (wanted === width) return;
+    width = wanted;
+    draw(figure, data, fallback, width);
+  };
+  new ResizeObserver(() => {
+    clearTimeout(pause);
+    pause = setTimeout(follow, 150);
+  }).observe(canvas);
+  follow();
+}

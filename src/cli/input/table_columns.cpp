@@ -267,7 +267,9 @@ constexpr std::array column_table{
     Known{Meaning::idle, "idle", PartGroup::idle, Dimension::time},
     Known{Meaning::host, "host", PartGroup::host, Dimension::time},
     Known{Meaning::io, "io", PartGroup::io, Dimension::time},
-    Known{Meaning::quality, "quality accuracy", &TableRow::quality},
+    Known{Meaning::quality,
+          "quality accuracy loss train_loss training_loss val_loss eval_loss final_loss",
+          &TableRow::quality},
     Known{Meaning::work, "work items tokens samples", &TableRow::work},
     Known{Meaning::throughput, "throughput", &TableRow::throughput},
     Known{Meaning::energy, "energy", &TableRow::energy_j, Dimension::energy},
@@ -596,6 +598,10 @@ TableKind kind_of(const Columns& columns) {
       kind.load_unit = 1.0 / column->factor;
     }
     if (column->nodes) kind.axis = Axis::nodes;
+    const bool counts_work =
+        column->meaning == Meaning::work || column->meaning == Meaning::throughput;
+    if (counts_work && joined_words(column->name).find("tok") != std::string::npos)
+      kind.work_noun = "tokens";
     for (const std::string_view noun : nouns)
       if (column->meaning == Meaning::count &&
           joined_words(column->name).find(joined_words(noun.substr(0, noun.size() - 1))) !=

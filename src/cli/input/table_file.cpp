@@ -280,7 +280,8 @@ TableFile parse_table(std::string_view text,
   TableFile result{assemble(rows, kind), chosen.ignored};
   std::vector<std::string>& remarks = result.table.remarks;
   if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
-  if (auto identity = identity_remark(table, chosen)) remarks.push_back(std::move(*identity));
+  if (auto identity = identity_remark(table, chosen))
+    result.table.doubts.push_back(std::move(*identity));
   const bool timed = result.table.basis != TimeBasis::work_unit;
   if (auto relative = relative_remark(chosen); relative && !timed) {
     remarks.push_back(std::move(*relative));

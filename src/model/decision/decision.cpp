@@ -136,6 +136,36 @@ void add_remarks(Decision& decision) {
   }
 }
 
+/// Why the rows may not be one program on more machines.
+void add_doubts(Decision& decision) {
+  if (decision.axis == Axis::load) return;
+  constexpr double notable = 0.02;   // of the first row's quality
+  constexpr double most_gain = 1.1;  // efficiency that caches still explain
+  const DecisionRow& best = *std::ranges::max_element(
+      decision.rows, {}, [](const DecisionRow& row) { return row.efficiency.low(); });
+  if (best.efficiency.low() > most_gain)
+    decision.doubts.push_back(
+        fmt::format("efficiency {:.0f} % at {}, more than dividing the same work gains: other work "
+                    "or another program, or a slow first row",
+                    100.0 * best.efficiency.value,
+                    best.count));
+  const auto& first = decision.rows.front().quality;
+  if (!first || decision.request.rubric.quality_tolerance) return;
+  for (const DecisionRow& row : decision.rows) {
+    const double drift = row.quality ? std::abs(*row.quality / *first - 1.0) : 0.0;
+    if (!(drift > notable)) continue;
+    decision.doubts.push_back(
+        fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % off that at {}, {:g}, so "
+                    "it may be other work; --quality-tolerance leaves such counts out",
+                    row.count,
+                    *row.quality,
+                    100.0 * drift,
+                    decision.rows.front().count,
+                    *first));
+    return;
+  }
+}
+
 KneeRequest knee_request(const Decision& decision) {
   const DecisionRequest& request = decision.request;
   const auto& threshold = request.rubric.efficiency_threshold;
@@ -209,6 +239,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   add_money(decision);
   add_rubric(decision);
   add_laws(decision);
+  add_doubts(decision);
   add_remarks(decision);
   add_knees_and_forecast(decision);
   decision.losses = row_losses(decision.rows);

@@ -108,6 +108,12 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
   const auto add = [&](const std::string& remark) {
     count.remarks.push_back(count.input + ": " + remark);
   };
+  for (const std::string& one : attribution.contradictions)
+    count.doubts.push_back(count.input + ": " + one);
+  if (!attribution.programs.empty())
+    count.doubts.push_back(fmt::format("{}: by their kernels the ranks run {} programs",
+                                       count.input,
+                                       attribution.programs.size()));
   const int ranks = count.row.count;
   const auto recorded = static_cast<int>(attribution.recordings.size());
   if (recorded < ranks) {
@@ -288,6 +294,7 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
     table.rows.push_back(std::move(counts[i].row));
     table.ledgers.push_back(std::move(counts[i].ledger));
     for (std::string& remark : counts[i].remarks) table.remarks.push_back(std::move(remark));
+    for (std::string& doubt : counts[i].doubts) table.doubts.push_back(std::move(doubt));
   }
   drop_empty_parts(table);
   table.remarks.push_back(

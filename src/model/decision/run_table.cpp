@@ -74,6 +74,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   const MeasuredMode& mode = mode_of(modes, scaling);
   ScalingTable table;
   table.basis = TimeBasis::step;
+  table.work_noun = "tokens";
   for (const MeasuredCount& count : mode.counts) {
     if (count.slowed_on_purpose()) {
       table.remarks.push_back(fmt::format(

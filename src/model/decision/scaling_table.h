@@ -185,8 +185,10 @@ struct ChargedRank {
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
-  double load_unit = 1.0;  // of a count; not 1 where loads are no whole numbers
-  std::string noun{};      // what is counted, "GPUs"; empty: not known
+  double load_unit = 1.0;             // of a count; not 1 where loads are no whole numbers
+  std::string noun{};                 // what is counted, "GPUs"; empty: not known
+  std::string work_noun{};            // what work is counted in, "tokens"; empty: not known
+  std::vector<std::string> doubts{};  // why the rows may not be held against each other
 };
 
 /// Ascending by count, at least one row.
@@ -229,6 +231,7 @@ struct AttributedCount {
   TableRow row;
   LedgerFacts ledger;
   std::vector<std::string> remarks;
+  std::vector<std::string> doubts;  // why its figures may not hold
 };
 
 /// The time of a step is the mean over the steps that count (over all, with a remark, where none

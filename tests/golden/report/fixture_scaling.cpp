@@ -163,6 +163,7 @@ void add_decision(ScalingResult& result, bool price) {
     }
     table.rows.push_back(row);
   }
+  table.work_noun = "tokens";
   model::DecisionRequest request;
   if (price) request.metrics.prices = Prices{DollarsPerSecond(0.048 / 3600.0), {}};
   result.decision = std::make_shared<model::Decision>(model::decide_table(table, request));

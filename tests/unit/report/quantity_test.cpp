@@ -90,7 +90,24 @@ TEST_CASE("times scale from nanoseconds to seconds", "[quantity]") {
   REQUIRE(format_quantity(number(1.31e-9), Unit::seconds) == "1.31 ns");
   REQUIRE(format_quantity(number(2.1e-6), Unit::seconds) == "2.10 us");
   REQUIRE(format_quantity(number(0.0613), Unit::seconds) == "61.3 ms");
-  REQUIRE(format_quantity(number(1e9), Unit::seconds) == "1000000000 s");
+  REQUIRE(format_quantity(number(0.0), Unit::seconds) == "0 s");
+  REQUIRE(format_quantity(number(599.0), Unit::seconds) == "599 s");
+  REQUIRE(format_quantity(number(600.0), Unit::seconds) == "10.0 min");
+  REQUIRE(format_quantity(number(7200.0), Unit::seconds) == "2.00 h");
+  REQUIRE(format_quantity(number(4.68e6), Unit::seconds) == "54.2 days");
+  REQUIRE(format_quantity(number(1e9), Unit::seconds) == "11600 days");
+}
+
+TEST_CASE("amounts of money read as people write them", "[quantity]") {
+  const auto money = [](double amount) { return format_money(number(amount), "USD"); };
+  REQUIRE(money(133333.4) == "$133,333");
+  REQUIRE(money(1234567890.0) == "$1,234,567,890");
+  REQUIRE(money(-59392.0) == "-$59,392");
+  REQUIRE(money(999.6) == "$1,000");
+  REQUIRE(money(46.719) == "$46.72");
+  REQUIRE(money(0.0987) == "$0.0987");
+  REQUIRE(format_money(number(46.719), "EUR") == "46.72 EUR");
+  REQUIRE(money(std::nan("")) == "n/a");
 }
 
 TEST_CASE("a time that rounds up to the next unit takes that unit", "[quantity]") {

@@ -129,7 +129,7 @@ TEST_CASE("NCCL's chart has each way's line and dots, the fastest of them and wh
         "NCCL's all reduce of 954 MiB on 8 ranks is fastest by NVLS/Simple, with 479 GB/s bus "
         "bandwidth");
   std::map<std::string, int> kinds;
-  for (const Json& row : chart.spec.at("data").at("values")) {
+  for (const Json& row : chart.data.at("rows")) {
     ++kinds[row.at("kind").get<std::string>()];
     if (row.at("kind") != "line" || row.at("bytes").get<double>() < 1e9) continue;
     // 1e9 B in 30 us + 3.62 ms: 273.97 GB/s, times 1.75.
@@ -144,7 +144,7 @@ TEST_CASE("without forced ways, or where ranks share a GPU, NCCL's chart says so
   model::Analysis analysis;
   analysis.algorithms = {switched()};
   analysis.algorithms[0].shared_gpu = true;
-  CHECK(nccl_chart(analysis).spec.is_null());
+  CHECK(nccl_chart(analysis).data.is_null());
   analysis.algorithms[0].shared_gpu = false;
   analysis.algorithms[0].lines.clear();
   CHECK(contains(nccl_chart(analysis).missing, "let none be forced"));
@@ -210,4 +210,35 @@ TEST_CASE("a fact reads with its unit, an absent one with its reason", "[report]
   REQUIRE(size.value == "512 KiB");
   REQUIRE(printed_fact({"clock_hz", Value{2.45e9}, "cpuid"}).value == "2.45 GHz");
   REQUIRE(printed_fact({"clock_hz", std::nullopt, "hidden"}).value == "n/a (hidden)");
+}
+
+TEST_CASE("a page without details fits on a screen and names what it leaves out", "[render]") {
+  Document document;
+  document.title = "scaleworth: a question?";
+  document.verdict.headline = "The answer.";
+  for (int i = 0; i < 30; ++i) document.verdict.lines.push_back(fmt::format("Remark {}.", i));
+  const auto rows_of = [](const std::string& title, int rows) {
+    Table table{"id", title, {parameter("a", "a"), measure("b", "b")}};
+    for (int i = 0; i < rows; ++i) table.rows.push_back({{std::string("x"), number(i)}});
+    return table;
+  };
+  document.sections = {{"s", "Section", {}, {}, {rows_of("Long", 50), rows_of("Short", 4)}}};
+  document.next = {{"scaleworth decide t.csv --details", "all"}};
+  RenderOptions options;
+  for (const int width : {40, 80, 100}) {
+    options.width = width;
+    const std::string page = render_text(document, options);
+    CHECK(std::ranges::count(page, '\n') <= 40);
+    // The first table is shown as far as there is room.
+    CHECK(page.find("Long\n") != std::string::npos);
+    CHECK(page.find("Short\n") == std::string::npos);
+    std::string one_line = page;
+    std::ranges::replace(one_line, '\n', ' ');
+    CHECK(one_line.find("With --details: 16 remarks; the rest of Long") != std::string::npos);
+  }
+  options.details = true;
+  const std::string whole = render_text(document, options);
+  CHECK(whole.find("Long\n") != std::string::npos);
+  CHECK(whole.find("Remark 29.") != std::string::npos);
+  CHECK(whole.find("With --details") == std::string::npos);
 }

@@ -80,7 +80,10 @@ TEST_CASE("the summary says how to see the rest", "[summary]") {
 }
 
 TEST_CASE("the summary marks extrapolated counts and names what was not measured", "[summary]") {
-  CHECK(text(false).find("4 ranks *") != std::string::npos);
+  CHECK(render(fixture::complete_run(),
+               fixture::two_core_analysis(false),
+               fixture::options(Format::markdown, false))
+            .find("4 ranks \\*") != std::string::npos);
   CHECK(text(false).find("Not measured: roofline.gemm_bf16 skipped") != std::string::npos);
 }
 

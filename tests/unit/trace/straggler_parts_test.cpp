@@ -38,6 +38,7 @@ Delay delay(std::int64_t collective, std::uint32_t late, int arrival, int expose
   result.late = late;
   result.arrival = nanoseconds(arrival);
   result.exposed = nanoseconds(exposed);
+  result.waiting = {{0, result.exposed}};
   return result;
 }
 
@@ -57,6 +58,7 @@ TEST_CASE("The share of a delay that was waiting goes onward to whom was waited 
   CHECK_THAT(charges.cost[2], WithinAbs(850.0, 1e-9));
   CHECK(charges.cost[0] == 0.0);
   CHECK_THAT(charges.by_step.at(0)[2], WithinAbs(850.0, 1e-9));
+  CHECK_THAT(charges.root_cause[0][2], WithinAbs(850.0, 1e-9));
 }
 
 TEST_CASE("What is passed on is neither lost nor made") {
@@ -250,6 +252,44 @@ TEST_CASE("Who waited for whom, what it costs and why, for a job written down by
   CHECK(straggler.sentence.find("10.5 % of all GPU time, 0.21 GPU-hours in every hour") !=
         std::string::npos);
   CHECK(straggler.sentence.find("kernels of equal shape take +20.0 %") != std::string::npos);
+}
+
+TEST_CASE("Waiting for a rank that itself waits for a third begins at the third") {
+  // In each of 8 steps rank 2 computes 400 us longer than rank 1, which meets it and only then rank
+  // 0: rank 0 waits 410 us for rank 1, of which 400 us since they last met are rank 2's.
+  Job job = job_of(3);
+  StepPlan steps;
+  steps.by_rank.resize(3);
+  const auto call = [&](std::size_t rank, int start, int end, const char* group, int step) {
+    Recording& recording = job.recordings[rank];
+    const NameId name =
+        add_group_call(recording, CollectiveKind::all_reduce, {start, end}, group, step).group;
+    recording.groups[name].ranks = *group == 'a' ? std::vector{0, 1} : std::vector{1, 2};
+  };
+  for (int step = 0; step < 8; ++step) {
+    const int at = 2'000'000 * step;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      add_kernel(job.recordings[rank], "gemm", at, at + (rank == 2 ? 900'000 : 500'000));
+      steps.by_rank[rank].push_back({step, nanoseconds(at), nanoseconds(at + 2'000'000), ""});
+    }
+    call(1, at + 500'000, at + 910'000, "b", step);
+    call(2, at + 900'000, at + 910'000, "b", step);
+    call(0, at + 500'000, at + 930'000, "a", step);
+    call(1, at + 910'000, at + 930'000, "a", step);
+  }
+  Alignment alignment{ClockMap(3), {}, {}};
+  alignment.report.error = nanoseconds(1000);
+  const Waits waits = split_waits(job, match_collectives(job), alignment);
+  const StragglerReport report = find_stragglers(
+      JobReplay(job, steps, waits, alignment), build_job_ledger(job, steps, waits, alignment.map));
+  CHECK(report.exposed[0][1] == nanoseconds(8 * 410'000));
+  CHECK(report.exposed[0][2] == nanoseconds(0));
+  // In the first step what was before is not recorded, and charged to rank 1.
+  CHECK(report.root_cause[0][2] == nanoseconds(7 * 400'000));
+  CHECK(report.root_cause[0][1] == nanoseconds(410'000 + 7 * 10'000));
+  CHECK(report.root_cause[1][2] == nanoseconds(8 * 400'000));
+  REQUIRE_FALSE(report.stragglers.empty());
+  CHECK(report.stragglers[0].rank == Rank{2});
 }
 
 TEST_CASE("A rank is late by its GPU, its load or an unknown reason as its kernels' shapes say") {

@@ -123,23 +123,42 @@ std::string describe(const std::vector<EfficiencyWindow>& runs, std::int32_t ste
   return text;
 }
 
-EfficiencyWindows together(std::vector<EfficiencyWindow> runs) {
+/// As the ledger's averages: over the ranks, of the steps that count, or of all where none does.
+nanoseconds mean_step(const StepPlan& plan, nanoseconds without_steps) {
+  for (const bool all : {false, true}) {
+    double sum = 0.0;
+    double ranks = 0.0;
+    for (const auto& spans : plan.by_rank) {
+      double length = 0.0;
+      double steps = 0.0;
+      for (const StepSpan& step : spans) {
+        if (!all && !step.excluded.empty()) continue;
+        length += in_ns(step.end - step.start);
+        steps += 1.0;
+      }
+      if (steps == 0.0) continue;
+      sum += length / steps;
+      ranks += 1.0;
+    }
+    if (ranks > 0.0) return nanoseconds(saturated<std::int64_t>(std::round(sum / ranks)));
+  }
+  return without_steps;
+}
+
+EfficiencyWindows together(std::vector<EfficiencyWindow> runs, nanoseconds step) {
   std::ranges::sort(runs, {}, &EfficiencyWindow::first_step);
   std::int32_t steps = 0;
-  std::vector<nanoseconds> lengths(runs.front().by_rank.size());
-  for (const EfficiencyWindow& run : runs) {
-    steps += run.steps();
-    for (std::size_t rank = 0; rank < lengths.size(); ++rank)
-      lengths[rank] += run.by_rank[rank].end - run.by_rank[rank].start;
-  }
+  for (const EfficiencyWindow& run : runs) steps += run.steps();
   EfficiencyWindows windows;
-  windows.step_time = *std::ranges::max_element(lengths) / steps;
+  windows.step_time = step;
   windows.description = describe(runs, steps);
   windows.runs = std::move(runs);
   return windows;
 }
 
-std::optional<EfficiencyWindows> whole_window(const Job& job, const ClockMap& clocks) {
+std::optional<EfficiencyWindows> whole_window(const Job& job,
+                                              const StepPlan& steps,
+                                              const ClockMap& clocks) {
   EfficiencyWindow window{{}, no_time};
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     const RankView view(job.recordings[rank], clocks, rank);
@@ -150,7 +169,7 @@ std::optional<EfficiencyWindows> whole_window(const Job& job, const ClockMap& cl
   window.by_rank.assign(job.recordings.size(), window.whole);
   return EfficiencyWindows{
       {window},
-      window.length(),
+      mean_step(steps, window.length()),
       "from the first to the last work of any GPU, because no step counts as steady state"};
 }
 
@@ -242,7 +261,7 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
                                                 std::int64_t most_events) {
   const bool complete = steps.by_rank.size() == job.recordings.size();
   const auto runs = complete ? runs_of(steps) : std::vector<EfficiencyWindow>{};
-  if (runs.empty()) return whole_window(job, clocks);
+  if (runs.empty()) return whole_window(job, steps, clocks);
   std::vector<EfficiencyWindow> chosen;
   std::int64_t left = most_events;
   for (const EfficiencyWindow& run : runs) {
@@ -261,7 +280,7 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
           steps, run.first_step, run.first_step + static_cast<std::int32_t>(fit) - 1));
     break;
   }
-  return together(std::move(chosen));
+  return together(std::move(chosen), mean_step(steps, nanoseconds{}));
 }
 
 std::int64_t events_within(const RankView& rank, TimeInterval window) {

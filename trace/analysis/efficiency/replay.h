@@ -18,7 +18,7 @@ struct EfficiencyWindow {
 
 struct EfficiencyWindows {
   std::vector<EfficiencyWindow> runs;  // ascending
-  nanoseconds step_time{};             // mean step of the slowest rank
+  nanoseconds step_time{};             // mean over ranks and steps, as the ledger's
   std::string description;             // for people
 };
 

@@ -134,6 +134,17 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
   CHECK_THROWS_AS(attributed_count(empty, "traces"), UserError);
 }
 
+TEST_CASE("what cannot be true in a recording is a doubt of the table", "[decide]") {
+  Attribution odd = job(2);
+  odd.contradictions = {"a kernel of 31 years (rank0.json)"};
+  odd.programs = {"ranks 0: a", "ranks 1: b"};
+  const auto table = attributed_table({attributed_count(odd, "traces")}, {});
+  CHECK(table.doubts ==
+        std::vector<std::string>{"traces: a kernel of 31 years (rank0.json)",
+                                 "traces: by their kernels the ranks run 2 programs"});
+  CHECK(attributed_table({attributed_count(job(2), "traces")}, {}).doubts.empty());
+}
+
 TEST_CASE("steps of which none counts are told by what they are", "[decide]") {
   Attribution boundary = job(2);
   std::erase_if(boundary.ledger, [](const auto& ledger) { return ledger.excluded.empty(); });

@@ -473,3 +473,27 @@ TEST_CASE("a cliff at the end of a table is flagged", "[decide]") {
   CHECK_FALSE(cliff.law->fastest);
   CHECK(cliff.law->curve.empty());
 }
+
+TEST_CASE("rows that cannot be one program on more machines are doubted", "[decide]") {
+  const auto doubts = [](std::vector<TableRow> rows, Rubric rubric = {}) {
+    DecisionRequest asked;
+    asked.rubric = rubric;
+    return decide_table(assemble(std::move(rows)), asked).doubts;
+  };
+  CHECK(doubts({observation(1, 100), observation(2, 52), observation(4, 28)}).empty());
+  // Caches may give 8 %.
+  CHECK(doubts({observation(1, 100), observation(2, 46.3)}).empty());
+  const auto gains = doubts({observation(1, 100), observation(2, 52), observation(4, 18)});
+  REQUIRE(gains.size() == 1);
+  CHECK(gains.front().starts_with("efficiency 139 % at 4, more than dividing the same work gains"));
+  std::vector<TableRow> losses{observation(1, 100), observation(2, 52), observation(4, 28)};
+  const std::array qualities{2.31, 2.32, 2.9};
+  for (std::size_t i = 0; i < losses.size(); ++i) losses[i].quality = qualities[i];
+  const auto other_work = doubts(losses);
+  REQUIRE(other_work.size() == 1);
+  CHECK(other_work.front().starts_with("the quality (loss, accuracy) at 4 is 2.9, 26 % off"));
+  // A tolerance leaves it out instead.
+  Rubric tolerant;
+  tolerant.quality_tolerance = 0.1;
+  CHECK(doubts(losses, tolerant).empty());
+}

@@ -43,6 +43,14 @@ std::string line_with(const std::string& text, const std::string& begin) {
   return "";
 }
 
+Chart chart_of(const Attribution& attribution, const std::string& id) {
+  const RenderOptions options;
+  const AttributionView view{attribution, options, average(attribution)};
+  for (Chart& chart : attribution_charts(view))
+    if (chart.id == id) return chart;
+  return {};
+}
+
 /// A job of as many ranks as a large cluster has, one step each.
 Attribution large_job(int ranks) {
   Attribution job;
@@ -154,7 +162,7 @@ TEST_CASE("a job without a loss worth an action is healthy, with where its compu
       verdict.headline ==
       "Healthy: 100.0 % of each step of 1.00 ms is compute, and no loss reaches 3.0 %. No rank is "
       "late.");
-  CHECK(verdict.lines.at(1) ==
+  CHECK(verdict.lines.at(2) ==
         "Of the compute, 25.0 % is in kernels that are memory-bound by kind (element-wise, "
         "normalization, reduction, optimizer). Largest: gemm_a 50.0 %, add<at::Tensor>() 25.0 %, "
         "gemm_b 20.0 %.");
@@ -235,7 +243,8 @@ TEST_CASE("what was found decides what is advised, in every format", "[attributi
   };
   // Rank 3 loads data; 7.5 % of the step are exposed transfer.
   CHECK(causes() == std::vector<std::string>{"data loading", "exposed transfer"});
-  for (const Format format : {Format::text, Format::markdown, Format::html})
+  CHECK(render_attribution(job, std::nullopt, options).find("To do: ") != std::string::npos);
+  for (const Format format : {Format::markdown, Format::html})
     CHECK(render_attribution(job, std::nullopt, fixture::attribution_options(format))
               .find("What to try") != std::string::npos);
   CHECK(as_json(job)["advice"][0]["url"].get<std::string>().starts_with("https://"));
@@ -419,6 +428,50 @@ TEST_CASE("every line of the CSV has as many cells as its header", "[attribution
     INFO(line);
     REQUIRE(commas == 17);
   }
+}
+
+TEST_CASE("lengths of steps are a band over ranks, and single ranks far outside it", "[charts]") {
+  Attribution job = large_job(11);
+  for (int step = 1; step < 3; ++step)
+    for (int rank = 0; rank < 11; ++rank) {
+      StepLedger one = job.ledger[static_cast<std::size_t>(rank)];
+      one.step = step;
+      one.end = one.start + 10ms + rank * 10us;
+      if (step == 2 && rank == 4) one.end += 5ms;
+      job.ledger.push_back(one);
+    }
+  const Chart chart = chart_of(job, "steps");
+  const auto& steps = chart.data.at("steps");
+  REQUIRE(steps.size() == 3);
+  // Of 10.00, 10.01 ... 10.10 ms.
+  CHECK_THAT(steps[1].at("median").get<double>(), WithinRel(10.05, 1e-9));
+  CHECK_THAT(steps[1].at("low").get<double>(), WithinRel(10.01, 1e-9));
+  CHECK_THAT(steps[1].at("high").get<double>(), WithinRel(10.09, 1e-9));
+  REQUIRE(chart.data.at("outliers").size() == 1);
+  CHECK(chart.data.at("outliers")[0].at("step") == 2);
+  CHECK(chart.data.at("outliers")[0].at("rank") == 4);
+}
+
+TEST_CASE("the slowest step's pieces fill it on every rank", "[charts]") {
+  const Attribution job = fixture::straggler_job();
+  const Chart chart = chart_of(job, "timeline");
+  REQUIRE(chart.data.at("pieces").size() == 4);
+  CHECK(chart.data.at("step") == 4);
+  for (const auto& row : chart.data.at("pieces")) {
+    CHECK(row[0] == 0);
+    std::int64_t sum = 0;
+    for (std::size_t i = 2; i < row.size(); i += 2) sum += row[i].get<std::int64_t>();
+    CHECK(sum == 20'000'000);
+  }
+}
+
+TEST_CASE("the picture of waiting shows where it began and whom the verdict names", "[charts]") {
+  Attribution job = fixture::straggler_job();
+  job.stragglers.root_cause = job.stragglers.exposed;
+  job.stragglers.root_cause[0][1] = 7ms;
+  const Chart chart = chart_of(job, "waits");
+  CHECK(chart.data.at("named") == nlohmann::ordered_json::array({3}));
+  CHECK(chart.data.at("rows")[1].at("time") == 7.0);
 }
 
 TEST_CASE("hostile names stay text in the page and whole in the JSON", "[attribution]") {

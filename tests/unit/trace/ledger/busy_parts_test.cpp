@@ -84,6 +84,42 @@ TEST_CASE("a rank that arrives before its operation is recorded waits from then 
   CHECK(part(step, Part::unattributed) == 0);
 }
 
+TEST_CASE("the step that is drawn is kept piece by piece, short ones merged", "[ledger]") {
+  Job job;
+  job.recordings.resize(1);
+  const auto add = [&](WorkClass work_class, std::int64_t start, std::int64_t end) {
+    DeviceEvent event;
+    event.start = nanoseconds(start);
+    event.end = nanoseconds(end);
+    event.work_class = work_class;
+    job.recordings[0].device_events.push_back(event);
+  };
+  add(WorkClass::gemm, 0, 1'000'000);  // of another step
+  // A pixel is 1/1500 of 1.5 ms: 1 us.
+  add(WorkClass::gemm, 1'000'000, 1'600'000);
+  add(WorkClass::communication, 1'600'000, 2'000'000);
+  for (int i = 0; i < 10; ++i) {  // 200 ns of copies, then 800 ns of kernels
+    add(WorkClass::copy, 2'000'000 + 1000 * i, 2'000'200 + 1000 * i);
+    add(WorkClass::gemm, 2'000'200 + 1000 * i, 2'001'000 + 1000 * i);
+  }
+  add(WorkClass::copy, 2'010'000, 2'500'000);
+  StepPlan plan;
+  plan.by_rank = {{{0, nanoseconds(0), nanoseconds(1'000'000), {}},
+                   {1, nanoseconds(1'000'000), nanoseconds(2'500'000), {}}}};
+  plan.drawn = 1;
+  Waits waits;
+  waits.by_rank.resize(1);
+  const auto ledger = build_job_ledger(job, plan, waits, ClockMap(1));
+  CHECK(ledger.at(0).pieces.empty());
+  std::vector<std::pair<Part, std::int64_t>> pieces;
+  for (const StepPiece& piece : ledger.at(1).pieces)
+    pieces.emplace_back(piece.part, piece.length.count());
+  CHECK(pieces == std::vector<std::pair<Part, std::int64_t>>{{Part::compute, 600'000},
+                                                             {Part::exposed_transfer, 400'000},
+                                                             {Part::compute, 10'000},
+                                                             {Part::exposed_copy, 490'000}});
+}
+
 TEST_CASE("communication that no split knows is transfer", "[ledger]") {
   OneRank rank;
   rank.step(0, 100);
