@@ -56,7 +56,7 @@ struct Decision : TableKind {
   std::vector<LedgerFacts> ledgers;  // of recordings
   std::vector<RowLoss> losses;
   std::vector<PartGrowth> growth;
-  int cause_count = 1;                 // of the diagnosis
+  int cause_count = 1;                   // of the diagnosis
   std::optional<ChargedRank> straggler;  // of a run, at its largest count
   std::optional<PlainAmdahl> amdahl;
   std::optional<ScalingLaw> law;  // contention-coherency with its intervals
