@@ -162,8 +162,10 @@ std::string head(const std::string& title) {
 }
 
 std::string header(const Document& document) {
-  std::string text = "<header>\n" + element("p", document.title, " class=\"tool\"");
-  text += element("h1", document.subject) + element("p", document.subtitle, " class=\"note\"");
+  const bool named = !document.subject.empty();
+  std::string text = "<header>\n" + element("p", named ? document.title : "", " class=\"tool\"");
+  text += element("h1", named ? document.subject : document.title);
+  text += element("p", document.subtitle, " class=\"note\"");
   text += "<nav>";
   for (const Section& section : document.sections) {
     const std::string name = section.title.substr(0, section.title.find(':'));

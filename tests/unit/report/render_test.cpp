@@ -182,7 +182,7 @@ TEST_CASE("the page names the file it is about, of several files their folder", 
   CHECK(title("runs/strong.csv --scaling weak") == "strong.csv");
   CHECK(title("runs/2026-11-21/") == "2026-11-21");
   CHECK(title("traces/job7/0.json.gz traces/job7/1.json.gz") == "job7");
-  CHECK(title("") == "scaleworth");
+  CHECK(title("").starts_with("scaleworth"));
 }
 
 TEST_CASE("cells of the page keep their value in base units", "[html]") {
