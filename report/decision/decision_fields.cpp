@@ -33,8 +33,8 @@ double seconds(Nanoseconds time) {
 
 constexpr VerdictWords verdict_words{.yes = "recommended",
                                      .no = "none",
-                                     .unknown = "not attributed",
-                                     .answers = "recommended|none|not attributed",
+                                     .unknown = "not reliable",
+                                     .answers = "recommended|none|not reliable",
                                      .headline = "",
                                      .sentence = "In words."};
 

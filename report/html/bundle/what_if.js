@@ -14,7 +14,7 @@ const objectives = {
 
 // Where the verdict has a reason not to recommend, the page has none to either.
 function isReliable(report) {
-  return report.verdict.answer !== 'not attributed';
+  return report.verdict.answer !== 'not reliable';
 }
 
 // What the report's table of counts prints of a count; computed for one of a curve that it leaves out.
