@@ -153,8 +153,8 @@ std::string read_whole(const std::string& path,
     large = text.size() > most;
   }
   if (large) throw UserError("{}: more than {} bytes{}", name, most, limit);
+  if (file.eof()) return text;  // after an interrupt, too: what was measured is read to be kept
   check_interrupt();
-  if (!file.eof()) throw UserError("{}: {}", name, std::strerror(errno));
-  return text;
+  throw UserError("{}: {}", name, std::strerror(errno));
 }
 }  // namespace scaleworth
