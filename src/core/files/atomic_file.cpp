@@ -142,6 +142,7 @@ std::string read_whole(const std::string& path,
                        const std::string& name,
                        std::uintmax_t most,
                        const std::string& limit) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text;
   std::string piece(1 << 16, '\0');  // a pipe does not say its size
@@ -153,8 +154,9 @@ std::string read_whole(const std::string& path,
     large = text.size() > most;
   }
   if (large) throw UserError("{}: more than {} bytes{}", name, most, limit);
-  if (file.eof()) return text;  // after an interrupt, too: what was measured is read to be kept
-  check_interrupt();
+  if (file.eof()) return text;
+  // Only where it cut this short: what was measured before an interrupt is read to be kept.
+  if (errno == EINTR) check_interrupt();
   throw UserError("{}: {}", name, std::strerror(errno));
 }
 }  // namespace scaleworth
