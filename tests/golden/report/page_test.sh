@@ -125,7 +125,7 @@ value() { sed -n "s/^$1: //p"; }
 
 # With a price there are five charts; without, the cost curve is a sentence that says how to give one. A
 # node whose GPUs alone were measured has their waterfall and their roofline.
-for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decide:3:3:5 serving:2:2:2 mfu:1:1:2; do
+for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decide:2:3:5 serving:2:2:2 mfu:1:1:2; do
   IFS=: read -r name wanted places tables <<<"$variant"
   [ "$charts" = ON ] || wanted=0
   page=$folder/$name.html

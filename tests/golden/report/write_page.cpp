@@ -21,8 +21,8 @@ std::string page(const std::string& name) {
         fixture::straggler_job(), fixture::gpu_price, fixture::attribution_options(Format::html));
   }
   if (name == "decide") {
-    return render_decision(fixture::breakdown_decision(),
-                           fixture::table_options("breakdown.csv", Format::html));
+    return render_decision(fixture::priced_decision(2.5, 0, 0),
+                           fixture::table_options("runs.csv", Format::html));
   }
   if (name == "serving") {
     const auto question = fixture::loaded_server();
