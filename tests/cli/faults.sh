@@ -235,7 +235,11 @@ case "$case_name" in
     code=$?
     [ $code != 137 ] || fail "had to be killed"
     pgrep -f "sleep 1000" >/dev/null && { pkill -9 -f "sleep 1000"; fail "the launcher was left behind"; }
-    expect_field "$work/run/run.json" "$(status_of comm.collectives)" failed
+    # On a busy machine the signal may come before the ranks are started.
+    case "$(field "$work/run/run.json" "$(status_of comm.collectives)")" in
+      failed | pending) ;;
+      *) fail "the probe is neither failed nor pending" ;;
+    esac
     ;;
   export_onto_what_is_read)
     echo "$two_kernels" >"$work/rank0.json"
