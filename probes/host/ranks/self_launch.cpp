@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,7 +287,10 @@ std::vector<std::string> unmapped_segments(const std::string& folder,
     const std::string name = file.path().filename();
     if (!name.starts_with("vader_segment.") && !name.starts_with("sm_segment.")) continue;
     const bool fresh = file.last_write_time(error) >= since && !error;
-    if (fresh && mapped.find(file.path().string() + '\n') == std::string::npos)
+    // Who maps those of other users cannot be seen.
+    struct stat status {};
+    const bool own = stat(file.path().c_str(), &status) == 0 && status.st_uid == geteuid();
+    if (own && fresh && mapped.find(file.path().string() + '\n') == std::string::npos)
       segments.push_back(file.path());
   }
   std::ranges::sort(segments);

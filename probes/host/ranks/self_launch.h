@@ -39,8 +39,8 @@ Outcome<std::string> find_launcher(const std::string& name);
 /// mpirun counts cores that are not ours.
 std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host);
 
-/// Open MPI's segments of shared memory in `folder` ("/dev/shm") that are not older than `since`
-/// and that no process of ours maps, sorted: what a killed mpirun cannot remove.
+/// This user's segments of Open MPI's shared memory in `folder` ("/dev/shm") that are not older
+/// than `since` and that no process maps, sorted: what a killed mpirun cannot remove.
 std::vector<std::string> unmapped_segments(const std::string& folder,
                                            std::filesystem::file_time_type since);
 
