@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs Catch2's cases from a main of one's own; Catch2's runner is compiled once for all of them.
+/// Runs Catch2's cases; its runner is compiled once for all test programs.
 #pragma once
 
 namespace scaleworth::tests {
 
-/// Catch2's exit code: 0 when each case that the arguments choose has passed.
+/// 0 when each case that the arguments choose has passed; 77, which ctest shows as skipped, when
+/// none failed but one called skip(); 1 otherwise. (Catch2's own exit code is the number of
+/// failures, which can be 77 too.)
 int run_catch(int argc, char** argv);
 
 }  // namespace scaleworth::tests

@@ -6,6 +6,9 @@ libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev lib
 run_packages='openmpi-bin libopenblas0-pthread'
 test_packages='catch2 clang libclang-rt-14-dev chromium python3'
 
+# script_help FILE: its comment below the first line, up to the first line of code.
+script_help() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$1"; }
+
 say() { printf '%s\n' "$*" >&2; }
 
 # ensure_packages PACKAGE...: installs what dpkg does not know as installed; without root or sudo it says what to
@@ -53,10 +56,12 @@ choose_preset() {
 # A compiler cache filled by one checkout serves the others: paths below the checkout count as relative.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
-# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own.
+# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own. $cmake_options go to
+# CMake.
 build_preset() {
   local preset=$1 tests=$2
   shift 2
-  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" >&2
+  # shellcheck disable=SC2086
+  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" ${cmake_options:-} >&2
   if [ $# -gt 0 ]; then cmake --build --preset "$preset" --target "$@" >&2; else cmake --build --preset "$preset" >&2; fi
 }

@@ -4,22 +4,22 @@
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
 #include "tests/catch.h"
+#include "tests/skip.h"
 
 #include <filesystem>
-#include <iostream>
 
 using namespace scaleworth;
 using namespace scaleworth::cli;
 
 namespace {
 
-/// The path of a published table; absent, with the reason on the output (ctest then shows the case
-/// as skipped), without it.
+/// The path of a published table; absent, with the reason on the output (ctest then shows the
+/// program as skipped), without it.
 std::optional<std::string> published(const std::string& name) {
   const auto path =
       std::filesystem::path(SOURCE_DIRECTORY) / ".." / "shared" / "data" / "models" / name;
   if (std::filesystem::exists(path)) return path.string();
-  std::cout << "skipped: no published table at " << path << "\n";
+  tests::skip("no published table at " + path.string());
   return std::nullopt;
 }
 

@@ -2,12 +2,12 @@
 /// The fits on public nccl-tests output: real protocols, real noise, nine decades of size.
 #include "src/model/collectives.h"
 #include "tests/catch.h"
+#include "tests/skip.h"
 #include "tests/unit/model/public_tables.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iostream>
 #include <string>
 #include <vector>
 
@@ -18,10 +18,10 @@ namespace {
 
 const auto tables = tests::public_data / "nccl-tests";
 
-/// False, with the reason on the output (ctest then shows the case as skipped), without the tables.
+/// False, with the reason on the output (ctest then shows the program as skipped), without the tables.
 bool have_tables() {
   if (std::filesystem::is_directory(tables)) return true;
-  std::cout << "skipped: no public nccl-tests tables at " << tables << "\n";
+  tests::skip("no public nccl-tests tables at " + tables.string());
   return false;
 }
 

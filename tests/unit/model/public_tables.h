@@ -3,10 +3,10 @@
 #pragma once
 
 #include "src/core/files/csv.h"
+#include "tests/skip.h"
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -20,12 +20,12 @@ inline const std::filesystem::path public_data =
 using PublicRow = std::map<std::string, std::string>;  // cells by column
 
 /// The rows of a table of published models; none, with the reason on the output (ctest then shows
-/// the case as skipped), without the table.
+/// the program as skipped), without the table.
 inline std::vector<PublicRow> public_rows(const std::string& name) {
   const auto path = public_data / "models" / name;
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.empty()) std::cout << "skipped: no public table at " << path << "\n";
+  if (text.empty()) skip("no public table at " + path.string());
   // One table's header begins with a byte-order mark and "# ", which is no comment.
   if (text.starts_with("\xef\xbb\xbf# ")) text.erase(0, 5);
   CsvReader reader(text, name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/catch.h"
+#include "tests/skip.h"
 
 #include <filesystem>
 #include <optional>
@@ -14,7 +15,7 @@ namespace scaleworth::trace {
 inline std::optional<std::string> shared_recording(const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(SCALEWORTH_RECORDINGS) / name;
   if (std::filesystem::exists(path)) return path.string();
-  WARN("skipped: the recording " << path << " is not on this machine");
+  scaleworth::tests::skip("the recording " + path.string() + " is not on this machine");
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The public Kineto recordings; numbers counted independently with Python's json and decimal.
 #include "tests/catch.h"
+#include "tests/skip.h"
 #include "tests/unit/trace/format/text_source.h"
 #include "trace/formats/kineto.h"
 
@@ -16,7 +17,7 @@ namespace {
 std::optional<Recording> read_public(const std::string& path) {
   const auto found = public_recording(path);
   if (!found) {
-    WARN("skipped: the public recording " << path << " is not on this machine");
+    scaleworth::tests::skip("the public recording " + path + " is not on this machine");
     return std::nullopt;
   }
   const auto source = open_byte_source(*found);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/skip.h"
 #include "tests/unit/trace/format/text_source.h"
 #include "trace/formats/framework_timeline.h"
 
@@ -22,7 +23,7 @@ namespace {
 std::optional<std::vector<Recording>> read_straggler() {
   const auto found = public_recording("straggler_ST/timeline-ST.json.gz");
   if (!found) {
-    WARN("skipped: the public recording straggler_ST is not on this machine");
+    scaleworth::tests::skip("the public recording straggler_ST is not on this machine");
     return std::nullopt;
   }
   return read_timeline(*open_byte_source(*found), built_in_timelines().at(0));
