@@ -285,8 +285,8 @@ DeviceMeasured BatchTimer::time(const BatchWork& work,
   return sample_batches(runner, target, options);
 }
 
-double BatchTimer::time_once(const BatchWork& work, int repetitions) {
-  return machinery_->run(work, repetitions).time.value();
+BatchTiming BatchTimer::time_once(const BatchWork& work, int repetitions) {
+  return machinery_->run(work, repetitions);
 }
 
 void BatchTimer::run_once(const BatchWork& work) {

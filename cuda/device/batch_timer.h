@@ -51,8 +51,8 @@ class BatchTimer {
                       const Target& target,
                       const BatchOptions& options = {});
 
-  /// Seconds that `repetitions` take in one batch; for a first look at sizes. Same errors.
-  double time_once(const BatchWork& work, int repetitions);
+  /// One batch of `repetitions`; for a first look at sizes. Same errors.
+  BatchTiming time_once(const BatchWork& work, int repetitions);
 
   /// Queues one repetition unblocked and waits for it. Same errors.
   void run_once(const BatchWork& work);

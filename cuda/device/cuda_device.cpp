@@ -192,9 +192,7 @@ int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int 
   if (!idle) options.warm_up = Seconds{};
   options.batch = Seconds{0.5e-3};
   options.maximum_repetitions = most;
-  BatchFunction launch([&](int passes) {
-    return BatchTiming{Seconds{timer_.time_once(work(passes), 1)}, {}, false};
-  });
+  BatchFunction launch([&](int passes) { return timer_.time_once(work(passes), 1); });
   const int passes = calibrate_repetitions(launch, options);
   finished();  // the clocks are up: what follows needs not wait for them
   return passes;
@@ -238,6 +236,15 @@ std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, in
   }
 }
 
+std::optional<std::string> launches_block() {
+  const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (value == nullptr || *value == '\0' || std::string_view(value) == "0") return std::nullopt;
+  return fmt::format(
+      "CUDA_LAUNCH_BLOCKING={} makes every launch wait for its kernel, so that nothing runs at the "
+      "same time on a GPU: what is measured would hang, or be no figure of the machine; unset it",
+      value);
+}
+
 Outcome<int> count_gpus() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -256,6 +263,7 @@ Outcome<int> count_gpus() {
 namespace scaleworth::probes {
 Outcome<Devices> open_devices(const VendorPaths& paths) {
   return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Devices> {
+    if (const auto reason = gpu::launches_block()) return Failed{*reason};
     try {
       const auto nvml = gpu::open_nvml(paths.nvml);
       const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);

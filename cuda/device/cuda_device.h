@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <variant>
 
 #include <cuda_runtime_api.h>
@@ -81,6 +83,11 @@ class Workbench {
 /// program was built with. Skipped where there is no GPU to use, Failed where there is one and
 /// something is broken; both name the remedy.
 std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime);
+
+/// Why nothing can be measured while CUDA_LAUNCH_BLOCKING is set: then each launch waits for its
+/// kernel, also for one that waits for what is launched after it (a held stream, a collective of
+/// which another rank of this process has not begun its part). Absent where it is not set.
+std::optional<std::string> launches_block();
 
 /// How many GPUs this process sees, at least one; otherwise as explain_no_gpus.
 Outcome<int> count_gpus();

@@ -211,7 +211,8 @@ FactSection gpu_section(const DeviceDescription& device,
                         const Outcome<NvmlDevice>& nvml,
                         const Outcome<std::string>& power,
                         const Nvlinks& links,
-                        const std::filesystem::path& root) {
+                        const std::filesystem::path& root,
+                        std::span<const pid_t> own) {
   FactSection section{fmt::format("gpu {}", device.ordinal), identity_facts(device)};
   append(section.facts, size_facts(device));
   append(section.facts, bus_facts(device, nvml, root));
@@ -225,7 +226,7 @@ FactSection gpu_section(const DeviceDescription& device,
   section.facts.push_back(method != nullptr
                               ? Fact{"power_reading", Value(*method), "NVML"}
                               : Fact{"power_reading", std::nullopt, reason_of(power)});
-  append(section.facts, state_facts(*known));
+  append(section.facts, state_facts(*known, own, root));
   append(section.facts, nvlink_facts(links));
   return section;
 }
@@ -299,25 +300,31 @@ std::vector<std::optional<bool>> peer_access(int device, int count) {
   return access;
 }
 
-LinkedGpu linked_gpu(int ordinal, int count, const NvmlOutcome& nvml, FactSection& section) {
+LinkedGpu linked_gpu(int ordinal,
+                     int count,
+                     const NvmlOutcome& nvml,
+                     std::span<const pid_t> own,
+                     FactSection& section) {
   LinkedGpu gpu{gpu::describe_device(ordinal), {}, peer_access(ordinal, count)};
   const auto known = gpu::find_nvml_device(nvml, gpu.description);
   if (const auto* device = std::get_if<gpu::NvmlDevice>(&known)) {
     gpu.nvlinks = gpu::read_nvlinks(*device);
   }
   section = gpu::gpu_section(
-      gpu.description, known, gpu::power_method(nvml, gpu.description), gpu.nvlinks);
+      gpu.description, known, gpu::power_method(nvml, gpu.description), gpu.nvlinks, "/", own);
   return gpu;
 }
 
 /// A GPU that is lost has a section with the reason; the others keep theirs.
-std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
+std::vector<FactSection> sections_of(int count,
+                                     const NvmlOutcome& nvml,
+                                     std::span<const pid_t> own) {
   std::vector<FactSection> sections{version_section(nvml)};
   std::vector<LinkedGpu> linked;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     FactSection section{fmt::format("gpu {}", ordinal), {}};
     try {
-      linked.push_back(linked_gpu(ordinal, count, nvml, section));
+      linked.push_back(linked_gpu(ordinal, count, nvml, own, section));
     } catch (const gpu::Error& error) {
       section.facts.push_back({"name", std::nullopt, std::string("CUDA: ") + error.what()});
     }
@@ -328,11 +335,11 @@ std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
 }
 }  // namespace
 
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own) {
   using Sections = std::vector<FactSection>;
   return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
     try {
-      return sections_of(count, gpu::open_nvml(paths.nvml));
+      return sections_of(count, gpu::open_nvml(paths.nvml), own);
     } catch (const gpu::Error& error) {
       return Skipped{std::string("CUDA: ") + error.what()};
     }

@@ -10,8 +10,11 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace scaleworth::gpu {
 /// What CUDA and the kernel report of a GPU, without NVML and without a context on it. `ordinal`
@@ -34,12 +37,13 @@ Nvlinks read_nvlinks(const NvmlDevice& device);
 
 /// Section "gpu N" for the ordinal N. Without NVML one fact "nvml" says why, and what only it
 /// knows is left out. Of a MIG slice: identity and sizes are the slice's, the rest the whole
-/// GPU's. `power` is how power is read, as power_method() says.
+/// GPU's. `power` is how power is read, as power_method() says. `own`: as in gpu_facts.
 FactSection gpu_section(const DeviceDescription& device,
                         const Outcome<NvmlDevice>& nvml,
                         const Outcome<std::string>& power,
                         const Nvlinks& links,
-                        const std::filesystem::path& root = "/");
+                        const std::filesystem::path& root = "/",
+                        std::span<const pid_t> own = {});
 
 /// What the kernel reports of a PCI device without any vendor library. Of /sys/bus/pci/devices/<bus
 /// id>; absent what cannot be read. A node of -1 (none known) is absent.
@@ -70,8 +74,12 @@ std::optional<int> pcie_generation(double gigatransfers_per_s);
 std::vector<Fact> power_facts(const NvmlDevice& device);
 
 /// ecc, uncorrected_errors (since the driver was loaded), mig, compute_mode, persistence,
-/// foreign_processes (on the GPU, without this one).
-std::vector<Fact> state_facts(const NvmlDevice& device);
+/// foreign_processes: those on the GPU without this one and `own`. In a container the driver may
+/// number processes as the host does, and this process cannot find itself among them: then only
+/// that there are more than its job has is known, and with no more the fact is absent.
+std::vector<Fact> state_facts(const NvmlDevice& device,
+                              std::span<const pid_t> own,
+                              const std::filesystem::path& root = "/");
 
 /// nvlinks, nvlinks_down, nvlink_bytes_per_s (one link, one direction), nvlink_peers.
 std::vector<Fact> nvlink_facts(const Nvlinks& links);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include <unistd.h>
 
@@ -70,19 +71,59 @@ NvmlAnswer<unsigned long long> uncorrected_errors(const NvmlDevice& device) {
   });
 }
 
-NvmlAnswer<std::int64_t> foreign_processes(const NvmlDevice& device) {
+using ProcessIds = std::set<unsigned int>;
+
+NvmlAnswer<ProcessIds> compute_processes(const NvmlDevice& device) {
   const auto function = device.table().compute_processes;
-  return device.answer<std::int64_t>(function != nullptr, [&](std::int64_t& value) {
+  return device.answer<ProcessIds>(function != nullptr, [&](ProcessIds& ids) {
     std::vector<nvml::Process> processes(most_processes);
     unsigned int count = most_processes;
     const nvml::Result status = function(device.handle(), &count, processes.data());
     if (status != nvml::Result::success) return status;
     processes.resize(std::min(count, most_processes));
-    const auto own = static_cast<unsigned int>(getpid());
-    value = std::ranges::count_if(processes,
-                                  [&](const nvml::Process& process) { return process.pid != own; });
+    for (const nvml::Process& process : processes) ids.insert(process.pid);
     return status;
   });
+}
+
+/// Whether this process numbers processes as the host does: the first namespace always has this
+/// number (Linux, include/linux/proc_ns.h, PROC_PID_INIT_INO).
+bool numbers_as_host(const std::filesystem::path& root) {
+  std::error_code error;
+  return std::filesystem::read_symlink(root / "proc/self/ns/pid", error) == "pid:[4026531836]";
+}
+
+Fact foreign_processes(const NvmlDevice& device,
+                       std::span<const pid_t> job,
+                       const std::filesystem::path& root) {
+  constexpr const char* name = "foreign_processes";
+  constexpr const char* source = "nvmlDeviceGetComputeRunningProcesses";
+  const auto reported = compute_processes(device);
+  if (!reported) return {name, std::nullopt, fmt::format("{} ({})", reported.reason, source)};
+  ProcessIds own(job.begin(), job.end());
+  own.insert(static_cast<unsigned int>(getpid()));
+  const std::size_t all = reported.value.size();
+  const auto foreign = static_cast<std::size_t>(
+      std::ranges::count_if(reported.value, [&](unsigned int id) { return !own.contains(id); }));
+  if (foreign == 0 || foreign < all || numbers_as_host(root)) {
+    return {name,
+            Value(static_cast<std::int64_t>(foreign)),
+            fmt::format("{}, without {} of this job", source, counted(own.size(), "process"))};
+  }
+  if (all > own.size()) {
+    return {name,
+            Value(static_cast<std::int64_t>(all - own.size())),
+            fmt::format("{}, at least: it numbers processes as the host of this container does, "
+                        "and this job has {} here",
+                        source,
+                        counted(own.size(), "process"))};
+  }
+  return {name,
+          std::nullopt,
+          fmt::format("{} shows {}, numbered as the host of this container does: they may be "
+                      "this job's own",
+                      source,
+                      counted(all, "process"))};
 }
 
 constexpr const char* pair_source = "cudaDeviceCanAccessPeer, NVML";
@@ -196,7 +237,9 @@ std::vector<Fact> power_facts(const NvmlDevice& device) {
                   whole)};
 }
 
-std::vector<Fact> state_facts(const NvmlDevice& device) {
+std::vector<Fact> state_facts(const NvmlDevice& device,
+                              std::span<const pid_t> own,
+                              const std::filesystem::path& root) {
   const Nvml& nvml = device.table();
   return {fact_of("ecc", ask_two(device, nvml.ecc_mode, false), "nvmlDeviceGetEccMode", switched),
           fact_of("uncorrected_errors",
@@ -215,10 +258,7 @@ std::vector<Fact> state_facts(const NvmlDevice& device) {
                   device.ask(nvml.persistence_mode),
                   "nvmlDeviceGetPersistenceMode",
                   switched),
-          fact_of("foreign_processes",
-                  foreign_processes(device),
-                  "nvmlDeviceGetComputeRunningProcesses, without this process",
-                  [](std::int64_t count) { return count; })};
+          foreign_processes(device, own, root)};
 }
 
 std::vector<Fact> nvlink_facts(const Nvlinks& links) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ Question<const TransferWork&> time_transfer;
 
 /// An operation is one launch.
 Question<LaunchKind> time_launch;
+
+/// Of launches of `blocks` blocks that are to run on a multiprocessor each: how many had two on
+/// one. `places`: where each block ran, launch by launch.
+std::size_t crowded_launches(std::span<const unsigned> places, std::size_t blocks);
 
 /// A stretch of an array on a GPU, for checks by the host: its first element's index, and its
 /// elements' bytes.

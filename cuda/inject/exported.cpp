@@ -65,17 +65,27 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* export
   return shielded([&] { return start_ranges(export_table); });
 }
 
+__attribute__((visibility("default"))) int InitializeInjectionNvtx(void* export_table) {
+  using namespace scaleworth::gpu;
+  return shielded([&] { return start_ranges_of_version_1(export_table); });
+}
+
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void* module) {
   using namespace scaleworth::gpu;
   return shielded([&] { return start_range_payloads(module); });
 }
 
-__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
-    scaleworth::gpu::nccl_profiler_v4();
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
+    scaleworth::gpu::as_version_4<&scaleworth::gpu::NcclCalls::begin_communicator<4>,
+                                  &scaleworth::gpu::NcclCalls::start_event>(
+        scaleworth::gpu::nccl_profiler<4>());
 
-__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 =
-    scaleworth::gpu::nccl_profiler_v5();
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 =
+    scaleworth::gpu::nccl_profiler<5>();
 
-__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v6 =
-    scaleworth::gpu::nccl_profiler_v6();
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV5 ncclProfiler_v6 =
+    scaleworth::gpu::nccl_profiler<6>();
 }

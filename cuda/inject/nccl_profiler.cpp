@@ -146,54 +146,6 @@ void* own_handle(void* kept, bool ended = false) {
   return std::exchange(found->second, nullptr);
 }
 
-template <int version>
-ncclResult_t begin_communicator(void** context,
-                                std::uint64_t communicator,
-                                int* wanted_events,
-                                const char* communicator_name,
-                                int nodes,
-                                int ranks,
-                                int rank,
-                                NcclLogger logger) {
-  *context = nullptr;
-  return always_successful([&] {
-    Session* session = Session::of_process();
-    auto made = std::make_unique<NcclContext>();
-    made->communicator = communicator;
-    made->rank = static_cast<std::uint32_t>(rank);
-    made->ranks = static_cast<std::uint32_t>(ranks);
-    if (session != nullptr) {
-      watch_exit_paths();
-      made->calls = std::uint64_t{session->next_communicator()} << 32U;
-      ReportedCollective creation{
-          row_of(*made, realtime_ns(), this_thread()), "ncclCommInit", {}, {}};
-      creation.row.fields = collective_has_ranks;
-      session->inbox().add(std::move(creation));
-      made->events = nccl_event_collective | nccl_event_point_to_point |
-                     nccl_event_network_operation | nccl_event_network_step;
-      if (version >= 6) made->events |= nccl_event_copy_engine;
-      // These cost a round of NCCL's network thread for each collective, even inside of a node.
-      if (session->settings().nccl_channels) made->events |= nccl_event_kernel_channel;
-    }
-    OtherPlugin* const other = other_plugin(version);
-    if (other != nullptr) {
-      const auto begin = [&](auto function, auto... first) {
-        return function(&made->others, first..., nodes, ranks, rank, logger);
-      };
-      const ncclResult_t begun =
-          version == 4 ? begin(other->older.init, &other->wanted, communicator_name, communicator)
-                       : begin(other->table.init, communicator, &other->wanted, communicator_name);
-      if (begun == ncclSuccess) made->other = other;
-      other->all_wanted = wanted_events;
-    }
-    if (session == nullptr && made->other == nullptr) return;
-    // One mask for all communicators of the process: one that fails must not end the others'
-    // events.
-    *wanted_events = static_cast<int>(made->events) | (other == nullptr ? 0 : wanted_by(*other));
-    *context = made.release();
-  });
-}
-
 /// A graph that is captured launches nothing now; what it does later is reported again at every
 /// replay where the network takes part, on CUDA's thread, or never.
 bool is_captured(const NcclEvent& event) {
@@ -276,7 +228,66 @@ OtherPlugin* other_for(const NcclContext* own, const NcclEvent& event) {
   return is_for(other, event.kind) ? &other : nullptr;
 }
 
-ncclResult_t start_event(void* context, void** handle, NcclEvent* event) {
+/// NCCL counts the calls of each function apart: a number that no two functions share.
+std::uint64_t numbered(std::uint64_t of_function, std::string_view function) {
+  constexpr std::string_view functions = "Reduce Broadcast AllGather ReduceScatter AllReduce";
+  return of_function * (functions.size() + 1) + (functions.find(function) + 1);  // 0 for another
+}
+}  // namespace
+
+template <int version>
+ncclResult_t NcclCalls::begin_communicator(void** context,
+                                           std::uint64_t communicator,
+                                           int* wanted_events,
+                                           const char* communicator_name,
+                                           int nodes,
+                                           int ranks,
+                                           int rank,
+                                           NcclLogger logger) {
+  *context = nullptr;
+  return always_successful([&] {
+    Session* session = Session::of_process();
+    auto made = std::make_unique<NcclContext>();
+    made->communicator = communicator;
+    made->rank = static_cast<std::uint32_t>(rank);
+    made->ranks = static_cast<std::uint32_t>(ranks);
+    if (session != nullptr) {
+      watch_exit_paths();
+      made->calls = std::uint64_t{session->next_communicator()} << 32U;
+      ReportedCollective creation{
+          row_of(*made, realtime_ns(), this_thread()), "ncclCommInit", {}, {}};
+      creation.row.fields = collective_has_ranks;
+      session->inbox().add(std::move(creation));
+      made->events = nccl_event_collective | nccl_event_point_to_point |
+                     nccl_event_network_operation | nccl_event_network_step;
+      if (version >= 6) made->events |= nccl_event_copy_engine;
+      // These cost a round of NCCL's network thread for each collective, even inside of a node.
+      if (session->settings().nccl_channels) made->events |= nccl_event_kernel_channel;
+    }
+    OtherPlugin* const other = other_plugin(version);
+    if (other != nullptr) {
+      const auto begin = [&](auto function, auto... first) {
+        return function(&made->others, first..., nodes, ranks, rank, logger);
+      };
+      const ncclResult_t begun =
+          version == 4 ? begin(other->older.init, &other->wanted, communicator_name, communicator)
+                       : begin(other->table.init, communicator, &other->wanted, communicator_name);
+      if (begun == ncclSuccess) made->other = other;
+      other->all_wanted = wanted_events;
+    }
+    if (session == nullptr && made->other == nullptr) return;
+    // One mask for all communicators of the process: one that fails must not end the others'
+    // events.
+    *wanted_events = static_cast<int>(made->events) | (other == nullptr ? 0 : wanted_by(*other));
+    *context = made.release();
+  });
+}
+
+template decltype(NcclCalls::begin_communicator<4>) NcclCalls::begin_communicator<4>;
+template decltype(NcclCalls::begin_communicator<5>) NcclCalls::begin_communicator<5>;
+template decltype(NcclCalls::begin_communicator<6>) NcclCalls::begin_communicator<6>;
+
+ncclResult_t NcclCalls::start_event(void* context, void** handle, NcclEvent* event) {
   *handle = nullptr;
   return always_successful([&] {
     auto* own = static_cast<NcclContext*>(context);
@@ -299,7 +310,7 @@ ncclResult_t start_event(void* context, void** handle, NcclEvent* event) {
   });
 }
 
-ncclResult_t stop_event(void* kept) {
+ncclResult_t NcclCalls::stop_event(void* kept) {
   return always_successful([&] {
     const NcclHandle handle(own_handle(kept, true));
     if (handle.kind() == Kind::step) {
@@ -318,7 +329,7 @@ ncclResult_t stop_event(void* kept) {
   });
 }
 
-ncclResult_t record_event_state(void* kept, int state, void* arguments) {
+ncclResult_t NcclCalls::record_event_state(void* kept, int state, void* arguments) {
   return always_successful([&] {
     OtherPlugin* other = other_of_process;
     if (other != nullptr && kept != nullptr && !NcclHandle(kept).ours())
@@ -344,36 +355,10 @@ ncclResult_t record_event_state(void* kept, int state, void* arguments) {
   });
 }
 
-ncclResult_t end_communicator(void* context) {
+ncclResult_t NcclCalls::end_communicator(void* context) {
   const std::unique_ptr<NcclContext> own(static_cast<NcclContext*>(context));
   if (own != nullptr && own->other != nullptr) own->other->table.finalize(own->others);
   return ncclSuccess;
-}
-
-/// NCCL counts the calls of each function apart: a number that no two functions share.
-std::uint64_t numbered(std::uint64_t of_function, std::string_view function) {
-  constexpr std::string_view functions = "Reduce Broadcast AllGather ReduceScatter AllReduce";
-  return of_function * (functions.size() + 1) + (functions.find(function) + 1);  // 0 for another
-}
-}  // namespace
-
-NcclProfilerV4 nccl_profiler_v4() {
-  return as_version_4<&begin_communicator<4>, &start_event>(nccl_profiler_v5());
-}
-
-NcclProfilerV5 nccl_profiler_v5() {
-  return {"scaleworth",
-          &begin_communicator<5>,
-          &start_event,
-          &stop_event,
-          &record_event_state,
-          &end_communicator};
-}
-
-NcclProfilerV5 nccl_profiler_v6() {
-  NcclProfilerV5 table = nccl_profiler_v5();
-  table.init = &begin_communicator<6>;
-  return table;
 }
 
 std::optional<ReportedCollective> report_of_event(NcclContext& context,

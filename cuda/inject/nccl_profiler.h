@@ -10,11 +10,36 @@
 #include <array>
 
 namespace scaleworth::gpu {
-/// The tables of functions that NCCL looks for, 2.27, 2.28, and 2.29 and later; every one of
-/// them succeeds whatever happens. The user's own plugin is called after each.
-NcclProfilerV4 nccl_profiler_v4();
-NcclProfilerV5 nccl_profiler_v5();
-NcclProfilerV5 nccl_profiler_v6();
+/// What NCCL calls. Each succeeds whatever happens, and then calls the user's own plugin.
+struct NcclCalls {
+  /// `version` of the interface: 4 is NCCL 2.27, 5 is 2.28, 6 is 2.29 and later.
+  template <int version>
+  static ncclResult_t begin_communicator(void** context,
+                                         std::uint64_t communicator,
+                                         int* wanted_events,
+                                         const char* communicator_name,
+                                         int nodes,
+                                         int ranks,
+                                         int rank,
+                                         NcclLogger logger);
+  static ncclResult_t start_event(void* context, void** handle, NcclEvent* event);
+  static ncclResult_t stop_event(void* kept);
+  static ncclResult_t record_event_state(void* kept, int state, void* arguments);
+  static ncclResult_t end_communicator(void* context);
+};
+
+/// The table of functions that NCCL looks for. Constant, so that what is exported is whole before
+/// any code of the library runs: an initialiser that runs writes to the symbol by its name, which
+/// is the program's own one where the program exports the same name.
+template <int version>
+constexpr NcclProfilerV5 nccl_profiler() {
+  return {"scaleworth",
+          &NcclCalls::begin_communicator<version>,
+          &NcclCalls::start_event,
+          &NcclCalls::stop_event,
+          &NcclCalls::record_event_state,
+          &NcclCalls::end_communicator};
+}
 
 struct OtherPlugin;  // the user's own profiler of NCCL, which has one place for them
 

@@ -244,7 +244,8 @@ const Cupti* cupti_for_ranges() {
   const std::optional<bool> traces = session == nullptr ? std::nullopt : session->traces_device();
   if (traces == false || Session::refused()) return nullptr;
   std::vector<std::string> problems;
-  const auto chosen = choose_cupti(from_variables(&std::getenv, problems).cupti);
+  const auto chosen =
+      choose_cupti(from_variables(&std::getenv, problems).cupti, cupti_of_cuda_12_8);
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen);
   if (cupti == nullptr) return nullptr;
   return (*cupti)->version_number == defective_cupti && !traces ? nullptr : cupti->get();
@@ -263,6 +264,12 @@ int start_ranges(void* export_table) {
   // CUPTI may start the driver, and that the capture, which may have been refused since.
   if (cupti_for_ranges() == nullptr) by_cupti = false;
   return heard || filled ? 1 : 0;
+}
+
+int start_ranges_of_version_1(void* export_table) {
+  const Cupti* cupti = cupti_for_ranges();
+  if (cupti == nullptr || cupti->nvtx_1_initialize == nullptr) return 0;
+  return cupti->nvtx_1_initialize(export_table);
 }
 
 int start_range_payloads(void* module) {

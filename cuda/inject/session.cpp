@@ -117,10 +117,11 @@ void Session::trace_device() {
     };
   }
   events.remark = [this](const std::string& line) { inbox_.remark(line); };
-  const auto started = and_then(choose_cupti(settings_.cupti), [&](const auto& cupti) {
-    buffers_.prepare(first_buffers);
-    return Tracer::start(cupti, buffers_, std::move(events));
-  });
+  const auto started =
+      and_then(choose_cupti(settings_.cupti, cupti_of_cuda_12_8), [&](const auto& cupti) {
+        buffers_.prepare(first_buffers);
+        return Tracer::start(cupti, buffers_, std::move(events));
+      });
   if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
   const std::string reason = reason_of(started);
   if (!reason.empty()) {

@@ -211,6 +211,11 @@ class Session {
 /// and NCCL's payloads, or without it to the session's inbox. Returns 1 (NVTX: success), 0 when the
 /// table lacks a function.
 int start_ranges(void* export_table);
+/// The same of a program whose libnvToolsExt knows NVTX 1 only. Later ones, of NVTX 2, ask for the
+/// entry above first, which they share with NVTX 3 (looked at in that of CUDA 11.8). What is handed
+/// over here has another layout, which is published nowhere: CUPTI reads it, so that ranges are
+/// recorded, but open no window and get lost without CUPTI.
+int start_ranges_of_version_1(void* export_table);
 /// Payloads of ranges, which only CUPTI reads.
 int start_range_payloads(void* module);
 /// Where CUPTI was refused after the first ranges, or in a forked child: none goes to it any more.

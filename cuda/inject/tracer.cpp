@@ -4,15 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -74,69 +68,6 @@ std::string words_of(const Cupti& cupti, CUptiResult status) {
   return fmt::format("{} (code {})", cupti.words(status), static_cast<int>(status));
 }
 
-constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
-constexpr std::uint32_t cuda_12_8 = 26;
-constexpr std::uint32_t newest_major = CUPTI_API_VERSION / per_major;
-
-/// The driver's major version; the newest that is known where there is no driver.
-std::uint32_t driver_major() {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  const auto ask = driver == nullptr
-                       ? nullptr
-                       : reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDriverGetVersion"));
-  int version = 0;
-  if (ask == nullptr || ask(&version) != 0 || version <= 0) return newest_major;
-  return static_cast<std::uint32_t>(version / 1000);
-}
-
-/// The files of the copies that the process has loaded.
-std::vector<std::string> loaded_copies() {
-  std::vector<std::string> paths;
-  const auto note = [](dl_phdr_info* object, std::size_t /*bytes*/, void* to) {
-    if (std::string_view(object->dlpi_name).find("/libcupti.so") != std::string_view::npos)
-      static_cast<std::vector<std::string>*>(to)->emplace_back(object->dlpi_name);
-    return 0;
-  };
-  ::dl_iterate_phdr(note, &paths);
-  return paths;
-}
-
-/// A copy of the file in memory, which the loader takes for another library; empty for none.
-std::string copy_in_memory(const std::string& file) {
-  const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  const int to = ::memfd_create("libcupti", MFD_CLOEXEC);
-  ssize_t sent = 1;
-  while (from >= 0 && to >= 0 && sent > 0) sent = ::sendfile(to, from, nullptr, 1U << 30U);
-  if (from >= 0) ::close(from);
-  if (from >= 0 && to >= 0 && sent == 0) return fmt::format("/proc/self/fd/{}", to);
-  if (to >= 0) ::close(to);
-  return {};
-}
-
-Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named) {
-  const std::uint32_t newest = std::min(driver_major(), newest_major);
-  const std::vector<std::string> loaded = loaded_copies();
-  std::uint32_t best = 0;  // of the usable ones
-  const auto open = [&](const std::string& file, std::uint32_t lowest) {
-    return open_cupti(file, {}, [&](std::uint32_t version) {
-      const std::uint32_t major = version < per_major ? 12 : version / per_major;
-      if (version < cuda_12_8 || major > newest)
-        throw UnusableLibrary(
-            fmt::format("API {} is not of CUDA 12.8 to {}, as scaleworth reads and the driver runs",
-                        version,
-                        newest));
-      best = std::max(best, version);
-      if (version < lowest) throw UnusableLibrary("there is a newer one");
-    });
-  };
-  constexpr auto all = std::numeric_limits<std::uint32_t>::max();
-  if (named.empty()) static_cast<void>(open({}, all));  // only looks at them
-  auto found = open(named, best);
-  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&found);
-  if (cupti == nullptr || std::ranges::find(loaded, (*cupti)->path) == loaded.end()) return found;
-  const std::string copy = copy_in_memory((*cupti)->path);
-  return copy.empty() ? found : open(copy, 0);
-}
 }  // namespace
 
 void Tracer::called(void* self,
@@ -232,7 +163,8 @@ void Tracer::enable_kinds(bool on) {
   for (const CUpti_ActivityKind kind : kinds) {
     if (std::find(refused_.begin(), refused_.end(), kind) != refused_.end()) continue;
     // Shorter before CUDA 13: it has no domain, without which a payload cannot be read.
-    if (kind == CUPTI_ACTIVITY_KIND_MARKER_DATA && cupti_->version_number < per_major) continue;
+    if (kind == CUPTI_ACTIVITY_KIND_MARKER_DATA && cupti_->version_number < cupti_of_cuda_13)
+      continue;
     const CUptiResult status = on ? cupti_->enable(kind) : cupti_->disable(kind);
     // Fewer kinds are better than none: virtual machines and MIG refuse some.
     if (!on || status == CUPTI_SUCCESS) continue;
@@ -353,10 +285,5 @@ void RecordBuffers::put_back(FilledBuffer buffer) {
 std::uint64_t RecordBuffers::take_discarded_bytes() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(discarded_bytes_, 0);
-}
-
-Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named) {
-  static const auto* const chosen = new Outcome<std::shared_ptr<const Cupti>>(find_cupti(named));
-  return *chosen;
 }
 }  // namespace scaleworth::gpu

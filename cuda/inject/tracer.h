@@ -62,12 +62,6 @@ struct TracerEvents {
   std::function<void(const std::string& line)> remark;  // what CUPTI refuses
 };
 
-/// The library to use, chosen by the first call of the process: `named` where it is not empty, else
-/// the newest that is found, of CUDA 12.8 or later and no later major version than the driver's.
-/// Of one that the program has loaded, a copy of its own: the program's profiler would replace the
-/// buffers and switch the kinds of a shared one. Skipped or Failed with the reason.
-Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named);
-
 /// Has defects that 13.0 Update 1 repairs: crashes at ranges that come first and at a flush, and a
 /// deadlock when kernels are switched off (NVIDIA's release notes).
 inline constexpr std::uint32_t defective_cupti = 130000;

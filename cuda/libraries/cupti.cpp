@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cupti.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <mutex>
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -28,10 +37,8 @@ static_assert(std::is_same_v<decltype(&cuptiActivityGetNextRecord),
 static_assert(std::is_same_v<decltype(&cuptiActivityGetNumDroppedRecords),
                              CUptiResult (*)(CUcontext, std::uint32_t, std::size_t*)>);
 
-/// CUPTI_API_VERSION: 10000 major + 100 minor + update from CUDA 13.0 on, a counter before.
 std::string api_text(std::uint32_t version) {
-  constexpr std::uint32_t first_readable = 130000;
-  if (version < first_readable) return fmt::format("API {}", version);
+  if (version < cupti_of_cuda_13) return fmt::format("API {}", version);
   return version_text(version);
 }
 
@@ -39,12 +46,77 @@ void fill_cupti(const SharedLibrary& library, Cupti& table) {
   const decltype(&cuptiGetVersion) get_version = library.need("cuptiGetVersion");
   std::uint32_t version = 0;
   if (get_version(&version) != CUPTI_SUCCESS) throw UnusableLibrary("cuptiGetVersion fails");
-  constexpr std::uint32_t cuda_12_0 = 19;
-  if (version < cuda_12_0) {
-    throw UnusableLibrary(fmt::format(
-        "version {} is too old, that of CUDA 12.0 ({}) is needed", api_text(version), cuda_12_0));
+  if (version < cupti_of_cuda_12_0) {
+    throw UnusableLibrary(fmt::format("version {} is too old, that of CUDA 12.0 ({}) is needed",
+                                      api_text(version),
+                                      cupti_of_cuda_12_0));
   }
   table = {{{.version = api_text(version), .library = &library}}, version};
+}
+
+/// Of CUPTI's or this build's API.
+constexpr std::uint32_t major_of(std::uint32_t version) {
+  return version < cupti_of_cuda_13 ? 12 : version / 10000;
+}
+
+/// The driver's major version; the newest that is known where there is no driver.
+std::uint32_t driver_major() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  const auto ask = driver == nullptr
+                       ? nullptr
+                       : reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  if (ask == nullptr || ask(&version) != 0 || version <= 0) return major_of(CUPTI_API_VERSION);
+  return static_cast<std::uint32_t>(version / 1000);
+}
+
+/// The files of the copies that the process has loaded.
+std::vector<std::string> loaded_copies() {
+  std::vector<std::string> paths;
+  const auto note = [](dl_phdr_info* object, std::size_t /*bytes*/, void* to) {
+    if (std::string_view(object->dlpi_name).find("/libcupti.so") != std::string_view::npos)
+      static_cast<std::vector<std::string>*>(to)->emplace_back(object->dlpi_name);
+    return 0;
+  };
+  ::dl_iterate_phdr(note, &paths);
+  return paths;
+}
+
+/// A copy of the file in memory, which the loader takes for another library; empty for none.
+std::string copy_in_memory(const std::string& file) {
+  const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = ::memfd_create("libcupti", MFD_CLOEXEC);
+  ssize_t sent = 1;
+  while (from >= 0 && to >= 0 && sent > 0) sent = ::sendfile(to, from, nullptr, 1U << 30U);
+  if (from >= 0) ::close(from);
+  if (from >= 0 && to >= 0 && sent == 0) return fmt::format("/proc/self/fd/{}", to);
+  if (to >= 0) ::close(to);
+  return {};
+}
+
+Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named, std::uint32_t oldest) {
+  const std::uint32_t newest = std::min(driver_major(), major_of(CUPTI_API_VERSION));
+  const std::vector<std::string> loaded = loaded_copies();
+  std::uint32_t best = 0;  // of the usable ones
+  const auto open = [&](const std::string& file, std::uint32_t lowest) {
+    return open_cupti(file, {}, [&](std::uint32_t version) {
+      if (version < oldest || major_of(version) > newest)
+        throw UnusableLibrary(
+            fmt::format("API {} is not of CUDA {} to {}, as scaleworth reads and the driver runs",
+                        version,
+                        oldest < cupti_of_cuda_12_8 ? "12.0" : "12.8",
+                        newest));
+      best = std::max(best, version);
+      if (version < lowest) throw UnusableLibrary("there is a newer one");
+    });
+  };
+  constexpr auto all = std::numeric_limits<std::uint32_t>::max();
+  if (named.empty()) static_cast<void>(open({}, all));  // only looks at them
+  auto found = open(named, best);
+  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&found);
+  if (cupti == nullptr || std::ranges::find(loaded, (*cupti)->path) == loaded.end()) return found;
+  const std::string copy = copy_in_memory((*cupti)->path);
+  return copy.empty() ? found : open(copy, 0);
 }
 }  // namespace
 
@@ -68,5 +140,16 @@ Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                              fill_cupti(library, table);
                              if (accept) accept(table.version_number);
                            });
+}
+
+Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named, std::uint32_t oldest) {
+  // Never destroyed, as CUPTI's callbacks may come until the end. A second search would take the
+  // copy that the first one loaded for another user's.
+  static auto* const mutex = new std::mutex;
+  static auto* const chosen = new std::map<std::string, Outcome<std::shared_ptr<const Cupti>>>;
+  const std::scoped_lock lock(*mutex);
+  const auto known = chosen->find(named);
+  if (known != chosen->end()) return known->second;
+  return chosen->emplace(named, find_cupti(named, oldest)).first->second;
 }
 }  // namespace scaleworth::gpu

@@ -44,10 +44,16 @@ struct Cupti : CheckedLibrary<Cupti, CUptiResult> {
   // NVTX's own entries, which initialise CUPTI first; cuptiNvtxInitialize2 alone crashes at the
   // first range of a process that has not called CUPTI yet (13.0.1).
   int (*nvtx_initialize)(void* export_table) = take("InitializeInjectionNvtx2");
+  int (*nvtx_1_initialize)(void* export_table) = take("InitializeInjectionNvtx");
   int (*nvtx_extension_initialize)(void* module) = take("InitializeInjectionNvtxExtension");
 
   const char* words(CUptiResult status) const;
 };
+
+/// Versions of CUPTI's API: 10000 major + 100 minor + update from CUDA 13.0 on, a counter before.
+inline constexpr std::uint32_t cupti_of_cuda_12_0 = 19;
+inline constexpr std::uint32_t cupti_of_cuda_12_8 = 26;
+inline constexpr std::uint32_t cupti_of_cuda_13 = 130000;
 
 /// Of CUDA 12.0 or later: older records are laid out differently. Skipped or Failed as
 /// `open_library` says. `accept` throws UnusableLibrary for a version that is not wanted.
@@ -55,4 +61,11 @@ Outcome<std::shared_ptr<const Cupti>> open_cupti(
     const std::string& user_path,
     const SearchScope& scope = {},
     const std::function<void(std::uint32_t version)>& accept = {});
+
+/// The library with which this process is traced, from outside and by itself: `named` where it is
+/// not empty, else the newest that is found; not before `oldest`, and of no later major version
+/// than the driver's. Of one that the process has loaded already, a copy in memory: the other user
+/// would replace the buffers and switch the kinds of a shared one. Chosen once per name. Skipped or
+/// Failed with the reason.
+Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named, std::uint32_t oldest);
 }  // namespace scaleworth::gpu

@@ -92,6 +92,6 @@ std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths) {
                     gpu::open_nvml(paths.nvml)),
           gpu::rung("CUPTI",
                     "the traced repetition of the training step on GPUs",
-                    gpu::open_cupti(paths.cupti))};
+                    gpu::choose_cupti(paths.cupti, gpu::cupti_of_cuda_12_0))};
 }
 }  // namespace scaleworth::probes

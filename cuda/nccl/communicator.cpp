@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/nccl/communicator.h"
 
+#include "cuda/kernels/loading.h"
 #include "cuda/libraries/library.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
@@ -51,18 +52,18 @@ Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
   handle_.reset(communicator);
 }
 
-void try_to_join(const std::shared_ptr<const Nccl>& nccl,
-                 const ncclUniqueId& id,
-                 int ranks,
-                 int rank,
-                 const std::atomic<bool>& stop,
-                 std::chrono::duration<double> limit) {
+OwnedCommunicator try_to_join(const std::shared_ptr<const Nccl>& nccl,
+                              const ncclUniqueId& id,
+                              int ranks,
+                              int rank,
+                              const std::atomic<bool>& stop,
+                              std::chrono::duration<double> limit) {
   const auto begin = std::chrono::steady_clock::now();
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   ncclComm_t communicator = nullptr;
   ncclResult_t state = nccl->init_rank_config(&communicator, ranks, id, rank, &config);
-  const OwnedThrough<ncclComm_t, &Nccl::abort> owner(communicator, {nccl});
+  OwnedCommunicator joined(communicator, {nccl});
   while (state == ncclInProgress) {
     check_interrupt();
     if (stop || std::chrono::steady_clock::now() - begin > limit) {
@@ -74,6 +75,7 @@ void try_to_join(const std::shared_ptr<const Nccl>& nccl,
     nccl->check(nccl->get_async_error(communicator, &state));
   }
   nccl->check(state);
+  return joined;
 }
 
 void Communicator::require_healthy(const std::string& doing) const {
@@ -88,6 +90,7 @@ void Communicator::require_healthy(const std::string& doing) const {
 
 LocalRank::LocalRank(int ordinal, int rank) : health_(ordinal), rank_(rank) {
   use();
+  check(load_kernels());
   stream_ = make_stream();
   small_ = allocate_device(health_, alignment_bytes);
 }

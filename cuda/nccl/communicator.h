@@ -13,6 +13,9 @@
 #include <string_view>
 
 namespace scaleworth::gpu {
+/// Aborted at its end: an orderly end waits for the other ranks, and one of them may be gone.
+using OwnedCommunicator = OwnedThrough<ncclComm_t, &Nccl::abort>;
+
 class Communicator {
  public:
   /// On the current device. Returns when all `ranks` have called with the same id, which
@@ -29,22 +32,22 @@ class Communicator {
   void require_healthy(const std::string& doing) const;
 
  private:
-  /// Aborted: an orderly end waits for the other ranks, and one of them may be gone.
-  OwnedThrough<ncclComm_t, &Nccl::abort> handle_;
+  OwnedCommunicator handle_;
   int ranks_;
   int rank_;
 };
 
-/// Makes a communicator of `ranks` that does not block, on the current device, and ends it again.
+/// Makes a communicator of `ranks` that does not block, on the current device: to be kept until all
+/// ranks have said that they have theirs, because its end fails those that are still joining.
 /// Throws LibraryError where this rank fails, RanksMissing after `limit` or once `stop` was set.
 /// What is measured blocks, as in most programs: without, NCCL launches each operation from a
 /// thread made for it (2.28.9, group.cc, ncclGroupEndInternal), which would count.
-void try_to_join(const std::shared_ptr<const Nccl>& nccl,
-                 const ncclUniqueId& id,
-                 int ranks,
-                 int rank,
-                 const std::atomic<bool>& stop,
-                 std::chrono::duration<double> limit);
+[[nodiscard]] OwnedCommunicator try_to_join(const std::shared_ptr<const Nccl>& nccl,
+                                            const ncclUniqueId& id,
+                                            int ranks,
+                                            int rank,
+                                            const std::atomic<bool>& stop,
+                                            std::chrono::duration<double> limit);
 
 /// Ends that a buffer is known to the library; to be called before the communicator ends.
 struct Deregister {

@@ -12,6 +12,8 @@
 #include <numeric>
 #include <set>
 
+#include <unistd.h>
+
 namespace scaleworth::gpu {
 namespace {
 
@@ -91,6 +93,8 @@ void NcclRankGroup::exchange_places() {
     }
   }
   links_ = assemble_links(places_, rows);
+  const std::string host = host_identity();
+  processes_ = processes_on(host, meeting_.all_gather(process_text(host, ::getpid())));
   for (const std::string& text : meeting_.all_gather(samples_text({least.value()}))) {
     for (const double bytes : samples_of(text)) least = std::min(least, Bytes(bytes));
   }
@@ -141,15 +145,17 @@ void NcclRankGroup::choose_team(const std::vector<int>& members) {
   std::memcpy(ids.data(), id_text.data(), id_text.size());
   for (const auto& place : local_) {
     if (std::find(members.begin(), members.end(), place->rank()) == members.end()) continue;
-    members_.push_back({place.get(), nullptr, nullptr});
+    members_.push_back({place.get(), {}, nullptr, nullptr});
   }
   const int ranks = static_cast<int>(members.size());
   const auto number_of = [&](const Member& member) {
     return static_cast<int>(std::ranges::find(members, member.place->rank()) - members.begin());
   };
   on_all_ranks([&](Member& member) {
-    try_to_join(options_.nccl, ids[0], ranks, number_of(member), stop_, joining_limit);
+    member.trial =
+        try_to_join(options_.nccl, ids[0], ranks, number_of(member), stop_, joining_limit);
   });
+  on_all_ranks([](Member& member) { member.trial.reset(); });
   on_all_ranks([&](Member& member) {
     member.communicator =
         std::make_unique<Communicator>(options_.nccl, ids[1], ranks, number_of(member));

@@ -48,6 +48,11 @@ std::string describe_placement(const std::vector<RankPlace>& places, bool proces
 /// Throws UserError naming two ranks that have one GPU.
 void refuse_shared_gpus(const std::vector<RankPlace>& places);
 
+/// What a process tells the others of its number.
+std::string process_text(const std::string& host, pid_t process);
+/// The numbers in `texts` that are of `host`. Throws ProbeFailure for a text that is no such thing.
+std::vector<pid_t> processes_on(const std::string& host, const std::vector<std::string>& texts);
+
 /// How many ranks before `rank` run on the same host: which of its GPUs is this rank's.
 int index_on_host(int rank, const std::vector<std::string>& hosts);
 
@@ -126,6 +131,7 @@ class NcclRankGroup final : public RankGroup {
   Rank rank() const override { return Rank{meeting_.rank()}; }
   int size() const override { return static_cast<int>(places_.size()); }
   std::string placement() const override { return placement_; }
+  std::vector<pid_t> processes() const override { return processes_; }
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   /// Throws NothingToMeasure for what this NCCL cannot do: a way that is not usable here, a form in
   /// place that does not exist; OutOfMemory after giving back all that the group held of GPUs.
@@ -142,6 +148,7 @@ class NcclRankGroup final : public RankGroup {
   /// The ranks of this process that take part in a measurement.
   struct Member {
     LocalRank* place = nullptr;
+    OwnedCommunicator trial;  // until all ranks have joined
     std::unique_ptr<Communicator> communicator;
     std::unique_ptr<CollectiveRun> run;
   };
@@ -164,6 +171,7 @@ class NcclRankGroup final : public RankGroup {
   std::vector<RankPlace> places_;
   RankLinks links_;
   std::string placement_;
+  std::vector<pid_t> processes_;
   Bytes memory_per_rank_;
   std::vector<std::unique_ptr<LocalRank>> local_;
   std::vector<int> team_;

@@ -65,6 +65,10 @@ Rendezvous join(const LaunchEnvironment& launch) {
                      .token = job_token(launch)});
 }
 
+void refuse_blocking_launches() {
+  if (const auto reason = gpu::launches_block()) throw UserError(*reason);
+}
+
 bool is_distributed(const LaunchEnvironment& launch) {
   return launch.launcher != Launcher::none && launch.world_size.value_or(2) > 1;
 }
@@ -98,7 +102,10 @@ std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
                                     .note = gpu::offer_plugins(),
                                     .cublas_lt_path = paths.cublas_lt,
                                     .cupti_path = paths.cupti};
-  meeting.agree(rank_trouble([&] { options.nccl = required(gpu::open_nccl(paths.nccl)); }));
+  meeting.agree(rank_trouble([&] {
+    refuse_blocking_launches();
+    options.nccl = required(gpu::open_nccl(paths.nccl));
+  }));
   options.ordinals = {own_ordinal(meeting, request.shared_gpu)};
   return std::make_unique<gpu::NcclRankGroup>(std::move(meeting), std::move(options));
 }
@@ -109,6 +116,7 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
         "--shared-gpu needs several processes, for NCCL wants a host for each rank: start them "
         "with torchrun, srun or mpirun");
   }
+  refuse_blocking_launches();
   gpu::NcclRankGroupOptions options{.cublas_lt_path = paths.cublas_lt, .cupti_path = paths.cupti};
   options.ordinals.resize(static_cast<std::size_t>(required(gpu::count_gpus())));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
@@ -147,7 +155,7 @@ TrainingLibraries open_libraries(Rendezvous& meeting,
                                  const NcclRankGroupOptions& options,
                                  bool trace) {
   TrainingLibraries libraries{nullptr, Skipped{"tracing was not asked for"}};
-  if (trace) libraries.cupti = open_cupti(options.cupti_path);
+  if (trace) libraries.cupti = choose_cupti(options.cupti_path, cupti_of_cuda_12_0);
   auto outcome = open_cublas_lt(options.cublas_lt_path);
   if (auto* library = std::get_if<std::shared_ptr<const CublasLt>>(&outcome)) {
     libraries.cublas_lt = *library;

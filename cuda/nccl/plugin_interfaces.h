@@ -206,7 +206,7 @@ using NcclProfilerV5 =  // and version 6
 
 /// Version 4 by functions of version 5.
 template <auto init, auto start_event>
-NcclProfilerV4 as_version_4(const NcclProfilerV5& newer) {
+constexpr NcclProfilerV4 as_version_4(const NcclProfilerV5& newer) {
   return {newer.name,
           [](void** context,
              int* wanted_events,

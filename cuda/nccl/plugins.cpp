@@ -140,6 +140,10 @@ ncclResult_t record_event_state(void* /*handle*/, int /*state*/, void* /*argumen
   return ncclSuccess;
 }
 
+constexpr NcclTunerV5 tuner{"scaleworth", &start_tuning, &tune, &accept_end};
+constexpr NcclProfilerV5 profiler{
+    "scaleworth", &start_profiling, &start_event, &accept_end, &record_event_state, &accept_end};
+
 std::string offer(const char* variable, const char* lost) {
   const char* value = std::getenv(variable);
   if (value == nullptr) {
@@ -157,34 +161,28 @@ std::string offer_plugins() {
 }
 }  // namespace scaleworth::gpu
 
+// Constant, as the library that captures other programs has the same names (cuda/inject).
 extern "C" {
 
-__attribute__((visibility("default"), used))
-scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5{"scaleworth",
-                                                &scaleworth::gpu::start_tuning,
-                                                &scaleworth::gpu::tune,
-                                                &scaleworth::gpu::accept_end};
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5 = scaleworth::gpu::tuner;
 
-__attribute__((visibility("default"), used))
-scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6{ncclTunerPlugin_v5};
+[[gnu::visibility("default"), gnu::used]] constinit scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6{
+    scaleworth::gpu::tuner};
 
-__attribute__((visibility("default"), used))
-scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{"scaleworth",
-                                                &scaleworth::gpu::start_tuning_v4,
-                                                &scaleworth::gpu::tune,
-                                                &scaleworth::gpu::accept_end};
+[[gnu::visibility("default"), gnu::used]] constinit scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{
+    "scaleworth",
+    &scaleworth::gpu::start_tuning_v4,
+    &scaleworth::gpu::tune,
+    &scaleworth::gpu::accept_end};
 
-__attribute__((visibility("default"), used))
-scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5{"scaleworth",
-                                                &scaleworth::gpu::start_profiling,
-                                                &scaleworth::gpu::start_event,
-                                                &scaleworth::gpu::accept_end,
-                                                &scaleworth::gpu::record_event_state,
-                                                &scaleworth::gpu::accept_end};
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 = scaleworth::gpu::profiler;
 
-__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
     scaleworth::gpu::as_version_4<&scaleworth::gpu::start_profiling, &scaleworth::gpu::start_event>(
-        ncclProfiler_v5);
+        scaleworth::gpu::profiler);
 }
 
 namespace scaleworth::gpu {

@@ -116,6 +116,7 @@ void DeviceTrainer::queue(int step) {
     check(cudaGraphLaunch(slot.graph.get(), compute_.get()));
   } else {
     queue_stages(slot, cudaEventRecordDefault);
+    kernels_loaded_ = true;
   }
   check(cudaEventRecord(slot.done.get(), compute_.get()));
 }
@@ -172,6 +173,8 @@ void DeviceTrainer::queue_sums(Slot& slot,
       rank_.exchange->sum(buffers.gradients + bucket.offset, bucket.size, ncclBfloat16, stream);
     }
     check(cudaEventRecordWithFlags(slot.sum_end[next].get(), stream, mark_flags));
+    // The library's kernels are loaded by their first launch, which may wait for a running sum.
+    if (!kernels_loaded_) wait_for(slot.sum_end[next].get(), 0);
   }
 }
 

@@ -137,5 +137,6 @@ class DeviceTrainer {
   double clock_error_s_ = 0.0;
   double previous_end_ = 0.0;
   bool failed_ = false;
+  bool kernels_loaded_ = false;  // those of cuBLASLt, by a step that has launched each of them
 };
 }  // namespace scaleworth::gpu

@@ -13,7 +13,8 @@ std::vector<VendorLibrary> vendor_libraries(const VendorPaths& /*paths*/) {
   return {{"CUDA", "", "", way_out, "every GPU probe"}};
 }
 
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& /*paths*/) {
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& /*paths*/,
+                                            std::span<const pid_t> /*own*/) {
   return Skipped{way_out};
 }
 

@@ -87,10 +87,15 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
 
 int calibrate_repetitions(const BatchFunction& run, const BatchOptions& options) {
   int repetitions = 1;
+  int gaps_in_a_row = 0;
   Seconds warmed{};
   while (true) {
-    const double time = run_once(run, repetitions).time.value();
+    const BatchTiming timing = run_once(run, repetitions);
+    const double time = timing.time.value();
     warmed += Seconds(time);
+    // Its time is the host's, by which the operations would seem longer and batches stay short.
+    if (timing.gaps && ++gaps_in_a_row <= gaps_until_smaller) continue;
+    gaps_in_a_row = 0;
     if (time >= options.batch.value() || repetitions >= options.maximum_repetitions) {
       if (warmed >= options.warm_up) break;
       continue;
@@ -112,7 +117,8 @@ DeviceMeasured sample_batches(const BatchFunction& run,
   int repetitions = options.repetitions > 0
                         ? std::min(options.repetitions, options.maximum_repetitions)
                         : calibrate_repetitions(run, options);
-  int discarded = 0;
+  std::size_t discarded = 0;
+  std::size_t alone_with_gaps = 0;
   // Batches without gaps, or with as few as can be had.
   const auto next = [&] {
     BatchTiming timing = run_once(run, repetitions);
@@ -132,6 +138,7 @@ DeviceMeasured sample_batches(const BatchFunction& run,
   while (!rule.finished()) {
     const BatchTiming timing = next();
     rule.add(timing.time / (repetitions * options.operations), timing.time);
+    alone_with_gaps += timing.gaps ? 1 : 0;
     if (timing.clock_hz) measured.clock_hz.push_back(*timing.clock_hz);
   }
   measured.time_s = rule.samples();
@@ -139,11 +146,19 @@ DeviceMeasured sample_batches(const BatchFunction& run,
   if (discarded > 0) {
     measured.most_at_once = repetitions;
     measured.warnings.push_back(
-        fmt::format("{} batches left out: the host queued their operations too slowly for them to "
-                    "run back to back",
-                    discarded));
+        fmt::format("{} batches left out, {} kept: the host queued their operations too slowly for "
+                    "them to run back to back",
+                    discarded,
+                    measured.time_s.size()));
   }
   const std::size_t samples = measured.time_s.size();
+  if (alone_with_gaps > 0) {
+    measured.warnings.push_back(
+        fmt::format("{} of {} samples may have a part of the host's time: even a single operation "
+                    "was queued too slowly",
+                    alone_with_gaps,
+                    samples));
+  }
   if (measured.clock_hz.size() < samples) {
     measured.warnings.push_back(fmt::format("the clock could not be counted in {} of {} samples",
                                             samples - measured.clock_hz.size(),

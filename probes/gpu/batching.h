@@ -42,14 +42,15 @@ struct BatchOptions {
 
 /// The number of repetitions whose batch lasts `options.batch`, found by running ever longer ones
 /// until `options.warm_up` has passed as well, so at no idle clock; 1 if a single one lasts longer.
-/// Throws ProbeFailure if no time passes.
+/// A batch with gaps is run again, twice at most. Throws ProbeFailure if no time passes.
 int calibrate_repetitions(const BatchFunction& run, const BatchOptions& options);
 
 /// Calibrates while it warms up, then samples until `target` is met. Batches last `options.batch`,
 /// or less where the minimum of samples would not fit the budget. Batches with gaps are not counted
 /// but mentioned in the warnings; if most have gaps, batches become smaller (`most_at_once`), and
-/// at one repetition gaps no longer matter. Clocks are left out, with a warning, unless every
-/// sample has one. Throws ProbeFailure if a time is not positive, Interrupted between batches.
+/// at one repetition they are counted, with a warning. Clocks are left out, with a warning, unless
+/// every sample has one. Throws ProbeFailure if a time is not positive, Interrupted between
+/// batches.
 DeviceMeasured sample_batches(const BatchFunction& run, const Target& target, BatchOptions options);
 
 /// What one multiprocessor wrote; slot i belongs to multiprocessor i. `batch` shows whether the

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace scaleworth::probes {
 using Devices = std::vector<std::unique_ptr<Device>>;
 
@@ -120,8 +122,10 @@ struct VendorLibrary {
 std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths);
 
 /// One section per GPU ("gpu 0", ...), and "cuda" with the versions, and "gpu links" with the
-/// peer matrix. Skipped with the reason when there is none, no driver, or no CUDA in this build.
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths);
+/// peer matrix. `own`: the processes of this job on this node, which are no other programs; this
+/// process need not be among them. Skipped with the reason when there is no GPU, no driver, or no
+/// CUDA in this build.
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own);
 
 /// Every GPU that this process sees. Skipped with the reason when there is none; Failed when one is
 /// there and cannot be used (exclusive mode, lost, insufficient permissions), with the remedy.

@@ -16,6 +16,7 @@ import compare_ledgers  # noqa: E402
 from reference import figures, nccl_stage, recordings, summary, training_stage  # noqa: E402
 from reference import record as records  # noqa: E402
 from reference.execution import CUT_OFF, Deadline, Ended, OutOfTime, run  # noqa: E402
+from reference.place import Place  # noqa: E402
 
 
 def row(start=0, end=1000, excluded="", **parts):
@@ -138,6 +139,34 @@ class Overhead(InFolder):
     def test_within_the_spread_of_the_plain_runs_nothing_is_told_apart(self):
         training_stage.tell_overhead(self.record, {"plain": [1.0, 1.04], "trace": [1.03], "torch.profiler": [1.02]})
         self.assertEqual(self.record.checks[-1]["verdict"], "pass")
+
+
+class TimeOut(InFolder):
+    """Trainings that end with `code`; which of them were begun."""
+
+    def begun(self, code, stage, *arguments):
+        names = []
+
+        def instead(_record, name, *_):
+            names.append(name)
+            return Ended(code, 100.0, "", "")
+
+        place = Place("build", "python3", Deadline(1000), [], [], False, [])
+        with unittest.mock.patch.object(training_stage, "run", instead):
+            stage(place, self.record, *arguments)
+        return names
+
+    def test_a_training_whose_recording_took_all_of_its_time_is_not_run_again(self):
+        self.assertEqual(self.begun(CUT_OFF, training_stage.recorded, "x", []), ["x.trace"])
+        self.assertEqual(self.verdicts(), {"x: recorded": "fail"})
+
+    def test_one_whose_recording_fails_is_held_against_the_plain_one(self):
+        self.assertEqual(self.begun(1, training_stage.recorded, "x", []), ["x.trace", "x.plain"])
+        self.assertEqual(self.verdicts(), {"x: recorded": "skip"})
+
+    def test_a_way_that_was_cut_off_has_no_further_turns(self):
+        self.assertEqual(len(self.begun(CUT_OFF, training_stage.overhead, "ddp")), 3)
+        self.assertEqual(len(self.begun(1, training_stage.overhead, "ddp")), 9)
 
 
 class Ways(InFolder):

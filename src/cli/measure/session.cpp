@@ -152,8 +152,8 @@ void Session::until_interrupted(const std::function<void()>& measure) {
   }
 }
 
-void Session::record_environment(Machine& machine) {
-  run_.environment = collect_environment(machine, options_.mpi_module, options_.vendor_paths);
+void Session::record_environment(Machine& machine, std::span<const pid_t> own) {
+  run_.environment = collect_environment(machine, options_.mpi_module, options_.vendor_paths, own);
 }
 
 void Session::record_ranks(const RankGroup& group,
@@ -307,9 +307,10 @@ void Session::remember_file(const std::string& name) {
 
 std::vector<FactSection> collect_environment(Machine& machine,
                                              const std::string& mpi_module,
-                                             const VendorPaths& vendor_paths) {
+                                             const VendorPaths& vendor_paths,
+                                             std::span<const pid_t> own) {
   std::vector<FactSection> sections = machine.facts();
-  const Outcome<std::vector<FactSection>> gpus = gpu_facts(vendor_paths);
+  const Outcome<std::vector<FactSection>> gpus = gpu_facts(vendor_paths, own);
   // Without a GPU its libraries stay closed: they are large, and a rank's memory may be limited.
   if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
     sections.insert(sections.end(), found->begin(), found->end());

@@ -79,7 +79,8 @@ class Session final : public Recorder {
   /// The whole of `measure`, or until a signal, which is remembered.
   void until_interrupted(const std::function<void()>& measure);
 
-  void record_environment(Machine& machine);
+  /// `own`: as in gpu_facts.
+  void record_environment(Machine& machine, std::span<const pid_t> own = {});
   /// How the ranks of `group` came about.
   void record_ranks(const RankGroup& group, const char* medium, const LaunchEnvironment& launch);
   /// Warns the reader when `ranks` processes share `cores` of one node.
@@ -139,10 +140,11 @@ class Session final : public Recorder {
 inline constexpr const char* gpu_libraries_section = "gpu libraries";
 
 /// What a reader needs to judge a run: facts of the machine, GPUs or why none, libraries found or
-/// why not, and the allow-listed variables.
+/// why not, and the allow-listed variables. `own`: as in gpu_facts.
 std::vector<FactSection> collect_environment(Machine& machine,
                                              const std::string& mpi_module,
-                                             const VendorPaths& vendor_paths);
+                                             const VendorPaths& vendor_paths,
+                                             std::span<const pid_t> own = {});
 
 // The measuring job. Each prints the result on stdout and returns the exit code; `arguments` are
 // recorded with the run. Each throws UserError for what cannot be asked.

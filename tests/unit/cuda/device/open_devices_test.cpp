@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a person reads when there is no GPU to use.
 #include "cuda/device/cuda_device.h"
+#include "probes/gpu/registry.h"
+#include "src/core/error.h"
 #include "tests/catch.h"
 
+#include <cstdlib>
 #include <string>
 #include <variant>
 
@@ -44,4 +47,15 @@ TEST_CASE("a GPU that is there and cannot be used is a failure with a remedy", "
     REQUIRE(std::holds_alternative<Failed>(reason));
     CHECK(contains(std::get<Failed>(reason).reason, ": "));
   }
+}
+
+TEST_CASE("launches that wait for their kernels are refused before anything is launched",
+          "[gpu][open]") {
+  ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  CHECK(contains(launches_block().value_or(""), "CUDA_LAUNCH_BLOCKING=1"));
+  CHECK_THROWS_AS(probes::open_device_group({}, {}), UserError);
+  ::setenv("CUDA_LAUNCH_BLOCKING", "0", 1);
+  CHECK_FALSE(launches_block());
+  ::unsetenv("CUDA_LAUNCH_BLOCKING");
+  CHECK_FALSE(launches_block());
 }

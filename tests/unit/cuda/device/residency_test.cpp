@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where blocks and pages lie.
+#include "cuda/device/questions.h"
 #include "cuda/kernels/roofline.h"
 #include "cuda/runtime/memory.h"
 #include "tests/catch.h"
@@ -30,6 +31,13 @@ std::string mapping_flags(const void* address) {
   return {};
 }
 }  // namespace
+
+TEST_CASE("a launch with two blocks on one multiprocessor is found wherever it is in a question",
+          "[gpu]") {
+  const std::vector<unsigned> places{0, 1, 2, 2, 1, 2, 1, 0, 2};
+  CHECK(crowded_launches(places, 3) == 1);  // the second, which is not the last
+  CHECK(crowded_launches({}, 3) == 0);
+}
 
 TEST_CASE("a block that reads through L1 is alone on its multiprocessor", "[gpu]") {
   // The least that is set apart for shared memory, and what of it each block gives the system.

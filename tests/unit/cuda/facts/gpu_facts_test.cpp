@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace scaleworth;
 using namespace scaleworth::gpu;
@@ -77,8 +78,49 @@ TEST_CASE("limits are in watts, errors counted, modes in words", "[facts]") {
   REQUIRE(value<std::string>(section, "mig") == "off");
   REQUIRE(value<std::string>(section, "compute_mode") == "exclusive to one process");
   REQUIRE(value<std::string>(section, "persistence") == "on");
-  REQUIRE(value<std::int64_t>(section, "foreign_processes") == 2);
   REQUIRE(value<std::string>(section, "power_reading") == "a method");
+}
+
+namespace {
+/// The facts as a process would see them whose namespace of processes is `space`.
+FactSection section_in(const std::string& space, const std::vector<pid_t>& own) {
+  const TemporaryDirectory root;
+  std::filesystem::create_directories(root.path() / "proc/self/ns");
+  std::filesystem::create_symlink("pid:[" + space + "]", root.path() / "proc/self/ns/pid");
+  return gpu_section(fake_gpu(), fake_device(), std::string("a method"), {}, root.path(), own);
+}
+const std::string of_host = "4026531836";
+const std::string of_container = "4026532501";
+}  // namespace
+
+TEST_CASE("ranks of this job are no foreign programs on a GPU", "[facts]") {
+  FakeNvml& fake = fresh_fake_nvml();
+  fake.processes.value = 3;
+  fake.first_process = 700;
+  const std::vector<pid_t> ranks{700, 701};
+  REQUIRE(value<std::int64_t>(section_in(of_host, ranks), "foreign_processes") == 1);
+  REQUIRE(value<std::int64_t>(section_in(of_host, {}), "foreign_processes") == 3);
+  // A driver that shows ours shows the container's numbers.
+  REQUIRE(value<std::int64_t>(section_in(of_container, ranks), "foreign_processes") == 1);
+  REQUIRE(value<std::int64_t>(section_in(of_container, {700, 701, 702}), "foreign_processes") == 0);
+  fake.first_process = static_cast<unsigned int>(::getpid());
+  fake.processes.value = 1;
+  REQUIRE(value<std::int64_t>(section_in(of_host, {}), "foreign_processes") == 0);
+}
+
+TEST_CASE(
+    "in a container whose driver numbers as the host, no more processes than ours are no verdict",
+    "[facts]") {
+  FakeNvml& fake = fresh_fake_nvml();
+  fake.first_process = 2'000'000'000;
+  fake.processes.value = 2;
+  const std::vector<pid_t> ranks{41, 42};
+  const FactSection unknown = section_in(of_container, ranks);
+  REQUIRE(contains(reason(unknown, "foreign_processes"), "may be this job's own"));
+  fake.processes.value = 5;  // of this job two ranks and the process that asks
+  REQUIRE(value<std::int64_t>(section_in(of_container, ranks), "foreign_processes") == 2);
+  fake.processes.value = 0;
+  REQUIRE(value<std::int64_t>(section_in(of_container, ranks), "foreign_processes") == 0);
 }
 
 TEST_CASE("the idle PCIe link is told apart from the possible one", "[facts]") {

@@ -45,6 +45,7 @@ struct FakeNvml {
   FakeAnswer compute_mode{0, 3};
   FakeAnswer persistence{0, 1};
   FakeAnswer processes{0, 2};
+  unsigned int first_process = 1;  // the others follow: never the test's own by default
   FakeAnswer pcie_generation{0, 1};
   FakeAnswer pcie_width{0, 16};
   FakeAnswer maximum_pcie_generation{0, 5};

@@ -185,7 +185,7 @@ Result nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device device,
                                                nvml::Process* processes) {
   const Result result = answer(device, state.processes, count);
   for (unsigned int i = 0; result == Result::success && i < *count; ++i) {
-    processes[i] = {i + 1, 0, 0, 0};  // process 1 and its next ones: never the test
+    processes[i] = {state.first_process + i, 0, 0, 0};
   }
   return result;
 }

@@ -236,6 +236,12 @@ TEST_CASE("ranges before the first call of CUDA do not stop the program", "[capt
   REQUIRE(kernels(traced.recordings.front()) == 1500);
 }
 
+TEST_CASE("ranges of a program whose NVTX is of version 1 are recorded by CUPTI", "[capture]") {
+  const Traced traced = run_traced({"init", "nvtx_1", "exit_3"});
+  REQUIRE(WEXITSTATUS(traced.status) == 3);
+  REQUIRE(traced.recordings.front().step_marks.size() == 1);
+}
+
 TEST_CASE("ranges of a forked child do not go to CUPTI", "[capture]") {
   const Traced traced = run_traced({"init", "nvtx", "fork_range", "threads"});
   REQUIRE(WIFEXITED(traced.status));

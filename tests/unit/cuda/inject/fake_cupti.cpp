@@ -237,6 +237,11 @@ int InitializeInjectionNvtx2(void* export_table) {
   set(NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePop, &range_pop_in_domain);
   return 1;
 }
+int InitializeInjectionNvtx(void* export_table) {
+  auto* const functions = reinterpret_cast<FakeNvtx1* (*)()>(export_table)();
+  *functions = {&range_push, &range_pop};
+  return 1;
+}
 int cuptiNvtxInitialize2(void* /*export_table*/) {
   std::abort();
 }

@@ -24,3 +24,10 @@ void fake_profiler(int start);
 /// How often CUPTI was asked to flush.
 std::uint64_t fake_flushes();
 }
+
+/// Stands for the functions of an NVTX 1, which only CUPTI knows how to find in what is handed
+/// over.
+struct FakeNvtx1 {
+  int (*push)(const char* name) = nullptr;
+  int (*pop)() = nullptr;
+};

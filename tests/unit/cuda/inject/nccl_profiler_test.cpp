@@ -156,8 +156,7 @@ TEST_CASE("a collective that runs as copies is reported with its bytes and so na
   REQUIRE(report->row.channels == 0);
   int wanted = 0;
   void* nothing = nullptr;  // no session here: no context, so no events
-  REQUIRE(nccl_profiler_v6().init(&nothing, 1, &wanted, nullptr, 1, 2, 0, nullptr) ==
-          ncclSuccess);
+  REQUIRE(nccl_profiler<6>().init(&nothing, 1, &wanted, nullptr, 1, 2, 0, nullptr) == ncclSuccess);
   REQUIRE(wanted == 0);
 }
 

@@ -417,6 +417,17 @@ void real_nvtx_range() {
   const scaleworth::gpu::NvtxRange range("step 4");
 }
 
+/// As a libnvToolsExt of NVTX 1, which knows no other entry.
+void nvtx_1_range() {
+  static FakeNvtx1 functions;
+  const auto give_table = +[]() -> FakeNvtx1* { return &functions; };
+  void* library = open_named("NVTX_INJECTION64_PATH");
+  auto* start = symbol<int(void*)>(library, "InitializeInjectionNvtx");
+  if (start == nullptr || start(reinterpret_cast<void*>(give_table)) == 0) return;
+  functions.push("step 4");
+  functions.pop();
+}
+
 struct Word {
   std::string_view name;
   void (*act)();
@@ -446,6 +457,7 @@ constexpr Word words[] = {
     {"others_events", &others_events},
     {"network", &network},
     {"nvtx", &real_nvtx_range},
+    {"nvtx_1", &nvtx_1_range},
     {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},
     {"noting_handler", &noting_handler},
     {"blocked_read", &blocked_read},

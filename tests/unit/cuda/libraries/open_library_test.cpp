@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/unit/core/temporary_directory.h"
 
+#include <cstdlib>
 #include <string>
 
 using namespace scaleworth;
@@ -160,4 +161,36 @@ TEST_CASE("a failed call of NVML names the library, its words and the call site"
 TEST_CASE("an NVML without its driver is refused with the driver's words", "[open library]") {
   const std::string reason = std::get<Failed>(open_nvml(SCALEWORTH_FAKE_NVML_NO_DRIVER)).reason;
   REQUIRE(contains(reason, "nvmlInit_v2 says \"Driver Not Loaded\" (code 9)"));
+}
+
+TEST_CASE(
+    "our own tracing takes the newest CUPTI that fits, as the capture does, and not the first",
+    "[cupti]") {
+  const TemporaryDirectory root;
+  const auto folder = root.path() / "lib";
+  copy_to(folder / "python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12",
+          SCALEWORTH_FAKE_CUPTI);  // as of CUDA 12.8; searched first
+  const std::string newer =
+      copy_to(folder / "python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13",
+              SCALEWORTH_FAKE_CUPTI);
+  ::setenv("VIRTUAL_ENV", root.path().c_str(), 1);
+  const auto rungs = probes::vendor_libraries({"/nonexistent", "/nonexistent", "/nonexistent", {}});
+  const auto chosen = choose_cupti({}, cupti_of_cuda_12_0);
+  ::unsetenv("VIRTUAL_ENV");
+  REQUIRE(rungs.back().name == "CUPTI");
+  CHECK(rungs.back().path == newer);
+  // What was opened for the list is no other user's: no copy is made of it.
+  CHECK(std::get<std::shared_ptr<const Cupti>>(chosen)->path == newer);
+}
+
+TEST_CASE("of a CUPTI that the program has in use a copy is opened, once", "[cupti]") {
+  const TemporaryDirectory root;
+  const std::string used = copy_to(root.path() / "libcupti.so.13", SCALEWORTH_FAKE_CUPTI);
+  const SharedLibrary profiler(used);
+  const auto chosen = choose_cupti(used, cupti_of_cuda_12_0);
+  const auto& cupti = std::get<std::shared_ptr<const Cupti>>(chosen);
+  CHECK(cupti->path != used);
+  CHECK(reinterpret_cast<void*>(cupti->subscribe) != profiler.need("cuptiSubscribe").address);
+  const auto again = choose_cupti(used, cupti_of_cuda_12_0);
+  CHECK(std::get<std::shared_ptr<const Cupti>>(again) == cupti);
 }

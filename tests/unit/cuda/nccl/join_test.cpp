@@ -73,11 +73,23 @@ std::shared_ptr<const Nccl> fake_nccl(int failing_rank, bool at_once = false) {
 TEST_CASE("ranks that can join do, and leave no communicator behind", "[nccl]") {
   const auto nccl = fake_nccl(-1);
   const std::atomic<bool> stop{false};
-  std::thread other([&] { try_to_join(nccl, {}, 2, 1, stop, 10s); });
+  std::thread other([&] { static_cast<void>(try_to_join(nccl, {}, 2, 1, stop, 10s)); });
   CHECK_NOTHROW(try_to_join(nccl, {}, 2, 0, stop, 10s));
   other.join();
   CHECK(play.blocking == 0);
   CHECK(play.made == 2);
+  CHECK(play.aborted == 2);
+}
+
+TEST_CASE("a rank that has joined keeps its communicator while others are still joining",
+          "[nccl]") {
+  const auto nccl = fake_nccl(-1);
+  const std::atomic<bool> stop{false};
+  OwnedCommunicator first = try_to_join(nccl, {}, 2, 0, stop, 10s);
+  CHECK(play.aborted == 0);
+  OwnedCommunicator second = try_to_join(nccl, {}, 2, 1, stop, 10s);
+  first.reset();
+  second.reset();
   CHECK(play.aborted == 2);
 }
 

@@ -223,3 +223,31 @@ TEST_CASE("a plugin of the user's stays, and what is lost is reported", "[nccl]"
   ::unsetenv("NCCL_TUNER_PLUGIN");
   CHECK(offer_plugins().empty());
 }
+
+TEST_CASE(
+    "the capture library's tables have its own functions in a program that exports the same names",
+    "[nccl][capture]") {
+  REQUIRE(::dlsym(RTLD_DEFAULT, "ncclProfiler_v5") == &ncclProfiler_v5);
+  void* library = ::dlopen(CAPTURE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  for (const char* name : {"ncclProfiler_v4", "ncclProfiler_v5", "ncclProfiler_v6"}) {
+    INFO(name);
+    void* symbol = ::dlsym(library, name);
+    REQUIRE(symbol != nullptr);
+    // A name and five functions in every version.
+    std::array<void*, 6> table{};
+    static_assert(sizeof(table) == sizeof(NcclProfilerV4) &&
+                  sizeof(table) == sizeof(NcclProfilerV5));
+    std::memcpy(table.data(), symbol, sizeof(table));
+    for (void* const entry : table) {
+      Dl_info place{};
+      REQUIRE(entry != nullptr);
+      REQUIRE(::dladdr(entry, &place) != 0);
+      CHECK(std::string(place.dli_fname) == CAPTURE_LIBRARY);
+    }
+  }
+  CHECK(ncclProfiler_v5.start_event != nullptr);  // and the program's stay its own
+  Dl_info place{};
+  REQUIRE(::dladdr(reinterpret_cast<void*>(ncclProfiler_v5.start_event), &place) != 0);
+  CHECK(std::string(place.dli_fname) != CAPTURE_LIBRARY);
+}

@@ -141,7 +141,28 @@ TEST_CASE("batches with gaps are left out, and batches become smaller", "[gpu][b
   CHECK(runner.asked.back() == 5);  // 20, 10, 5
   CHECK(measured.time_s.size() == 5);
   REQUIRE(measured.warnings.size() == 1);
-  CHECK(measured.warnings.front().substr(0, 18) == "4 batches left out");
+  CHECK(measured.warnings.front().substr(0, 26) == "4 batches left out, 5 kept");
+}
+
+TEST_CASE("a batch that the host queued slowly does not make operations seem long",
+          "[gpu][batching]") {
+  // One batch while the repetitions are sought stands still for a second.
+  int batches = 0;
+  const auto run = [&](int repetitions) {
+    const bool slow = ++batches == 3;
+    return BatchTiming{Seconds{repetitions * 1e-4 + (slow ? 1.0 : 0.0)}, {}, slow};
+  };
+  CHECK(calibrate_repetitions(run, {}) == 200);
+}
+
+TEST_CASE("gaps at a single operation are in its sample, and that is said", "[gpu][batching]") {
+  FakeRunner runner;
+  runner.operation_s = 0.030;  // a batch by itself
+  runner.gaps_above = 0;
+  const DeviceMeasured measured = sample_batches(std::ref(runner), samples(5), {});
+  CHECK(measured.time_s.size() == 5);
+  REQUIRE(measured.warnings.size() == 1);
+  CHECK(contains(measured.warnings.front(), "5 of 5 samples may have a part of the host's time"));
 }
 
 TEST_CASE("clocks are all there or left out", "[gpu][batching]") {
