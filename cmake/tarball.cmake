@@ -4,11 +4,5 @@ if(SCALEWORTH_PORTABLE)
     tarball
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/tarball ${PROJECT_BINARY_DIR} ${PROJECT_VERSION}
     USES_TERMINAL VERBATIM)
-  add_dependencies(tarball scaleworth)
-  if(SCALEWORTH_MPI)
-    add_dependencies(tarball scaleworth_mpi)
-  endif()
-  if(SCALEWORTH_CUDA)
-    add_dependencies(tarball scaleworth_inject)
-  endif()
+  add_dependencies(tarball product)
 endif()

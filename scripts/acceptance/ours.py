@@ -5,6 +5,11 @@ import json
 import re
 import statistics
 
+import protocol
+
+NEAREST_COPY_BYTES = 4 << 30  # source and target: of the sizes that were swept the nearest one stands for memory
+NEAREST_UPLOAD_BYTES = 64 << 20
+
 
 def load(run_directory):
     with open(f"{run_directory}/run.json", encoding="utf-8") as file:
@@ -23,11 +28,11 @@ def points(run, probe, **parameters):
 
 
 def rate(point, amount):
-    """Median rate in the amount's unit per second; None without samples."""
+    """Rate in the amount's unit per second, of what is typical; None without samples."""
     times = [time for time in point["samples"].get("wall_s", []) if time > 0]
     if not times or amount not in point["amounts"]:
         return None
-    return point["amounts"][amount] / statistics.median(times)
+    return point["amounts"][amount] / protocol.typical(times, point["parameters"].get("pass"))
 
 
 def best(candidates, amount):
@@ -57,17 +62,24 @@ def step_change(run, variant):
 
 
 SETTLED = re.compile(r"sustained after ([0-9.e+-]+) s")
-BATCH_S = 0.02  # of which a sample is the mean
 
 
 def shape(point):
-    """Of the product and of its measurement: the other side warms up as long and measures as long, in one turn as ours."""
+    """Of the product and of its measurement: the other side warms up and measures as long, in the same regime."""
     if not point:
         return None
     settled = SETTLED.search(point.get("stop_reason") or "")
     times = point["samples"]["wall_s"]
-    return {**{name: point["parameters"][name] for name in ("m", "n", "k")}, "samples": len(times),
-            "warm_up_s": float(settled.group(1)) if settled else 0.0, "window_s": sum(max(BATCH_S, time) for time in times)}
+    return {**{name: point["parameters"][name] for name in ("m", "n", "k")}, "regime": point["parameters"]["pass"],
+            "warm_up_s": float(settled.group(1)) if settled else 0.0,
+            "window_s": sum(max(protocol.BATCH_S, time) for time in times)}
+
+
+def nearest(candidates, size_of, wanted):
+    """The points whose size is the one nearest to `wanted`: no maximum over sizes, which the other side does not take."""
+    listed = list(candidates)
+    sizes = sorted({size_of(point) for point in listed}, key=lambda size: abs(size - wanted))
+    return [point for point in listed if size_of(point) == sizes[0]] if sizes else []
 
 
 def gpu_fact(run, name):
@@ -86,34 +98,45 @@ def large(candidates, run):
 
 
 def figures(run):
-    """Name -> value in base units, absent figures None; and the shapes behind the products, with how they were measured."""
-    # Pilots have few samples: a maximum over them is noise.
-    memory = {kernel: best(large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device", **{"pass": "sweep"}), run), "bytes")[0]
-              for kernel in ("read", "copy", "triad", "write")}
+    """Name -> value in base units, absent figures None; and the shapes behind what is compared, with how they were measured."""
+    memory = {}
+    for kernel in ("read", "copy", "triad", "write"):
+        # Pilots have few samples: a maximum over them is noise.
+        swept = large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device", **{"pass": "sweep"}), run)
+        memory[kernel] = best(nearest(swept, lambda point: point["parameters"]["working_set_bytes"], NEAREST_COPY_BYTES), "bytes")
     cube = {"m": 8192, "n": 8192, "k": 8192}
 
-    def product(precision, step, **parameters):
-        return best(points(run, "roofline.gpu.gemm", precision=precision, data="uniform", **{"pass": step}, **parameters), "flops")
+    def product(precision, regime, **parameters):
+        return best(points(run, "roofline.gpu.gemm", precision=precision, data="uniform", **{"pass": regime}, **parameters), "flops")
 
-    steady, steady_point = product("bf16", "steady", **cube)
-    shaped, shaped_point = product("bf16", "burst", family="search")
-    fp8, fp8_point = product("fp8_e4m3", "steady")
+    products = {"bf16_steady": product("bf16", "steady", **cube), "bf16_burst": product("bf16", "burst", **cube),
+                "bf16_best_shape": product("bf16", "burst", family="search"), "fp8_steady": product("fp8_e4m3", "steady")}
     fp32, _ = best(points(run, "roofline.gpu.compute", precision="fp32"), "flops")
-    upload, _ = best((point for point in points(run, "roofline.gpu.transfer", engine="copy engine", both_directions=False)
-                      if point["parameters"]["source"].startswith("host (pinned")), "bytes")
+    uploads = (point for point in points(run, "roofline.gpu.transfer", engine="copy engine", both_directions=False)
+               if point["parameters"]["source"].startswith("host (pinned"))
+    upload, upload_point = best(nearest(uploads, lambda point: point["amounts"].get("bytes", 0), NEAREST_UPLOAD_BYTES), "bytes")
     values = {
-        "bf16_steady": steady,
-        "bf16_steady_cv": variation(steady_point),
-        "bf16_best_shape": shaped,
-        "fp8_steady": fp8,
+        **{name: value for name, (value, _) in products.items()},
+        "bf16_steady_cv": variation(products["bf16_steady"][1]),
         "fp32_fma": fp32,
-        "memory_copy": memory["copy"],
-        "memory_read": memory["read"],
-        "memory_triad": memory["triad"],
-        "memory_write": memory["write"],
+        **{f"memory_{kernel}": value for kernel, (value, _) in memory.items()},
         "host_to_device": upload,
         "tracing_overhead": step_change(run, "traced"),
         "graphs_change": step_change(run, "graphs"),
     }
-    shapes = {"bf16_steady": shape(steady_point), "bf16_best_shape": shape(shaped_point), "fp8_steady": shape(fp8_point)}
+    shapes = {name: shape(point) for name, (_, point) in products.items()}
+    copied = memory["copy"][1]
+    shapes["memory_copy"] = {"bytes": copied["parameters"]["working_set_bytes"]} if copied else None
+    shapes["host_to_device"] = {"bytes": upload_point["amounts"]["bytes"]} if upload_point else None
+    return values, shapes
+
+
+def own_products(run, wanted):
+    """The same of a run of --shape-file: the products that `wanted` (name -> shape) asks for."""
+    values, shapes = {}, {}
+    for name, product in wanted.items():
+        precision = "fp8_e4m3" if name.startswith("fp8") else "bf16"
+        values[name], point = best(points(run, "roofline.gpu.gemm", precision=precision, family="own",
+                                          **{"pass": product["regime"]}, **{side: product[side] for side in "mnk"}), "flops")
+        shapes[name] = shape(point)
     return values, shapes

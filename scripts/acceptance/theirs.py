@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same work through PyTorch, on the same GPU, in a process of its own. Prints one JSON object; figures that this
-PyTorch does not have are left out and named in "missing".
-Usage: theirs.py SHAPES_JSON   (figure name -> {"m", "n", "k", "warm_up_s", "window_s", "samples"} or null)"""
+"""The same work through PyTorch, on the same GPU, in a process of its own: one side of a turn of turns.py. Prints one JSON
+object; figures that this PyTorch does not have are left out and named in "missing".
+Usage: theirs.py SHAPES_JSON   (figure name -> {"m", "n", "k", "regime", "warm_up_s", "window_s"}, {"bytes"} or {})"""
 import json
-import statistics
 import sys
 import time
 
 import torch
 
-BATCH_S = 0.02  # time between two events: 0.5 us of event resolution is then below 0.01 %
+import protocol
 
 
-def per_operation(operation, warm_up_s, window_s):
-    """Median time of `operation` over batches of at least BATCH_S, gap-free, after the warm-up."""
+def batches(operation, repetitions, count):
+    """Times of one operation, each the mean over a batch; no batch waits for the one before it, as with ours."""
+    marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    marks[0].record()
+    for mark in marks[1:]:
+        for _ in range(repetitions):
+            operation()
+        mark.record()
+    marks[-1].synchronize()
+    return [start.elapsed_time(stop) * 1e-3 / repetitions for start, stop in zip(marks, marks[1:])]
+
+
+def steady(operation, warm_up_s, window_s):
+    """After the warm-up: what is typical of batches of BATCH_S over the window."""
     operation()
     torch.cuda.synchronize()
     begin = time.perf_counter()
@@ -25,41 +36,17 @@ def per_operation(operation, warm_up_s, window_s):
             torch.cuda.synchronize()
     torch.cuda.synchronize()
     each = (time.perf_counter() - begin) / count
-    repetitions = max(1, round(BATCH_S / each))
-    samples = []
-    end = time.perf_counter() + window_s
-    while time.perf_counter() < end or len(samples) < 7:
-        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        for _ in range(repetitions):
-            operation()
-        stop.record()
-        stop.synchronize()
-        samples.append(start.elapsed_time(stop) * 1e-3 / repetitions)
-    return statistics.median(samples)
+    times = batches(operation, max(1, round(protocol.BATCH_S / each)), max(7, round(window_s / protocol.BATCH_S)))
+    return protocol.typical(times, "steady")
 
 
-def burst(operation, count):
-    """Median over pauses: time of `operation` in a batch right after 0.5 s without work, before the clock falls; as many samples
-    as ours."""
-    operation()
-    repetitions = None
-    samples = []
-    while len(samples) < count:
-        torch.cuda.synchronize()
-        time.sleep(0.5)
-        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        operation()
-        start.record()
-        for _ in range(repetitions or 1):
-            operation()
-        stop.record()
-        stop.synchronize()
-        each = start.elapsed_time(stop) * 1e-3 / (repetitions or 1)
-        if repetitions:
-            samples.append(each)
-        repetitions = max(1, round(BATCH_S / each))
-    return statistics.median(samples)
+def burst(operation):
+    """Right after a pause, before the clock falls: what is typical of BURST_SAMPLES without gaps."""
+    each = batches(operation, 4, 2)[-1]  # also loads the kernel
+    torch.cuda.synchronize()
+    time.sleep(protocol.PAUSE_S)
+    times = batches(operation, max(1, round(protocol.BURST_S / protocol.BURST_SAMPLES / each)), protocol.BURST_SAMPLES)
+    return protocol.typical(times, "burst")
 
 
 def uniform(rows, columns, dtype):
@@ -83,10 +70,7 @@ def in_turn(operation, sets):
 
 
 def timed(operation, shape):
-    """As ours was: gap-free after settling, or in bursts after pauses."""
-    if shape["warm_up_s"] > 0.0:
-        return per_operation(operation, shape["warm_up_s"], shape["window_s"])
-    return burst(operation, shape["samples"])
+    return burst(operation) if shape["regime"] == "burst" else steady(operation, shape["warm_up_s"], shape["window_s"])
 
 
 def matmul(shape, dtype):
@@ -107,66 +91,34 @@ def scaled_matmul(shape):
     return 2.0 * m * n * k / timed(operation, shape)
 
 
-def copy(seconds):
-    """Bytes read and written per second by a device-to-device copy of 2 GiB."""
-    source = torch.empty(1 << 31, dtype=torch.uint8, device="cuda").fill_(1)
+def copy(shape):
+    """Bytes read and written per second by a device-to-device copy; source and target together are as large as ours."""
+    source = torch.empty(int(shape["bytes"]) // 2, dtype=torch.uint8, device="cuda").fill_(1)
     target = torch.empty_like(source)
-    return 2.0 * source.numel() / per_operation(lambda: target.copy_(source), 1.0, seconds)
+    return 2.0 * source.numel() / steady(lambda: target.copy_(source), 1.0, 2.0)
 
 
-def upload(seconds):
-    source = torch.empty(1 << 28, dtype=torch.uint8).pin_memory()
-    target = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
-    return source.numel() / per_operation(lambda: target.copy_(source, non_blocking=True), 1.0, seconds)
+def upload(shape):
+    source = torch.empty(int(shape["bytes"]), dtype=torch.uint8).pin_memory()
+    target = torch.empty(source.numel(), dtype=torch.uint8, device="cuda")
+    return source.numel() / steady(lambda: target.copy_(source, non_blocking=True), 1.0, 2.0)
 
 
-def profiler_overhead():
-    """Median step of a small training loop with torch.profiler over the one without, in alternating blocks."""
-    layers = [torch.nn.Linear(2048, 2048) for _ in range(8)]
-    model = torch.nn.Sequential(*[part for layer in layers for part in (layer, torch.nn.GELU())]).cuda().bfloat16()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    data = torch.randn(2048, 2048, device="cuda", dtype=torch.bfloat16)
-
-    def steps(count):
-        times = []
-        for _ in range(count):
-            begin = time.perf_counter()
-            optimizer.zero_grad(set_to_none=True)
-            model(data).float().square().mean().backward()
-            optimizer.step()
-            torch.cuda.synchronize()
-            times.append(time.perf_counter() - begin)
-        return times
-
-    steps(30)
-    plain, traced = [], []
-    for _ in range(5):
-        plain += steps(20)
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
-                                                torch.profiler.ProfilerActivity.CUDA]):
-            traced += steps(20)
-    return statistics.median(traced) / statistics.median(plain) - 1.0
+MEASURES = {"bf16_steady": lambda shape: matmul(shape, torch.bfloat16), "bf16_burst": lambda shape: matmul(shape, torch.bfloat16),
+            "bf16_best_shape": lambda shape: matmul(shape, torch.bfloat16), "fp8_steady": scaled_matmul, "memory_copy": copy,
+            "host_to_device": upload}
 
 
 def main():
-    shapes = json.loads(sys.argv[1])
-    work = {name: lambda shape=shapes[name], measure=measure: measure(shape)
-            for name, measure in (("bf16_steady", lambda shape: matmul(shape, torch.bfloat16)),
-                                  ("bf16_best_shape", lambda shape: matmul(shape, torch.bfloat16)), ("fp8_steady", scaled_matmul))
-            if shapes.get(name)}
-    work |= {
-        "memory_copy": lambda: copy(2.0),
-        "host_to_device": lambda: upload(2.0),
-        "tracing_overhead": profiler_overhead,
-    }
     result = {"version": torch.__version__, "gpu": torch.cuda.get_device_name(0), "figures": {}, "missing": {}}
-    for name, measure in work.items():
+    for name, shape in json.loads(sys.argv[1]).items():
         try:
-            result["figures"][name] = measure()
+            result["figures"][name] = MEASURES[name](shape)
         except (RuntimeError, AttributeError, TypeError) as error:
             result["missing"][name] = str(error).splitlines()[0]
         torch.cuda.empty_cache()
     json.dump(result, sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-# Shared by scripts/bench and scripts/test: what must be installed, which preset fits, how to build.
+# Shared by the scripts: their help, what must be installed, which preset fits, how to build.
 # Sourced, not run.
 
 build_packages='build-essential cmake ninja-build ccache mold git pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev
@@ -6,10 +6,27 @@ libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev lib
 run_packages='openmpi-bin libopenblas0-pthread'
 test_packages='catch2 clang libclang-rt-14-dev chromium python3'
 
-# script_help FILE: its comment below the first line, up to the first line of code.
-script_help() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$1"; }
-
 say() { printf '%s\n' "$*" >&2; }
+
+# show_help SCRIPT ARGUMENT: where the argument asks for help, prints the comment at the head of the script and ends.
+show_help() {
+  case ${2:-} in
+    -h | --help)
+      sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"
+      exit 0
+      ;;
+  esac
+}
+
+# refuse_option SCRIPT ARGUMENT: a word with a dash is no folder and no build tree.
+refuse_option() {
+  case ${2:-} in
+    -*)
+      say "$1 does not take $2 (see $1 --help)"
+      exit 2
+      ;;
+  esac
+}
 
 # ensure_packages PACKAGE...: installs what dpkg does not know as installed; without root or sudo it says what to
 # install and stops, because a build against missing packages only fails later and less clearly.
@@ -50,6 +67,37 @@ choose_preset() {
   else
     say "preset host: no nvcc found"
     echo host
+  fi
+}
+
+# nvidia_gpu_here [ROOT]: prints what shows that this node has a GPU of NVIDIA's, and succeeds where something does. As
+# read_driver_signs() in probes/gpu/driver_signs.h, before there is a program to ask.
+nvidia_gpu_here() {
+  local root=${1:-} device
+  [ ! -e "$root/proc/driver/nvidia/version" ] || { echo "NVIDIA's driver is loaded"; return 0; }
+  for device in "$root"/dev/nvidia[0-9]*; do
+    [ ! -e "$device" ] || { echo "${device#"$root"}"; return 0; }
+  done
+  for device in "$root"/sys/bus/pci/devices/*; do
+    if [ "$(cat "$device/vendor" 2>/dev/null)" = 0x10de ] && [[ $(cat "$device/class" 2>/dev/null) == 0x03* ]]; then
+      echo "an NVIDIA GPU at ${device##*/}"
+      return 0
+    fi
+  done
+  case ${NVIDIA_VISIBLE_DEVICES:-none} in
+    none | void) return 1 ;;
+    *) echo "NVIDIA_VISIBLE_DEVICES=$NVIDIA_VISIBLE_DEVICES" ;;
+  esac
+}
+
+# cuda_source [ROOT]: where this system gets nvcc from.
+cuda_source() {
+  local system
+  system=$(. "${1:-}/etc/os-release" 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}")
+  if [ "$system" = "debian 13" ]; then
+    echo "apt-get install nvidia-cuda-toolkit (of contrib and non-free), or cuda-toolkit and libnccl-dev of NVIDIA's repository"
+  else
+    echo "install cuda-toolkit and libnccl-dev of NVIDIA's repository"
   fi
 }
 

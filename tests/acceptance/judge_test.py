@@ -12,11 +12,12 @@ source = sys.argv.pop(1)
 sys.path.insert(0, os.path.join(source, "scripts", "acceptance"))
 sys.dont_write_bytecode = True
 import judge  # noqa: E402
+import limits  # noqa: E402
 import ours  # noqa: E402
 import set_gates  # noqa: E402
 
 L2 = 50 * 2**20
-GATES = {"comment": "", "any": {"bf16_matmul_ratio": {"at_least": 0.99, "unit": "ours/theirs"},
+GATES = {"comment": "", "any": {"bf16_steady_ratio": {"at_least": 0.99, "unit": "ours/theirs"},
                                 "bf16_steady_cv": {"below": 0.005, "unit": ""}},
          "NVIDIA H200": {"bf16_steady": {"at_least": 680e12, "unit": "FLOP/s"}, "fp32_fma": {"at_least": 58e12, "unit": "FLOP/s"},
                          "memory_copy": {"at_least": 4.0e12, "unit": "B/s"}}}
@@ -41,11 +42,13 @@ def fabricated():
     probes = {
         "roofline.gpu.compute": [point({"gpu": 0, "precision": "fp32"}, {"flops": 60e12}, [1.0, 1.0, 1.0])],
         "roofline.gpu.memory": [stream("read", 2**20, 9e12),  # inside of L2: faster, and not memory
-                                stream("read", 2**30, 4.2e12), stream("copy", 2**30, 3.9e12),
+                                stream("read", 2**30, 4.2e12), stream("copy", 2**32, 3.9e12),
+                                stream("copy", 2**30, 4.1e12), stream("copy", 2**35, 4.0e12),  # of sizes the nearest to 4 GiB
                                 stream("read", 2**30, 4.6e12, step="pilot"),  # few samples: a lucky one
                                 stream("copy", 2**30, 9e12, gpu=1)],
         "roofline.gpu.gemm": [gemm("coarse", "bf16", 8192, 999e12), gemm("steady", "bf16", 8192, 700e12, (0.9, 1.0, 1.1)),
-                              gemm("burst", "bf16", 4096, 790e12, family="search"), gemm("burst", "bf16", 8192, 830e12),
+                              gemm("burst", "bf16", 4096, 790e12, (1.0, 1.1, 1.2), family="search"),
+                              gemm("burst", "bf16", 8192, 830e12),
                               gemm("steady", "bf16", 4096, 740e12, family="search"), gemm("steady", "fp8_e4m3", 8192, 1400e12),
                               gemm("steady", "bf16", 8192, 880e12, data="zero"),
                               gemm("steady", "fp8_e4m3", 8192, 1700e12, data="zero")],
@@ -55,9 +58,10 @@ def fabricated():
     variants = [{"parameters": {"variant": variant}, "amounts": {}, "samples": {"step_s": [step] * 3}, "stop_reason": None,
                  "warnings": []} for variant, step in (("launched", 0.050), ("traced", 0.051), ("graphs", 0.048))]
     probes["step.variants"] = variants
+    facts = {"name": "NVIDIA H200", "l2_bytes": L2, "pci_device_id": 0x2335, "multiprocessors": 132, "maximum_clock_hz": 1980000000,
+             "memory_clock_hz": 3201000000, "memory_bus_bits": 6144}
     return {
-        "environment": [{"name": "gpu 0", "facts": [{"name": "name", "value": "NVIDIA H200", "source": ""},
-                                                    {"name": "l2_bytes", "value": L2, "source": ""}]}],
+        "environment": [{"name": "gpu 0", "facts": [{"name": name, "value": value, "source": ""} for name, value in facts.items()]}],
         "probes": [{"name": name, "points": listed} for name, listed in probes.items()],
     }
 
@@ -66,7 +70,8 @@ class Figures(unittest.TestCase):
     def test_each_figure_comes_from_its_own_pass_and_gpu(self):
         values, shapes = ours.figures(fabricated())
         self.assertAlmostEqual(values["bf16_steady"] / 700e12, 1.0)
-        self.assertAlmostEqual(values["bf16_best_shape"] / 790e12, 1.0)
+        self.assertAlmostEqual(values["bf16_best_shape"] / 790e12, 1.0)  # the fastest sample of a burst
+        self.assertAlmostEqual(values["bf16_burst"] / 830e12, 1.0)
         self.assertAlmostEqual(values["memory_read"] / 4.2e12, 1.0)
         self.assertAlmostEqual(values["memory_copy"] / 3.9e12, 1.0)
         self.assertAlmostEqual(values["host_to_device"] / 55e9, 1.0)
@@ -82,13 +87,17 @@ class Figures(unittest.TestCase):
         _, shapes = ours.figures(run)
         self.assertEqual(shapes["bf16_steady"]["warm_up_s"], 4.2)
         self.assertAlmostEqual(shapes["bf16_steady"]["window_s"], 0.06)  # three samples, each the mean of 20 ms
-        self.assertEqual(shapes["bf16_best_shape"]["warm_up_s"], 0.0)  # each product alone
-        self.assertEqual(shapes["bf16_best_shape"]["samples"], 3)
+        self.assertEqual([shapes[name]["regime"] for name in ("bf16_steady", "bf16_best_shape")], ["steady", "burst"])
+        self.assertEqual(shapes["memory_copy"], {"bytes": 2**32})
 
     def test_what_was_not_measured_is_none(self):
         values, shapes = ours.figures({"environment": [], "probes": []})
         self.assertTrue(all(value is None for value in values.values()))
         self.assertTrue(all(value is None for value in shapes.values()))
+
+
+def in_turns(mine, their):
+    return {"ours": mine, "theirs": their}
 
 
 class Judging(unittest.TestCase):
@@ -128,25 +137,34 @@ class Judging(unittest.TestCase):
         _, rows, _ = self.judge(run, None)
         self.assertIs(rows["fp32_fma"]["met"], False)
 
-    def test_the_same_product_through_pytorch_is_compared_and_gated(self):
-        theirs = {"version": "2", "figures": {"bf16_steady": 750e12, "tracing_overhead": 0.25}, "missing": {"fp8_steady": "no"}}
-        _, rows, printed = self.judge(fabricated(), theirs)
-        self.assertAlmostEqual(rows["bf16_steady"]["ratio"], 700 / 750)
-        self.assertFalse(rows["bf16_matmul_ratio"]["met"])
+    def test_the_same_product_through_pytorch_is_compared_over_the_turns_and_gated(self):
+        # 700 of the suite was measured minutes before: only what was measured beside theirs counts against it.
+        turns = {"version": "2", "figures": {"bf16_steady": in_turns([735e12, 745e12], [760e12, 740e12])}, "missing": {"fp8_steady": "no"}}
+        _, rows, printed = self.judge(fabricated(), turns)
+        self.assertAlmostEqual(rows["bf16_steady"]["ratio"], 740 / 750)
+        self.assertAlmostEqual(rows["bf16_steady_ratio"]["ours"], 740 / 750)
+        self.assertFalse(rows["bf16_steady_ratio"]["met"])
         self.assertIn("theirs lacks fp8_steady: no", printed)
-        self.assertIn("25 %", printed)
-        self.assertAlmostEqual(rows["tracing_overhead"]["ratio"], 0.02 / 0.25)
 
-    def test_every_equal_product_counts_for_the_gate(self):
-        theirs = {"version": "2", "figures": {"bf16_steady": 700e12, "bf16_best_shape": 880e12}, "missing": {}}
-        _, rows, _ = self.judge(fabricated(), theirs)
-        self.assertAlmostEqual(rows["bf16_matmul_ratio"]["ours"], 790 / 880)
+    def test_steady_products_and_bursts_are_compared_apart(self):
+        turns = {"version": "2", "missing": {}, "figures": {
+            "bf16_steady": in_turns([750e12] * 2, [750e12] * 2), "bf16_burst": in_turns([830e12] * 2, [820e12] * 2),
+            "bf16_best_shape": in_turns([790e12] * 2, [880e12] * 2)}}
+        _, rows, _ = self.judge(fabricated(), turns)
+        self.assertTrue(rows["bf16_steady_ratio"]["met"])
+        self.assertAlmostEqual(rows["bf16_burst_ratio"]["ours"], 790 / 880)
+
+    def test_one_turn_is_shown_and_no_ground_for_a_verdict(self):
+        turns = {"version": "2", "figures": {"bf16_steady": in_turns([750e12], [750e12])}, "missing": {}}
+        _, rows, _ = self.judge(fabricated(), turns)
+        self.assertEqual(rows["bf16_steady"]["ratio"], 1.0)
+        self.assertIsNone(rows["bf16_steady_ratio"]["ours"])
 
     def test_the_first_run_of_a_gpu_is_its_record_and_is_not_judged(self):
         for name in ("NVIDIA A10", "NVIDIA H200 NVL", "NVIDIA H20"):  # names that contain each other are not the same
             run = fabricated()
             run["environment"][0]["facts"][0]["value"] = name
-            code, rows, printed = self.judge(run, {"version": "2", "figures": {"bf16_steady": 750e12}, "missing": {}})
+            code, rows, printed = self.judge(run, {"version": "2", "figures": {"bf16_steady": in_turns([1.0], [2.0])}, "missing": {}})
             self.assertEqual(code, 0)
             self.assertTrue(all(row["met"] is None for row in rows.values()))
             self.assertIn(f"{name} has no gates yet", printed)
@@ -156,6 +174,38 @@ class Judging(unittest.TestCase):
             shipped = json.load(file)
         code, _, _ = self.judge(fabricated(), None, shipped)
         self.assertEqual(code, 0)
+
+    def test_a_healthy_h200_is_not_refused_for_being_fast(self):
+        run = fabricated()
+        probe = next(probe for probe in run["probes"] if probe["name"] == "roofline.gpu.memory")
+        probe["points"] = [stream("copy", 2**32, 4.4e12)]
+        products = next(probe for probe in run["probes"] if probe["name"] == "roofline.gpu.gemm")
+        products["points"] = [gemm("burst", "bf16", 4096, 900e12, family="search"), gemm("burst", "bf16", 8192, 880e12),
+                              gemm("steady", "bf16", 8192, 790e12)]
+        code, rows, _ = self.judge(run, None, {"any": {}})
+        self.assertEqual(code, 0)
+        self.assertIsNone(set_gates.objection("NVIDIA H200", list(rows.values()), {"any": {}}))
+
+    def test_what_the_gpu_cannot_pass_is_refused_even_without_a_record(self):
+        run = fabricated()
+        products = next(probe for probe in run["probes"] if probe["name"] == "roofline.gpu.gemm")
+        # The peak of 989.4 TFLOP/s holds at 1830 MHz; this GPU runs at up to 1980.
+        products["points"].append(gemm("burst", "bf16", 4096, 1060e12, family="search"))
+        self.assertEqual(self.judge(run, None, {"any": {}})[0], 0)
+        products["points"].append(gemm("burst", "bf16", 4096, 1080e12, family="search"))
+        code, rows, printed = self.judge(run, None, {"any": {}})
+        self.assertEqual(code, 1)
+        self.assertIn("IMPOSSIBLE", printed)
+        self.assertIn("more than this GPU can reach", set_gates.objection("NVIDIA H200", list(rows.values()), {"any": {}}))
+
+    def test_a_slice_of_a_gpu_and_an_unknown_gpu_have_no_limit(self):
+        for fact, value in (("multiprocessors", 16), ("pci_device_id", 0x1)):
+            run = fabricated()
+            next(one for one in run["environment"][0]["facts"] if one["name"] == fact)["value"] = value
+            self.assertIsNone(limits.limit_of("memory_copy", run))
+        self.assertAlmostEqual(limits.limit_of("memory_copy", fabricated()) / 4917e9, 1.0, places=3)
+        self.assertIsNone(limits.limit_of("bf16_steady_cv", fabricated()))
+        self.assertIsNone(limits.limit_of("host_to_device", fabricated()))
 
     def test_a_run_without_gpu_points_is_nothing_to_judge(self):
         code, _, _ = self.judge({"environment": [], "probes": []}, None)
@@ -176,17 +226,19 @@ class Setting(unittest.TestCase):
                 return code, json.load(file), printed.getvalue()
 
     def rows(self, **changed):
-        figures = {"fp8_steady": 1300e12, "bf16_best_shape": 790e12, "memory_copy": 4.0e12, **changed}
-        return [{"figure": name, "unit": judge.unit_of(name), "ours": value} for name, value in figures.items()]
+        figures = {"fp8_steady": 1300e12, "bf16_steady": 740e12, "bf16_burst": 790e12, "bf16_best_shape": 790e12, "memory_copy": 4.0e12,
+                   **changed}
+        return [{"figure": name, "unit": judge.unit_of(name), "ours": value, "limit": limits.limit_of(name, fabricated())}
+                for name, value in figures.items()]
 
     def test_a_record_gives_a_share_of_each_rate_and_of_nothing_else(self):
         code, gates, _ = self.set_from(self.rows(tracing_overhead=0.02, fp32_fma=None))
         self.assertEqual(code, 0)
         self.assertEqual(gates["NVIDIA H200"]["fp8_steady"], {"at_least": 1.26e15, "unit": "FLOP/s"})
-        self.assertEqual(sorted(gates["NVIDIA H200"]), ["bf16_best_shape", "fp8_steady", "memory_copy"])
+        self.assertEqual(sorted(gates["NVIDIA H200"]), ["bf16_best_shape", "bf16_burst", "bf16_steady", "fp8_steady", "memory_copy"])
 
     def test_a_record_that_cannot_be_right_gives_no_gates(self):
-        for rows, words in ((self.rows(fp8_steady=1500e12), "far above the best that is published"),
+        for rows, words in ((self.rows(fp8_steady=2200e12), "more than this GPU can reach"),
                             (self.rows(memory_copy=None), "was not measured")):
             code, gates, printed = self.set_from(rows)
             self.assertEqual((code, gates), (1, {"any": {}}))

@@ -108,12 +108,35 @@ case "$case_name" in
   acceptance_is_rehearsed)
     command -v python3 >/dev/null || skip "no python3"
     mkdir -p "$work/build/bin" && ln -s "$rehearsal" "$work/build/bin/scaleworth"
-    SCALEWORTH_BUILD="$work/build" SCALEWORTH_SIM_KIND=h200-sxm-141gb run 280 "$source/scripts/gpu-acceptance" "$work/acceptance"
-    [ "$code" = 0 ] || [ "$code" = 1 ] || fail "exit code $code"
-    expect_out 'bf16_steady +[0-9.]+ TFLOP/s'
-    expect_out 'memory_copy +[0-9.]+ GB/s'
+    export SCALEWORTH_PYTHON="$source/tests/cli/stand_in_python.sh" SCALEWORTH_SIM_KIND=h200-sxm-141gb
+    SCALEWORTH_BUILD="$work/build" run 280 "$source/scripts/gpu-acceptance" "$work/acceptance"
+    [ "$code" = 0 ] || fail "exit code $code"
+    expect_out 'bf16_steady +[0-9.]+ TFLOP/s +700 TFLOP/s +[0-9.]+ '
+    expect_out 'memory_copy +[0-9.]+ GB/s +4000 GB/s +[0-9.]+ '
     expect_out 'host_to_device +[0-9.]+ GB/s'
+    expect_out 'bf16_steady_ratio +[0-9.]+ '
     [ -s "$work/acceptance/acceptance.json" ] || fail "no acceptance.json"
+    [ "$(find "$work/acceptance/turns" -name 'theirs-*.err' | wc -l)" = 4 ] || fail "theirs was not measured in two turns"
+    packed() { tar -tzf "$work/acceptance.tar.gz" | grep -qx "acceptance/$1" || fail "no $1 in the file to send back"; }
+    for name in acceptance.json bench.txt list.txt machine.txt run/run.json turns/turns.json; do packed $name; done
+    expect_error "in one file: $work/acceptance.tar.gz"
+    ;;
+  every_ending_of_the_acceptance_leaves_one_file)
+    without_gpu
+    packed() { tar -xzOf "$work/acceptance.tar.gz" "acceptance/$1" 2>/dev/null; }
+    mkdir -p "$work/build/bin" "$work/build/tests/gpu" && ln -s "$program" "$work/build/bin/scaleworth"
+    SCALEWORTH_BUILD="$work/build" run 60 "$source/scripts/gpu-acceptance" "$work/acceptance"
+    expect_code 3
+    packed gpu.err | grep -q -- '--machine host' || fail "why no GPU can be used is not in the file"
+    # Another ending takes the place of the one before.
+    rm "$work/build/bin/scaleworth" && ln -s "$rehearsal" "$work/build/bin/scaleworth"
+    printf '#!/bin/sh\necho waiting\nkill -TERM "$(cat %q)"\nsleep 5\n' "$work/pid" >"$work/build/tests/gpu/gpu_broken"
+    chmod +x "$work/build/tests/gpu/gpu_broken"
+    SCALEWORTH_BUILD="$work/build" run 60 bash -c 'echo $$ >"$1"; exec "$2" "$3"' - "$work/pid" "$source/scripts/gpu-acceptance" "$work/acceptance"
+    expect_code 143
+    packed machine.txt | grep -q '^exit code 143' || fail "an ending by a signal leaves no file"
+    packed gpu_broken.txt | grep -q waiting || fail "what had been printed is not in the file"
+    [ -z "$(packed gpu.err)" ] || fail "the file has what an earlier run left"
     ;;
   reference_measurements_are_rehearsed)
     # Simulated GPUs measure, the real program records a program that stands for a CUDA one.

@@ -2,7 +2,7 @@
 # Output blocks of README.md and docs/guide.md must be what the program prints for the recordings that they name: whole
 # after "<!-- output of: scaleworth ... -->", from the verdict on and as many lines as stand there after
 # "<!-- first lines of output of: scaleworth ... -->". Blocks whose recording is not there are left alone, and named.
-# Files that a document of this repository names must exist, and so must the functions and types of docs/architecture.md.
+# Files that a document of this repository or a comment of a script names must exist, and so must the functions and types of docs/architecture.md.
 # Usage: check_readme.sh PROGRAM SOURCE_DIR [--update]
 set -euo pipefail
 program=$1
@@ -80,6 +80,13 @@ while IFS= read -r document; do
              -e '`(src|cuda|probes|trace|report|tests|scripts|data|docs|docker)/[a-z0-9_./*-]+`' "$document" \
              | tr -d '`' | sort -u)
 done < <(find . -name '*.md' -not -path './build/*' -not -path './tests/golden/*' -not -path './.git/*' | cut -c3-)
+# Paths in comments of scripts and build files, from the root.
+while IFS=: read -r document path; do
+  [ -e "$path" ] || absent "$document names $path, which does not exist"
+done < <(grep -roE '(^|[[:space:]])(#|""").*' scripts docker cmake CMakeLists.txt ./*/CMakeLists.txt |
+           awk -F: '{ document = $1; while (match($0, /(src|cuda|probes|trace|report|tests|scripts|data|docs|docker|cmake)\/[A-Za-z0-9_.\/-]*[A-Za-z0-9_]/)) {
+             before = substr($0, RSTART - 1, 1); path = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
+             if (before !~ /[A-Za-z0-9_.\/-]/) print document ":" path } }' | sort -u)
 while IFS= read -r name; do
   case $name in
     *'()') name=${name%'()'}; pattern="\\b${name##*::}\\(" ;;
