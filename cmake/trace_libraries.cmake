@@ -1,6 +1,7 @@
 # What the readers of traces are linked with, as interface targets: scaleworth_simdjson, scaleworth_sqlite,
-# scaleworth_zlib, scaleworth_zstd, scaleworth_archive. A portable build links them statically, except simdjson, of which distributions have
-# only the shared library: the program carries it in lib/scaleworth and finds it there by its own place.
+# scaleworth_zlib, scaleworth_zstd, scaleworth_archive. A portable build links them statically. Of simdjson distributions have
+# only the shared library: SCALEWORTH_SIMDJSON_SOURCE names its source (scripts/wheel fetches it), and without that the
+# program carries the library in lib/scaleworth and finds it there by its own place, if libstdc++ is there.
 
 # scaleworth_trace_library(name HEADER file LIBRARY name PACKAGE debian_package)
 function(scaleworth_trace_library name)
@@ -29,17 +30,24 @@ scaleworth_trace_library(archive HEADER archive.h LIBRARY archive PACKAGE libarc
 scaleworth_trace_library(sqlite HEADER sqlite3.h LIBRARY sqlite3 PACKAGE libsqlite3-dev)
 target_link_libraries(scaleworth_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
-# Its own configuration file says how the library was compiled, which its headers must agree with.
-find_package(simdjson QUIET)
-if(NOT simdjson_FOUND)
-  message(FATAL_ERROR "simdjson was not found: install the Debian package libsimdjson-dev.")
-endif()
 add_library(scaleworth_simdjson INTERFACE)
-target_link_libraries(scaleworth_simdjson INTERFACE simdjson::simdjson)
-if(SCALEWORTH_PORTABLE)
-  set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/scaleworth")
+set(SCALEWORTH_SIMDJSON_SOURCE "" CACHE PATH "Folder with simdjson.cpp and simdjson.h to compile in, instead of the shared library")
+if(SCALEWORTH_SIMDJSON_SOURCE)
+  add_library(scaleworth_simdjson_source STATIC ${SCALEWORTH_SIMDJSON_SOURCE}/simdjson.cpp)
+  target_include_directories(scaleworth_simdjson_source SYSTEM PUBLIC ${SCALEWORTH_SIMDJSON_SOURCE})
+  target_compile_features(scaleworth_simdjson_source PUBLIC cxx_std_17)
+  target_compile_definitions(scaleworth_simdjson_source PUBLIC SIMDJSON_THREADS_ENABLED=1)
+  target_link_libraries(scaleworth_simdjson INTERFACE scaleworth_simdjson_source)
+else()
+  # Its own configuration file says how the library was compiled, which its headers must agree with.
+  find_package(simdjson QUIET)
+  if(NOT simdjson_FOUND)
+    message(FATAL_ERROR "simdjson was not found: install the Debian package libsimdjson-dev.")
+  endif()
+  target_link_libraries(scaleworth_simdjson INTERFACE simdjson::simdjson)
   get_target_property(simdjson_kind simdjson::simdjson TYPE)
-  if(simdjson_kind STREQUAL "SHARED_LIBRARY")
+  if(SCALEWORTH_PORTABLE AND simdjson_kind STREQUAL "SHARED_LIBRARY")
+    set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/scaleworth")
     install(IMPORTED_RUNTIME_ARTIFACTS simdjson::simdjson LIBRARY DESTINATION lib/scaleworth)
   endif()
 endif()
