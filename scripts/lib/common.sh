@@ -104,6 +104,18 @@ cuda_source() {
   fi
 }
 
+# node_architectures: what CMake compiles for this node's GPUs, such as 75-real;90-real: the preset's own choice does not run
+# on each of them. Nothing where the driver or nvcc does not know one; then the preset decides, and its PTX is compiled at load.
+node_architectures() {
+  local known wanted capability
+  known=$("$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" --list-gpu-code 2>/dev/null) || return 0
+  wanted=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -nu) || return 0
+  for capability in $wanted; do
+    grep -qx "sm_$capability" <<<"$known" || return 0
+  done
+  sed -n 's/..*/&-real/p' <<<"$wanted" | paste -sd';'
+}
+
 # A compiler cache filled by one checkout serves the others: paths below the checkout count as relative.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 

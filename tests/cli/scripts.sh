@@ -61,6 +61,20 @@ case "$case_name" in
     expect_error 'portable program'
     expect_error 'scripts/bench --machine host'
     ;;
+  kernels_are_compiled_for_the_gpus_of_the_node)
+    . "$source/scripts/lib/common.sh"
+    mkdir "$work/bin"
+    printf '#!/bin/sh\nprintf "sm_75\\nsm_80\\nsm_90\\n"\n' >"$work/bin/nvcc"
+    given() { # CAPABILITY...: the architectures on a node with these GPUs
+      printf '#!/bin/sh\nprintf "%%s\\n" %s\n' "$*" >"$work/bin/nvidia-smi"
+      chmod +x "$work/bin"/*
+      PATH=$work/bin:$PATH node_architectures
+    }
+    [ "$(given 9.0 9.0 7.5)" = '75-real;90-real' ] || fail "two kinds of GPU: $(given 9.0 9.0 7.5)"
+    [ -z "$(given 9.0 12.0)" ] || fail "nvcc does not know compute capability 12.0"
+    printf '#!/bin/sh\necho "no devices were found"; exit 6\n' >"$work/bin/nvidia-smi"
+    [ -z "$(PATH=$work/bin:$PATH node_architectures)" ] || fail "architectures without a GPU"
+    ;;
   a_gpu_that_cannot_be_used_is_no_measurement_of_the_cores)
     command -v nvidia-smi >/dev/null && skip "NVIDIA's driver is here"
     refused() { # TEXT VARIABLE=VALUE...: the first line of a measurement that is not made
