@@ -63,6 +63,12 @@ def run(command, folder, variables):
                           stdin=subprocess.DEVNULL, timeout=LIMIT_S)
 
 
+def write_file(folder, name, body):
+    file = pathlib.Path(folder) / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(body + "\n")
+
+
 def first_lines(text, count):
     """The program's name and version come before the answer."""
     lines = text.splitlines()
@@ -149,9 +155,7 @@ def check_case(path, program, update):
         for part in parts:
             kind, how, body = part
             if kind == "file":
-                file = pathlib.Path(folder) / how
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(body + "\n")
+                write_file(folder, how, body)
             elif kind == "run":
                 code = int(how.removeprefix("exits ")) if how else 0
                 result = run(body, folder, variables)
