@@ -74,10 +74,6 @@ std::string words_of(const Cupti& cupti, CUptiResult status) {
   return fmt::format("{} (code {})", cupti.words(status), static_cast<int>(status));
 }
 
-constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
-constexpr std::uint32_t cuda_12_8 = 26;
-constexpr std::uint32_t newest_major = CUPTI_API_VERSION / per_major;
-
 /// The driver's major version; the newest that is known where there is no driver.
 std::uint32_t driver_major() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -85,7 +81,7 @@ std::uint32_t driver_major() {
                        ? nullptr
                        : reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDriverGetVersion"));
   int version = 0;
-  if (ask == nullptr || ask(&version) != 0 || version <= 0) return newest_major;
+  if (ask == nullptr || ask(&version) != 0 || version <= 0) return newest_cupti_major;
   return static_cast<std::uint32_t>(version / 1000);
 }
 
@@ -114,15 +110,15 @@ std::string copy_in_memory(const std::string& file) {
 }
 
 Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named) {
-  const std::uint32_t newest = std::min(driver_major(), newest_major);
+  const std::uint32_t newest = std::min(driver_major(), newest_cupti_major);
   const std::vector<std::string> loaded = loaded_copies();
   std::uint32_t best = 0;  // of the usable ones
   const auto open = [&](const std::string& file, std::uint32_t lowest) {
     return open_cupti(file, {}, [&](std::uint32_t version) {
-      const std::uint32_t major = version < per_major ? 12 : version / per_major;
-      if (version < cuda_12_8 || major > newest)
+      const std::uint32_t major = version < cupti_of_cuda_13 ? 12 : version / 10000;
+      if (version < cupti_of_cuda_12_4 || major > newest)
         throw UnusableLibrary(
-            fmt::format("API {} is not of CUDA 12.8 to {}, as scaleworth reads and the driver runs",
+            fmt::format("API {} is not of CUDA 12.4 to {}, as scaleworth reads and the driver runs",
                         version,
                         newest));
       best = std::max(best, version);
@@ -161,8 +157,8 @@ std::string Tracer::subscribe() {
   // with version 1, of which all others here are.
   constexpr std::uint32_t first_apart = 130200;
   if (cupti_->subscribe_v2 != nullptr && cupti_->version_number < first_apart) {
-    CUpti_SubscriberParams parameters{};
-    parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    cupti::SubscriberParams parameters{};
+    parameters.structSize = sizeof(parameters);
     parameters.subscriberName = "scaleworth";
     parameters.oldSubscriberName = other.data();
     parameters.oldSubscriberSize = other.size() - 1;
@@ -193,6 +189,10 @@ void Tracer::prepare() {
       events_.remark(
           fmt::format("CUPTI {}: {}: {}", cupti_->version, what, words_of(*cupti_, status)));
   };
+  if (cupti_->version_number < cupti_of_cuda_12_8)
+    events_.remark(fmt::format(
+        "CUPTI {} does not say for which event a wait waited: that of CUDA 12.8 or later does",
+        cupti_->version));
   std::uint8_t zeroed = 1;  // by the writer, else CUPTI does it on the program's threads
   std::size_t bytes = sizeof(zeroed);
   note(cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed),
@@ -232,7 +232,8 @@ void Tracer::enable_kinds(bool on) {
   for (const CUpti_ActivityKind kind : kinds) {
     if (std::find(refused_.begin(), refused_.end(), kind) != refused_.end()) continue;
     // Shorter before CUDA 13: it has no domain, without which a payload cannot be read.
-    if (kind == CUPTI_ACTIVITY_KIND_MARKER_DATA && cupti_->version_number < per_major) continue;
+    if (kind == CUPTI_ACTIVITY_KIND_MARKER_DATA && cupti_->version_number < cupti_of_cuda_13)
+      continue;
     const CUptiResult status = on ? cupti_->enable(kind) : cupti_->disable(kind);
     // Fewer kinds are better than none: virtual machines and MIG refuse some.
     if (!on || status == CUPTI_SUCCESS) continue;
@@ -276,6 +277,7 @@ std::uint64_t Tracer::take_dropped() const {
 DecoderQuestions Tracer::questions() const {
   const Cupti* cupti = cupti_.get();
   DecoderQuestions questions;
+  questions.version = cupti->version_number;
   if (cupti->callback_name != nullptr) {
     questions.call_name = [cupti](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
       const char* name = nullptr;
@@ -285,12 +287,12 @@ DecoderQuestions Tracer::questions() const {
   }
   if (cupti->payload_schema != nullptr) {
     questions.schema = [cupti](std::uint32_t domain,
-                               std::uint64_t schema) -> const nvtxPayloadSchemaAttr_t* {
-      CUpti_NvtxExtPayloadAttr attributes{};
+                               std::uint64_t schema) -> const cupti::PayloadSchema* {
+      cupti::PayloadAttributes attributes{};
       attributes.structSize = sizeof(attributes);
       if (cupti->payload_schema(domain, schema, &attributes) != CUPTI_SUCCESS) return nullptr;
-      if (attributes.type != CUPTI_NVTX_EXT_PAYLOAD_TYPE_SCHEMA) return nullptr;
-      return static_cast<const nvtxPayloadSchemaAttr_t*>(attributes.attributes);
+      if (attributes.type != cupti::payload_is_schema) return nullptr;
+      return static_cast<const cupti::PayloadSchema*>(attributes.attributes);
     };
   }
   return questions;

@@ -63,7 +63,7 @@ struct TracerEvents {
 };
 
 /// The library to use, chosen by the first call of the process: `named` where it is not empty, else
-/// the newest that is found, of CUDA 12.8 or later and no later major version than the driver's.
+/// the newest that is found, of CUDA 12.4 or later and no later major version than the driver's.
 /// Of one that the program has loaded, a copy of its own: the program's profiler would replace the
 /// buffers and switch the kinds of a shared one. Skipped or Failed with the reason.
 Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named);
