@@ -141,7 +141,7 @@ RecordedActivities ActivityRecorder::stop() {
 }
 
 void add_record(const CUpti_Activity& record, RecordedActivities& recorded) {
-  // The fields that kernels and copies share by name.
+  // The fields that kernels and copies share by name. Newer records only add to those read here.
   const auto add = [&](const auto& timed, DeviceActivity::Kind kind, const char* name) {
     const auto start = static_cast<std::int64_t>(timed.start);
     const auto end = static_cast<std::int64_t>(timed.end);
@@ -158,10 +158,10 @@ void add_record(const CUpti_Activity& record, RecordedActivities& recorded) {
   };
   if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
       record.kind == CUPTI_ACTIVITY_KIND_KERNEL) {
-    const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
+    const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
     add(kernel, DeviceActivity::Kind::kernel, kernel.name);
   } else if (record.kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
-    const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
+    const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy5&>(record);
     add(copy, DeviceActivity::Kind::copy, nullptr);
   }
 }

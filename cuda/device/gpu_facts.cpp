@@ -60,7 +60,8 @@ std::string bus_id_of(int ordinal) {
 /// Sysfs first: it is right for every driver. CUDA combines device and vendor in 32 bits.
 std::optional<int> pci_device_id(const PciSysfs& pci, int ordinal) {
   if (pci.device_id) return pci.device_id;
-  const auto combined = attribute(cudaDevAttrGpuPciDeviceId, ordinal);
+  constexpr auto gpu_pci_device_id = static_cast<cudaDeviceAttr>(139);  // named from CUDA 12.9 on
+  const auto combined = attribute(gpu_pci_device_id, ordinal);
   if (!combined) return std::nullopt;
   const auto bits = static_cast<unsigned int>(*combined);
   const bool vendor_is_low = (bits & 0xffffu) == nvidia_vendor_id;

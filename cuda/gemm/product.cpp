@@ -86,12 +86,8 @@ GemmProduct::GemmProduct(const GemmContext& context, const GemmProblem& problem)
   }
   if (is_block_scaled(recipe_)) {
     try {
-      set_attribute(descriptor_,
-                    CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
-                    static_cast<std::int32_t>(scale_form(recipe_.a_scale).mode));
-      set_attribute(descriptor_,
-                    CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
-                    static_cast<std::int32_t>(scale_form(recipe_.b_scale).mode));
+      set_attribute(descriptor_, lt_a_scale_mode, scale_form(recipe_.a_scale).mode);
+      set_attribute(descriptor_, lt_b_scale_mode, scale_form(recipe_.b_scale).mode);
     } catch (const LibraryError&) {
       throw NothingToMeasure("cuBLASLt {} does not know the scales of {}",
                              context.library->version,

@@ -61,7 +61,7 @@ struct Encoding {
 };
 constexpr Encoding e4m3{OperandEncoding::e4m3, CUDA_R_8F_E4M3};
 constexpr Encoding e5m2{OperandEncoding::e5m2, CUDA_R_8F_E5M2};
-constexpr Encoding e2m1{OperandEncoding::e2m1, CUDA_R_4F_E2M1};
+constexpr Encoding e2m1{OperandEncoding::e2m1, real_4f_e2m1};
 
 constexpr GemmRecipe recipe_narrow(
     NumberFormat format, Encoding a, Encoding b, ScaleLayout a_scale, ScaleLayout b_scale) {
@@ -123,22 +123,46 @@ static_assert(in_order_of_formats());
 using Name = std::pair<int, const char*>;
 
 #define TILE(sides) Name(CUBLASLT_MATMUL_TILE_##sides, #sides)
+// The numbers are of tiles that cuBLAS 12.4 did not have.
 constexpr std::array tiles{
-    TILE(32x32),   TILE(32x64),   TILE(64x32),   TILE(32x128),  TILE(64x64),   TILE(128x32),
-    TILE(64x96),   TILE(96x64),   TILE(64x128),  TILE(128x64),  TILE(96x128),  TILE(128x96),
-    TILE(64x192),  TILE(192x64),  TILE(64x256),  TILE(128x128), TILE(256x64),  TILE(128x160),
-    TILE(160x128), TILE(128x192), TILE(192x128), TILE(64x512),  TILE(128x256), TILE(256x128),
-    TILE(512x64),  TILE(192x192), TILE(128x320), TILE(192x256), TILE(256x192), TILE(320x128),
-    TILE(128x384), TILE(384x128), TILE(256x256), TILE(128x512), TILE(512x128)};
+    TILE(32x32),          TILE(32x64),          TILE(64x32),          TILE(32x128),
+    TILE(64x64),          TILE(128x32),         TILE(64x96),          TILE(96x64),
+    TILE(64x128),         TILE(128x64),         TILE(96x128),         TILE(128x96),
+    TILE(64x256),         TILE(128x128),        TILE(256x64),         TILE(128x160),
+    TILE(160x128),        TILE(128x192),        TILE(192x128),        TILE(64x512),
+    TILE(128x256),        TILE(256x128),        TILE(512x64),         Name{116, "64x192"},
+    Name{208, "192x64"},  Name{209, "192x192"}, Name{176, "128x320"}, Name{210, "192x256"},
+    Name{232, "256x192"}, Name{248, "320x128"}, Name{177, "128x384"}, Name{264, "384x128"},
+    Name{513, "256x256"}, Name{447, "128x512"}, Name{587, "512x128"}};
 
 #define STAGES(size, number) Name(CUBLASLT_MATMUL_STAGES_##size##x##number, #size " x " #number)
 #define AUTO_STAGES(size) Name(CUBLASLT_MATMUL_STAGES_##size##xAUTO, #size " x auto")
-constexpr std::array stages{STAGES(16, 3),    STAGES(16, 4),    STAGES(16, 5),   STAGES(16, 6),
-                            STAGES(32, 3),    STAGES(32, 4),    STAGES(32, 5),   STAGES(32, 6),
-                            STAGES(64, 3),    STAGES(64, 4),    STAGES(64, 5),   STAGES(64, 6),
-                            STAGES(128, 3),   STAGES(128, 4),   STAGES(128, 5),  STAGES(128, 6),
-                            AUTO_STAGES(8),   AUTO_STAGES(16),  AUTO_STAGES(32), AUTO_STAGES(64),
-                            AUTO_STAGES(128), AUTO_STAGES(256), AUTO_STAGES(768)};
+constexpr std::array stages{
+    STAGES(16, 3),    STAGES(16, 4),          STAGES(16, 5),         STAGES(16, 6),
+    STAGES(32, 3),    STAGES(32, 4),          STAGES(32, 5),         STAGES(32, 6),
+    STAGES(64, 3),    STAGES(64, 4),          STAGES(64, 5),         STAGES(64, 6),
+    STAGES(128, 3),   STAGES(128, 4),         STAGES(128, 5),        STAGES(128, 6),
+    AUTO_STAGES(8),   AUTO_STAGES(16),        AUTO_STAGES(32),       AUTO_STAGES(64),
+    AUTO_STAGES(128), Name{37, "256 x auto"}, Name{38, "768 x auto"}};
+
+#if CUBLAS_VERSION >= 130000
+constexpr std::array newer_tiles{CUBLASLT_MATMUL_TILE_64x192,
+                                 CUBLASLT_MATMUL_TILE_192x64,
+                                 CUBLASLT_MATMUL_TILE_192x192,
+                                 CUBLASLT_MATMUL_TILE_128x320,
+                                 CUBLASLT_MATMUL_TILE_192x256,
+                                 CUBLASLT_MATMUL_TILE_256x192,
+                                 CUBLASLT_MATMUL_TILE_320x128,
+                                 CUBLASLT_MATMUL_TILE_128x384,
+                                 CUBLASLT_MATMUL_TILE_384x128,
+                                 CUBLASLT_MATMUL_TILE_256x256,
+                                 CUBLASLT_MATMUL_TILE_128x512,
+                                 CUBLASLT_MATMUL_TILE_512x128};
+static_assert(
+    std::ranges::equal(std::span(tiles).last<newer_tiles.size()>(), newer_tiles, {}, &Name::first));
+static_assert(stages[stages.size() - 2].first == CUBLASLT_MATMUL_STAGES_256xAUTO &&
+              stages.back().first == CUBLASLT_MATMUL_STAGES_768xAUTO);
+#endif
 
 constexpr std::array clusters{Name{CUBLASLT_CLUSTER_SHAPE_AUTO, "auto"},
                               Name{CUBLASLT_CLUSTER_SHAPE_1x1x1, "1x1"},
@@ -204,13 +228,12 @@ const GemmRecipe& gemm_recipe(NumberFormat format) {
 
 const ScaleForm& scale_form(ScaleLayout layout) {
   using enum OperandEncoding;
-  static constexpr std::array<ScaleForm, 6> forms{
-      {{CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, 128, scale_f32},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, 32, scale_ue8m0},
-       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, 16, scale_ue4m3}}};
+  static constexpr std::array<ScaleForm, 6> forms{{{LtScale::scalar_32f, 128, scale_f32},
+                                                   {LtScale::scalar_32f, 128, scale_f32},
+                                                   {LtScale::vec128_32f, 128, scale_f32},
+                                                   {LtScale::block128x128_32f, 128, scale_f32},
+                                                   {LtScale::vec32_ue8m0, 32, scale_ue8m0},
+                                                   {LtScale::vec16_ue4m3, 16, scale_ue4m3}}};
   return forms.at(static_cast<std::size_t>(layout));
 }
 

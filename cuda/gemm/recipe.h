@@ -41,9 +41,9 @@ const GemmRecipe& gemm_recipe(NumberFormat format);
 
 /// Of a layout other than none.
 struct ScaleForm {
-  cublasLtMatmulMatrixScale_t mode;  // the attribute's value
-  std::int64_t block;                // numbers along k per factor; without a meaning for tensor
-  OperandEncoding encoding;          // of the factors
+  LtScale mode;
+  std::int64_t block;        // numbers along k per factor; without a meaning for tensor
+  OperandEncoding encoding;  // of the factors
 };
 const ScaleForm& scale_form(ScaleLayout layout);
 

@@ -43,8 +43,8 @@ constexpr std::array<OverheadName, 9> overhead_names{
      {CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, "Runtime Triggered Module Loading"},
      {CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, "Lazy Function Loading"},
      {CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, "Command Buffer Full"},
-     {CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, "Activity Buffer Request"},
-     {CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, "UVM Activity Init"}}};
+     {cupti::overhead_buffer_request, "Activity Buffer Request"},
+     {cupti::overhead_uvm_init, "UVM Activity Init"}}};
 
 const char* overhead_name(CUpti_ActivityOverheadKind kind) {
   const auto found = std::ranges::find(overhead_names, kind, &OverheadName::kind);
@@ -102,31 +102,6 @@ void add_fill(const CUpti_ActivityMemset4& record, Batch& batch) {
   batch.fills.push_back(row);
 }
 
-void add_wait(const CUpti_ActivitySynchronization2& record, Batch& batch) {
-  constexpr std::array kinds{WaitKind::other,
-                             WaitKind::event,
-                             WaitKind::stream_wait_event,
-                             WaitKind::stream,
-                             WaitKind::context};
-  WaitRow row;
-  if (record.returnValue != 0 || !take_times(record, row, batch)) return;
-  const auto type = static_cast<std::size_t>(record.type);
-  row.kind = type < kinds.size() ? kinds[type] : WaitKind::other;
-  row.correlation = record.correlationId;
-  row.context = record.contextId;
-  row.stream = record.streamId;
-  row.event_use = record.cudaEventSyncId;
-  batch.waits.push_back(row);
-}
-
-void add_event(const CUpti_ActivityCudaEvent2& record, Batch& batch) {
-  batch.events.push_back({.event_use = record.cudaEventSyncId,
-                          .correlation = record.correlationId,
-                          .context = record.contextId,
-                          .stream = record.streamId,
-                          .device = record.deviceId});
-}
-
 template <class Record>
 const Record& as(const CUpti_Activity& record) {
   return reinterpret_cast<const Record&>(record);
@@ -158,7 +133,7 @@ std::uint32_t RecordDecoder::call_name(CUpti_CallbackDomain domain,
   return known[id] = names_.intern(without_release(text), batch);
 }
 
-std::uint32_t RecordDecoder::shape(const CUpti_ActivityKernel10& record, Batch& batch) {
+std::uint32_t RecordDecoder::shape(const CUpti_ActivityKernel9& record, Batch& batch) {
   const ShapeRow row{.grid_x = static_cast<std::uint32_t>(record.gridX),
                      .grid_y = static_cast<std::uint32_t>(record.gridY),
                      .grid_z = static_cast<std::uint32_t>(record.gridZ),
@@ -174,13 +149,45 @@ std::uint32_t RecordDecoder::shape(const CUpti_ActivityKernel10& record, Batch& 
   return entry->second;
 }
 
-void RecordDecoder::add_kernel(const CUpti_ActivityKernel10& record, Batch& batch) {
+void RecordDecoder::add_kernel(const CUpti_ActivityKernel9& record, Batch& batch) {
   KernelRow row;
   if (!take_place(record, row, batch)) return;
   row.name = kernel_name(record.name, batch);
   row.graph = record.graphId;
   row.shape = shape(record, batch);
   batch.kernels.push_back(row);
+}
+
+void RecordDecoder::add_wait(const CUpti_ActivitySynchronization& record, Batch& batch) {
+  constexpr std::array kinds{WaitKind::other,
+                             WaitKind::event,
+                             WaitKind::stream_wait_event,
+                             WaitKind::stream,
+                             WaitKind::context};
+  WaitRow row;
+  if (questions_.version >= cupti_of_cuda_12_8) {
+    const auto& newer = static_cast<const cupti::Synchronization2&>(record);
+    if (newer.returnValue != 0) return;
+    row.event_use = newer.cudaEventSyncId;
+  }
+  if (!take_times(record, row, batch)) return;
+  const auto type = static_cast<std::size_t>(record.type);
+  row.kind = type < kinds.size() ? kinds[type] : WaitKind::other;
+  row.correlation = record.correlationId;
+  row.context = record.contextId;
+  row.stream = record.streamId;
+  batch.waits.push_back(row);
+}
+
+void RecordDecoder::add_event(const CUpti_ActivityCudaEvent& record, Batch& batch) {
+  // Before, no wait says which use of an event it waits for, and the record has no GPU.
+  if (questions_.version < cupti_of_cuda_12_8) return;
+  const auto& newer = static_cast<const cupti::CudaEvent2&>(record);
+  batch.events.push_back({.event_use = newer.cudaEventSyncId,
+                          .correlation = record.correlationId,
+                          .context = record.contextId,
+                          .stream = record.streamId,
+                          .device = newer.deviceId});
 }
 
 void RecordDecoder::add_call(const CUpti_ActivityAPI& record, Batch& batch) {
@@ -213,14 +220,14 @@ void RecordDecoder::add_marker(const CUpti_ActivityMarker2& record, Batch& batch
   batch.marks.push_back(row);
 }
 
-void RecordDecoder::add_marker_data(const CUpti_ActivityMarkerData2& record, Batch& batch) {
-  if (record.payloadKind != CUPTI_METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD) return;
-  auto* data = reinterpret_cast<nvtxPayloadData_t*>(record.payload.metricValueNvtxExtendedPayload);
+void RecordDecoder::add_marker_data(const cupti::MarkerData2& record, Batch& batch) {
+  if (record.payloadKind != cupti::extended_payload) return;
+  auto* data = reinterpret_cast<cupti::PayloadData*>(record.payload.metricValueUint64);
   if (data == nullptr) return;
   const std::pair key(record.cuptiDomainId, data->schemaId);
   auto known = layouts_.find(key);
   if (known == layouts_.end()) {
-    const nvtxPayloadSchemaAttr_t* schema =
+    const cupti::PayloadSchema* schema =
         questions_.schema ? questions_.schema(key.first, key.second) : nullptr;
     known = layouts_.emplace(key, schema == nullptr ? PayloadLayout{} : nccl_layout(*schema)).first;
   }
@@ -249,12 +256,12 @@ void RecordDecoder::add(const CUpti_Activity& record, Batch& batch) {
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
     case CUPTI_ACTIVITY_KIND_KERNEL:
-      return add_kernel(as<CUpti_ActivityKernel10>(record), batch);
+      return add_kernel(as<CUpti_ActivityKernel9>(record), batch);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
       return add_call(as<CUpti_ActivityAPI>(record), batch);
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto& copy = as<CUpti_ActivityMemcpy6>(record);
+      const auto& copy = as<CUpti_ActivityMemcpy5>(record);
       return add_copy(copy, copy_direction(copy.copyKind), batch);
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
@@ -262,15 +269,15 @@ void RecordDecoder::add(const CUpti_Activity& record, Batch& batch) {
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return add_fill(as<CUpti_ActivityMemset4>(record), batch);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return add_wait(as<CUpti_ActivitySynchronization2>(record), batch);
+      return add_wait(as<CUpti_ActivitySynchronization>(record), batch);
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-      return add_event(as<CUpti_ActivityCudaEvent2>(record), batch);
+      return add_event(as<CUpti_ActivityCudaEvent>(record), batch);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return add_overhead(as<CUpti_ActivityOverhead3>(record), batch);
     case CUPTI_ACTIVITY_KIND_MARKER:
       return add_marker(as<CUpti_ActivityMarker2>(record), batch);
     case CUPTI_ACTIVITY_KIND_MARKER_DATA:
-      return add_marker_data(as<CUpti_ActivityMarkerData2>(record), batch);
+      return add_marker_data(as<cupti::MarkerData2>(record), batch);
     default:
       return;
   }
@@ -297,18 +304,18 @@ constexpr std::array<PayloadField, 7> payload_fields{
 /// Bytes of a predefined integer type; 0 for what is none.
 std::size_t integer_bytes(std::uint64_t type) {
   switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
+    case cupti::entry_int:
+    case cupti::entry_uint:
+    case cupti::entry_int32:
+    case cupti::entry_uint32:
       return 4;
-    case NVTX_PAYLOAD_ENTRY_TYPE_LONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_ULONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE:
+    case cupti::entry_long:
+    case cupti::entry_ulong:
+    case cupti::entry_longlong:
+    case cupti::entry_ulonglong:
+    case cupti::entry_int64:
+    case cupti::entry_uint64:
+    case cupti::entry_size:
       return 8;
     default:
       return 0;
@@ -316,12 +323,12 @@ std::size_t integer_bytes(std::uint64_t type) {
 }
 }  // namespace
 
-PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema) {
+PayloadLayout nccl_layout(const cupti::PayloadSchema& schema) {
   PayloadLayout layout;
   if (schema.entries == nullptr) return layout;
   bool has_communicator = false;
   for (std::size_t i = 0; i < schema.numEntries; ++i) {
-    const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
+    const cupti::PayloadEntry& entry = schema.entries[i];
     if (entry.name == nullptr) continue;
     const auto field =
         std::ranges::find(payload_fields, std::string_view(entry.name), &PayloadField::name);

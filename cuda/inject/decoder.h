@@ -2,6 +2,7 @@
 /// CUPTI's activity records as the rows of a recording.
 #pragma once
 
+#include "cuda/libraries/newer_cupti.h"
 #include "trace/formats/swtrace/codec.h"
 #include "trace/formats/swtrace/rows.h"
 
@@ -16,7 +17,6 @@
 #include <vector>
 
 #include <cupti.h>
-#include <nvtx3/nvToolsExtPayload.h>
 
 namespace scaleworth::gpu {
 using namespace trace;
@@ -33,19 +33,21 @@ using PayloadLayout = std::vector<PayloadPlace>;
 
 /// Where a schema of NCCL's has the fields that we know, by their names ("NCCL communicator ID").
 /// Empty for a schema of others. Source: NVIDIA/nccl, src/include/nvtx_payload_schemas.h.
-PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema);
+PayloadLayout nccl_layout(const cupti::PayloadSchema& schema);
 
 /// Fills the fields that `layout` has and `payload` is long enough for.
 void read_payload(const PayloadLayout& layout,
                   std::span<const std::byte> payload,
                   CollectiveRow& row);
 
-/// What the decoder asks of the CUPTI that made the records; either may be empty.
+/// What the decoder asks of the CUPTI that made the records; the functions may be empty.
 struct DecoderQuestions {
   /// The name of a call by domain and number; empty when it is not known.
   std::function<std::string(CUpti_CallbackDomain, CUpti_CallbackId)> call_name;
   /// The schema of an NVTX payload by domain and schema; null when there is none.
-  std::function<const nvtxPayloadSchemaAttr_t*(std::uint32_t, std::uint64_t)> schema;
+  std::function<const cupti::PayloadSchema*(std::uint32_t, std::uint64_t)> schema;
+  /// Records are laid out as its headers have them, whichever headers this build has.
+  std::uint32_t version = cupti_of_cuda_13;
 };
 
 /// Keeps names and launch shapes of one file. Used by one thread.
@@ -60,14 +62,16 @@ class RecordDecoder {
   std::uint32_t name(std::string_view text, Batch& batch) { return names_.intern(text, batch); }
 
  private:
-  void add_kernel(const CUpti_ActivityKernel10& record, Batch& batch);
+  void add_kernel(const CUpti_ActivityKernel9& record, Batch& batch);
+  void add_wait(const CUpti_ActivitySynchronization& record, Batch& batch);
+  void add_event(const CUpti_ActivityCudaEvent& record, Batch& batch);
   void add_call(const CUpti_ActivityAPI& record, Batch& batch);
   void add_marker(const CUpti_ActivityMarker2& record, Batch& batch);
-  void add_marker_data(const CUpti_ActivityMarkerData2& record, Batch& batch);
+  void add_marker_data(const cupti::MarkerData2& record, Batch& batch);
   void add_overhead(const CUpti_ActivityOverhead3& record, Batch& batch);
   std::uint32_t kernel_name(const char* name, Batch& batch);
   std::uint32_t call_name(CUpti_CallbackDomain domain, CUpti_CallbackId id, Batch& batch);
-  std::uint32_t shape(const CUpti_ActivityKernel10& record, Batch& batch);
+  std::uint32_t shape(const CUpti_ActivityKernel9& record, Batch& batch);
 
   DecoderQuestions questions_;
   NameIndex names_;

@@ -245,7 +245,7 @@ const Cupti* cupti_for_ranges() {
   if (traces == false || Session::refused()) return nullptr;
   std::vector<std::string> problems;
   const auto chosen =
-      choose_cupti(from_variables(&std::getenv, problems).cupti, cupti_of_cuda_12_8);
+      choose_cupti(from_variables(&std::getenv, problems).cupti, cupti_of_cuda_12_4);
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen);
   if (cupti == nullptr) return nullptr;
   return (*cupti)->version_number == defective_cupti && !traces ? nullptr : cupti->get();

@@ -118,7 +118,7 @@ void Session::trace_device() {
   }
   events.remark = [this](const std::string& line) { inbox_.remark(line); };
   const auto started =
-      and_then(choose_cupti(settings_.cupti, cupti_of_cuda_12_8), [&](const auto& cupti) {
+      and_then(choose_cupti(settings_.cupti, cupti_of_cuda_12_4), [&](const auto& cupti) {
         buffers_.prepare(first_buffers);
         return Tracer::start(cupti, buffers_, std::move(events));
       });

@@ -92,8 +92,8 @@ std::string Tracer::subscribe() {
   // with version 1, of which all others here are.
   constexpr std::uint32_t first_apart = 130200;
   if (cupti_->subscribe_v2 != nullptr && cupti_->version_number < first_apart) {
-    CUpti_SubscriberParams parameters{};
-    parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    cupti::SubscriberParams parameters{};
+    parameters.structSize = sizeof(parameters);
     parameters.subscriberName = "scaleworth";
     parameters.oldSubscriberName = other.data();
     parameters.oldSubscriberSize = other.size() - 1;
@@ -124,6 +124,10 @@ void Tracer::prepare() {
       events_.remark(
           fmt::format("CUPTI {}: {}: {}", cupti_->version, what, words_of(*cupti_, status)));
   };
+  if (cupti_->version_number < cupti_of_cuda_12_8)
+    events_.remark(fmt::format(
+        "CUPTI {} does not say for which event a wait waited: that of CUDA 12.8 or later does",
+        cupti_->version));
   std::uint8_t zeroed = 1;  // by the writer, else CUPTI does it on the program's threads
   std::size_t bytes = sizeof(zeroed);
   note(cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed),
@@ -208,6 +212,7 @@ std::uint64_t Tracer::take_dropped() const {
 DecoderQuestions Tracer::questions() const {
   const Cupti* cupti = cupti_.get();
   DecoderQuestions questions;
+  questions.version = cupti->version_number;
   if (cupti->callback_name != nullptr) {
     questions.call_name = [cupti](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
       const char* name = nullptr;
@@ -217,12 +222,12 @@ DecoderQuestions Tracer::questions() const {
   }
   if (cupti->payload_schema != nullptr) {
     questions.schema = [cupti](std::uint32_t domain,
-                               std::uint64_t schema) -> const nvtxPayloadSchemaAttr_t* {
-      CUpti_NvtxExtPayloadAttr attributes{};
+                               std::uint64_t schema) -> const cupti::PayloadSchema* {
+      cupti::PayloadAttributes attributes{};
       attributes.structSize = sizeof(attributes);
       if (cupti->payload_schema(domain, schema, &attributes) != CUPTI_SUCCESS) return nullptr;
-      if (attributes.type != CUPTI_NVTX_EXT_PAYLOAD_TYPE_SCHEMA) return nullptr;
-      return static_cast<const nvtxPayloadSchemaAttr_t*>(attributes.attributes);
+      if (attributes.type != cupti::payload_is_schema) return nullptr;
+      return static_cast<const cupti::PayloadSchema*>(attributes.attributes);
     };
   }
   return questions;

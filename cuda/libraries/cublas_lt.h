@@ -4,11 +4,27 @@
 
 #include "cuda/libraries/library.h"
 
+#include <bit>
 #include <cstddef>
 
 #include <cublasLt.h>
 
 namespace scaleworth::gpu {
+// Of cuBLAS after 12.4, the oldest whose headers this is built with: cublas_lt.cpp compares it with
+// newer ones. Older libraries refuse them.
+inline constexpr auto real_4f_e2m1 = std::bit_cast<cudaDataType_t>(33);  // CUDA_R_4F_E2M1, 12.8
+/// CUBLASLT_MATMUL_DESC_A_SCALE_MODE and .._B_SCALE_MODE, 12.8, of type LtScale.
+inline constexpr auto lt_a_scale_mode = std::bit_cast<cublasLtMatmulDescAttributes_t>(31);
+inline constexpr auto lt_b_scale_mode = std::bit_cast<cublasLtMatmulDescAttributes_t>(32);
+/// cublasLtMatmulMatrixScale_t: the last two are of 12.9, the others of 12.8.
+enum class LtScale : std::int32_t {
+  scalar_32f = 0,
+  vec16_ue4m3 = 1,
+  vec32_ue8m0 = 2,
+  vec128_32f = 4,
+  block128x128_32f = 5
+};
+
 /// Every pointer is set. Handles and descriptors must not outlive the table that made them.
 struct CublasLt : CheckedLibrary<CublasLt, cublasStatus_t> {
   static constexpr const char* name = "cuBLASLt";

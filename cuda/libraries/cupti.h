@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/libraries/library.h"
+#include "cuda/libraries/newer_cupti.h"
 
 #include <cupti.h>
 
@@ -28,19 +29,23 @@ struct Cupti : CheckedLibrary<Cupti, CUptiResult> {
 
   // What only tracing of other programs needs: null where this version has it not. The NVTX entries
   // are exported without a declaration in CUPTI's headers.
-  decltype(&cuptiSubscribe_v2) subscribe_v2 = take("cuptiSubscribe_v2");
+  CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*,
+                              CUpti_CallbackFunc,
+                              void* user,
+                              cupti::SubscriberParams*) = take("cuptiSubscribe_v2");  // 13.0
   decltype(&cuptiEnableCallback) enable_callback = take("cuptiEnableCallback");
   decltype(&cuptiGetCallbackName) callback_name = take("cuptiGetCallbackName");
   decltype(&cuptiSetThreadIdType) set_thread_id_type = take("cuptiSetThreadIdType");
-  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api =
-      take("cuptiActivityEnableRuntimeApi");
-  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = take("cuptiActivityEnableDriverApi");
-  decltype(&cuptiActivityEnableAllSyncRecords) enable_all_waits =
-      take("cuptiActivityEnableAllSyncRecords");
+  CUptiResult (*enable_runtime_api)(CUpti_CallbackId, std::uint8_t enable) =
+      take("cuptiActivityEnableRuntimeApi");  // 12.5
+  CUptiResult (*enable_driver_api)(CUpti_CallbackId, std::uint8_t enable) =
+      take("cuptiActivityEnableDriverApi");  // 12.5
+  CUptiResult (*enable_all_waits)(std::uint8_t enable) =
+      take("cuptiActivityEnableAllSyncRecords");  // 12.8
   CUptiResult (*payload_schema)(std::uint32_t domain,
                                 std::uint64_t schema,
-                                CUpti_NvtxExtPayloadAttr* attributes) =
-      take("cuptiActivityGetNvtxExtPayloadAttr");
+                                cupti::PayloadAttributes* attributes) =
+      take("cuptiActivityGetNvtxExtPayloadAttr");  // 13.0
   // NVTX's own entries, which initialise CUPTI first; cuptiNvtxInitialize2 alone crashes at the
   // first range of a process that has not called CUPTI yet (13.0.1).
   int (*nvtx_initialize)(void* export_table) = take("InitializeInjectionNvtx2");
@@ -49,11 +54,6 @@ struct Cupti : CheckedLibrary<Cupti, CUptiResult> {
 
   const char* words(CUptiResult status) const;
 };
-
-/// Versions of CUPTI's API: 10000 major + 100 minor + update from CUDA 13.0 on, a counter before.
-inline constexpr std::uint32_t cupti_of_cuda_12_0 = 19;
-inline constexpr std::uint32_t cupti_of_cuda_12_8 = 26;
-inline constexpr std::uint32_t cupti_of_cuda_13 = 130000;
 
 /// Of CUDA 12.0 or later: older records are laid out differently. Skipped or Failed as
 /// `open_library` says. `accept` throws UnusableLibrary for a version that is not wanted.

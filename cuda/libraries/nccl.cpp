@@ -17,6 +17,15 @@ static_assert(std::is_same_v<decltype(&ncclAllReduce),
                                               ncclRedOp_t,
                                               ncclComm_t,
                                               cudaStream_t)>);
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+static_assert(sizeof(NcclWindow) == sizeof(ncclWindow_t));
+static_assert(nccl_symmetric_window == NCCL_WIN_COLL_SYMMETRIC);
+static_assert(std::is_same_v<decltype(&ncclMemAlloc), decltype(Nccl::memory_allocate)>);
+static_assert(std::is_same_v<decltype(&ncclCommRegister), decltype(Nccl::register_buffer)>);
+static_assert(std::is_same_v<decltype(&ncclAlltoAll), decltype(Nccl::all_to_all)>);
+static_assert(std::is_same_v<decltype(&ncclGather), NcclRooted>);
+static_assert(std::is_same_v<decltype(&ncclScatter), NcclRooted>);
+#endif
 
 void fill_nccl(const SharedLibrary& library, Nccl& table) {
   const decltype(&ncclGetVersion) get_version = library.need("ncclGetVersion");

@@ -143,9 +143,9 @@ void LocalRank::open_window(const CollectiveWork& work, const Communicator& comm
   const auto shape = message_shape(work.collective, work.message, communicator.ranks());
   const Nccl& nccl = communicator.nccl();
   const std::size_t bytes = needed_bytes(work, shape);
-  ncclWindow_t window = nullptr;
+  NcclWindow window = nullptr;
   nccl.check(nccl.register_window(
-      communicator.handle(), registered_.get(), bytes, &window, NCCL_WIN_COLL_SYMMETRIC));
+      communicator.handle(), registered_.get(), bytes, &window, nccl_symmetric_window));
   registration_ = {window, Deregister{&communicator, true}};
 }
 

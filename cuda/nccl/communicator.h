@@ -56,7 +56,7 @@ struct Deregister {
   void operator()(void* handle) const noexcept {
     const Nccl& nccl = communicator->nccl();
     const ncclComm_t of = communicator->handle();
-    static_cast<void>(window ? nccl.deregister_window(of, static_cast<ncclWindow_t>(handle))
+    static_cast<void>(window ? nccl.deregister_window(of, handle)
                              : nccl.deregister_buffer(of, handle));
   }
 };

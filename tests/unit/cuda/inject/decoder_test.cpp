@@ -18,8 +18,8 @@ void add(RecordDecoder& decoder, const Record& record, Batch& batch) {
   decoder.add(reinterpret_cast<const CUpti_Activity&>(record), batch);
 }
 
-CUpti_ActivityKernel10 kernel(std::uint64_t start, std::uint64_t end, const char* name) {
-  CUpti_ActivityKernel10 record{};
+CUpti_ActivityKernel9 kernel(std::uint64_t start, std::uint64_t end, const char* name) {
+  CUpti_ActivityKernel9 record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.start = start;
   record.end = end;
@@ -83,7 +83,7 @@ TEST_CASE("records without times are counted as lost", "[capture]") {
 TEST_CASE("copies know their direction, also between GPUs", "[capture]") {
   RecordDecoder decoder;
   Batch batch;
-  CUpti_ActivityMemcpy6 copy{};
+  CUpti_ActivityMemcpy5 copy{};
   copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
   copy.start = 10;
@@ -133,12 +133,12 @@ TEST_CASE("calls are named without the release that brought them", "[capture]") 
 TEST_CASE("waits and the events they wait for carry the same use", "[capture]") {
   RecordDecoder decoder;
   Batch batch;
-  CUpti_ActivityCudaEvent2 event{};
+  cupti::CudaEvent2 event{};
   event.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
   event.cudaEventSyncId = 31;
   event.streamId = 20;
   add(decoder, event, batch);
-  CUpti_ActivitySynchronization2 wait{};
+  cupti::Synchronization2 wait{};
   wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
   wait.start = 3;
@@ -151,6 +151,29 @@ TEST_CASE("waits and the events they wait for carry the same use", "[capture]") 
   REQUIRE(batch.waits.size() == 1);  // one that failed is no wait
   REQUIRE(batch.waits.front().kind == WaitKind::stream_wait_event);
   REQUIRE(batch.waits.front().event_use == batch.events.front().event_use);
+}
+
+TEST_CASE("a record of an older CUPTI is not read beyond its end", "[capture]") {
+  RecordDecoder decoder({.call_name = {}, .schema = {}, .version = cupti_of_cuda_12_4});
+  Batch batch;
+  cupti::CudaEvent2 event{};  // what lies behind the older record is another's
+  event.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  event.cudaEventSyncId = 31;
+  add(decoder, event, batch);
+  cupti::Synchronization2 wait{};
+  wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  wait.start = 3;
+  wait.end = 4;
+  wait.streamId = 7;
+  wait.cudaEventSyncId = 31;
+  wait.returnValue = CUDA_ERROR_NOT_READY;
+  add(decoder, wait, batch);
+  REQUIRE(batch.waits.size() == 1);
+  REQUIRE(batch.waits.front().kind == WaitKind::stream);
+  REQUIRE(batch.waits.front().stream == 7);
+  REQUIRE(batch.waits.front().event_use == 0);
+  REQUIRE(batch.events.empty());
 }
 
 TEST_CASE("overheads are named by their kind", "[capture]") {
@@ -198,30 +221,30 @@ struct AllReducePayload {
 };
 
 /// As CUPTI hands it over: a copy that the client frees.
-CUpti_ActivityMarkerData2 payload_record(const AllReducePayload& payload) {
-  auto* data = static_cast<nvtxPayloadData_t*>(std::malloc(sizeof(nvtxPayloadData_t)));
+cupti::MarkerData2 payload_record(const AllReducePayload& payload) {
+  auto* data = static_cast<cupti::PayloadData*>(std::malloc(sizeof(cupti::PayloadData)));
   void* copy = std::malloc(sizeof(payload));
   std::memcpy(copy, &payload, sizeof(payload));
   *data = {500, sizeof(payload), copy};
-  CUpti_ActivityMarkerData2 record{};
+  cupti::MarkerData2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_MARKER_DATA;
   record.id = 8;
-  record.payloadKind = CUPTI_METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD;
-  record.payload.metricValueNvtxExtendedPayload = reinterpret_cast<std::uintptr_t>(data);
+  record.payloadKind = cupti::extended_payload;
+  record.payload.metricValueUint64 = reinterpret_cast<std::uintptr_t>(data);
   return record;
 }
 
 TEST_CASE("NCCL's payload is read by the names of its schema", "[capture]") {
-  nvtxPayloadSchemaEntry_t entries[3]{};
-  entries[0].type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+  cupti::PayloadEntry entries[3]{};
+  entries[0].type = cupti::entry_uint64;
   entries[0].name = "NCCL communicator ID";
   entries[0].offset = offsetof(AllReducePayload, communicator);
-  entries[1].type = NVTX_PAYLOAD_ENTRY_TYPE_SIZE;
+  entries[1].type = cupti::entry_size;
   entries[1].name = "Message size [bytes]";
   entries[1].offset = offsetof(AllReducePayload, bytes);
   entries[2].type = 9999;  // an enumeration of NCCL's
   entries[2].name = "Reduction operation";
-  nvtxPayloadSchemaAttr_t schema{};
+  cupti::PayloadSchema schema{};
   schema.entries = entries;
   schema.numEntries = 3;
   RecordDecoder decoder(
@@ -236,14 +259,14 @@ TEST_CASE("NCCL's payload is read by the names of its schema", "[capture]") {
 }
 
 TEST_CASE("a payload of others, or one shorter than its schema, says nothing", "[capture]") {
-  nvtxPayloadSchemaEntry_t entries[2]{};
-  entries[0].type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+  cupti::PayloadEntry entries[2]{};
+  entries[0].type = cupti::entry_uint64;
   entries[0].name = "Rank";
-  nvtxPayloadSchemaAttr_t schema{};
+  cupti::PayloadSchema schema{};
   schema.entries = entries;
   schema.numEntries = 1;
   REQUIRE(nccl_layout(schema).empty());
-  entries[1].type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+  entries[1].type = cupti::entry_uint64;
   entries[1].name = "NCCL communicator ID";
   entries[1].offset = ~std::uint64_t{0};
   schema.numEntries = 2;

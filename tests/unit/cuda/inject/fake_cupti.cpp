@@ -54,7 +54,7 @@ std::uint64_t now_ns() {
 std::size_t bytes_of(CUpti_ActivityKind kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return sizeof(CUpti_ActivityKernel10);
+      return sizeof(CUpti_ActivityKernel9);
     case CUPTI_ACTIVITY_KIND_DRIVER:
       return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_MARKER:
@@ -180,7 +180,7 @@ void fake_launch(const char* kernel_name) {
   call.start = now_ns();
   call.end = call.start + 2000;
   put(call);
-  CUpti_ActivityKernel10 kernel{};
+  CUpti_ActivityKernel9 kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.correlationId = s.correlation;
   kernel.start = call.end + 1000;
@@ -192,7 +192,7 @@ void fake_launch(const char* kernel_name) {
 
 void fake_unfinished() {
   const std::scoped_lock lock(state().mutex);
-  const CUpti_ActivityKernel10 kernel{};  // of no kind yet
+  const CUpti_ActivityKernel9 kernel{};  // of no kind yet
   put(kernel);
 }
 
@@ -266,12 +266,12 @@ std::uint64_t fake_flushes() {
 
 CUptiResult cuptiGetVersion(std::uint32_t* version) {
   const std::size_t wanted = number("FAKE_CUPTI_VERSION");
-  constexpr std::uint32_t cuda_12_8 = 26;
+  constexpr std::uint32_t cuda_13_0_update_1 = 130001;
   Dl_info own{};
   const std::string file =
       ::dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &own) != 0 ? own.dli_fname : "";
-  *version = wanted != 0 ? static_cast<std::uint32_t>(wanted) : CUPTI_API_VERSION;
-  if (file.ends_with(".12")) *version = cuda_12_8;
+  *version = wanted != 0 ? static_cast<std::uint32_t>(wanted) : cuda_13_0_update_1;
+  if (file.ends_with(".12")) *version = scaleworth::gpu::cupti_of_cuda_12_8;
   if (file.ends_with("/cuda_cupti/lib/libcupti.so.13")) *version += 100;  // the next minor version
   return CUPTI_SUCCESS;
 }
@@ -283,10 +283,16 @@ CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
   *time = now_ns();
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
-                              CUpti_CallbackFunc callback,
-                              void* user,
-                              CUpti_SubscriberParams* parameters) {
+// By another name here, because headers of CUDA 13 declare it with their own parameters.
+CUptiResult subscribe_v2(
+    CUpti_SubscriberHandle* subscriber,
+    CUpti_CallbackFunc callback,
+    void* user,
+    scaleworth::gpu::cupti::SubscriberParams* parameters) __asm__("cuptiSubscribe_v2");
+CUptiResult subscribe_v2(CUpti_SubscriberHandle* subscriber,
+                         CUpti_CallbackFunc callback,
+                         void* user,
+                         scaleworth::gpu::cupti::SubscriberParams* parameters) {
   const char* other = std::getenv("FAKE_CUPTI_TAKEN_BY");
   if (other != nullptr) {
     std::strncpy(parameters->oldSubscriberName, other, parameters->oldSubscriberSize);

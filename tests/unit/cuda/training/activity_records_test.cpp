@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device/activity.h"
-
 #include "tests/catch.h"
 
 using namespace scaleworth;
 
 namespace {
 
-CUpti_ActivityKernel10 kernel(std::uint64_t start, std::uint64_t end) {
-  CUpti_ActivityKernel10 record{};
+CUpti_ActivityKernel9 kernel(std::uint64_t start, std::uint64_t end) {
+  CUpti_ActivityKernel9 record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.start = start;
   record.end = end;
@@ -39,7 +38,7 @@ TEST_CASE("a kernel's record keeps times, GPU, stream and name", "[gpu training]
 }
 
 TEST_CASE("a copy's record is a copy", "[gpu training]") {
-  CUpti_ActivityMemcpy6 record{};
+  CUpti_ActivityMemcpy5 record{};
   record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   record.start = 5;
   record.end = 9;
@@ -52,7 +51,7 @@ TEST_CASE("a record without times counts as dropped, one of another kind does no
           "[gpu training]") {
   REQUIRE(added(kernel(0, 0)).dropped == 1);
   REQUIRE(added(kernel(0, 0)).activities.empty());
-  CUpti_ActivityKernel10 other = kernel(1, 2);
+  CUpti_ActivityKernel9 other = kernel(1, 2);
   other.kind = CUPTI_ACTIVITY_KIND_MEMSET;
   REQUIRE(added(other).dropped == 0);
   REQUIRE(added(other).activities.empty());
