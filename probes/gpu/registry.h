@@ -120,11 +120,11 @@ struct VendorLibrary {
 std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths);
 
 /// One section per GPU ("gpu 0", ...), and "cuda" with the versions, and "gpu links" with the
-/// peer matrix. Skipped with the reason when there is none, no driver, or no CUDA in this build.
+/// peer matrix. Without one as open_devices.
 Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths);
 
-/// Every GPU that this process sees. Skipped with the reason when there is none; Failed when one is
-/// there and cannot be used (exclusive mode, lost, insufficient permissions), with the remedy.
+/// Every GPU that this process sees. Skipped with the reason when the node shows neither GPU nor
+/// driver (driver_signs.h); Failed when it does and none can be used, with the remedy.
 Outcome<Devices> open_devices(const VendorPaths& paths);
 
 struct DeviceGroupRequest {
