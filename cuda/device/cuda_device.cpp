@@ -198,24 +198,45 @@ int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int 
   return passes;
 }
 
-std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime) {
+std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status,
+                                              int driver,
+                                              int runtime,
+                                              const DriverSigns& signs) {
+  if (status == cudaErrorStubLibrary) {
+    return Failed{
+        "libcuda.so.1 is the toolkit's stub, not a driver: take its folder out of "
+        "LD_LIBRARY_PATH"};
+  }
+  // The signs name versions and files, of which the status says nothing.
+  if (const auto why = obstacle(signs, first_driver(runtime / 1000))) {
+    return Failed{*why};
+  }
   switch (status) {
-    case cudaErrorNoDevice:
-      return Skipped{"the CUDA driver sees no GPU" + visible_devices()};
+    case cudaErrorNoDevice: {
+      const std::string reason = "the CUDA driver sees no GPU" + visible_devices();
+      if (!signs.any()) return Skipped{reason};
+      return Failed{fmt::format("{} (here is {}): see whether nvidia-smi -L lists one, and dmesg",
+                                reason,
+                                describe(signs))};
+    }
     case cudaErrorInsufficientDriver:
-      if (driver == 0) {
-        return Skipped{
-            "no CUDA driver (libcuda.so.1) is installed here: install the NVIDIA driver, or start "
-            "the container with --gpus all"};
+      if (driver > 0) {
+        return Failed{fmt::format(
+            "the NVIDIA driver supports CUDA {} and this program needs {}: install driver {} or "
+            "later",
+            cuda_version_text(driver),
+            cuda_version_text(runtime),
+            first_driver(runtime / 1000))};
       }
-      return Skipped{fmt::format(
-          "the NVIDIA driver supports CUDA {} and this program needs {}: install a newer driver",
-          cuda_version_text(driver),
-          cuda_version_text(runtime))};
-    case cudaErrorStubLibrary:
+      if (signs.any()) {
+        return Failed{
+            fmt::format("{} cannot be used (here is {}): install the driver's package again",
+                        signs.library,
+                        describe(signs))};
+      }
       return Skipped{
-          "libcuda.so.1 is the toolkit's stub, not a driver: take its folder out of "
-          "LD_LIBRARY_PATH"};
+          "no CUDA driver (libcuda.so.1) is installed here: install the NVIDIA driver, or start "
+          "the container with --gpus all"};
     case cudaErrorOperatingSystem:
     case cudaErrorNotPermitted:
       return Failed{
@@ -247,16 +268,15 @@ std::optional<std::string> launches_block() {
 
 Outcome<int> count_gpus() {
   int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) {
-    cudaGetLastError();
-    int driver = 0;
-    static_cast<void>(cudaDriverGetVersion(&driver));
-    return std::visit([](auto&& reason) -> Outcome<int> { return reason; },
-                      explain_no_gpus(status, driver, CUDART_VERSION));
-  }
-  if (count == 0) return Skipped{"the CUDA driver sees no GPU"};
-  return count;
+  cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return count;
+  if (status == cudaSuccess) status = cudaErrorNoDevice;
+  cudaGetLastError();
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  const DriverSigns signs = read_driver_signs(environment_variables(), loaded_driver());
+  return std::visit([](auto&& reason) -> Outcome<int> { return reason; },
+                    explain_no_gpus(status, driver, CUDART_VERSION, signs));
 }
 }  // namespace scaleworth::gpu
 

@@ -9,6 +9,7 @@
 #include "cuda/runtime/memory.h"
 #include "probes/gpu/batching.h"
 #include "probes/gpu/device.h"
+#include "probes/gpu/driver_signs.h"
 #include "src/core/estimate.h"
 
 #include <chrono>
@@ -80,9 +81,12 @@ class Workbench {
 
 /// What it means that counting the GPUs failed with `status`. `driver` is the CUDA version that the
 /// driver supports as cudaDriverGetVersion reports it, 0 without a driver; `runtime` the one this
-/// program was built with. Skipped where there is no GPU to use, Failed where there is one and
-/// something is broken; both name the remedy.
-std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime);
+/// program was built with. Skipped where the node shows neither GPU nor driver, Failed where it
+/// does and none can be used; both name the remedy.
+std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status,
+                                              int driver,
+                                              int runtime,
+                                              const DriverSigns& signs);
 
 /// Why nothing can be measured while CUDA_LAUNCH_BLOCKING is set: then each launch waits for its
 /// kernel, also for one that waits for what is launched after it (a held stream, a collective of

@@ -208,4 +208,7 @@ std::string cuda_version_text(int version);
 /// A runtime works with every driver of its major version or a later one (CUDA compatibility guide,
 /// "minor version compatibility").
 VendorLibrary driver_rung(int driver, int runtime, const std::string& path);
+
+/// The libcuda.so.1 that the loader takes; empty: none.
+std::string loaded_driver();
 }  // namespace scaleworth::gpu

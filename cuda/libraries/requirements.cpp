@@ -3,27 +3,12 @@
 #include "cuda/libraries/cupti.h"
 #include "cuda/libraries/nccl.h"
 #include "cuda/libraries/nvml.h"
+#include "probes/gpu/driver_signs.h"
 
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
 namespace {
-/// The first Linux driver of a CUDA major version: CUDA toolkit release notes, table of minimum
-/// driver versions for minor version compatibility (read for 13.0).
-std::string first_driver(int major) {
-  if (major == 12) return "525.60.13";
-  if (major == 13) return "580.65.06";
-  return fmt::format("the one of CUDA {}", major);
-}
-
-std::string loaded_driver() {
-  try {
-    return SharedLibrary("libcuda.so.1").path();
-  } catch (const UnusableLibrary&) {
-    return {};
-  }
-}
-
 /// Both numbers stay 0 where the runtime does not know, which is the answer of a missing driver.
 VendorLibrary driver() {
   int supported = 0;
@@ -31,7 +16,12 @@ VendorLibrary driver() {
   cudaDriverGetVersion(&supported);
   cudaRuntimeGetVersion(&needed);
   cudaGetLastError();
-  return driver_rung(supported, needed, loaded_driver());
+  VendorLibrary rung = driver_rung(supported, needed, loaded_driver());
+  if (!rung.path.empty()) return rung;
+  // The reason that a measurement gives, where the node shows more than this library.
+  const DriverSigns signs = read_driver_signs(environment_variables(), loaded_driver());
+  if (auto why = obstacle(signs, first_driver(needed / 1000))) rung.reason = std::move(*why);
+  return rung;
 }
 
 template <class Table>
@@ -44,6 +34,14 @@ VendorLibrary rung(const char* name,
   return {name, "", "", reason_of(opened), lost};
 }
 }  // namespace
+
+std::string loaded_driver() {
+  try {
+    return SharedLibrary("libcuda.so.1").path();
+  } catch (const UnusableLibrary&) {
+    return {};
+  }
+}
 
 std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);

@@ -141,7 +141,7 @@ Seconds format_time(const GemmEffort& effort) {
 }
 
 Seconds own_product_time(const GemmEffort& effort) {
-  return search_time(effort.reference) + 2.0 * effort.sustained.window;
+  return search_time(effort.reference) + 2.0 * effort.sustained.window + effort.pause + burst_time;
 }
 
 Flops gemm_flops(const GemmProblem& problem) {

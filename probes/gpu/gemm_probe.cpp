@@ -270,6 +270,7 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
                                         effort.reference,
                                         attempts.recorder);
                         attempts.recorder.add(gemm.steady("steady", effort.sustained));
+                        attempts.recorder.add(gemm.burst(effort.pause));
                       });
                     }});
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_facts.h"
 
+#include "probes/gpu/driver_signs.h"
+
 #include <algorithm>
 #include <array>
 
@@ -212,12 +214,9 @@ Fact hypervisor_fact(const CpuInfo& cpu, const CpuidFacts& cpuid) {
 }
 
 Fact container_fact() {
-  for (const auto& [file, name] : {std::pair{"/.dockerenv", "docker"},
-                                   std::pair{"/run/.containerenv", "podman"},
-                                   std::pair{"/.singularity.d", "apptainer"}}) {
-    if (access(file, F_OK) == 0) return {"container", Value(std::string(name)), file};
-  }
-  return {"container", std::nullopt, "no mark of a known container runtime"};
+  const std::optional<ContainerMark> mark = container_mark();
+  if (!mark) return {"container", std::nullopt, "no mark of a known container runtime"};
+  return {"container", Value(mark->runtime), mark->file};
 }
 
 /// The hypervisor's name, container, and steal time since boot.

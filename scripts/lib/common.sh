@@ -98,7 +98,7 @@ cuda_source() {
   local system
   system=$(. "${1:-}/etc/os-release" 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}")
   if [ "$system" = "debian 13" ]; then
-    echo "apt-get install nvidia-cuda-toolkit (of contrib and non-free), or cuda-toolkit and libnccl-dev of NVIDIA's repository"
+    echo "apt-get install nvidia-cuda-toolkit libcupti-dev libnccl-dev (of contrib and non-free), or cuda-toolkit and libnccl-dev of NVIDIA's repository"
   else
     echo "install cuda-toolkit and libnccl-dev of NVIDIA's repository"
   fi

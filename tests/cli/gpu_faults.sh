@@ -115,6 +115,7 @@ case "$case_name" in
     expect_out 'memory_copy +[0-9.]+ GB/s +4000 GB/s +[0-9.]+ '
     expect_out 'host_to_device +[0-9.]+ GB/s'
     expect_out 'bf16_steady_ratio +[0-9.]+ '
+    expect_out 'bf16_burst_ratio +[0-9.]+ '
     [ -s "$work/acceptance/acceptance.json" ] || fail "no acceptance.json"
     [ "$(find "$work/acceptance/turns" -name 'theirs-*.err' | wc -l)" = 4 ] || fail "theirs was not measured in two turns"
     packed() { tar -tzf "$work/acceptance.tar.gz" | grep -qx "acceptance/$1" || fail "no $1 in the file to send back"; }

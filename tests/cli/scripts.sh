@@ -96,9 +96,12 @@ case "$case_name" in
       refused 'this build has no GPU support' "PATH=$work/bin:$PATH"
     else
       refused 'this container was given no GPU .*--gpus all' NVIDIA_VISIBLE_DEVICES=all
-      refused 'nvidia-smi, but this node shows no GPU' "PATH=$work/bin:$PATH"
+      refused 'nvidia-smi.*(this node shows no GPU|given no GPU)|given no GPU .*nvidia-smi' "PATH=$work/bin:$PATH"
     fi
     refused 'libcuda.so.1' "LD_LIBRARY_PATH=$work/lib"
+    NVIDIA_VISIBLE_DEVICES=all run "$program" list
+    [ "$(tr '\n' ' ' <"$work/out" | grep -oE 'given no GPU|no GPU support' | wc -l)" = 2 ] ||
+      fail "list gives other reasons for the GPU and for its driver"
     # Who says that the cores are meant gets them, and a node without any sign of a GPU is measured unasked.
     NVIDIA_VISIBLE_DEVICES=all run "$program" roofline --machine host --dry-run
     expect_code 0

@@ -102,14 +102,17 @@ std::optional<ChosenDevices> choose_devices(const MeasureOptions& options) {
   if (options.machine == "host") return std::nullopt;
   Outcome<Devices> opened = open_devices(options.vendor_paths);
   const std::string reason = reason_of(opened);
+  if (!std::holds_alternative<Devices>(opened) && options.dry_run && options.machine == "cuda") {
+    return assumed_node(reason);
+  }
   if (std::holds_alternative<Skipped>(opened)) {
     if (options.machine == "auto") return std::nullopt;
-    if (options.dry_run) return assumed_node(reason);
     throw NothingMeasurable(
         "--machine cuda: {}; `scaleworth list` says what was looked for, --machine host measures "
         "the cores",
         reason);
   }
+  // Also for "auto": who has a GPU and reads figures of the cores takes them for the GPU's.
   if (std::holds_alternative<Failed>(opened)) {
     throw NothingMeasurable("{}; to measure the cores of this node instead: --machine host",
                             reason);

@@ -245,6 +245,9 @@ TEST_CASE("the user's own products replace the search and keep their names", "[g
   REQUIRE(steady.size() == 1);
   CHECK(text_parameter(steady.front(), fields::name) == "up projection");
   CHECK(text_parameter(steady.front(), fields::family) == "own");
+  const std::vector<Point> burst = passes(record, "burst");
+  REQUIRE(burst.size() == 1);
+  CHECK(text_parameter(burst.front(), fields::name) == "up projection");
   CHECK(mentions(record.warnings, "pad to 4096 x 1008 x 8192"));
 }
 

@@ -14,38 +14,57 @@ using namespace scaleworth::gpu;
 
 namespace {
 
-std::string skipped(cudaError_t status, int driver) {
-  const auto reason = explain_no_gpus(status, driver, 13000);
-  REQUIRE(std::holds_alternative<Skipped>(reason));
-  return std::get<Skipped>(reason).reason;
+std::string reason_for(cudaError_t status,
+                       int driver,
+                       const probes::DriverSigns& signs,
+                       bool gpus) {
+  const auto reason = explain_no_gpus(status, driver, 13000, signs);
+  REQUIRE(std::holds_alternative<Failed>(reason) == gpus);
+  return gpus ? std::get<Failed>(reason).reason : std::get<Skipped>(reason).reason;
+}
+
+probes::DriverSigns node_with_gpus(const std::string& driver) {
+  probes::DriverSigns signs;
+  signs.kernel_driver = signs.library_version = driver;
+  signs.device_files = {"/dev/nvidia0"};
+  signs.library = "/usr/lib64/libcuda.so.1";
+  return signs;
 }
 
 }  // namespace
 
-TEST_CASE("without a driver the way to one is named", "[gpu][open]") {
-  const std::string reason = skipped(cudaErrorInsufficientDriver, 0);
+TEST_CASE("without a driver the way to one is named, and it is no failure", "[gpu][open]") {
+  const std::string reason = reason_for(cudaErrorInsufficientDriver, 0, {}, false);
   CHECK(contains(reason, "no CUDA driver"));
   CHECK(contains(reason, "install the NVIDIA driver"));
 }
 
-TEST_CASE("a driver that is too old is named with both versions", "[gpu][open]") {
-  const std::string reason = skipped(cudaErrorInsufficientDriver, 12020);
-  CHECK(contains(reason, "supports CUDA 12.2"));
-  CHECK(contains(reason, "needs 13.0"));
+TEST_CASE("a driver that is too old is named with the one that is needed", "[gpu][open]") {
+  const std::string seen =
+      reason_for(cudaErrorInsufficientDriver, 11060, node_with_gpus("510.47.03"), true);
+  CHECK(contains(seen, "driver 510.47.03 is too old: 580.65.06 or later"));
+  const std::string unseen = reason_for(cudaErrorInsufficientDriver, 12020, {}, true);
+  CHECK(contains(unseen, "supports CUDA 12.2 and this program needs 13.0"));
+  CHECK(contains(unseen, "580.65.06"));
 }
 
-TEST_CASE("a driver without GPUs is no failure", "[gpu][open]") {
-  CHECK(contains(skipped(cudaErrorNoDevice, 13000), "sees no GPU"));
+TEST_CASE("a driver that sees no GPU is a failure where something of a GPU is there",
+          "[gpu][open]") {
+  CHECK(contains(reason_for(cudaErrorNoDevice, 13000, {}, false), "sees no GPU"));
+  CHECK(contains(reason_for(cudaErrorNoDevice, 13000, node_with_gpus("580.65.06"), true),
+                 "here is 1 NVIDIA GPU, NVIDIA's driver 580.65.06"));
+  const std::string unusable =
+      reason_for(cudaErrorInsufficientDriver, 0, node_with_gpus("580.65.06"), true);
+  CHECK(contains(unusable, "/usr/lib64/libcuda.so.1 cannot be used"));
 }
 
 TEST_CASE("a GPU that is there and cannot be used is a failure with a remedy", "[gpu][open]") {
   for (const cudaError_t status : {cudaErrorOperatingSystem,
                                    cudaErrorSystemNotReady,
                                    cudaErrorSystemDriverMismatch,
+                                   cudaErrorStubLibrary,
                                    cudaErrorInitializationError}) {
-    const auto reason = explain_no_gpus(status, 13000, 13000);
-    REQUIRE(std::holds_alternative<Failed>(reason));
-    CHECK(contains(std::get<Failed>(reason).reason, ": "));
+    CHECK(contains(reason_for(status, 13000, node_with_gpus("580.65.06"), true), ": "));
   }
 }
 
