@@ -4,7 +4,7 @@
 build_packages='build-essential cmake ninja-build ccache mold git pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev
 libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev'
 run_packages='openmpi-bin libopenblas0-pthread'
-test_packages='catch2 clang libclang-rt-14-dev chromium python3'
+test_packages='catch2 clang libclang-rt-dev chromium python3'
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -53,10 +53,11 @@ choose_preset() {
 # A compiler cache filled by one checkout serves the others: paths below the checkout count as relative.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
-# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own.
+# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own, and with them warnings
+# as errors: another compiler's new warnings must not keep people from measuring.
 build_preset() {
   local preset=$1 tests=$2
   shift 2
-  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" >&2
+  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" "-DSCALEWORTH_WERROR=$tests" >&2
   if [ $# -gt 0 ]; then cmake --build --preset "$preset" --target "$@" >&2; else cmake --build --preset "$preset" >&2; fi
 }
