@@ -1,3 +1,11 @@
+# Whether warnings are errors stands in a file of options, which is no part of a compiler's command: turning it on or off
+# (scripts/test has it on, scripts/bench off) compiles nothing again.
+set(SCALEWORTH_WERROR_CXX ${PROJECT_BINARY_DIR}/werror.cxx)
+set(SCALEWORTH_WERROR_CUDA ${PROJECT_BINARY_DIR}/werror.cuda)
+file(GENERATE OUTPUT ${SCALEWORTH_WERROR_CXX} CONTENT "$<$<BOOL:${SCALEWORTH_WERROR}>:-Werror>\n")
+file(GENERATE OUTPUT ${SCALEWORTH_WERROR_CUDA}
+     CONTENT "$<$<BOOL:${SCALEWORTH_WERROR}>:-Werror=all-warnings -Xcompiler=-Werror>\n")
+
 # Warnings and sanitizers as one INTERFACE target; every target of ours links it privately.
 add_library(scaleworth_options INTERFACE)
 target_compile_features(scaleworth_options INTERFACE cxx_std_20)
@@ -11,7 +19,7 @@ target_compile_options(
             -Wno-sign-conversion
             -Wnon-virtual-dtor
             -Woverloaded-virtual>
-            $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${SCALEWORTH_WERROR}>>:-Werror>)
+            $<$<COMPILE_LANGUAGE:CXX>:@${SCALEWORTH_WERROR_CXX}>)
 # Within a batch (CMAKE_UNITY_BUILD) a source sees the anonymous namespaces of those before it: a local name that hides one
 # of them is no mistake, and a type that uses them is no type of a header.
 if(CMAKE_UNITY_BUILD)

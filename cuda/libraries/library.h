@@ -112,16 +112,20 @@ std::vector<Candidate> library_candidates(const LibraryNames& names, const Searc
 /// up by their initialisers, in their order; without a library they are null.
 struct OpenedLibrary {
   std::string version{};
-  std::string path{};      // of the file really loaded
-  std::string found_by{};  // the search step: "--cublas-lib", "the loader's path", ...
+  std::string path{};                 // of the file really loaded
+  std::string found_by{};             // the search step: "--cublas-lib", "the loader's path", ...
+  std::vector<std::string> absent{};  // functions that may be null, and are in this version
   const SharedLibrary* library = nullptr;  // while the table is filled
 
  protected:
   Symbol need(const char* name) const {
     return library == nullptr ? Symbol{} : library->need(name);
   }
-  Symbol take(const char* name, const char* older = nullptr) const {
-    return library == nullptr ? Symbol{} : library->take(name, older);
+  Symbol take(const char* name, const char* older = nullptr) {
+    if (library == nullptr) return {};
+    const Symbol found = library->take(name, older);
+    if (found.address == nullptr) absent.emplace_back(name);
+    return found;
   }
 };
 

@@ -5,7 +5,7 @@ build_packages='build-essential cmake ninja-build ccache mold git pkg-config lib
 libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev'
 run_packages='openmpi-bin libopenblas0-pthread'
 package_packages='dpkg-dev python3 python3-build python3-wheel'
-test_packages="catch2 clang libclang-rt-14-dev chromium python3-pip $package_packages"
+test_packages="catch2 clang libclang-rt-dev chromium python3-pip $package_packages"
 
 newest_glibc=2.34  # that a portable program may need: of RHEL 9 and Amazon Linux 2023; see cmake/portable
 
@@ -119,12 +119,12 @@ node_architectures() {
 # A compiler cache filled by one checkout serves the others: paths below the checkout count as relative.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
-# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own. $cmake_options go to
-# CMake.
+# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own, and with them warnings
+# as errors: another compiler's new warnings must not keep people from measuring. $cmake_options go to CMake.
 build_preset() {
   local preset=$1 tests=$2
   shift 2
   # shellcheck disable=SC2086
-  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" ${cmake_options:-} >&2
+  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" "-DSCALEWORTH_WERROR=$tests" ${cmake_options:-} >&2
   if [ $# -gt 0 ]; then cmake --build --preset "$preset" --target "$@" >&2; else cmake --build --preset "$preset" >&2; fi
 }

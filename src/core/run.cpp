@@ -36,8 +36,8 @@ std::int64_t integer_parameter(const Point& point, const std::string& name) {
   return parameter_as<std::int64_t>(point, name, "an integer");
 }
 
-const std::string& text_parameter(const Point& point, const std::string& name) {
-  return parameter_as<std::string>(point, name, "a text");
+const std::string& text_parameter(const Point& point, std::string_view name) {
+  return parameter_as<std::string>(point, std::string(name), "a text");
 }
 
 bool flag_parameter(const Point& point, const std::string& name) {
@@ -48,8 +48,8 @@ double amount(const Point& point, const std::string& name) {
   return entry(point.amounts, name, "amount");
 }
 
-const Series& series(const Point& point, const std::string& name) {
-  return entry(point.samples, name, "series");
+const Series& series(const Point& point, std::string_view name) {
+  return entry(point.samples, std::string(name), "series");
 }
 
 Run join_runs(Run run) {

@@ -84,11 +84,11 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name);
 
 /// A point's parameter; throws UserError naming it when it is absent or of another type.
 std::int64_t integer_parameter(const Point& point, const std::string& name);
-const std::string& text_parameter(const Point& point, const std::string& name);
+const std::string& text_parameter(const Point& point, std::string_view name);
 bool flag_parameter(const Point& point, const std::string& name);
 /// Throws UserError when the amount or series is absent.
 double amount(const Point& point, const std::string& name);
-const Series& series(const Point& point, const std::string& name);
+const Series& series(const Point& point, std::string_view name);
 
 /// The points of one setting that several runs measured as one point, which knows the run of each
 /// sample; the parameter fields::run is gone. Other points stay as they are.

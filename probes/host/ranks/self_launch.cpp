@@ -152,7 +152,8 @@ std::optional<int> number_after(std::string_view line, std::string_view before) 
 }
 
 std::optional<int> rank_named_as_lost(std::string_view line) {
-  if (line.starts_with("mpirun noticed that")) return number_after(line, "process rank ");
+  if (line.find("run noticed that process rank ") != line.npos)
+    return number_after(line, "process rank ");
   const auto name = line.find("Process name: [[");
   return name == std::string_view::npos ? std::nullopt : number_after(line.substr(name), "],");
 }
@@ -178,7 +179,8 @@ class LaunchErrors {
   }
 
   /// Of Open MPI's lines "mpirun noticed that process rank 1 with PID 7 on node n exited on signal
-  /// 9" and "Process name: [[20312,1],1]"; absent when it wrote none.
+  /// 9" ("prterun noticed" from version 5 on) and "Process name: [[20312,1],1]"; absent when it
+  /// wrote none.
   std::optional<int> lost_rank() const { return lost_rank_; }
 
  private:

@@ -111,10 +111,13 @@ TEST_CASE("a job that ends well has no failure", "[self launch]") {
 }
 
 TEST_CASE("a rank killed by a signal is named", "[self launch]") {
-  const FakeLauncher launcher(
-      "echo 'mpirun noticed that process rank 3 with PID 0 on node n exited on signal 9 "
-      "(Killed).' >&2; exit 137");
-  REQUIRE(self_launch(launcher.job()) == "rank 3 was killed by signal 9 (Killed)");
+  // The program's name in Open MPI 4 and from 5 on.
+  for (const std::string name : {"mpirun", "prterun"}) {
+    const FakeLauncher launcher("echo '" + name +
+                                " noticed that process rank 3 with PID 0 on node n exited on "
+                                "signal 9 (Killed).' >&2; exit 137");
+    REQUIRE(self_launch(launcher.job()) == "rank 3 was killed by signal 9 (Killed)");
+  }
 }
 
 TEST_CASE("a rank that ends with an error code is named", "[self launch]") {

@@ -215,7 +215,7 @@ TEST_CASE("Messages pair by the ranks that they name, though others left no reco
   CHECK(matching.unmatched == 4);
   REQUIRE(matching.remarks.size() == 1);
   CHECK_THAT(matching.remarks[0],
-             Catch::StartsWith("messages from rank 1 to rank 3: rank 1 1 calls, rank 3 2 calls"));
+             StartsWith("messages from rank 1 to rank 3: rank 1 1 calls, rank 3 2 calls"));
 }
 
 TEST_CASE("Ranks in a sentence are runs") {

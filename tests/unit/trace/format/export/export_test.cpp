@@ -184,7 +184,7 @@ TEST_CASE("A file that would be too large shows a shorter window and says so", "
   CHECK(counts.bytes <= options.most_bytes);
   CHECK(counts.slices > 1000);
   CHECK(counts.slices < 20'000);
-  CHECK_THAT(counts.narrowed, Catch::EndsWith("choose a window, ranks or a larger limit"));
+  CHECK_THAT(counts.narrowed, EndsWith("choose a window, ranks or a larger limit"));
   options.most_bytes = 100;
   CHECK_THROWS_AS(export_timeline(job, all, folder.file("b.json"), options), UserError);
   CHECK_FALSE(std::filesystem::exists(folder.file("b.json")));

@@ -92,7 +92,7 @@ TEST_CASE("Names decide where all recordings claim one rank", "[ranks]") {
 
 TEST_CASE("Two recordings of one rank are refused where names do not help", "[ranks]") {
   Job ranks = job(from("x.json", 4), from("y.json", 4));
-  CHECK_THROWS_WITH(assign_ranks(ranks), Catch::StartsWith("x.json and y.json are both rank 4"));
+  CHECK_THROWS_WITH(assign_ranks(ranks), StartsWith("x.json and y.json are both rank 4"));
 }
 
 TEST_CASE("Without metadata and names the order of the files decides, and is said", "[ranks]") {
