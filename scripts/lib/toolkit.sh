@@ -1,5 +1,6 @@
-# The oldest CUDA toolkit that is supported, in a folder of its own: Debian 13's packages of it, unpacked and not
-# installed, so that a machine with another Debian builds with it and keeps its own glibc. Sourced after common.sh, not run.
+# Parts of a release that are not those of the build machine. The oldest CUDA toolkit that is supported, in a folder of its
+# own: Debian 13's packages of it, unpacked and not installed, so that a machine with another Debian builds with it and keeps
+# its own glibc; and the source of simdjson. Sourced after common.sh, not run.
 
 # Programs are linked with libcudart_static.a only: CMake looks for libcudart.so, tests open the other libraries.
 toolkit_packages='nvidia-cuda-toolkit nvidia-cuda-dev libcupti-dev libcupti12 libnvidia-ml-dev libcudart12 libcu++-dev libnccl-dev libnccl2'
@@ -18,18 +19,18 @@ debian_mirror() {
   echo "$mirror"
 }
 
-# download_packages SUITE FOLDER PACKAGE...: the newest .deb of each into FOLDER, by a configuration that leaves this
-# machine's own untouched. Signatures are checked as apt does, with the keys of the package debian-archive-keyring.
-download_packages() {
-  local suite=$1 folder mirror settings
-  mkdir -p "$2"
-  folder=$(cd "$2" && pwd)
-  shift 2
+# debian_apt deb|deb-src SUITE FOLDER ARGUMENT...: apt-get in FOLDER, by a configuration that leaves this machine's own
+# untouched. Signatures are checked as apt does, with the keys of the package debian-archive-keyring.
+debian_apt() {
+  local kind=$1 suite=$2 folder mirror settings
+  mkdir -p "$3"
+  folder=$(cd "$3" && pwd)
+  shift 3
   mirror=$(debian_mirror) || return 1
   settings=$folder/apt-$suite
   mkdir -p "$settings/lists/partial" "$settings/cache/archives/partial"
   : >"$settings/status"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main contrib non-free" \
+  echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main contrib non-free" \
     >"$settings/sources.list"
   cat >"$settings/apt.conf" <<EOF
 Dir::State "$settings";
@@ -40,9 +41,28 @@ Dir::Etc::sourceparts "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";
 APT::Sandbox::User "root";
 EOF
-  APT_CONFIG=$settings/apt.conf apt-get update -q >&2
-  (cd "$folder" && APT_CONFIG=$settings/apt.conf apt-get download -q "$@" >&2)
+  APT_CONFIG=$settings/apt.conf apt-get update -q >&2 || return 1
+  (cd "$folder" && APT_CONFIG=$settings/apt.conf apt-get -q "$@" >&2) || return 1
   rm -rf "$settings"
+}
+
+# download_packages SUITE FOLDER PACKAGE...: the newest .deb of each into FOLDER.
+download_packages() {
+  local suite=$1 folder=$2
+  shift 2
+  debian_apt deb "$suite" "$folder" download "$@"
+}
+
+# fetch_simdjson FOLDER: makes FOLDER the source of Debian's package, once, and prints where its two files lie. Distributions
+# have it as a shared library only, which would bring the C++ library of the build machine along.
+fetch_simdjson() {
+  local folder=$1 part=$1.part
+  if [ ! -d "$folder" ]; then
+    rm -rf "$part"
+    debian_apt deb-src bookworm "$part" source simdjson || return 1
+    mv "$part" "$folder"
+  fi
+  dirname "$folder"/simdjson-*/singleheader/simdjson.cpp
 }
 
 # unpack_toolkit FOLDER: makes FOLDER the toolkit 12.4 in NVIDIA's own layout, once: bin/nvcc, include with nccl.h,
