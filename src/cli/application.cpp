@@ -3,6 +3,7 @@
 
 #include "src/cli/input/table_input.h"
 #include "src/core/process.h"
+#include "src/core/standard_streams.h"
 #include "src/core/version.h"
 
 #include <cerrno>
@@ -12,13 +13,14 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
 namespace scaleworth::cli {
 namespace {
 int complain(const std::exception& error, int code) {
-  fmt::print(stderr, "scaleworth: {}\n", printable(error.what()));
+  print_error("scaleworth: {}\n", printable(error.what()));
   return code;
 }
 
@@ -90,15 +92,20 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, Arguments
   return exit_usage;
 }
 
+int output_not_whole(const char* why, int code) {
+  print_error("scaleworth: the output is not whole: {}\n", why);
+  return code == exit_done ? exit_failed : code;
+}
+
 /// A full disk may show only when the last of the output leaves the program.
 int with_output_written(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr, "scaleworth: the output is not whole: {}\n", std::strerror(errno));
-  return code == exit_done ? exit_failed : code;
+  return output_not_whole(std::strerror(errno), code);
 }
 }  // namespace
 
 int run_application(int argc, char** argv) {
+  keep_standard_descriptors();
   CLI::App app(
       "Is scaling worth it? Measures this machine and a training step, says where the time went "
       "and what it costs.",
@@ -125,9 +132,11 @@ int run_application(int argc, char** argv) {
     return complain(error, exit_nothing);
   } catch (const Interrupted& error) {
     return complain(error, exit_interrupted(error.signal()));
+  } catch (const std::system_error& error) {
+    return std::ferror(stdout) != 0 ? output_not_whole(error.code().message().c_str(), exit_failed)
+                                    : complain(error, exit_failed);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "scaleworth: out of memory; raise the memory limit, or read or measure less\n");
+    print_error("scaleworth: out of memory; raise the memory limit, or read or measure less\n");
     return exit_failed;
   } catch (const std::exception& error) {
     return complain(error, exit_failed);

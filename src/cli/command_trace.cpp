@@ -4,6 +4,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/traced_process.h"
 #include "src/core/error.h"
+#include "src/core/standard_streams.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 #include <chrono>
@@ -137,7 +138,7 @@ int trace_program(const TraceOptions& options) {
         return std::getenv(name);
       });
   for (const std::string& warning : environment.warnings)
-    fmt::print(stderr, "scaleworth trace: {}\n", warning);
+    print_error("scaleworth trace: {}\n", warning);
   if (options.dry_run) {
     for (const auto& [name, value] : environment.variables)
       fmt::print("{}={}\n", name, report::shell_words({value}));
@@ -148,17 +149,17 @@ int trace_program(const TraceOptions& options) {
   const int code = run_child(options.command, environment.variables);
   const Recorded recorded = look_at_recorded(directory, invocation);
   if (recorded.files == 0) {
-    fmt::print(stderr, "scaleworth trace: {}\n", why_nothing(recorded, library.string()));
+    print_error("scaleworth trace: {}\n", why_nothing(recorded, library.string()));
     std::error_code ignored;
     fs::remove(directory, ignored);  // only if it is empty
     return code != 0 ? code : exit_failed;
   }
   // For the next command: as it was typed where that is possible.
   const std::string where = options.out.empty() ? directory.filename().string() : options.out;
-  fmt::print(stderr, "scaleworth trace: {}\n", summary_line(recorded, where));
+  print_error("scaleworth trace: {}\n", summary_line(recorded, where));
   for (const std::string& remark : recorded.sum.remarks)
-    fmt::print(stderr, "scaleworth trace: {}\n", remark);
-  fmt::print(stderr, "next: scaleworth attribute {}\n", report::shell_words({where}));
+    print_error("scaleworth trace: {}\n", remark);
+  print_error("next: scaleworth attribute {}\n", report::shell_words({where}));
   return code;
 }
 }  // namespace

@@ -3,12 +3,12 @@
 
 #include "probes/host/ranks/collective_timing.h"
 #include "src/core/process.h"
+#include "src/core/standard_streams.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
-#include <iostream>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -288,9 +288,7 @@ void Watchdog::run() {
 
 Watchdog::OnStall end_this_rank(int rank) {
   return [rank](const std::string& what) {
-    std::cerr << fmt::format(
-        "scaleworth: rank {}: {}, a rank is lost or stuck: ending the job\n", rank, what);
-    std::cerr.flush();
+    print_error("scaleworth: rank {}: {}, a rank is lost or stuck: ending the job\n", rank, what);
     std::_Exit(1);
   };
 }

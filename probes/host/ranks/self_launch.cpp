@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/process.h"
+#include "src/core/standard_streams.h"
 
 #include <array>
 #include <cerrno>
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <system_error>
 #include <variant>
 
@@ -166,8 +166,7 @@ std::string killed(const std::string& who, int signal) {
 class LaunchErrors {
  public:
   void pass_on(std::string_view text) {
-    std::cerr.write(text.data(), static_cast<std::streamsize>(text.size()));
-    std::cerr.flush();
+    write_error(text);
     for (const char c : text) {
       if (c != '\n' && line_.size() < longest_line) {
         line_ += c;

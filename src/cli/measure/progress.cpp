@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/session.h"
+#include "src/core/standard_streams.h"
 
 #include <cstdio>
 
@@ -22,7 +23,7 @@ void Progress::begin(const std::string& probe, Seconds estimate) {
   current_ = estimate;
   fraction_ = 0.0;
   if (style_ == Style::lines) {
-    fmt::print(stderr, "{} (about {:.0f} s)\n", probe_, std::max(1.0, estimate.value()));
+    print_error("{} (about {:.0f} s)\n", probe_, std::max(1.0, estimate.value()));
   }
   if (style_ == Style::bar) draw("");
 }
@@ -36,13 +37,13 @@ void Progress::update(double fraction, const std::string& what) {
 void Progress::end(const std::string& outcome, double seconds) {
   finished_ += current_;
   clear();
-  if (style_ != Style::quiet) fmt::print(stderr, "{}: {} in {:.1f} s\n", probe_, outcome, seconds);
+  if (style_ != Style::quiet) print_error("{}: {} in {:.1f} s\n", probe_, outcome, seconds);
   current_ = Seconds{};
 }
 
 void Progress::note(const std::string& line) {
   clear();
-  if (style_ != Style::quiet) fmt::print(stderr, "{}\n", line);
+  if (style_ != Style::quiet) print_error("{}\n", line);
 }
 
 void Progress::draw(const std::string& what) {
@@ -50,25 +51,22 @@ void Progress::draw(const std::string& what) {
   const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * bar_width);
   const Seconds left = total_ * std::max(0.0, 1.0 - done);
   // Erase to the end of the line: the previous text may have been longer.
-  fmt::print(stderr,
-             "\r[{:#<{}}{:.<{}}] {:3.0f} %  {} {}  (about {:.0f} s left)\x1b[K",
-             "",
-             filled,
-             "",
-             bar_width - filled,
-             100.0 * std::min(done, 1.0),
-             probe_,
-             what,
-             left.value());
-  std::fflush(stderr);
+  print_error("\r[{:#<{}}{:.<{}}] {:3.0f} %  {} {}  (about {:.0f} s left)\x1b[K",
+              "",
+              filled,
+              "",
+              bar_width - filled,
+              100.0 * std::min(done, 1.0),
+              probe_,
+              what,
+              left.value());
   drawn_ = true;
   last_draw_ = std::chrono::steady_clock::now();
 }
 
 void Progress::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  print_error("\r\x1b[K");
   drawn_ = false;
 }
 }  // namespace scaleworth::cli

@@ -2,10 +2,10 @@
 #include "probes/host/ranks/self_launch.h"
 #include "src/cli/measure/session.h"
 #include "src/core/files/run_names.h"
+#include "src/core/standard_streams.h"
 
 #include <cstring>
 #include <filesystem>
-#include <iostream>
 
 namespace scaleworth::cli {
 namespace {
@@ -48,11 +48,11 @@ int measure_repeatedly(const MeasureOptions& options,
   command.insert(command.end(), {"--part-of-bench", "", "--repeat", "1", "--out", ""});
   host::ChildOptions child;
   child.grace = std::chrono::seconds(15);  // its ranks have 10 s
-  child.on_stderr = [](std::string_view text) { std::cerr << text << std::flush; };
+  child.on_stderr = write_error;
   bool lost = false;  // a run that ended before it could write has no failed probe to show
   session.until_interrupted([&] {
     for (int number = 1; number <= options.repeat; ++number) {
-      if (!options.quiet) fmt::print(stderr, "run {} of {}\n", number, options.repeat);
+      if (!options.quiet) print_error("run {} of {}\n", number, options.repeat);
       const std::string part = fmt::format("run-{}", number);
       command.back() = session.directory() + "/" + part;
       command.at(command.size() - 5) = session.memory_path();

@@ -4,6 +4,7 @@
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
 #include "src/core/files/run_names.h"
+#include "src/core/standard_streams.h"
 #include "src/core/version.h"
 #include "trace/span_ledger.h"
 
@@ -233,10 +234,8 @@ int Session::conclude() {
   close();
   fmt::print("{}", render_run(join_runs(run_), options_.report, directory()));
   if (interruption_) {
-    fmt::print(stderr,
-               "scaleworth: {}; what was measured is kept in {}\n",
-               interruption_->what(),
-               directory());
+    print_error(
+        "scaleworth: {}; what was measured is kept in {}\n", interruption_->what(), directory());
     return exit_code();
   }
   const bool failed =

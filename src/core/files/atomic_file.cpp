@@ -8,9 +8,11 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,45 +34,44 @@ const char* remedy(int error) {
   }
 }
 
-[[noreturn]] void fail(const fs::path& path, int error) {
+[[noreturn]] void fail_to_write(const fs::path& path, int error) {
   throw UserError("cannot write {}: {}; {}", path.string(), std::strerror(error), remedy(error));
 }
 
-/// A file descriptor that is closed when it goes out of scope; calls interrupted by a signal go on.
+// Calls interrupted by a signal go on.
+
+bool write_all(int descriptor, std::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t written = ::write(descriptor, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    contents.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool sync(int descriptor) {
+  int result = 0;
+  do {
+    result = fsync(descriptor);
+  } while (result != 0 && errno == EINTR);
+  // Pipes and some network file systems cannot sync; that is no loss of data.
+  return result == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+/// A file descriptor that is closed when it goes out of scope.
 class File {
  public:
   File(const fs::path& path, int flags)
       : descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
-  ~File() { close(); }
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
-  bool write_all(std::string_view contents) {
-    while (!contents.empty()) {
-      const ssize_t written = ::write(descriptor_, contents.data(), contents.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return false;
-      contents.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-  }
-  bool sync() {
-    int result = 0;
-    do {
-      result = fsync(descriptor_);
-    } while (result != 0 && errno == EINTR);
-    // Pipes and some network file systems cannot sync; that is no loss of data.
-    return result == 0 || errno == EINVAL || errno == ENOTSUP;
-  }
-  /// Network file systems report a full disk as late as here.
-  bool close() {
-    if (descriptor_ < 0) return true;
-    const int result = ::close(descriptor_);
-    descriptor_ = -1;
-    return result == 0 || errno == EINTR;
-  }
 
  private:
   int descriptor_;
@@ -78,31 +79,87 @@ class File {
 
 void sync_directory(const fs::path& directory) {
   File folder(directory.empty() ? fs::path(".") : directory, O_RDONLY | O_DIRECTORY);
-  if (folder.is_open()) folder.sync();  // best effort: the rename itself has happened
+  if (folder.is_open()) sync(folder.descriptor());  // best effort: the rename itself has happened
 }
 }  // namespace
 
-void write_file_atomically(const fs::path& path, std::string_view contents) {
-  const fs::path temporary =
-      path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), getpid());
-  unlink(temporary.c_str());  // of a process that was killed, or of somebody who guessed the name
-  File file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  if (!file.is_open()) fail(path, errno);
-  if (!file.write_all(contents) || !file.sync() || !file.close() ||
-      rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    unlink(temporary.c_str());
-    fail(path, error);
+NewFile::NewFile(fs::path path, Readers readers) : path_(std::move(path)) {
+  const mode_t mode = readers == Readers::user ? 0600 : 0666;
+  const fs::path parent = path_.parent_path();
+  const fs::path folder = parent.empty() ? "." : parent;
+  // It gets its name by the way to it in /proc.
+  const bool nameless = access("/proc/self/fd", X_OK) == 0;
+  if (nameless) descriptor_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  // What a file system without such files says, or a kernel: try with a name.
+  if (!nameless ||
+      (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {
+    for_free_name([&] {
+      descriptor_ =
+          open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+      return descriptor_ >= 0;
+    });
+    if (descriptor_ < 0) temporary_.clear();
   }
-  sync_directory(path.parent_path());
+  if (descriptor_ < 0) fail();
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void NewFile::fail() const {
+  fail_to_write(path_, errno);
+}
+
+void NewFile::write(std::string_view contents) {
+  if (!write_all(descriptor_, contents)) fail();
+}
+
+void NewFile::commit() {
+  if (!sync(descriptor_)) fail();
+  if (temporary_.empty()) {
+    const std::string own = fmt::format("/proc/self/fd/{}", descriptor_);
+    const bool named = for_free_name([&] {
+      return linkat(AT_FDCWD, own.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    });
+    if (!named) {
+      temporary_.clear();
+      fail();
+    }
+  }
+  // Network file systems report a full disk as late as here.
+  const int result = ::close(std::exchange(descriptor_, -1));
+  if (result != 0 && errno != EINTR) fail();
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail();
+  temporary_.clear();
+  sync_directory(path_.parent_path());
+}
+
+bool NewFile::for_free_name(const std::function<bool()>& take) {
+  constexpr int most_tries = 100;
+  for (int attempt = 0; attempt < most_tries; ++attempt) {
+    std::uint64_t random = 0;
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random)) return false;
+    temporary_ = path_.parent_path() / fmt::format(".scaleworth-{:016x}.tmp", random);
+    if (take()) return true;
+    if (errno != EEXIST) return false;
+  }
+  return false;
+}
+
+void write_file_atomically(const fs::path& path, std::string_view contents) {
+  NewFile file(path);
+  file.write(contents);
+  file.commit();
 }
 
 void append_to_file(const fs::path& path, std::string_view contents, Existing existing) {
   const int exclusive = existing == Existing::refuse ? O_EXCL : 0;
   File file(path, O_WRONLY | O_CREAT | O_APPEND | exclusive);
   struct stat before {};
-  if (!file.is_open() || fstat(file.descriptor(), &before) != 0) fail(path, errno);
-  if (file.write_all(contents)) return;
+  if (!file.is_open() || fstat(file.descriptor(), &before) != 0) fail_to_write(path, errno);
+  if (write_all(file.descriptor(), contents)) return;
   const int error = errno;
   // Shortening needs no space; should even that fail, the last line of the file is a partial one.
   if (ftruncate(file.descriptor(), before.st_size) != 0) {
@@ -112,7 +169,7 @@ void append_to_file(const fs::path& path, std::string_view contents, Existing ex
                     remedy(error));
   }
   if (existing == Existing::refuse) unlink(path.c_str());
-  fail(path, error);
+  fail_to_write(path, error);
 }
 
 MemoryFile::MemoryFile() : descriptor_(memfd_create("scaleworth", MFD_CLOEXEC)) {}
@@ -134,8 +191,8 @@ std::uintmax_t MemoryFile::size() const {
 void make_directory(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) fail(path, error.value());
-  if (!fs::is_directory(path, error)) fail(path, ENOTDIR);
+  if (error) fail_to_write(path, error.value());
+  if (!fs::is_directory(path, error)) fail_to_write(path, ENOTDIR);
 }
 
 std::string read_whole(const std::string& path,

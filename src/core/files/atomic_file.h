@@ -4,14 +4,42 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace scaleworth {
 /// Files are the user's alone to read: a run says much about a machine and a job.
 
-/// Replaces `path` by `contents` as one step: temporary file, fsync, rename, fsync of the
-/// directory. Throws UserError naming path, cause and remedy; `path` is then as before.
+/// A file that takes its name only when it is whole. Until then it has no name, or, where the file
+/// system knows no such files, one in the same folder that nobody can foresee; it goes with this
+/// object, and without a name with the process, however that ends.
+class NewFile {
+ public:
+  enum class Readers { user, as_umask };
+  /// Throws UserError naming `path`, cause and remedy, as all of them.
+  explicit NewFile(std::filesystem::path path, Readers readers = Readers::user);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  void write(std::string_view contents);
+  /// Replaces what has the name: fsync, rename, fsync of the directory. To be called once.
+  void commit();
+  /// Throws for the last error of the system.
+  [[noreturn]] void fail() const;
+
+ private:
+  /// Calls `take` with free names in temporary_ until it is true.
+  bool for_free_name(const std::function<bool()>& take);
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;  // empty: it has no name
+  int descriptor_ = -1;
+};
+
+/// Replaces `path` by `contents` as one step. Throws UserError as above; `path` is then as before.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
 enum class Existing { append, refuse };

@@ -308,6 +308,10 @@ RunDirectory::RunDirectory(fs::path path, Seconds least_interval)
     throw UserError("{} already holds a run; choose another directory or remove that one",
                     path_.string());
   }
+  if (!fs::is_empty(path_, error) && !error) {
+    throw UserError("{} is not empty; choose another directory, so that no file is replaced",
+                    path_.string());
+  }
   // Of two runs that come here at once one is refused.
   append_to_file(path_ / run_file_name, "", Existing::refuse);
 }

@@ -55,6 +55,32 @@ TEST_CASE("a link in the place of the temporary file is not followed", "[file]")
   CHECK(contents(elsewhere.path() / "theirs") == "theirs");
   CHECK(contents(directory.path() / "a") == "ours");
   CHECK_FALSE(std::filesystem::is_symlink(directory.path() / "a"));
+  CHECK(std::filesystem::is_symlink(guessed));  // it is somebody's
+  CHECK(entries(directory.path()) == 2);
+}
+
+TEST_CASE("a file that never became whole leaves nothing, and what has its name stays", "[file]") {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "a";
+  write_file_atomically(file, "before");
+  {
+    NewFile half(file);
+    half.write("half");
+  }
+  CHECK(contents(file) == "before");
+  CHECK(entries(directory.path()) == 1);
+}
+
+TEST_CASE("two that write one file at once leave one of them whole", "[file]") {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "a";
+  NewFile one(file);
+  NewFile other(file);
+  one.write("one");
+  other.write("other");
+  other.commit();
+  one.commit();
+  CHECK(contents(file) == "one");
   CHECK(entries(directory.path()) == 1);
 }
 

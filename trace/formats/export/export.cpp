@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/export/export.h"
 
+#include "src/core/files/atomic_file.h"
 #include "src/core/process.h"
 
-#include <filesystem>
 #include <memory>
 #include <numeric>
+#include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 
 namespace scaleworth::trace {
@@ -119,22 +122,15 @@ struct OutputTooLarge {};
 /// A file that appears under its name only when it is whole, and that has a largest size.
 class OutputFile {
  public:
-  /// Writes to `path` + ".part", compressed when `path` ends in ".gz". Throws UserError.
+  /// Compressed when `path` ends in ".gz". Throws UserError.
   OutputFile(const std::string& path, std::uint64_t most_bytes)
-      : path_(path), part_(path + ".part"), most_bytes_(most_bytes) {
-    // zlib's mode T writes what it is given, so that one path serves both kinds; x takes no file
-    // and no link that somebody else put there.
-    std::error_code ignored;
-    std::filesystem::remove(part_, ignored);
-    file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wbx6" : "wbxT"));
-    if (!file_) fail();
+      : whole_(path, NewFile::Readers::as_umask), most_bytes_(most_bytes) {
+    // zlib's mode T writes what it is given, so that one path serves both kinds.
+    const int own = dup(whole_.descriptor());
+    file_.reset(own < 0 ? nullptr : gzdopen(own, path.ends_with(".gz") ? "wb6" : "wbT"));
+    if (!file_ && own >= 0) close(own);
+    if (!file_) whole_.fail();
     buffer_.reserve(piece + (piece >> 4U));
-  }
-  /// Removes the part unless `commit` was called.
-  ~OutputFile() {
-    file_.reset();
-    std::error_code ignored;
-    std::filesystem::remove(part_, ignored);
   }
 
   /// Throws OutputTooLarge, and UserError when the disk is full.
@@ -146,13 +142,12 @@ class OutputFile {
   /// Puts the file into its place; returns its size. Throws as `write` does.
   std::uint64_t commit() {
     flush();
-    if (gzclose(file_.release()) != Z_OK) fail();
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(part_, error);
-    if (!error && size > most_bytes_) throw OutputTooLarge{};
-    if (!error) std::filesystem::rename(part_, path_, error);
-    if (error) fail();
-    return size;
+    if (gzclose(file_.release()) != Z_OK) whole_.fail();
+    const off_t size = lseek(whole_.descriptor(), 0, SEEK_END);
+    if (size < 0) whole_.fail();
+    if (std::cmp_greater(size, most_bytes_)) throw OutputTooLarge{};
+    whole_.commit();
+    return static_cast<std::uint64_t>(size);
   }
 
  private:
@@ -160,17 +155,12 @@ class OutputFile {
     check_interrupt();
     if (!buffer_.empty() &&
         gzwrite(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size())) == 0)
-      fail();
+      whole_.fail();
     buffer_.clear();
     if (static_cast<std::uint64_t>(gzoffset(file_.get())) > most_bytes_) throw OutputTooLarge{};
   }
 
-  [[noreturn]] void fail() const {
-    throw UserError("{} cannot be written: check the folder, its rights and its space", path_);
-  }
-
-  std::string path_;
-  std::string part_;
+  NewFile whole_;
   std::uint64_t most_bytes_;
   std::string buffer_;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> file_{nullptr, &gzclose};
