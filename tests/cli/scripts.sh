@@ -111,6 +111,44 @@ case "$case_name" in
     NVIDIA_VISIBLE_DEVICES=all run "$program" roofline --machine cuda --dry-run
     expect_code 0
     ;;
+  a_node_that_looks_as_if_it_had_a_gpu_is_told_what_is_wrong)
+    # A node of files: in a mount namespace, which ends with the commands in it.
+    unshare -m true 2>/dev/null || skip "no mount namespace can be made here"
+    [ -d /proc/driver ] || skip "the kernel has no /proc/driver"
+    mkdir -p "$work/dev" "$work/lib"
+    cat >"$work/node" <<'EOF'
+mount --make-rprivate / && mount -t tmpfs node "$1/dev" || exit 77
+cp -a /dev/null /dev/zero /dev/urandom "$1/dev" && touch "$1/dev/nvidia0" "$1/dev/nvidiactl"
+mount --bind "$1/dev" /dev && mount -t tmpfs node /proc/driver || exit 77
+mkdir /proc/driver/nvidia
+echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $2  Mon Jan 24 22:58:54 UTC 2022" >/proc/driver/nvidia/version
+shift 2
+exec "$@"
+EOF
+    on_node() { # MODULE LIBRARY COMMAND...
+      local module=$1 library=$2
+      shift 2
+      rm -f "$work"/lib/*
+      [ -z "$library" ] || { touch "$work/lib/libcuda.so.$library" && ln -s "libcuda.so.$library" "$work/lib/libcuda.so.1"; }
+      run env -u NVIDIA_VISIBLE_DEVICES "LD_LIBRARY_PATH=$work/lib" unshare -m bash "$work/node" "$work" "$module" "$@"
+      [ "$code" != 77 ] || skip "a node of files cannot be made here"
+    }
+    told() { # MODULE LIBRARY TEXT: the first line of a measurement that is not made
+      on_node "$1" "$2" "$program" bench --quiet --out "$work/run"
+      expect_code 3
+      head -n 1 "$work/err" | grep -qE -- "$3" || fail "the first line does not say '$3'"
+      [ ! -e "$work/run" ] || fail "the cores were measured"
+    }
+    if "$program" list | grep -q 'no GPU support'; then
+      told 510.47.03 510.47.03 "here is 1 NVIDIA GPU, NVIDIA's driver 510.47.03, and this build has no GPU support"
+    else
+      told 510.47.03 510.47.03 "driver 510.47.03 is too old: 5[0-9.]+ or later is needed"
+      told 999.47.03 999.54.03 'of driver 999.54.03, the kernel module of driver 999.47.03'
+      told 999.47.03 '' 'no libcuda.so.1: install'
+    fi
+    on_node 510.47.03 '' "$program" roofline --machine host --dry-run
+    expect_code 0
+    ;;
   the_product_is_all_that_is_installed)
     command -v ninja >/dev/null || skip "no ninja"
     grep -q 'build_preset .* product$' "$source/scripts/bench" || fail "scripts/bench builds something else"
