@@ -2,8 +2,8 @@
 # own: Debian 13's packages of it, unpacked and not installed, so that a machine with another Debian builds with it and keeps
 # its own glibc; and the source of simdjson. Sourced after common.sh, not run.
 
-# Programs are linked with libcudart_static.a only: CMake looks for libcudart.so, tests open the other libraries.
-toolkit_packages='nvidia-cuda-toolkit nvidia-cuda-dev libcupti-dev libcupti12 libnvidia-ml-dev libcudart12 libcu++-dev libnccl-dev libnccl2'
+# Programs are linked with libcudart_static.a only: CMake looks for libcudart.so, tests open libcupti.so.
+toolkit_packages='nvidia-cuda-toolkit nvidia-cuda-dev libcupti-dev libcupti12 libnvidia-ml-dev libcudart12 libcu++-dev libnccl-dev'
 
 # debian_mirror: the archive that this machine's apt uses, or SCALEWORTH_DEBIAN_MIRROR. Prints the address.
 debian_mirror() {
@@ -66,7 +66,7 @@ fetch_simdjson() {
 }
 
 # unpack_toolkit FOLDER: makes FOLDER the toolkit 12.4 in NVIDIA's own layout, once: bin/nvcc, include with nccl.h,
-# cupti.h and nvml.h, lib64, nvvm. Downloads 1.3 GB for 0.6 GB that are kept, because libcudart_static.a lies beside the
+# cupti.h and nvml.h, lib64, nvvm. Downloads 1.2 GB for 0.2 GB that are kept, because libcudart_static.a lies beside the
 # static libraries of all others. Then: cmake -DCMAKE_CUDA_COMPILER=FOLDER/bin/nvcc -DCUDAToolkit_ROOT=FOLDER
 unpack_toolkit() {
   local folder=$1 part=$1.part
@@ -87,7 +87,7 @@ unpack_toolkit() {
       --transform='s,^\./usr/share/doc,licences,S' \
       --transform='s,^\./usr/,,S' \
       './usr/bin/*' './usr/include/*' './usr/lib/nvidia-cuda-toolkit/bin/*' './usr/lib/nvidia-cuda-toolkit/libdevice/*' \
-      '*/libcudart_static.a' '*/libcudart.so*' '*/libcudadevrt.a' '*/stubs/libcuda.so' '*/libcupti.so*' '*/libnccl.so*' \
+      '*/libcudart_static.a' '*/libcudart.so*' '*/libcudadevrt.a' '*/stubs/libcuda.so' '*/libcupti.so*' \
       './usr/share/doc/*/copyright' || return 1
   rm -rf "$part/packages"
   # Debian's profile names the places of an installation.
