@@ -2,6 +2,7 @@
 #include "trace/capture_settings.h"
 
 #include "src/core/files/csv.h"
+#include "src/core/whole_number.h"
 
 #include <array>
 #include <cctype>
@@ -25,9 +26,8 @@ constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";
 constexpr const char* channels_variable = "SCALEWORTH_TRACE_NCCL_CHANNELS";
 constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
 
-std::optional<std::int32_t> step_number(std::string_view text) {
-  const auto number = parse_number<std::int32_t>(text);
-  return number && *number >= 0 ? number : std::nullopt;
+std::optional<std::int32_t> parse_step(std::string_view text) {
+  return step_number(parse_number<std::int64_t>(text));
 }
 
 constexpr std::string_view separators = " _-#:=.";
@@ -55,10 +55,10 @@ std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::stri
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return std::nullopt;
   const std::string_view whole = text;
-  const auto first = step_number(whole.substr(0, colon));
+  const auto first = parse_step(whole.substr(0, colon));
   const auto last = colon + 1 == text.size()
                         ? std::optional(std::numeric_limits<std::int32_t>::max())
-                        : step_number(whole.substr(colon + 1));
+                        : parse_step(whole.substr(colon + 1));
   if (!first || !last || *last < *first) return std::nullopt;
   return std::pair(*first, *last);
 }
@@ -111,7 +111,7 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
   if (!duration.empty() && !window.duration_s)
     problems.push_back(std::string(duration_variable) + "=" + duration +
                        " is no number of seconds; all is recorded");
-  const auto period = step_number(text(period_variable));
+  const auto period = parse_step(text(period_variable));
   if (period && *period > 0) settings.period_ms = *period;
   settings.nccl_channels = text(channels_variable) == "1";
   window.range = text(range_variable);
@@ -125,7 +125,7 @@ std::optional<StepName> parse_step_name(std::string_view name) {
   StepName step;
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   if (digits < name.size()) {
-    step.number = step_number(name.substr(digits));
+    step.number = parse_step(name.substr(digits));
     if (!step.number) return std::nullopt;
   }
   step.kind = trimmed(name.substr(0, digits));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording.h"
 
+#include "src/core/whole_number.h"
+
 #include <array>
 #include <tuple>
 
@@ -8,19 +10,66 @@
 
 namespace scaleworth::trace {
 void sort_events(Recording& recording) {
+  // All that is known of events decides, not their order in the file.
   const auto device_order = [](const DeviceEvent& a, const DeviceEvent& b) {
-    return std::tuple(a.start, b.end, a.stream, a.device) <
-           std::tuple(b.start, a.end, b.stream, b.device);
+    if (a.start != b.start) return a.start < b.start;
+    return std::tuple(b.end, a.stream, a.device, a.correlation, a.graph_node, a.name, a.shape) <
+           std::tuple(a.end, b.stream, b.device, b.correlation, b.graph_node, b.name, b.shape);
   };
   const auto host_order = [](const HostEvent& a, const HostEvent& b) {
-    return std::tuple(a.start, b.end, a.thread) < std::tuple(b.start, a.end, b.thread);
+    if (a.start != b.start) return a.start < b.start;
+    return std::tuple(b.end, a.thread, a.activity, a.correlation, a.name) <
+           std::tuple(a.end, b.thread, b.activity, b.correlation, b.name);
   };
   // Recordings are mostly in order already, and equal events keep theirs.
   if (!std::ranges::is_sorted(recording.device_events, device_order))
     std::ranges::stable_sort(recording.device_events, device_order);
   if (!std::ranges::is_sorted(recording.host_events, host_order))
     std::ranges::stable_sort(recording.host_events, host_order);
-  std::ranges::stable_sort(recording.step_marks, {}, &StepMark::start);
+  std::ranges::stable_sort(recording.step_marks, {}, [](const StepMark& mark) {
+    return std::tuple(mark.start, mark.end, mark.number);
+  });
+}
+
+void sort_names(Recording& recording) {
+  std::vector<NameId> by_text(recording.names.size());
+  for (std::size_t i = 0; i < by_text.size(); ++i) by_text[i] = static_cast<NameId>(i);
+  std::ranges::sort(by_text, {}, [&](NameId id) { return recording.names.at(id); });
+  NameTable sorted;
+  std::vector<NameId> moved(by_text.size());
+  for (const NameId id : by_text)
+    moved[static_cast<std::size_t>(id)] = sorted.intern(recording.names.at(id));
+  const auto move = [&](NameId& id) { id = moved[static_cast<std::size_t>(id)]; };
+  for (DeviceEvent& event : recording.device_events) move(event.name);
+  for (HostEvent& event : recording.host_events) move(event.name);
+  for (Copy& copy : recording.copies) move(copy.direction);
+  for (Communication& one : recording.communications)
+    for (NameId* id : {&one.group, &one.algorithm, &one.protocol}) move(*id);
+  std::map<NameId, ProcessGroup> groups;
+  for (auto& [id, group] : recording.groups)
+    groups[moved[static_cast<std::size_t>(id)]] = std::move(group);
+  recording.groups = std::move(groups);
+  recording.names = std::move(sorted);
+}
+
+void state_rank(Recording& recording,
+                std::optional<std::int64_t> rank,
+                std::optional<std::int64_t> world_size,
+                const std::string& from) {
+  Origin& origin = recording.origin;
+  origin.rank = rank_number(rank);
+  origin.world_size = rank_count(world_size);
+  if (world_size && !origin.world_size)
+    recording.remarks.push_back(fmt::format(
+        "{}: a job of {} ranks is none: the size is taken as unknown", from, *world_size));
+  if (origin.rank && origin.rank >= origin.world_size.value_or(most_ranks)) origin.rank.reset();
+  if (rank && !origin.rank)
+    recording.remarks.push_back(
+        fmt::format("{}: rank {}{} is no rank of a job: it is taken as unknown",
+                    from,
+                    *rank,
+                    origin.world_size ? fmt::format(" of {}", *origin.world_size) : ""));
+  if (origin.rank) origin.rank_from = from;
 }
 
 std::string_view synchronization_name(Synchronization::Kind kind) {

@@ -260,9 +260,19 @@ struct Job {
   std::vector<std::string> contradictions = {};
 };
 
-/// Sorts events by start (then by end, longest first, and stream) and drops nothing. Readers call
-/// it last.
+/// Sorts events by start (then by end, longest first, stream and all else that is known of them)
+/// and drops nothing. Readers call it last.
 void sort_events(Recording& recording);
+
+/// Numbers names anew, by text: where names decide between equals, the order of a file does not.
+void sort_names(Recording& recording);
+
+/// Takes rank and size of the job as `from` states them. What is no number of ranks, a negative
+/// rank and one at or beyond the size are unknown, with a remark.
+void state_rank(Recording& recording,
+                std::optional<std::int64_t> rank,
+                std::optional<std::int64_t> world_size,
+                const std::string& from);
 
 /// Analyses number recordings by place; people know them by rank, and the two differ where ranks
 /// left no recording. Ranks are the recordings' own when all have one and they ascend, as

@@ -6,6 +6,8 @@
 #include "src/cli/flags.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/standard_streams.h"
+#include "src/core/whole_number.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/export/export.h"
@@ -41,12 +43,8 @@ std::chrono::nanoseconds parse_seconds(std::string_view text,
   return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
 }
 
-/// A range beyond this is a slip of the keyboard.
-constexpr int largest_rank = 1 << 22;
-
 int parse_rank(std::string_view text, const std::string& all) {
-  const auto rank = parse_number<int>(text);
-  if (rank && *rank >= 0 && *rank <= largest_rank) return *rank;
+  if (const auto rank = rank_number(parse_number<std::int64_t>(text))) return *rank;
   throw UserError("--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5",
                   all);
 }
@@ -70,18 +68,17 @@ void export_file(const Job& job, const Attributed& attributed, const AttributeOp
                       is_export(options.rules) ? options.rules : file);
   }
   const ExportCounts counts = export_timeline(job, attributed, options.export_path, wanted);
-  fmt::print(stderr,
-             "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
-             options.export_path,
-             counts.slices,
-             counts.arrows,
-             counts.counters,
-             static_cast<double>(counts.bytes) / 1e6);
-  if (!counts.narrowed.empty()) fmt::print(stderr, "{}\n", counts.narrowed);
+  print_error(
+      "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
+      options.export_path,
+      counts.slices,
+      counts.arrows,
+      counts.counters,
+      static_cast<double>(counts.bytes) / 1e6);
+  if (!counts.narrowed.empty()) print_error("{}\n", counts.narrowed);
   if (counts.left_out > 0)
-    fmt::print(stderr,
-               "{} slices were left out, because too many overlap on one stream or thread\n",
-               counts.left_out);
+    print_error("{} slices were left out, because too many overlap on one stream or thread\n",
+                counts.left_out);
 }
 
 int attribute_recordings(const AttributeOptions& options) {

@@ -2,6 +2,7 @@
 #include "src/core/process.h"
 
 #include "src/core/files/csv.h"
+#include "src/core/whole_number.h"
 
 #include <array>
 #include <csignal>
@@ -46,11 +47,12 @@ std::optional<std::int64_t> number(const EnvironmentVariables& variables, const 
 
 std::optional<int> small_number(const EnvironmentVariables& variables, const char* name) {
   const auto value = number(variables, name);
-  if (value && *value > 10'000'000) {
+  const auto small = whole_number<int>(value, 0, most_ranks);
+  if (value && !small) {
     throw UserError(
         "the launch variable {} is {}, more than any job has: correct or unset it", name, *value);
   }
-  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  return small;
 }
 
 bool in_job_step(const EnvironmentVariables& variables) {
@@ -217,6 +219,10 @@ void install_interrupt_handlers() {
     struct sigaction action {};
     action.sa_handler = remember_signal;
     sigemptyset(&action.sa_mask);
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN)
+      continue;                           // nohup: to outlive the terminal
     sigaction(signal, &action, nullptr);  // without SA_RESTART: a blocked read or wait returns
   }
   std::signal(SIGXFSZ, SIG_IGN);

@@ -67,8 +67,9 @@ class Interrupted : public std::runtime_error {
 };
 
 /// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only sets the flag; a second one ends
-/// the process at once. SIGUSR1 is what mpirun passes on, and commonly Slurm's warning of a time
-/// limit. A file size limit (ulimit -f) becomes an error of the write that meets it.
+/// the process at once. A SIGHUP that is ignored (nohup) stays so. SIGUSR1 is what mpirun passes
+/// on, and commonly Slurm's warning of a time limit. A file size limit (ulimit -f) becomes an error
+/// of the write that meets it.
 void install_interrupt_handlers();
 
 /// 0 for none so far.

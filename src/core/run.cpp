@@ -2,6 +2,7 @@
 #include "src/core/run.h"
 
 #include "src/core/files/run_names.h"
+#include "src/core/whole_number.h"
 
 #include <array>
 
@@ -36,6 +37,13 @@ std::int64_t integer_parameter(const Point& point, const std::string& name) {
   return parameter_as<std::int64_t>(point, name, "an integer");
 }
 
+int count_parameter(const Point& point, const std::string& name) {
+  constexpr int most = 1'000'000;
+  const std::int64_t value = integer_parameter(point, name);
+  if (const auto count = whole_number<int>(value, 0, most)) return *count;
+  throw UserError("run.json: '{}' is {}; measure again", name, value);
+}
+
 const std::string& text_parameter(const Point& point, std::string_view name) {
   return parameter_as<std::string>(point, std::string(name), "a text");
 }
@@ -61,7 +69,7 @@ Run join_runs(Run run) {
         joined.push_back(std::move(point));
         continue;
       }
-      const auto number = static_cast<int>(integer_parameter(point, fields::run));
+      const int number = count_parameter(point, fields::run);
       point.parameters.erase(fields::run);
       for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
       const auto [place, first] = known.try_emplace(point.parameters, joined.size());

@@ -84,6 +84,8 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name);
 
 /// A point's parameter; throws UserError naming it when it is absent or of another type.
 std::int64_t integer_parameter(const Point& point, const std::string& name);
+/// An integer that counts ranks, workers or GPUs, or numbers one of them: from 0 to a million.
+int count_parameter(const Point& point, const std::string& name);
 const std::string& text_parameter(const Point& point, std::string_view name);
 bool flag_parameter(const Point& point, const std::string& name);
 /// Throws UserError when the amount or series is absent.

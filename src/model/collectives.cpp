@@ -32,7 +32,7 @@ constexpr std::array traffic{Traffic{"all_reduce", 2.0, true},
 
 /// Ranks and message bytes of a point; absent for one without communication.
 std::optional<std::pair<int, double>> size_of(const Point& point) {
-  const auto ranks = static_cast<int>(integer_parameter(point, fields::ranks));
+  const auto ranks = count_parameter(point, fields::ranks);
   const auto bytes = static_cast<double>(integer_parameter(point, fields::message_bytes));
   return ranks < 2 || bytes <= 0.0 ? std::nullopt : std::optional(std::pair(ranks, bytes));
 }

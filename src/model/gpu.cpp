@@ -127,7 +127,7 @@ std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& optio
   for (const ProbeRecord& record : run.probes) {
     if (!record.name.starts_with("roofline.gpu.")) continue;
     for (const Point& point : record.points) {
-      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
+      ordinals.insert(count_parameter(point, fields::gpu));
     }
   }
   return mapped(ordinals, [&](int ordinal) { return analyse_gpu(run, ordinal, options); });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/files/csv.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/core/whole_number.h"
 #include "src/model/collectives.h"
 #include "src/model/decision/scaling_table.h"
 #include "src/model/gpu.h"
@@ -9,7 +11,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -129,10 +130,9 @@ std::optional<GpuPace> pace_of(const std::vector<GpuGemm>& products,
 }
 
 std::optional<int> ordinal_of(const std::string& end) {
-  int ordinal = 0;
-  int length = 0;
-  if (std::sscanf(end.c_str(), "gpu %d%n", &ordinal, &length) != 1) return std::nullopt;
-  return static_cast<std::size_t>(length) == end.size() ? std::optional(ordinal) : std::nullopt;
+  constexpr std::string_view word = "gpu ";
+  if (!end.starts_with(word)) return std::nullopt;
+  return whole_number<int>(parse_number<int>(std::string_view(end).substr(word.size())));
 }
 
 std::optional<RawLink> pcie_link(const GpuIdentity& gpu) {
@@ -143,8 +143,10 @@ std::optional<RawLink> pcie_link(const GpuIdentity& gpu) {
 /// "peer access, 18 NVLinks through switches": 18; 0 for other paths.
 int nvlinks_of(const std::string& path) {
   const auto word = path.find(" NVLink");
-  if (word == std::string::npos) return 0;
-  return std::atoi(path.c_str() + path.find_last_not_of("0123456789", word - 1) + 1);
+  if (word == std::string::npos || word == 0) return 0;
+  const std::string_view before = std::string_view(path).substr(0, word);
+  const auto digits = before.substr(before.find_last_not_of("0123456789") + 1);
+  return parse_number<int>(digits).value_or(0);
 }
 
 std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIdentity& gpu) {

@@ -182,7 +182,7 @@ void analyse_memory(const ProbeRecord& probe,
     MemoryPoint measured;
     measured.kernel = text_parameter(point, fields::kernel);
     measured.nontemporal = flag_parameter(point, fields::nontemporal);
-    measured.workers = static_cast<int>(integer_parameter(point, fields::workers));
+    measured.workers = count_parameter(point, fields::workers);
     measured.working_set =
         Bytes(static_cast<double>(integer_parameter(point, fields::working_set_bytes)));
     const Repetitions repetitions = undisturbed(point, measured.workers);

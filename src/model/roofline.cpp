@@ -53,7 +53,7 @@ std::map<LadderKey, std::map<double, Series>> ladders_of(const ProbeRecord& prob
                                                          std::size_t& contended) {
   std::map<LadderKey, std::map<double, Series>> ladders;
   for (const Point& point : probe.points) {
-    const int workers = static_cast<int>(integer_parameter(point, fields::workers));
+    const int workers = count_parameter(point, fields::workers);
     const Repetitions repetitions = undisturbed(point, workers);
     if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;
@@ -88,7 +88,7 @@ PlacedGemm describe(const Point& point) {
   gemm.n = integer_parameter(point, fields::n);
   gemm.k = integer_parameter(point, fields::k);
   gemm.batch = integer_parameter(point, fields::batch);
-  gemm.workers = static_cast<int>(integer_parameter(point, fields::workers));
+  gemm.workers = count_parameter(point, fields::workers);
   return gemm;
 }
 
@@ -157,7 +157,7 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
   ComputeCeiling ceiling;
   ceiling.isa = text_parameter(point, fields::isa);
   ceiling.precision = text_parameter(point, fields::precision);
-  ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
+  ceiling.workers = count_parameter(point, fields::workers);
   const Series wall = usable_times(point, fields::wall_s);
   if (wall.empty()) return std::nullopt;
   const double flops = amount(point, fields::flops);

@@ -260,6 +260,112 @@ case "$case_name" in
     expect_code 1
     expect_one_line
     ;;
+  stderr_that_takes_nothing)
+    run_of_ours=$(dirname "$0")/../../docs/measurements/xeon-2core-vm
+    printf 'gpus,seconds\n1,800\n2,420\n4,230\n' >"$work/t.csv"
+    printf '%s' "$two_kernels" >"$work/trace.json"
+    gone='import os,pty,subprocess,sys; ours,theirs=pty.openpty(); os.close(ours); sys.exit(subprocess.run(sys.argv[1:],stderr=theirs).returncode)'
+    same() { # CODE ARGS...: code and output are those of a stderr that takes everything
+      local wanted=$1
+      shift
+      "$program" "$@" >"$work/whole" 2>"$work/err" </dev/null
+      code=$?
+      expect_code "$wanted"
+      "$program" "$@" >"$work/out" 2>/dev/full </dev/null
+      [ $? = "$wanted" ] || fail "$*: another code when stderr is full"
+      cmp -s "$work/whole" "$work/out" || fail "$*: another output when stderr is full"
+      "$program" "$@" >"$work/out" 2>&- </dev/null
+      [ $? = "$wanted" ] || fail "$*: another code when stderr is closed"
+      cmp -s "$work/whole" "$work/out" || fail "$*: another output when stderr is closed"
+      "$program" "$@" 2> >(exit 0) >"$work/out" </dev/null
+      [ $? = "$wanted" ] || fail "$*: another code when nobody reads stderr"
+      python3 -c "$gone" "$program" "$@" >"$work/out" </dev/null
+      [ $? = "$wanted" ] || fail "$*: another code when the terminal is gone"
+      # Nothing to write to at all: only the code is left to say that the output is lost.
+      "$program" "$@" <&- >&- 2>&-
+      code=$?
+      [ $code = "$wanted" ] || [ "$wanted/$code" = 0/1 ] || fail "$*: code $code when all is closed"
+    }
+    same 0 decide "$work/t.csv"
+    same 0 attribute "$work/trace.json"
+    same 0 report "$run_of_ours"
+    same 0 mfu --gpu h100-sxm --model llama-3.1-8b --gpus 8 --tokens-per-second 80000
+    same 0 bench --dry-run
+    same 2 decide "$work/absent.csv"
+    same 2 frobnicate
+    # What is exported is a file of its own, whatever is closed.
+    "$program" attribute "$work/trace.json" --export "$work/new.json" >"$work/out" 2>&-
+    python3 -m json.tool "$work/new.json" >/dev/null || fail "messages are in the exported file"
+    ;;
+  a_measurement_outlives_its_stderr)
+    number=0
+    for probes in roofline.compute,roofline.memory comm; do
+      for way in full closed; do
+        number=$((number + 1))
+        if [ $way = full ]; then
+          timeout -k 5 120 "$program" bench --suite quick --ranks 2 --oversubscribe --only $probes --out "$work/$number" >"$work/out" 2>/dev/full </dev/null
+        else
+          timeout -k 5 120 "$program" bench --suite quick --ranks 2 --oversubscribe --only $probes --out "$work/$number" >"$work/out" 2>&- </dev/null
+        fi
+        code=$?
+        expect_code 0
+        expect_field "$work/$number/run.json" "run['complete']" True
+        expect_field "$work/$number/run.json" "{p['status'] for p in run['probes']}" "{'measured'}"
+      done
+    done
+    ;;
+  nohup_outlives_the_terminal)
+    (trap '' HUP; exec "$program" roofline --suite quick --only roofline.compute,roofline.memory --out "$work/run" >"$work/out" 2>"$work/err" </dev/null) &
+    pid=$!
+    for _ in $(seq 200); do
+      grep -q 'roofline.compute (about' "$work/err" && break
+      sleep 0.1
+    done
+    kill -HUP $pid || fail "it ended before the signal"
+    wait $pid
+    code=$?
+    expect_code 0
+    expect_field "$work/run/run.json" "run['complete']" True
+    ;;
+  files_of_others_stay)
+    # In the names that a program may choose for what is not whole yet.
+    printf '%s' "$two_kernels" >"$work/in.json.part"
+    printf 'mine' >"$work/out.json.part"
+    for target in in.json out.json out.json.gz; do
+      run 20 attribute "$work/in.json.part" --export "$work/$target"
+      expect_code 0
+    done
+    [ "$(cat "$work/in.json.part")" = "$two_kernels" ] || fail "the recording was removed"
+    [ "$(cat "$work/out.json.part")" = mine ] || fail "a file beside the exported one was removed"
+    rm -f "$work"/out "$work"/err
+    [ "$(ls -A "$work" | wc -l)" = 5 ] || fail "something was left: $(ls -A "$work")"
+    mkdir "$work/used" && printf 'mine' >"$work/used/report.html"
+    run 20 bench --suite quick --only roofline.compute --out "$work/used"
+    expect_code 2
+    expect_one_line
+    expect_error 'is not empty; choose another directory'
+    [ "$(ls -A "$work/used")" = report.html ] || fail "something was written into the directory"
+    [ "$(cat "$work/used/report.html")" = mine ] || fail "a file of the directory was replaced"
+    mkdir "$work/empty"
+    run 60 roofline --suite quick --only roofline.compute --out "$work/empty"
+    expect_code 0
+    ;;
+  a_rank_that_no_job_has)
+    for info in '"rank": 2147483647, "world_size": 2' '"rank": 2, "world_size": 2' '"rank": -1, "world_size": 2' \
+      '"rank": 0, "world_size": -5' '"rank": "4294967296"' '"rank": 9223372036854775807, "world_size": 9223372036854775807' \
+      '"rank": 2147483647' '"rank": 0, "world_size": 1, "pg_config": [{"pg_name": "0", "pg_size": -1, "ranks": [-1, 4294967296]}]'; do
+      printf '{"distributedInfo": {%s}, %s' "$info" "${two_kernels#\{}" >"$work/trace.json"
+      for command in attribute decide; do
+        run 20 $command "$work/trace.json"
+        [ $code = 0 ] || { [ $command = decide ] && [ $code = 2 ]; } || fail "$command of $info: exit code $code"
+      done
+      run 20 attribute "$work/trace.json" --json
+      expect_field "$work/out" "[one['rank'] for one in run['recordings']]" '[0]'
+    done
+    printf '{"distributedInfo": {"rank": 5, "world_size": 2}, %s' "${two_kernels#\{}" >"$work/trace.json"
+    run 20 attribute "$work/trace.json"
+    grep -q 'rank 5 of 2 is no rank of a job: it is taken as unknown' "$work/out" || fail "no remark says that the rank is unknown"
+    ;;
   numbers_that_are_not_finite)
     printf 'gpus,step_time_s\n1,8\n2,4.2\n4,2.5\n' >"$work/table.csv"
     for value in nan -nan inf -inf 1e400; do

@@ -6,6 +6,7 @@
 #include "trace/formats/framework_timeline.h"
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"
+#include "trace/formats/read_job.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,10 @@ void read_as_kineto(const std::string& text, const WalkOptions& options) {
   const KeepOperation keep = [](std::string_view name) { return name.size() % 2 == 0; };
   try {
     TextSource source(text);
-    for (const Recording& recording : read_kineto(source, keep, &options)) check(recording);
+    Job job;
+    job.recordings = read_kineto(source, keep, &options);
+    for (const Recording& recording : job.recordings) check(recording);
+    assign_ranks(job);
   } catch (const scaleworth::UserError&) {
   }
 }
@@ -58,7 +62,10 @@ void read_as_timeline(const std::string& text) {
   static const auto dialects = built_in_timelines();
   try {
     TextSource source(text);
-    for (const auto& recording : read_timeline(source, dialects.front())) check(recording);
+    Job job;
+    job.recordings = read_timeline(source, dialects.front());
+    for (const auto& recording : job.recordings) check(recording);
+    assign_ranks(job);
   } catch (const scaleworth::UserError&) {
   }
 }

@@ -85,7 +85,19 @@ def facts(db):
     db.execute("INSERT INTO META_DATA_EXPORT VALUES('EXPORT_PRODUCT_VERSION', '2026.2.1')")
 
 
+def impossible_numbers(db):
+    """Beyond what an index, a count or a size of ours can be."""
+    db.execute("CREATE TABLE META_DATA_CAPTURE(name TEXT, value TEXT)")
+    db.executemany("INSERT INTO META_DATA_CAPTURE VALUES('PROCESS_0:ENVIRONMENT_VARIABLE', ?)",
+                   [('RANK="2147483647"',), ('WORLD_SIZE="2"',)])
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, streamId, correlationId, globalPid,"
+               " bytes, copyKind)")
+    db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(60, 70, ?, ?, ?, ?, ?, ?)",
+                   [(0, 1 << 40, -1, PID, -5, 1), (65536, -7, 1 << 62, PID, 1 << 62, 99), (-1, 7, 4, PID, 0, -1)])
+
+
 VARIANTS = {
+    "impossible_numbers": [lambda db: kernels(db, "start, end, deviceId"), impossible_numbers],
     "few_columns": [lambda db: kernels(db, "start, end, deviceId")],
     "host": [strings, kernels, host],
     "ranges": [strings, kernels, host, ranges],

@@ -3,6 +3,7 @@
 /// that end after they start and refer only to what is there.
 #include "src/core/error.h"
 #include "trace/formats/nsight/nsight.h"
+#include "trace/formats/read_job.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -57,7 +58,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::ofstream(scratch(), std::ios::binary)
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   try {
-    for (const Recording& recording : read_nsight(scratch(), rules)) judge(recording);
+    Job job;
+    job.recordings = read_nsight(scratch(), rules);
+    for (const Recording& recording : job.recordings) judge(recording);
+    assign_ranks(job);
   } catch (const scaleworth::UserError& error) {
     require(std::string(error.what()).find('\n') == std::string::npos);
   }

@@ -2,6 +2,7 @@
 /// Any bytes as a recording file, and as the payload of a frame whose checksum is right: refused
 /// with one line, or read into events in order that end after they start.
 #include "src/core/error.h"
+#include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/codec.h"
 #include "trace/formats/swtrace/swtrace.h"
 
@@ -82,7 +83,10 @@ std::string file_of_frames(std::string_view bytes) {
 void read(std::string_view bytes) {
   try {
     Bytes source(bytes);
-    for (const Recording& recording : read_recording(source)) judge(recording);
+    Job job;
+    job.recordings = read_recording(source);
+    for (const Recording& recording : job.recordings) judge(recording);
+    assign_ranks(job);
   } catch (const scaleworth::UserError& error) {
     const std::string_view message = error.what();
     require(message == scaleworth::printable(message));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/csv.h"
+#include "src/core/whole_number.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
@@ -17,20 +18,23 @@ Ranks metadata_ranks(const std::vector<Recording>& recordings) {
   Ranks ranks;
   for (const Recording& recording : recordings) {
     const Origin& origin = recording.origin;
-    const bool stated = origin.rank_basis != RankBasis::counted && origin.rank.value_or(-1) >= 0;
-    ranks.push_back(stated ? origin.rank : std::nullopt);
+    ranks.push_back(origin.rank_basis != RankBasis::counted ? origin.rank : std::nullopt);
   }
   return ranks;
 }
 
-/// A name stands for a single recording.
+/// A name stands for a single recording, and for a rank that its job has.
 Ranks name_ranks(const std::vector<Recording>& recordings) {
   std::map<std::string, int> uses;
   for (const Recording& recording : recordings) ++uses[recording.origin.file];
   Ranks ranks;
   for (const Recording& recording : recordings) {
     const std::string& file = recording.origin.file;
-    ranks.push_back(uses[file] == 1 ? file_name_rank(file) : std::nullopt);
+    const auto rank = uses[file] == 1 ? file_name_rank(file) : std::nullopt;
+    // A communicator need not hold the whole job.
+    const bool of_job = recording.origin.rank_basis != RankBasis::communicator;
+    const auto size = of_job ? recording.origin.world_size : std::nullopt;
+    ranks.push_back(rank < size.value_or(most_ranks) ? rank : std::nullopt);
   }
   return ranks;
 }
@@ -136,12 +140,11 @@ std::string decide(std::vector<Recording>& recordings) {
 }
 
 void describe_missing(Job& job) {
-  constexpr std::int32_t most_ranks = 1 << 22;  // more is a number that is no rank
   // At least the largest rank and one.
   std::int32_t size = job.recordings.back().origin.rank.value_or(0) + 1;
   for (const Recording& recording : job.recordings)
     size = std::max(size, recording.origin.world_size.value_or(0));
-  if (size > most_ranks || size <= static_cast<std::int32_t>(job.recordings.size())) return;
+  if (size <= static_cast<std::int32_t>(job.recordings.size())) return;
   std::vector<bool> there(static_cast<std::size_t>(size), false);
   for (const Recording& recording : job.recordings)
     there[static_cast<std::size_t>(*recording.origin.rank)] = true;

@@ -3,11 +3,11 @@
 
 #include "src/core/error.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/whole_number.h"
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"
 
 #include <compare>
-#include <limits>
 
 #include <simdjson.h>
 
@@ -19,8 +19,6 @@ extern const char scaleworth_asset_timelines_end[];
 
 namespace scaleworth::trace {
 namespace {
-constexpr std::int32_t most_ranks = 1'000'000;  // of one kind; beyond is no rank's number
-
 TimelineDialect read_dialect(toml_file::Table& table) {
   TimelineDialect dialect;
   dialect.name = table.text("name");
@@ -48,9 +46,8 @@ TimelineDialect read_dialect(toml_file::Table& table) {
 /// Takes the digits at the front of `text`; absent when there are none or too many.
 std::optional<std::int32_t> take_number(std::string_view& text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto value = parse_small_number(text.substr(0, digits));
-  if (!value || *value >= most_ranks) return std::nullopt;
-  text.remove_prefix(digits);
+  const auto value = rank_number(parse_integer(text.substr(0, digits)));
+  if (value) text.remove_prefix(digits);
   return value;
 }
 
@@ -95,7 +92,8 @@ class TimelineEvents final : public TraceReader {
     Fields fields;
     if (read(event, fields) != SUCCESS) return Use::malformed;
     if (fields.phase == "M" && fields.name == "thread_name") {
-      tracks[track(fields.process, fields.thread)].name = fields.label;
+      std::string& name = tracks[track(fields.process, fields.thread)].name;
+      if (name < fields.label) name = fields.label;  // of several the same one in any order
     } else if (fields.phase == "X") {
       add(fields);
     } else {
@@ -111,6 +109,7 @@ class TimelineEvents final : public TraceReader {
   NameTable names;
   std::vector<TimelineEvent> events;
   std::vector<Track> tracks;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> track_numbers;  // by pid and tid
 
  private:
   struct Fields {
@@ -147,11 +146,11 @@ class TimelineEvents final : public TraceReader {
                       span->end,
                       names.intern(fields.name),
                       track(fields.process, fields.thread),
-                      parse_small_number(fields.step).value_or(-1)});
+                      step_number(parse_integer(fields.step)).value_or(-1)});
   }
 
   std::uint32_t track(std::string_view process, std::string_view thread) {
-    const auto [found, is_new] = track_numbers_.try_emplace(
+    const auto [found, is_new] = track_numbers.try_emplace(
         {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks.size()));
     if (is_new) tracks.push_back({found->first.first, ""});
     return found->second;
@@ -159,17 +158,17 @@ class TimelineEvents final : public TraceReader {
 
   std::string step_;
   Recording& recording_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> track_numbers_;
 };
 
 /// Which rank of a job each track belongs to, as its name says. Returns the ranks that occur, in
 /// order.
-std::vector<RankPlace> place_tracks(std::vector<Track>& tracks, const TimelineDialect& dialect) {
+std::vector<RankPlace> place_tracks(TimelineEvents& events, const TimelineDialect& dialect) {
+  std::vector<Track>& tracks = events.tracks;
   std::vector<RankPlace> ranks;
   for (Track& track : tracks) {
     const auto name = parse_track(dialect.track, track.name);
     if (!name) continue;
-    const auto data = name->data ? name->data : parse_small_number(track.process);
+    const auto data = name->data ? name->data : rank_number(parse_integer(track.process));
     if (!data) continue;
     track.rank = ranks.emplace_back(RankPlace{name->pipeline, *data, name->tensor});
     track.communication =
@@ -178,7 +177,8 @@ std::vector<RankPlace> place_tracks(std::vector<Track>& tracks, const TimelineDi
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   std::vector<std::uint32_t> streams(ranks.size(), 0);
-  for (Track& track : tracks) {
+  for (const auto& [key, number] : events.track_numbers) {
+    Track& track = tracks[number];
     if (!track.rank) continue;
     const auto place = std::ranges::lower_bound(ranks, *track.rank);
     track.recording = static_cast<std::uint32_t>(place - ranks.begin());
@@ -206,6 +206,7 @@ class Distribution {
     for (std::size_t i = 0; i < recordings_.size(); ++i) {
       for (const auto& [number, mark] : marks_[i]) recordings_[i].step_marks.push_back(mark);
       if (!marks_[i].empty()) recordings_[i].step_marks_from = "args." + dialect_.step;
+      sort_names(recordings_[i]);
       sort_events(recordings_[i]);
     }
     return std::move(recordings_);
@@ -224,13 +225,11 @@ class Distribution {
     origin.data_parallel_rank = place.data;
     origin.framework_timeline = true;
     std::int64_t world = 0;
-    if (__builtin_mul_overflow(stages * tensor, data, &world) ||
-        world > std::numeric_limits<std::int32_t>::max())
-      return;
-    origin.rank =
-        static_cast<std::int32_t>((place.pipeline * data + place.data) * tensor + place.tensor);
-    origin.world_size = static_cast<std::int32_t>(world);
-    origin.rank_from = "track names, replicas of a pipeline stage after each other";
+    if (__builtin_mul_overflow(stages * tensor, data, &world)) return;
+    state_rank(recordings_[index],
+               (place.pipeline * data + place.data) * tensor + place.tensor,
+               world,
+               "track names, replicas of a pipeline stage after each other");
   }
 
   void add(const TimelineEvent& event, const Track& track) {
@@ -277,14 +276,14 @@ void count_unplaced(const TimelineEvents& events, Recording& recording) {
   std::string first;
   for (const auto& event : events.events) {
     const Track& track = events.track_of(event);
-    if (!track.rank && unplaced++ == 0) first = toml_file::printable(track.name);
+    if (!track.rank && (unplaced++ == 0 || track.name < first)) first = track.name;
   }
   if (unplaced == 0) return;
   recording.losses["events_on_unknown_tracks"] = unplaced;
   recording.remarks.push_back(
-      fmt::format("{} events are on tracks that the dialect does not know, the first on \"{}\".",
+      fmt::format("{} events are on tracks that the dialect does not know, such as \"{}\".",
                   unplaced,
-                  first));
+                  toml_file::printable(first)));
 }
 }  // namespace
 
@@ -348,7 +347,7 @@ std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& 
   Recording damage;
   TimelineEvents events(dialect.step, damage);
   walk_trace(source, events, damage);
-  const auto ranks = place_tracks(events.tracks, dialect);
+  const auto ranks = place_tracks(events, dialect);
   if (ranks.empty())
     throw UserError(
         "{}: no track is named like \"{}\": give the names of your tracks in a table like "

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/json_events.h"
 
+#include "src/core/files/fields.h"
 #include "src/core/process.h"
+
+#include <deque>
 
 namespace scaleworth::trace {
 namespace {
 /// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
+/// Its text is in the shortest spelling (simplify_escapes): readers compare bytes.
 class JsonWindow {
  public:
   /// `bytes` in memory, growing to `most`.
@@ -30,31 +34,53 @@ class JsonWindow {
   bool more() {
     if (ended_) return false;
     if (begin_ > front_slack) {
-      std::memmove(buffer_.data() + front_slack, data(), end_ - begin_);
+      std::memmove(buffer_.data() + front_slack, data(), end_ + held_ - begin_);
       end_ -= begin_ - front_slack;
       begin_ = front_slack;
     }
-    if (end_ + back_slack == buffer_.size()) {
+    if (end_ + held_ + back_slack >= buffer_.size()) {
       buffer_.resize(front_slack + std::min(2 * (end_ - begin_), most_) + back_slack, ' ');
-      if (end_ + back_slack == buffer_.size()) return false;
+      if (end_ + held_ + back_slack >= buffer_.size()) return false;
     }
-    const std::size_t room = buffer_.size() - back_slack - end_;
-    const auto got = source_.read({buffer_.data() + end_, room});
-    end_ += got;
+    const std::size_t room = buffer_.size() - back_slack - end_ - held_;
+    const auto got = source_.read({buffer_.data() + end_ + held_, room});
     ended_ = got < room;
-    return got > 0;
+    const std::size_t before = end_;
+    simplify(held_ + got);
+    return got > 0 || end_ > before;
   }
   bool ended() const { return ended_; }
-  /// Of the first byte of `rest` in the stream.
+  /// Of the first byte of `rest` among all that were in `rest`.
   std::uint64_t position() const { return position_; }
+  /// Of the byte at `offset` of `rest` in the stream; where escapes were simplified, to within what
+  /// one read of the stream brought.
+  std::uint64_t stream_position(std::size_t offset = 0) {
+    const std::uint64_t at = position_ + offset;
+    for (; !shortened_.empty() && shortened_.front().first <= at; shortened_.pop_front())
+      removed_ += shortened_.front().second;
+    return at + removed_;
+  }
 
  private:
+  /// Takes `bytes` behind the end into the text, but for an escape that may go on behind them.
+  void simplify(std::size_t bytes) {
+    const auto text = simplify_escapes({buffer_.data() + end_, bytes}, ended_);
+    const std::uint64_t at = position_ + end_ - begin_ + text.simple;
+    held_ = text.open;
+    end_ += text.simple;
+    const std::size_t removed = bytes - text.simple - text.open;
+    if (removed > 0) shortened_.emplace_back(at, removed);
+  }
+
   ByteSource& source_;
   std::size_t most_;
   std::vector<char> buffer_;
   std::size_t begin_ = front_slack;
   std::size_t end_ = front_slack;
+  std::size_t held_ = 0;  // bytes behind the end: of an escape whose rest has not come
   std::uint64_t position_ = 0;
+  std::uint64_t removed_ = 0;  // bytes of the stream that simpler escapes saved, up to position_
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> shortened_;  // further ones, by position
   bool ended_ = false;
 };
 
@@ -296,7 +322,7 @@ class Walk {
   void lose_event(std::size_t bytes, const char* what) {
     if (recording_.losses[what]++ == 0)
       recording_.remarks.push_back(
-          fmt::format("The first of the {} stands at byte {}.", what, window_.position()));
+          fmt::format("The first of the {} stands at byte {}.", what, window_.stream_position()));
     window_.consume(bytes);
   }
 
@@ -325,7 +351,7 @@ class Walk {
     recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
     recording_.remarks.push_back(
         fmt::format("The file ends early, at byte {}: what it says up to there was read.",
-                    window_.position() + window_.rest().size()));
+                    window_.stream_position(window_.rest().size())));
     window_.consume(window_.rest().size());
     return false;
   }

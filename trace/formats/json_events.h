@@ -54,8 +54,6 @@ std::optional<std::int64_t> parse_decimal(std::string_view text, int shift);
 inline std::optional<std::int64_t> parse_integer(std::string_view text) {
   return parse_decimal(text, 0);
 }
-/// An integer from 0 to 2^31 - 1: a rank, a size, the number of a step. Absent for others.
-std::optional<std::int32_t> parse_small_number(std::string_view text);
 
 /// From `start` for `duration`, both in microseconds. Absent without a start; a duration that is
 /// missing or negative is zero; each is counted in the losses of `recording`.
@@ -66,6 +64,9 @@ std::optional<TimeInterval> parse_span(std::string_view start,
 /// Identifiers go to 64 bits; writers that keep them in 32 print what overflowed as negative, and
 /// all places alike, so that the low 32 bits still join them. Absent when it is no integer.
 std::optional<std::uint64_t> parse_identifier(std::string_view text);
+
+/// A list in one spelling, whatever white space and form of numbers its own has: "[1, [2, 3]]".
+std::string list_text(std::string_view list);
 
 /// The text without white space around it and then without its quotes.
 std::string_view bare_token(std::string_view token);

@@ -239,12 +239,6 @@ std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
   return decimal->negative ? -magnitude : magnitude;
 }
 
-std::optional<std::int32_t> parse_small_number(std::string_view text) {
-  const auto value = parse_integer(text);
-  if (!value || *value < 0 || !std::in_range<std::int32_t>(*value)) return std::nullopt;
-  return static_cast<std::int32_t>(*value);
-}
-
 std::optional<TimeInterval> parse_span(std::string_view start,
                                        std::string_view duration,
                                        Recording& recording) {
@@ -262,10 +256,32 @@ std::optional<TimeInterval> parse_span(std::string_view start,
 }
 
 std::optional<std::uint64_t> parse_identifier(std::string_view text) {
-  const auto decimal = read_decimal(bare_token(text));
-  if (!decimal || decimal->exponent != 0) return std::nullopt;
+  auto decimal = read_decimal(bare_token(text));
+  if (!decimal) return std::nullopt;
+  for (; decimal->exponent < 0 && decimal->digits % 10 == 0 && decimal->digits > 0;
+       ++decimal->exponent)
+    decimal->digits /= 10;
+  for (; decimal->exponent > 0 && decimal->digits > 0; --decimal->exponent)
+    if (__builtin_mul_overflow(decimal->digits, 10, &decimal->digits)) return std::nullopt;
+  if (decimal->exponent != 0 && decimal->digits > 0) return std::nullopt;
   if (!decimal->negative) return decimal->digits;
   return static_cast<std::uint32_t>(std::uint64_t{0} - decimal->digits);
+}
+
+std::string list_text(std::string_view list) {
+  std::string text;
+  for (std::size_t at = skip_space(list, 0); at < list.size(); at = skip_space(list, at)) {
+    const char c = list[at];
+    std::size_t end = at + 1;
+    if (c == '[' && text.ends_with(']')) text += ' ';  // between two lists
+    if (c != '[' && c != ']' && c != ',') end = std::min(value_end(list, at), list.size());
+    const std::string_view token = list.substr(at, end - at);
+    const auto number = is_digit(c) ? parse_identifier(token) : std::nullopt;
+    text += number ? std::to_string(*number) : std::string(token);
+    if (c == ',') text += ' ';
+    at = end;
+  }
+  return text;
 }
 
 std::string repair_event(std::string_view event) {

@@ -2,12 +2,12 @@
 #include "trace/formats/kineto.h"
 
 #include "src/core/error.h"
+#include "src/core/whole_number.h"
 #include "trace/formats/json_events.h"
 
 #include <array>
-#include <cctype>
-#include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -54,8 +54,11 @@ bool is(const KinetoCategory& category, Kind kind) {
   return own && *own == kind;
 }
 
-/// Of args, grouped by first letter, which is what is compared first.
+/// Of args, grouped by first letter, which is what is compared first; those of operators in front.
 constexpr std::array<std::string_view, 25> argument_keys = {
+    "External id",
+    "Input Dims",
+    "Input dims",
     "correlation",
     "cuda_sync_kind",
     "device",
@@ -65,9 +68,6 @@ constexpr std::array<std::string_view, 25> argument_keys = {
     "block",
     "graph node id",
     "grid",
-    "External id",
-    "Input Dims",
-    "Input dims",
     "wait_on_stream",
     "wait_on_cuda_event_record_corr_id",
     "Collective name",
@@ -90,13 +90,14 @@ struct ArgumentKey {
   }
   std::size_t index = 0;
 };
+constexpr std::size_t operator_keys = ArgumentKey("Input dims").index + 1;
 
 /// JSON text of the fields, strings with their quotes; empty where they are missing.
 struct KinetoFields {
   KinetoCategory category = OtherEvent::unused;
   char phase = '\0';
   bool has_category = false;
-  bool wants_inputs = false;    // of operators; set by the caller
+  bool in_python = false;       // a function of Python, not an operator
   bool arguments_left = false;  // they stood before what says which of them are needed
   std::string_view name;        // without quotes and escapes
   std::string_view process;
@@ -113,11 +114,11 @@ namespace od = simdjson::ondemand;
 using simdjson::error_code;
 using simdjson::SUCCESS;
 
-error_code read_arguments(od::value& arguments, KinetoFields& fields) {
-  const bool metadata = is(fields.category, OtherEvent::metadata);
+/// Those of the first `keys` of argument_keys.
+template <std::size_t keys>
+error_code read_keys(od::value& arguments, KinetoFields& fields) {
   return each_member(arguments, [&](const char* key, od::value& value) {
-    if (metadata) return is_key(key, "name") ? read_text(value, fields.label) : SUCCESS;
-    for (std::size_t i = 0; i < argument_keys.size(); ++i) {
+    for (std::size_t i = 0; i < keys; ++i) {
       if (!is_key(key, argument_keys[i])) continue;
       fields.arguments[i] = value.raw_json_token();
       od::array list;
@@ -126,6 +127,16 @@ error_code read_arguments(od::value& arguments, KinetoFields& fields) {
       break;
     }
     return SUCCESS;
+  });
+}
+
+error_code read_arguments(od::value& arguments, KinetoFields& fields) {
+  if (is(fields.category, HostActivity::operation))
+    return fields.in_python ? SUCCESS : read_keys<operator_keys>(arguments, fields);
+  if (!is(fields.category, OtherEvent::metadata))
+    return read_keys<argument_keys.size()>(arguments, fields);
+  return each_member(arguments, [&](const char* key, od::value& value) {
+    return is_key(key, "name") ? read_text(value, fields.label) : SUCCESS;
   });
 }
 
@@ -146,10 +157,9 @@ error_code read_field(od::field& field, KinetoFields& fields) {
     const std::string_view category = bare_token(value.raw_json_token());
     fields.category = kineto_category(category);
     fields.has_category = true;
-    fields.wants_inputs = fields.wants_inputs && !category.starts_with("python");
+    fields.in_python = category.starts_with("python");
   }
   if (!is_key(key, "args")) return SUCCESS;
-  if (is(fields.category, HostActivity::operation) && !fields.wants_inputs) return SUCCESS;
   fields.arguments_left = is(fields.category, OtherEvent::unused);
   return fields.arguments_left ? SUCCESS : read_arguments(value, fields);
 }
@@ -172,8 +182,8 @@ error_code read_fields(od::object& event, KinetoFields& fields) {
     if (const auto error = read_field(field, fields)) return error;
     const bool unwanted = fields.phase != '\0' && fields.phase != 'X' && fields.phase != 'M';
     if (unwanted) fields.category = OtherEvent::unused;
-    if (unwanted || (fields.has_category && is(fields.category, OtherEvent::unused)))
-      return SUCCESS;
+    const bool known = fields.has_category && fields.phase != '\0';
+    if (unwanted || (known && is(fields.category, OtherEvent::unused))) return SUCCESS;
   }
   if (fields.phase == '\0') fields.category = OtherEvent::unused;
   if (!fields.arguments_left || is(fields.category, OtherEvent::unused)) return SUCCESS;
@@ -190,8 +200,8 @@ std::optional<std::int64_t> product(std::optional<std::int64_t> count,
 
 /// The other rank of a send or receive.
 std::optional<std::int32_t> peer_of(CollectiveKind kind, const KinetoFields& fields) {
-  if (kind == CollectiveKind::send) return parse_small_number(fields["Dst Rank"]);
-  if (kind == CollectiveKind::receive) return parse_small_number(fields["Src Rank"]);
+  if (kind == CollectiveKind::send) return rank_number(parse_integer(fields["Dst Rank"]));
+  if (kind == CollectiveKind::receive) return rank_number(parse_integer(fields["Src Rank"]));
   return std::nullopt;
 }
 
@@ -202,7 +212,7 @@ std::vector<std::int32_t> parse_rank_list(std::string_view list) {
   list = list.substr(1, list.size() - 2);
   while (!bare_token(list).empty()) {
     const auto comma = std::min(list.find(','), list.size());
-    const auto rank = parse_small_number(list.substr(0, comma));
+    const auto rank = rank_number(parse_integer(list.substr(0, comma)));
     if (!rank) return {};
     ranks.push_back(*rank);
     list.remove_prefix(std::min(comma + 1, list.size()));
@@ -214,7 +224,7 @@ void add_group(NameId id, const KinetoFields& fields, Recording& recording) {
   auto& group = recording.groups[id];
   if (group.description.empty())
     group.description = bare_token(fields["Process Group Description"]);
-  if (!group.size) group.size = parse_small_number(fields["Group size"]);
+  if (!group.size) group.size = rank_count(parse_integer(fields["Group size"]));
   if (group.ranks.empty()) group.ranks = parse_rank_list(bare_token(fields["Process Group Ranks"]));
 }
 
@@ -232,21 +242,19 @@ std::uint32_t add_communication(const KinetoFields& fields, Recording& recording
   communication.input_bytes = product(parse_integer(fields["In msg nelems"]), bytes);
   communication.output_bytes = product(parse_integer(fields["Out msg nelems"]), bytes);
   communication.peer = peer_of(communication.kind, fields);
-  communication.root = parse_small_number(fields["Root Rank"]);
+  communication.root = rank_number(parse_integer(fields["Root Rank"]));
   if (communication.group != NameId::none) add_group(communication.group, fields, recording);
   return append(recording.communications, communication);
 }
 
-std::optional<std::int32_t> small_number(const simdjson::dom::element& object, const char* key) {
+/// Some launchers write what they found in the environment: text.
+std::optional<std::int64_t> integer_of(const simdjson::dom::element& object, const char* key) {
   simdjson::dom::element value;
-  if (object[key].get(value) != SUCCESS) return std::nullopt;
   std::int64_t number = 0;
   std::string_view text;
-  // Some launchers write what they found in the environment: text.
-  if (value.get(text) == SUCCESS) return parse_small_number(text);
-  const bool fits =
-      value.get(number) == SUCCESS && number >= 0 && std::in_range<std::int32_t>(number);
-  return fits ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
+  if (object[key].get(value) != SUCCESS) return std::nullopt;
+  if (value.get(text) == SUCCESS) return parse_integer(text);
+  return value.get(number) == SUCCESS ? std::optional(number) : std::nullopt;
 }
 
 std::string_view text_of(const simdjson::dom::element& object, const char* key) {
@@ -255,25 +263,32 @@ std::string_view text_of(const simdjson::dom::element& object, const char* key) 
   return text;
 }
 
+/// What the file says of a group as a whole goes before what its events say.
 void read_group(const simdjson::dom::element& config, Recording& recording) {
   const auto name = text_of(config, "pg_name");
   if (name.empty()) return;
   auto& group = recording.groups[recording.names.intern(name)];
-  group.description = text_of(config, "pg_desc");
-  group.size = small_number(config, "pg_size");
-  group.ranks.clear();
+  if (const auto description = text_of(config, "pg_desc"); !description.empty())
+    group.description = description;
+  if (const auto size = rank_count(integer_of(config, "pg_size"))) group.size = size;
   simdjson::dom::array ranks;
   if (config["ranks"].get(ranks) != SUCCESS) return;
+  std::vector<std::int32_t> members;
   for (const auto rank : ranks) {
     std::int64_t number = 0;
-    if (rank.get(number) == SUCCESS) group.ranks.push_back(static_cast<std::int32_t>(number));
+    const auto member = rank.get(number) == SUCCESS ? rank_number(number) : std::nullopt;
+    if (!member) return;
+    members.push_back(*member);
   }
+  if (!members.empty()) group.ranks = std::move(members);
 }
 
-void read_distributed_info(const simdjson::dom::element& info, Recording& recording) {
-  recording.origin.rank = small_number(info, "rank");
-  recording.origin.world_size = small_number(info, "world_size");
-  if (recording.origin.rank) recording.origin.rank_from = "distributedInfo";
+void read_distributed_info(std::string_view json, Recording& recording) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element info;
+  if (parser.parse(json.data(), json.size()).get(info) != SUCCESS) return;
+  state_rank(
+      recording, integer_of(info, "rank"), integer_of(info, "world_size"), "distributedInfo");
   simdjson::dom::array groups;
   if (info["pg_config"].get(groups) != SUCCESS) return;
   for (const auto config : groups) read_group(config, recording);
@@ -345,14 +360,13 @@ void sort_and_drop_duplicates(Recording& recording) {
 /// 32 bits of a number that may be missing, negative or all ones for "none".
 std::optional<std::uint32_t> index_number(std::string_view token) {
   const auto value = parse_integer(token);
-  if (!value || *value < 0 || *value >= no_index) return std::nullopt;
-  return static_cast<std::uint32_t>(*value);
+  return whole_number<std::uint32_t>(value, 0, no_index - 1);
 }
 
-std::optional<std::int32_t> step_number(std::string_view name) {
+std::optional<std::int32_t> step_of(std::string_view name) {
   constexpr std::string_view marker = "ProfilerStep#";
   if (!name.starts_with(marker)) return std::nullopt;
-  return parse_small_number(name.substr(marker.size()));
+  return step_number(parse_integer(name.substr(marker.size())));
 }
 
 Synchronization::Kind synchronization_kind(std::string_view name) {
@@ -378,7 +392,23 @@ class ThreadTable {
   }
 
   void name_process(std::string_view process, std::string_view name) {
-    process_names_.insert_or_assign(std::string(bare_token(process)), std::string(name));
+    std::string& known = process_names_[std::string(bare_token(process))];
+    if (known < name) known = name;  // of several names the same one in any order
+  }
+
+  /// Numbers the threads anew, by pid and tid. Returns the new number of each old one.
+  std::vector<std::uint32_t> sort() {
+    std::vector<std::uint32_t> moved(numbers_.size());
+    std::uint32_t next = 0;
+    for (const auto& [key, number] : std::map(numbers_.begin(), numbers_.end()))
+      moved[number] = numbers_[key] = next++;
+    return moved;
+  }
+
+  std::optional<std::int64_t> process(std::uint32_t thread) const {
+    const auto known = std::ranges::find(
+        numbers_, thread, &std::unordered_map<std::string, std::uint32_t>::value_type::second);
+    return parse_integer(std::string_view(known->first).substr(0, known->first.find('/')));
   }
 
   /// "python 144/1" for each, by number.
@@ -406,7 +436,6 @@ class KinetoReader final : public TraceReader {
 
   Use event(simdjson::ondemand::object& event) override {
     KinetoFields fields;
-    fields.wants_inputs = operators_without_inputs_ < most_without_inputs;
     if (read_fields(event, fields) != SUCCESS) return Use::malformed;
     if (is(fields.category, OtherEvent::unused)) return Use::passed_over;
     return add(fields) ? Use::kept : Use::passed_over;
@@ -416,11 +445,8 @@ class KinetoReader final : public TraceReader {
     if (key == "baseTimeNanoseconds") {
       base_ = nanoseconds(parse_integer(json).value_or(0));
     } else if (key == "distributedInfo") {
-      simdjson::dom::parser parser;
-      simdjson::dom::element info;
-      if (parser.parse(json.data(), json.size()).get(info) == SUCCESS)
-        read_distributed_info(info, recording_);
-    } else if (key == "host_name" || key == "hostname") {
+      distributed_info_ = json;
+    } else if (key == "host_name" || (key == "hostname" && recording_.origin.host.empty())) {
       recording_.origin.host = bare_token(json);
     }
   }
@@ -428,16 +454,22 @@ class KinetoReader final : public TraceReader {
   /// Also those that were not kept.
   bool saw_operations() const { return !kept_operations_.empty(); }
 
-  /// After the last event.
+  /// After the last event. Nothing that follows depends on the order of events and members.
   void finish() {
+    read_distributed_info(distributed_info_, recording_);
     const bool on_host = !recording_.step_marks.empty();
     if (!on_host) recording_.step_marks = std::move(gpu_step_marks_);
     if (!recording_.step_marks.empty())
       recording_.step_marks_from = on_host ? "ProfilerStep" : "ProfilerStep on the GPU";
+    const std::vector<std::uint32_t> threads = threads_.sort();
+    for (HostEvent& event : recording_.host_events) event.thread = threads[event.thread];
     recording_.threads = threads_.labels();
+    join_inputs();
+    sort_names(recording_);
     shift_times(recording_, base_);
     place_synchronizations(recording_);
     sort_and_drop_duplicates(recording_);
+    describe_origin();
   }
 
  private:
@@ -445,10 +477,14 @@ class KinetoReader final : public TraceReader {
   bool add(const KinetoFields& fields) {
     if (is(fields.category, OtherEvent::metadata)) {
       if (fields.name == "process_name") threads_.name_process(fields.process, fields.label);
+      // All ranks in one file, whose lines read_chrome_export no longer knows.
+      if (fields.name == "scaleworth_rank")
+        throw UserError("{} was exported by scaleworth and changed since: export it again",
+                        recording_.origin.file);
       return true;
     }
     if (is(fields.category, HostActivity::operation)) {
-      if (fields.wants_inputs) note_inputs(fields);
+      if (!fields.in_python) note_inputs(fields);
       if (!is_kept_operation(fields.name)) return false;
     }
     // MTIA records what its streams do with events among their work.
@@ -459,7 +495,7 @@ class KinetoReader final : public TraceReader {
     const bool annotated = !activity || *activity == HostActivity::annotation;
     if (const auto* operation = std::get_if<DeviceOperation>(&fields.category)) {
       add_device_event(fields, *operation, *span);
-    } else if (const auto step = annotated ? step_number(fields.name) : std::nullopt) {
+    } else if (const auto step = annotated ? step_of(fields.name) : std::nullopt) {
       auto& marks = activity ? recording_.step_marks : gpu_step_marks_;
       marks.push_back({*step, span->start, span->end});
     } else if (activity) {
@@ -480,12 +516,10 @@ class KinetoReader final : public TraceReader {
     event.stream = stream.value_or(0);
     auto device = index_number(fields["device"]);
     if (!device) device = index_number(fields.process);
-    event.device = static_cast<std::uint16_t>(
-        std::min<std::uint32_t>(device.value_or(0), std::numeric_limits<std::uint16_t>::max()));
+    event.device = whole_number<std::uint16_t>(device.value_or(0)).value_or(0xffff);
     if (event.operation == DeviceOperation::kernel) {
       event.communication = add_communication(fields, recording_);
-      event.shape = launch_shape(fields);
-      if (!recording_.origin.device) recording_.origin.device = event.device;
+      note_launch(fields);
     } else {
       event.copy = add_copy(fields);
     }
@@ -498,38 +532,74 @@ class KinetoReader final : public TraceReader {
     event.name = recording_.names.intern(fields.name);
     event.thread = threads_.index(fields.process, fields.thread);
     event.activity = activity;
-    if (event.activity == HostActivity::synchronization) {
+    if (event.activity == HostActivity::synchronization)
       event.synchronization = add_synchronization(fields);
-    } else if (!recording_.origin.process) {
-      recording_.origin.process = parse_integer(fields.process);
-    }
     recording_.host_events.push_back(event);
   }
 
-  std::uint16_t launch_shape(const KinetoFields& fields) {
-    if (fields["grid"].empty()) return 0;
-    shape_ = bare_token(fields["grid"]);
-    if (!fields["block"].empty()) (shape_ += ' ') += bare_token(fields["block"]);
-    const auto inputs = inputs_.find(parse_identifier(fields["External id"]).value_or(0));
-    if (inputs != inputs_.end()) (shape_ += ' ') += dimensions_.at(inputs->second);
-    return shape_number(recording_, shape_);
+  /// Of the kernel that is added next: grid and block as the file spells them, and the operator.
+  void note_launch(const KinetoFields& fields) {
+    if (fields["grid"].empty()) return;
+    text_ = bare_token(fields["grid"]);
+    if (!fields["block"].empty()) (text_ += ' ') += bare_token(fields["block"]);
+    launches_.push_back({static_cast<std::uint32_t>(recording_.device_events.size()),
+                         launch_texts_.intern(text_),
+                         parse_identifier(fields["External id"])});
   }
 
-  /// Of an operator, for the kernels that it launched: those stand behind all operators.
+  /// Of an operator, for the kernels that it launched, wherever they stand.
   void note_inputs(const KinetoFields& fields) {
     std::string_view dimensions = fields["Input Dims"];
     if (dimensions.empty()) dimensions = fields["Input dims"];
-    ++operators_without_inputs_;
-    if (!dimensions.starts_with("[[")) return;
-    operators_without_inputs_ = 0;
-    if (const auto id = parse_identifier(fields["External id"]))
-      inputs_.emplace(*id, dimensions_.intern(dimensions));
+    if (dimensions.empty()) return;
+    const auto id = parse_identifier(fields["External id"]);
+    if (!id) return;
+    const auto [known, fresh] = inputs_.try_emplace(*id, input_texts_.intern(dimensions));
+    // Where operators with other inputs have the same id, that says nothing.
+    if (!fresh && list_text(input_texts_.at(known->second)) != list_text(dimensions))
+      known->second = NameId::none;
+  }
+
+  /// Gives kernels their shapes: launches and inputs by value, whatever their spelling.
+  void join_inputs() {
+    const auto spelled = [](std::string_view text) { return list_text(text); };
+    auto launch_text = remembered(launch_texts_, spelled);
+    auto input_text = remembered(input_texts_, spelled);
+    std::map<std::pair<NameId, NameId>, std::string> texts;
+    for (Launch& launch : launches_) {
+      const auto* inputs = launch.external_id ? value_at(inputs_, *launch.external_id) : nullptr;
+      launch.inputs = inputs ? *inputs : NameId::none;
+      std::string& text = texts[{launch.text, launch.inputs}];
+      if (!text.empty()) continue;
+      text = launch_text(launch.text);
+      // Operators without tensors have "[]".
+      const std::string& dimensions = input_text(launch.inputs);
+      if (dimensions.starts_with("[[")) (text += ' ') += dimensions;
+    }
+    std::set<std::string_view> sorted;
+    for (const auto& [parts, text] : texts) sorted.insert(text);
+    for (const std::string_view text : sorted) shape_number(recording_, text);
+    for (const Launch& launch : launches_)
+      recording_.device_events[launch.event].shape =
+          shape_number(recording_, texts[{launch.text, launch.inputs}]);
+  }
+
+  /// By the first of the events.
+  void describe_origin() {
+    const auto& events = recording_.device_events;
+    const auto kernel = std::ranges::find(events, DeviceOperation::kernel, &DeviceEvent::operation);
+    if (kernel != events.end()) recording_.origin.device = kernel->device;
+    const auto call = std::ranges::find_if(recording_.host_events, [](const HostEvent& event) {
+      return event.activity != HostActivity::synchronization;
+    });
+    if (call != recording_.host_events.end())
+      recording_.origin.process = threads_.process(call->thread);
   }
 
   std::uint32_t add_copy(const KinetoFields& fields) {
     Copy copy;
-    copy.bytes = parse_integer(fields["bytes"]);
-    if (copy.bytes && *copy.bytes < 0) copy.bytes.reset();  // a writer's 32 bits ran over
+    // Negative where a writer's 32 bits ran over.
+    copy.bytes = whole_number<std::int64_t>(parse_integer(fields["bytes"]));
     constexpr std::array<std::string_view, 7> directions = {
         "HtoD", "DtoH", "DtoD", "PtoP", "HtoH", "HtoA", "AtoH"};
     for (const auto direction : directions)
@@ -559,12 +629,18 @@ class KinetoReader final : public TraceReader {
   ThreadTable threads_;
   std::unordered_map<std::string, bool> kept_operations_;  // what keep_ said
   std::string operation_;
-  /// Operators in a row without inputs after which a recording is taken to hold none.
-  static constexpr int most_without_inputs = 1000;
-  int operators_without_inputs_ = 0;
-  NameTable dimensions_;                              // of operators' inputs
+  NameTable input_texts_;                             // dimensions of operators' inputs
   std::unordered_map<std::uint64_t, NameId> inputs_;  // by "External id" of the operator
-  std::string shape_;
+  struct Launch {
+    std::uint32_t event = 0;  // into device_events
+    NameId text = NameId::none;
+    std::optional<std::uint64_t> external_id{};
+    NameId inputs = NameId::none;
+  };
+  NameTable launch_texts_;
+  std::vector<Launch> launches_;
+  std::string text_;
+  std::string distributed_info_;
   std::vector<StepMark> gpu_step_marks_;  // taken when the host has none
   nanoseconds base_{};                    // what all times of the file count from
 };
@@ -572,64 +648,6 @@ class KinetoReader final : public TraceReader {
 
 std::string_view kineto_category_name(KinetoCategory category) {
   return std::ranges::find(categories, category, &decltype(categories)::value_type::second)->first;
-}
-
-CollectiveKind parse_collective_name(std::string_view name) {
-  std::string letters;
-  for (const char c : name)
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  // In this order: "reducescatter" holds "reduce", "alltoall" nothing of the others.
-  using enum CollectiveKind;
-  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 13> words = {{
-      {"reducescatter", reduce_scatter},
-      {"allreduce", all_reduce},
-      {"allgather", all_gather},
-      {"alltoall", all_to_all},
-      {"broadcast", broadcast},
-      {"barrier", barrier},
-      {"sendrecv", send_receive},
-      {"send", send},
-      {"recv", receive},
-      {"receive", receive},
-      {"reduce", reduce},
-      {"gather", gather},
-      {"scatter", scatter},
-  }};
-  for (const auto& [word, kind] : words)
-    if (letters.find(word) != std::string::npos) return kind;
-  return unknown;
-}
-
-std::optional<CollectiveKind> nccl_function_kind(std::string_view function) {
-  using enum CollectiveKind;
-  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> functions = {{
-      {"AllReduce", all_reduce},
-      {"AllGather", all_gather},
-      {"ReduceScatter", reduce_scatter},
-      {"AlltoAll", all_to_all},
-      {"AllToAll", all_to_all},
-      {"Broadcast", broadcast},
-      {"Bcast", broadcast},
-      {"Reduce", reduce},
-      {"Gather", gather},
-      {"Scatter", scatter},
-      {"Send", send},
-      {"Recv", receive},
-  }};
-  if (function.starts_with("nccl")) function.remove_prefix(4);
-  for (const auto& [name, kind] : functions)
-    if (function == name) return kind;
-  return std::nullopt;
-}
-
-CollectiveKind kind_of_both(CollectiveKind a, CollectiveKind b) {
-  using enum CollectiveKind;
-  const auto point_to_point = [](CollectiveKind kind) {
-    return kind == send || kind == receive || kind == send_receive;
-  };
-  if (a == b) return a;
-  return point_to_point(a) && point_to_point(b) ? send_receive : unknown;
 }
 
 void place_synchronizations(Recording& recording) {
@@ -646,32 +664,6 @@ void place_synchronizations(Recording& recording) {
     for (; wait != waits.end() && wait->first == call.correlation; ++wait)
       wait->second->thread = call.thread;
   }
-}
-
-std::optional<std::int64_t> element_bytes(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 17> types = {{
-      {"Float", 4},
-      {"BFloat16", 2},
-      {"Half", 2},
-      {"Double", 8},
-      {"Long", 8},
-      {"Int", 4},
-      {"Short", 2},
-      {"Byte", 1},
-      {"Char", 1},
-      {"Bool", 1},
-      {"UInt16", 2},
-      {"UInt32", 4},
-      {"UInt64", 8},
-      {"ComplexHalf", 4},
-      {"ComplexFloat", 8},
-      {"ComplexDouble", 16},
-      {"Float8", 1},
-  }};
-  if (type.starts_with("Float8_")) type = "Float8";
-  for (const auto& [name, bytes] : types)
-    if (type == name) return bytes;
-  return std::nullopt;
 }
 
 std::vector<Recording> read_kineto(ByteSource& source,

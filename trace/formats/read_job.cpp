@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/read_job.h"
 
+#include "src/core/files/fields.h"
 #include "src/core/process.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
@@ -76,7 +77,7 @@ std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTabl
 
 std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& rules) {
   static const std::vector<TimelineDialect> dialects = built_in_timelines();
-  if (const TimelineDialect* dialect = find_timeline(dialects, source.front()))
+  if (const TimelineDialect* dialect = find_timeline(dialects, simple_json(source.front())))
     return read_timeline(source, *dialect);
   return read_kineto(source, rules);
 }

@@ -5,6 +5,7 @@
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/whole_number.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -43,6 +44,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> taken{
      {"what --format json writes for other programs", ""},
      {"a web page", ""}}};
 
+/// Whether a member "kind" of the JSON begins as `value`.
+bool has_kind(std::string_view json, std::string_view value) {
+  constexpr std::string_view key = R"("kind")";
+  for (std::size_t at = json.find(key); at != std::string_view::npos; at = json.find(key, at + 1)) {
+    std::string_view behind = trimmed(json.substr(at + key.size()));
+    if (!behind.starts_with(':')) continue;
+    behind.remove_prefix(1);
+    if (trimmed(behind).starts_with(value)) return true;
+  }
+  return false;
+}
+
 /// The trouble of one input, which a message about its files need not name.
 [[noreturn]] void refuse(const std::string& input, const std::string& trouble) {
   std::error_code ignored;
@@ -56,7 +69,6 @@ using nlohmann::json;
 constexpr std::uintmax_t most_bytes = 512U << 20U;
 constexpr const char* kind = "scaleworth attribution";
 constexpr std::int64_t known_version = 3;
-constexpr std::int64_t most_ranks = 1 << 22;
 /// Clocks count from 1970 at most; lengths beyond three years are none. Sums of a few fit 64 bits.
 constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
 constexpr std::int64_t longest_ns = 100'000'000'000'000'000;
@@ -84,12 +96,13 @@ class Fields {
   }
   std::int64_t integer(const char* key, std::int64_t least, std::int64_t most) const {
     const json& value = at(key);
-    const bool fits = value.is_number_integer() &&
-                      (!value.is_number_unsigned() ||
-                       value.get<std::uint64_t>() <= static_cast<std::uint64_t>(latest_ns)) &&
-                      value.get<std::int64_t>() >= least && value.get<std::int64_t>() <= most;
-    if (!fits) refuse(fmt::format("has a {} that is no integer from {} to {}", key, least, most));
-    return value.get<std::int64_t>();
+    const auto number = value.is_number_unsigned()
+                            ? whole_number<std::int64_t>(value.get<std::uint64_t>(), least, most)
+                        : value.is_number_integer()
+                            ? whole_number<std::int64_t>(value.get<std::int64_t>(), least, most)
+                            : std::nullopt;
+    if (!number) refuse(fmt::format("has a {} that is no integer from {} to {}", key, least, most));
+    return *number;
   }
   Nanoseconds length(const char* key) const { return Nanoseconds(integer(key, 0, longest_ns)); }
   std::optional<double> number(const char* key) const {
@@ -312,12 +325,13 @@ Attribution parse_attribution(std::string_view text, const std::string& file) {
 }
 
 InputKind kind_of_content(std::string_view text) {
-  const std::string_view front = trimmed(text.substr(0, front_bytes));
+  const std::string simple = simple_json(text.substr(0, front_bytes));
+  const std::string_view front = trimmed(simple);
   const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
   if (front.starts_with("<!DOCTYPE") || front.starts_with("<html")) return InputKind::page;
   if (!front.starts_with('{') && !front.starts_with('[')) return InputKind::other;
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
-  if (has(R"("kind": "scaleworth )")) return InputKind::answer;
+  if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
   // As trace viewers' JSON begins.
   for (const char* word :
        {R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"})

@@ -492,6 +492,7 @@ TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::stri
   if (per_rank && !load && draft.row.throughput) {
     draft.row.throughput = *draft.row.throughput * draft.row.count;
   }
+  std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
   match_parts(draft, time_per_step);
   complete_batch(draft);
   return draft.row;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -42,6 +43,14 @@ std::size_t column_of(const RawTable& table, const std::string& name, const char
                   printable(name),
                   table.file,
                   first_names(table.columns));
+}
+
+/// Columns by name: what is chosen among several does not depend on where they stand.
+std::vector<std::size_t> by_name(const RawTable& table) {
+  std::vector<std::size_t> order(table.columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return table.columns[i]; });
+  return order;
 }
 
 bool same_cell(const RawCell& cell, const std::string& wanted) {
@@ -110,12 +119,19 @@ void check_complete(const std::set<Meaning>& meanings, const RawTable& table) {
       timed ? "p" : "time_s");
 }
 
-/// "params" and "22B", of the first column by which two rows differ and that is no measurement.
+/// "params" and "22B", of a column by which two rows differ and that is no measurement: what names
+/// a program or a machine first, then by name.
 std::pair<std::string, std::string> difference(const RawTable& table,
                                                const ChosenColumns& chosen,
                                                const RawRow& one,
                                                const RawRow& other) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+  std::vector<std::size_t> order = by_name(table);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const auto& column = chosen.columns[i];
+    const bool identity = column && column->meaning == Meaning::identity;
+    return std::pair(!identity, identity ? column->choice : 0);
+  });
+  for (const std::size_t i : order) {
     const bool measured = chosen.columns[i] && chosen.columns[i]->meaning <= Meaning::latency;
     const bool index = table.columns[i].empty();
     if (measured || index || one.cells[i] == other.cells[i]) continue;
@@ -143,13 +159,14 @@ ChosenColumns choose_columns(const RawTable& table) {
       throw UserError("{}: column '{}' stands twice", table.place, printable(name));
     }
     chosen.columns.push_back(name.empty() ? std::nullopt : table_column(name, table.place));
-    if (!chosen.columns.back() && !name.empty()) chosen.ignored.push_back(printable(name));
   }
   prefer_flops_beside_time(chosen.columns);
   const auto best = best_choices(chosen.columns);
   std::set<Meaning> meanings;
   std::map<std::string, int> latencies;
-  for (auto& column : chosen.columns) {
+  for (const std::size_t i : by_name(table)) {
+    auto& column = chosen.columns[i];
+    if (!column && !table.columns[i].empty()) chosen.ignored.push_back(printable(table.columns[i]));
     if (!column || column->meaning == Meaning::identity) continue;
     const auto preferred = best.find(column->meaning);
     const bool seen = meanings.contains(column->meaning);
@@ -174,19 +191,24 @@ ChosenColumns choose_columns(const RawTable& table) {
 }
 
 std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+  std::optional<std::size_t> first;  // as the column table lists what names a program
+  std::vector<std::string> values;
+  for (const std::size_t i : by_name(table)) {
     const auto& column = chosen.columns[i];
     if (!column || column->meaning != Meaning::identity) continue;
-    const std::vector<std::string> values = values_of(table, i);
-    if (values.size() < 2) continue;
-    return fmt::format(
-        "{} differs between the rows ({}): they are not one program on more machines, so speed-up "
-        "compares only what their work has in common; --where {}=... takes one",
-        printable(table.columns[i]),
-        first_names(values, few_named),
-        printable(table.columns[i]));
+    if (first && chosen.columns[*first]->choice <= column->choice) continue;
+    std::vector<std::string> own = values_of(table, i);
+    if (own.size() < 2) continue;
+    first = i;
+    values = std::move(own);
   }
-  return std::nullopt;
+  if (!first) return std::nullopt;
+  return fmt::format(
+      "{} differs between the rows ({}): they are not one program on more machines, so speed-up "
+      "compares only what their work has in common; --where {}=... takes one",
+      printable(table.columns[*first]),
+      first_names(values, few_named),
+      printable(table.columns[*first]));
 }
 
 bool has_repeats(const RawTable& table, const ChosenColumns& chosen) {

@@ -109,14 +109,6 @@ std::vector<double> seconds(const std::vector<double>& nanoseconds) {
   return mapped(nanoseconds, [](double value) { return value * 1e-9; });
 }
 
-int count_parameter(const Point& point, const char* name) {
-  const std::int64_t value = integer_parameter(point, name);
-  if (value < 0 || value > 1'000'000) {
-    throw UserError("run.json: '{}' is {}; measure again", name, value);
-  }
-  return static_cast<int>(value);
-}
-
 MeasuredCount read_count(const Point& point) {
   MeasuredCount count;
   count.ranks = std::max(1, count_parameter(point, fields::ranks));
@@ -133,7 +125,7 @@ MeasuredCount read_count(const Point& point) {
     count.gradient = Bytes(amount(point, fields::gradient_bytes));
   }
   if (point.amounts.contains(fields::bucket_count)) {
-    count.buckets = static_cast<int>(amount(point, fields::bucket_count));
+    count.buckets = saturated<int>(amount(point, fields::bucket_count));
   }
   count.step_s = series(point, fields::step_s);
   for (const double step : count.step_s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/core/whole_number.h"
 #include "trace/formats/export/export.h"
 #include "trace/formats/export/export_writer.h"
 #include "trace/formats/kineto.h"
@@ -78,8 +79,12 @@ void restore(const nlohmann::json& own, const char* name, Value& value) {
     if (found->is_string()) value = found->get<std::string>();
   } else if constexpr (std::is_same_v<Value, bool>) {
     if (found->is_boolean()) value = found->get<bool>();
-  } else if (found->is_number_integer()) {
-    value = found->get<typename Value::value_type>();
+  } else {
+    using Number = typename Value::value_type;
+    if (found->is_number_unsigned())
+      value = whole_number<Number>(found->get<std::uint64_t>());
+    else if (found->is_number_integer())
+      value = whole_number<Number>(found->get<std::int64_t>());
   }
 }
 

@@ -241,14 +241,14 @@ bool ranks_from_communicator(std::vector<Membership>& members) {
 }
 
 /// A number out of `NAME="12"`, when the name is right.
-std::optional<std::int32_t> variable(std::string_view setting, std::string_view name) {
+std::optional<std::int64_t> variable(std::string_view setting, std::string_view name) {
   if (name.empty() || !setting.starts_with(std::string(name) + "=")) return std::nullopt;
   setting.remove_prefix(name.size() + 1);
   if (setting.starts_with('"')) setting.remove_prefix(1);
-  return parse_number<std::int32_t>(setting.substr(0, setting.find_first_not_of("0123456789")));
+  return parse_number<std::int64_t>(setting.substr(0, setting.find_first_not_of("0123456789")));
 }
 
-bool rank_from_environment(Database& database, Origin& origin) {
+bool rank_from_environment(Database& database, Recording& recording) {
   std::vector<std::string> settings;
   Rows row = database.select("META_DATA_CAPTURE", {"name", "value"});
   while (row.next()) {
@@ -257,15 +257,15 @@ bool rank_from_environment(Database& database, Origin& origin) {
     if (name && value && name->ends_with("ENVIRONMENT_VARIABLE")) settings.emplace_back(*value);
   }
   for (const auto& [rank, size] : launchers) {
+    std::optional<std::int64_t> stated;
+    std::optional<std::int64_t> world_size;
     for (const std::string& setting : settings) {
-      if (!origin.rank) origin.rank = variable(setting, rank);
-      if (!origin.world_size) origin.world_size = variable(setting, size);
+      if (!stated) stated = variable(setting, rank);
+      if (!world_size) world_size = variable(setting, size);
     }
-    if (origin.rank) {
-      origin.rank_from = "environment variable " + std::string(rank);
-      return true;
-    }
-    origin.world_size.reset();
+    if (!stated) continue;
+    state_rank(recording, stated, world_size, "environment variable " + std::string(rank));
+    return recording.origin.rank.has_value();
   }
   return false;
 }
@@ -298,8 +298,7 @@ void describe_groups(std::vector<Membership>& members) {
 /// in; else the order, which rank_from then says.
 void find_ranks(Database& database, std::vector<Membership>& members) {
   if (!ranks_from_communicator(members) &&
-      !(members.size() == 1 &&
-        rank_from_environment(database, members.front().recording->origin))) {
+      !(members.size() == 1 && rank_from_environment(database, *members.front().recording))) {
     std::int32_t next = 0;
     for (Membership& member : members) {
       member.recording->origin.rank = next++;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/whole_number.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
 
@@ -98,9 +99,9 @@ Communication describe(Recording& recording,
     communication.group = recording.names.intern(communicator_name(*communicator));
   if (!one_kernel) return communication;  // which call belongs to which kernel is not known
   if (const auto peer = common_value(calls, &NcclPayload::peer))
-    communication.peer = static_cast<std::int32_t>(*peer);
+    communication.peer = rank_number(*peer);
   if (const auto root = common_value(calls, &NcclPayload::root))
-    communication.root = static_cast<std::int32_t>(*root);
+    communication.root = rank_number(*root);
   add_bytes(communication, calls, devices);
   return communication;
 }
@@ -249,10 +250,6 @@ std::string_view without_numbers(std::string_view name) {
   return name;
 }
 
-std::int32_t narrow(std::int64_t value) {
-  return std::in_range<std::int32_t>(value) && value >= 0 ? static_cast<std::int32_t>(value) : -1;
-}
-
 class RangeReader {
  public:
   explicit RangeReader(Contents& contents) : contents_(contents) {}
@@ -293,10 +290,14 @@ class RangeReader {
       call->payload = values;
       process.nccl_calls.push_back(*call);
     } else if (values.communicator && values.ranks && values.rank) {
-      CommunicatorStart joined{
-          time.start, *values.communicator, narrow(*values.ranks), narrow(*values.rank), {}};
-      if (values.device) joined.device = narrow(*values.device);
-      if (joined.rank >= 0 && joined.rank < joined.ranks) process.communicators.push_back(joined);
+      const auto ranks = rank_count(*values.ranks);
+      const auto rank = rank_number(*values.rank);
+      if (!ranks || !rank || *rank >= *ranks) return;
+      process.communicators.push_back({time.start,
+                                       *values.communicator,
+                                       *ranks,
+                                       *rank,
+                                       whole_number<std::int32_t>(values.device)});
     }
   }
 

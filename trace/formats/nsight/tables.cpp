@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/core/whole_number.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
 
 #include <array>
 #include <initializer_list>
-#include <limits>
 
 namespace scaleworth::trace::nsight {
 namespace {
@@ -38,19 +38,17 @@ void read_table(Contents& contents,
   columns.insert(columns.end(), own);
   Rows row = contents.database.select(table, columns);
   while (row.next()) {
-    const std::int64_t on = row.integer(device).value_or(-1);
-    const bool valid = on >= 0 && on <= std::numeric_limits<std::uint16_t>::max();
-    Side& side = contents.device(row.integer(process).value_or(0),
-                                 valid ? static_cast<std::int32_t>(on) : 0);
-    if (!valid) {
+    const auto on = whole_number<std::uint16_t>(row.integer(device));
+    Side& side = contents.device(row.integer(process).value_or(0), on.value_or(0));
+    if (!on) {
       ++side.recording.losses["events_without_device"];
       continue;
     }
     const auto time = contents.interval(row, side.recording);
     if (!time) continue;
     DeviceEvent event{time->start, time->end};
-    event.device = static_cast<std::uint16_t>(on);
-    event.stream = static_cast<std::uint32_t>(row.integer(stream).value_or(0));
+    event.device = *on;
+    event.stream = whole_number<std::uint32_t>(row.integer(stream)).value_or(0);
     event.correlation = static_cast<std::uint64_t>(row.integer(correlation).value_or(0));
     finish(row, side, event);
     side.recording.device_events.push_back(event);
@@ -70,9 +68,9 @@ std::string_view copy_direction(std::int64_t kind) {
   return directions.substr(4 * static_cast<std::size_t>(kind - 1), 4);
 }
 
-constexpr std::int64_t driver_class = 1;        // of RUNTIME.eventClass
-constexpr std::int64_t no_stream = 0xFFFFFFFF;  // of SYNCHRONIZATION.streamId
-constexpr std::size_t shortest_version = 6;     // "_v3020", the oldest runtime call there is
+constexpr std::int64_t driver_class = 1;         // of RUNTIME.eventClass
+constexpr std::uint32_t no_stream = 0xFFFFFFFF;  // of SYNCHRONIZATION.streamId
+constexpr std::size_t shortest_version = 6;      // "_v3020", the oldest runtime call there is
 
 /// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": the rules know functions, not their versions.
 std::string_view without_version(std::string_view name) {
@@ -99,7 +97,7 @@ EventRecords read_event_records(Contents& contents) {
     const std::int64_t id = row.integer(1).value_or(0);
     if (id == 0) continue;
     EventRecord record;
-    if (const auto stream = row.integer(2)) record.stream = static_cast<std::uint32_t>(*stream);
+    record.stream = whole_number<std::uint32_t>(row.integer(2));
     record.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     records.try_emplace({row.integer(0).value_or(0), id}, record);
   }
@@ -125,8 +123,7 @@ void read_synchronizations(Contents& contents) {
     if (!time) continue;
     Synchronization synchronization;
     synchronization.kind = static_cast<Synchronization::Kind>(type - 1);
-    if (const auto stream = row.integer(5); stream && *stream >= 0 && *stream != no_stream)
-      synchronization.stream = static_cast<std::uint32_t>(*stream);
+    synchronization.stream = whole_number<std::uint32_t>(row.integer(5), 0, no_stream - 1);
     const auto record = records.find({global_id, row.integer(6).value_or(0)});
     if (record != records.end()) {
       synchronization.waits_on = record->second.stream;
@@ -261,7 +258,8 @@ void read_device_tables(Contents& contents) {
                event.name =
                    recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
                event.copy = append(recording.copies,
-                                   {row.integer(first_own + 2), recording.names.intern(direction)});
+                                   {whole_number<std::int64_t>(row.integer(first_own + 2)),
+                                    recording.names.intern(direction)});
              });
   read_table(contents,
              "CUPTI_ACTIVITY_KIND_MEMSET",

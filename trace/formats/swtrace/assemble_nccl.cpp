@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/whole_number.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/swtrace.h"
 
@@ -217,20 +218,20 @@ class Joiner {
     result.kind = *nccl_function_kind(recording_.names.at(NameId{call.function}));
     result.group = group_name(recording_, call.communicator);
     const auto take = [&](CollectiveField field, auto value, auto& to) {
-      if ((call.fields & field) != 0) to = static_cast<std::make_signed_t<decltype(value)>>(value);
+      using Number = typename std::remove_reference_t<decltype(to)>::value_type;
+      if ((call.fields & field) != 0) to = whole_number<Number>(value);
     };
     // NCCL counts what one rank puts in, but for reduce-scatter and receives what it gets out.
     const bool comes_out =
         result.kind == CollectiveKind::reduce_scatter || result.kind == CollectiveKind::receive;
     auto& bytes = comes_out ? result.output_bytes : result.input_bytes;
     take(collective_has_bytes, call.bytes, bytes);
-    if (bytes.value_or(0) < 0) bytes.reset();
     take(collective_has_sequence, call.sequence, result.sequence);
     take(collective_has_peer, call.peer, result.peer);
     take(collective_has_root, call.root, result.root);
     result.algorithm = NameId{call.algorithm};
     result.protocol = NameId{call.protocol};
-    if (call.channels > 0) result.channels = static_cast<std::int32_t>(call.channels);
+    result.channels = whole_number<std::int32_t>(call.channels, 1);
     return result;
   }
 
@@ -263,10 +264,12 @@ class Joiner {
 
   void note_ranks(std::span<const CollectiveRow> calls, std::uint16_t device) {
     for (const CollectiveRow& call : calls) {
-      if (call.source != CollectiveSource::plugin) continue;
+      const auto size = rank_count(call.ranks);
+      const auto rank = rank_number(call.rank);
+      if (call.source != CollectiveSource::plugin || !size || !rank || *rank >= *size) continue;
       DeviceRanks& ranks = seen[call.communicator];
-      ranks.size = static_cast<std::int32_t>(call.ranks);
-      ranks.ranks[device].insert(static_cast<std::int32_t>(call.rank));
+      ranks.size = *size;
+      ranks.ranks[device].insert(*rank);
     }
   }
 
@@ -299,7 +302,7 @@ void note_communicators(Recording& recording, const std::vector<CollectiveRow>& 
     if ((call.fields & collective_has_ranks) == 0) continue;
     ProcessGroup& group = recording.groups[group_name(recording, call.communicator)];
     group.description = "NCCL communicator";
-    group.size = static_cast<std::int32_t>(call.ranks);
+    group.size = rank_count(call.ranks);
   }
 }
 

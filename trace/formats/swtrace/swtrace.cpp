@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/whole_number.h"
 #include "trace/capture_settings.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/bytes.h"
@@ -45,11 +46,10 @@ Synchronization::Kind wait_kind(WaitKind kind) {
   return Synchronization::Kind::stream;
 }
 
-template <class Integer>
-std::optional<Integer> integer(const std::map<std::string, std::string>& facts,
-                               const std::string& key) {
+std::optional<std::int64_t> integer(const std::map<std::string, std::string>& facts,
+                                    const std::string& key) {
   const auto found = facts.find(key);
-  return found == facts.end() ? std::nullopt : parse_number<Integer>(found->second);
+  return found == facts.end() ? std::nullopt : parse_number<std::int64_t>(found->second);
 }
 
 nanoseconds time_of(const MarkRow& row) {
@@ -149,7 +149,7 @@ class Assembler {
       event.graph_node = row.graph_node;
       event.name = called;
       event.stream = row.stream;
-      event.device = static_cast<std::uint16_t>(row.device);
+      event.device = whole_number<std::uint16_t>(row.device).value_or(0xffff);
       event.operation = operation;
       recording_.device_events.push_back(event);
       return true;
@@ -284,10 +284,9 @@ class Assembler {
     origin.tool = facts_.contains("tool") ? facts_["tool"] : "scaleworth trace";
     origin.host = facts_["host"];
     origin.run = facts_["run"];
-    origin.process = integer<std::int64_t>(facts_, "process");
-    origin.rank = integer<std::int32_t>(facts_, "rank");
-    origin.world_size = integer<std::int32_t>(facts_, "world_size");
-    origin.rank_from = facts_["rank_from"];
+    origin.process = integer(facts_, "process");
+    state_rank(
+        recording_, integer(facts_, "rank"), integer(facts_, "world_size"), facts_["rank_from"]);
     const auto& events = recording_.device_events;
     const auto other =
         std::ranges::adjacent_find(events, std::not_equal_to<>{}, &DeviceEvent::device);

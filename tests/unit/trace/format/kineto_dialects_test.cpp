@@ -3,6 +3,8 @@
 #include "tests/unit/trace/format/kineto_text.h"
 #include "trace/formats/kineto.h"
 
+#include <algorithm>
+
 using namespace scaleworth::trace;
 using scaleworth::CollectiveKind;
 using scaleworth::testing::kineto_file;
@@ -91,6 +93,55 @@ TEST_CASE("kernels keep grid, block and the inputs of the operator that launched
   CHECK(recording.device_events[3].shape == 0);
   CHECK(shape(4) == "[1, 1, 1]");
   CHECK(recording.losses.empty());
+}
+
+TEST_CASE("equal launches are equal however the file spells and orders them", "[trace][kineto]") {
+  const std::string first = R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+      "ts": 1, "dur": 1, "args": {"External id": 17, "Input Dims": [[8, 64], [64, 8]]}})";
+  const std::string second = R"({"args": {"External id": 1.7e1, "correlation": 2,
+      "block": [128,1,1], "grid": [ 4, 2,
+        1.0 ]}, "dur": 1, "ts": 2, "tid": 7, "pid": 0, "name": "k", "cat": "kernel", "ph": "X"})";
+  const std::string third =
+      R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 4,
+      "dur": 1, "args": {"External id": 17, "correlation": 3, "grid": [4, 2, 1], "block": [128, 1, 1]}})";
+  for (const std::string& text :
+       {first + "," + second + "," + third, third + "," + second + "," + first}) {
+    const auto recording = read_kineto_text(kineto_file(text));
+    REQUIRE(recording.device_events.size() == 2);
+    CHECK(recording.names.at(recording.device_events[0].name) == "k");
+    CHECK(recording.device_events[0].shape == recording.device_events[1].shape);
+    CHECK(recording.shapes.at(NameId{recording.device_events[0].shape}) ==
+          "[4, 2, 1] [128, 1, 1] [[8, 64], [64, 8]]");
+  }
+}
+
+TEST_CASE("an operator of id 0 gives its inputs to kernels of id 0, not to those without one",
+          "[trace][kineto]") {
+  const auto kernel = [](const std::string& id) {
+    return R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 1,
+        "args": {"grid": [1, 1, 1])" +
+           id + "}}";
+  };
+  const auto operators = [](const std::string& more) {
+    return R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+        "args": {"External id": 0, "Input Dims": [[8]]}})" +
+           more;
+  };
+  const auto shapes = [&](const std::string& events) {
+    const auto recording = read_kineto_text(kineto_file(events));
+    std::vector<std::string> texts;
+    for (const DeviceEvent& event : recording.device_events)
+      texts.emplace_back(recording.shapes.at(NameId{event.shape}));
+    std::ranges::sort(texts);
+    return texts;
+  };
+  CHECK(shapes(operators("") + kernel(R"(, "External id": 0)") + kernel("")) ==
+        std::vector<std::string>{"[1, 1, 1]", "[1, 1, 1] [[8]]"});
+  // Two operators of one id: which of them launched is not known.
+  const std::string other = R"(,{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+      "ts": 2, "dur": 1, "args": {"External id": 0, "Input Dims": [[9]]}})";
+  CHECK(shapes(operators(other) + kernel(R"(, "External id": 0)")) ==
+        std::vector<std::string>{"[1, 1, 1]"});
 }
 
 TEST_CASE("more launch shapes than 16 bits count are not recorded", "[trace]") {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/core/whole_number.h"
 #include "tests/catch.h"
 #include "trace/formats/read_job.h"
+
+#include <limits>
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
@@ -88,6 +91,33 @@ TEST_CASE("Names decide where all recordings claim one rank", "[ranks]") {
   CHECK(ranks.ranks_from ==
         "ranks are those in the file names, because b_rank1.json and a_rank2.json both call "
         "themselves rank 0");
+}
+
+TEST_CASE("A rank that the stated job cannot have is unknown, and is said", "[ranks]") {
+  using Number = std::optional<std::int64_t>;
+  for (const auto& [rank, size] : {std::pair<Number, Number>{2147483647, 2},
+                                   {2, 2},
+                                   {-1, 2},
+                                   {most_ranks, std::nullopt},
+                                   {std::numeric_limits<std::int64_t>::max(), std::nullopt}}) {
+    Recording stated;
+    stated.origin.file = "b.json";
+    state_rank(stated, rank, size, "distributedInfo");
+    CHECK_FALSE(stated.origin.rank);
+    CHECK(stated.origin.rank_from.empty());
+    CHECK(stated.remarks.size() == 1);
+    Job two = job(from("a.json", std::nullopt), std::move(stated));
+    assign_ranks(two);
+    CHECK(two.recordings[1].origin.rank == 1);
+    CHECK(two.recordings[1].origin.rank_from == "order of files");
+  }
+  Recording none;
+  state_rank(none, 1, -2, "distributedInfo");
+  CHECK(none.origin.rank == 1);
+  CHECK_FALSE(none.origin.world_size);
+  CHECK(none.remarks ==
+        std::vector<std::string>{"distributedInfo: a job of -2 ranks is none: the size is taken as "
+                                 "unknown"});
 }
 
 TEST_CASE("Two recordings of one rank are refused where names do not help", "[ranks]") {
