@@ -153,8 +153,9 @@ std::string value_of(const EnvironmentVariables& variables, const char* name) {
   return value ? *value : "";
 }
 
-/// Versions by their numbers: 510.47 is older than 510.108.
+/// Versions by their numbers: 510.47 is older than 510.108. Words are no version to be older than.
 bool is_older(const std::string& version, const std::string& than) {
+  if (!is_version(version) || !is_version(than)) return false;
   const auto numbers = [](const std::string& text) {
     std::vector<long> parts{0};
     for (const char letter : text) {

@@ -129,6 +129,9 @@ case "$case_name" in
     SCALEWORTH_BUILD="$work/build" run 60 "$source/scripts/gpu-acceptance" "$work/acceptance"
     expect_code 3
     packed gpu.err | grep -q -- '--machine host' || fail "why no GPU can be used is not in the file"
+    SCALEWORTH_BUILD="$work/nowhere" run 60 "$source/scripts/gpu-acceptance" "$work/acceptance"
+    expect_code 2
+    packed build.txt | grep -q 'nowhere: no bin/scaleworth' || fail "why nothing was built is not in the file"
     # Another ending takes the place of the one before.
     rm "$work/build/bin/scaleworth" && ln -s "$rehearsal" "$work/build/bin/scaleworth"
     printf '#!/bin/sh\necho waiting\nkill -TERM "$(cat %q)"\nsleep 5\n' "$work/pid" >"$work/build/tests/gpu/gpu_broken"

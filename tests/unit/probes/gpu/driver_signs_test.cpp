@@ -91,6 +91,9 @@ TEST_CASE("a driver that is too old is named with the first that serves", "[gpu]
   const std::string old = Node().module("510.47.03").library("510.47.03").device_files().obstacle();
   CHECK(contains(old, "driver 510.47.03 is too old: 525.60.13 or later"));
   CHECK(Node().module("525.105.17").library("525.105.17").device_files().obstacle() == "none");
+  // Of a CUDA whose first driver is not known here nothing is too old.
+  CHECK_FALSE(obstacle(Node().module("700.1.2").library("700.1.2").device_files().signs(),
+                       first_driver(99)));
   // A library of cuda-compat makes up for it.
   Node compatible;
   compatible.module("510.47.03").device_files().file("usr/local/cuda/compat/libcuda.so.535.54.03");
