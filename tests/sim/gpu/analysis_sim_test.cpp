@@ -32,7 +32,7 @@ model::Analysis analysis_of_a_node() {
   return model::analyse(run, {});
 }
 
-const model::MemoryLevel& level(const model::GpuResult& gpu, const std::string& label) {
+const model::MemoryLevel& level(const model::GpuResult& gpu, std::string_view label) {
   return *std::find_if(gpu.roofline.memory_levels.begin(),
                        gpu.roofline.memory_levels.end(),
                        [&](const model::MemoryLevel& found) {

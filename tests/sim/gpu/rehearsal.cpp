@@ -33,7 +33,7 @@ std::optional<int> whole_number(std::string_view text) {
   return number;
 }
 
-const GpuDatasheet& datasheet_of(const std::string& kind) {
+const GpuDatasheet& datasheet_of(std::string_view kind) {
   std::string known;
   for (const GpuDatasheet& datasheet : gpu_catalogue()) {
     if (datasheet.compute_capability == 0) continue;  // not NVIDIA's: never measured

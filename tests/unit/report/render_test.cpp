@@ -59,7 +59,7 @@ model::AlgorithmResult switched() {
   return result;
 }
 
-const Table& table_of(const std::vector<Table>& tables, const std::string& id) {
+const Table& table_of(const std::vector<Table>& tables, std::string_view id) {
   return *std::find_if(
       tables.begin(), tables.end(), [&](const Table& table) { return table.id == id; });
 }

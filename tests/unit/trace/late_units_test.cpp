@@ -62,7 +62,7 @@ void require_named(const Outcome& outcome,
   CHECK_THAT(outcome.predicted, Catch::Matchers::WithinAbs(outcome.truth, tolerance));
 }
 
-const Efficiency::WhatIf& what_if(const Outcome& outcome, const std::string& change) {
+const Efficiency::WhatIf& what_if(const Outcome& outcome, std::string_view change) {
   const auto& all = outcome.result.efficiency.value().what_if;
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.change == change; });

@@ -25,7 +25,7 @@ Decision rubric() {
   return decide_table(assemble(strong_observations()), request);
 }
 
-const LawReading& reading(const LawSpread& spread, const std::string& fit) {
+const LawReading& reading(const LawSpread& spread, std::string_view fit) {
   for (const LawReading& one : spread.readings) {
     if (one.fit.find(fit) != std::string::npos) return one;
   }

@@ -16,7 +16,7 @@ DecisionRequest request(double fixed = 9.0) {
   return request;
 }
 
-const Sensitivity& input(const std::vector<Sensitivity>& all, const std::string& name) {
+const Sensitivity& input(const std::vector<Sensitivity>& all, std::string_view name) {
   return *std::find_if(all.begin(), all.end(), [&](const auto& at) { return at.name == name; });
 }
 

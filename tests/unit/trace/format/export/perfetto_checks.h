@@ -50,13 +50,13 @@ inline Totals check(const PerfettoFile& file) {
 }
 
 inline const std::vector<DecodedEvent>& track_of(const PerfettoFile& file,
-                                                 const std::string& process,
-                                                 const std::string& name) {
+                                                 std::string_view process,
+                                                 std::string_view name) {
   for (const auto& [track, events] : file.events)
     if (file.track_names.at(track) == name &&
         file.process_names.at(file.parents.at(track)) == process)
       return events;
-  throw std::runtime_error("no track " + name);
+  throw std::runtime_error("no track " + std::string(name));
 }
 
 /// Exports to `path` in Perfetto's format and requires that the file holds what it is told to.
