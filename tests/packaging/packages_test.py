@@ -79,6 +79,13 @@ class Packages(unittest.TestCase):
         self.assertEqual(metadata.get_all("Requires-Dist"), None)
         self.assertEqual((tags["Tag"], tags["Root-Is-Purelib"]), (f"py3-none-manylinux_2_34_{platform.machine()}", "false"))
 
+    def test_no_file_of_the_package_states_a_version_of_its_own(self):
+        for path in pathlib.Path(source, "packaging").rglob("*"):
+            if path.is_file():
+                self.assertNotRegex(path.read_text(), r"\d\.\d+\.\d", str(path))
+        packages = pathlib.Path(source, "cmake/packages.cmake").read_text()
+        self.assertEqual(packages.count("${PROJECT_VERSION}"), 2)  # to the stage and to both packages
+
     def test_the_wheel_holds_all_that_the_program_opens_beside_it_and_its_terms(self):
         with zipfile.ZipFile(self.out / WHEEL) as wheel:
             held = {entry.filename: entry.external_attr >> 16 for entry in wheel.infolist()}
