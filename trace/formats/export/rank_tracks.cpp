@@ -222,7 +222,11 @@ class RankExporter {
     if (!origin.host.empty()) name += ", " + origin.host;
     if (origin.device) name += fmt::format(", GPU {}", *origin.device);
     const auto ranks = static_cast<std::int32_t>(source_.job.recordings.size());
-    writer_.add_process({process_, name, &recording_, origin.world_size.value_or(ranks)});
+    // No smaller than the ranks that there are, wherever some left no recording.
+    const std::int32_t size =
+        std::max(origin.world_size.value_or(ranks),
+                 source_.numbers.at(source_.job.recordings.size() - 1).index + 1);
+    writer_.add_process({process_, name, &recording_, size});
   }
 
   void write_steps() {
