@@ -1,11 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/ranks.h"
 
+#include "src/core/error.h"
+
 #include <barrier>
+#include <fstream>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
+#include <unistd.h>
+
 namespace scaleworth::probes {
+std::string host_identity() {
+  std::array<char, 256> name{};
+  static_cast<void>(::gethostname(name.data(), name.size() - 1));
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return std::string(name.data()) + " " + boot;
+}
+
+std::vector<RankProcess> processes_here(RankGroup& group, double own_cpu_s) {
+  const std::string here = host_identity();
+  std::vector<RankProcess> processes;
+  for (const std::string& text :
+       group.exchange(fmt::format("{} {} {}", ::getpid(), own_cpu_s, here))) {
+    std::istringstream words(text);
+    RankProcess process;
+    std::string host;
+    if (!(words >> process.id >> process.cpu_s >> std::ws) || !std::getline(words, host)) {
+      throw ProbeFailure("a rank described its process in a way that cannot be read");
+    }
+    if (host == here) processes.push_back(process);
+  }
+  return processes;
+}
+
 AtOnce run_at_once(std::size_t count, const std::function<void(std::size_t)>& action) {
   AtOnce result;
   result.failures.resize(count);

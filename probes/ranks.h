@@ -207,6 +207,8 @@ class RankGroup {
   virtual bool shared_gpu() const { return false; }
   /// What this group cannot report, and why; empty for nothing.
   virtual std::string note() const { return {}; }
+  /// What each process of the job gave, in the order of their ranks; on each of them.
+  virtual std::vector<std::string> exchange(const std::string& own) { return {own}; }
   /// Runs `action`, which asks nothing of the group, on every rank. When it throws on one rank it
   /// throws on all: there the same exception, elsewhere ProbeFailure naming the rank (Interrupted
   /// for a signal). For what only one rank does, such as writing down results.
@@ -218,6 +220,19 @@ class RankGroup {
     });
   }
 };
+
+/// Which host this process runs on: the same name may stand for two machines, so with the id of its
+/// boot.
+std::string host_identity();
+
+/// A process of the job.
+struct RankProcess {
+  std::int64_t id = 0;  // as this host numbers processes
+  double cpu_s = 0.0;   // as it gave it
+};
+/// Those that run on this process's host, this one among them, in the order of their ranks. Every
+/// process of the group calls it with the CPU time that it and its children used.
+std::vector<RankProcess> processes_here(RankGroup& group, double own_cpu_s);
 
 struct AtOnce {
   std::vector<std::exception_ptr> failures;  // by index, null where the action returned

@@ -3,12 +3,16 @@
 
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
-#include "src/core/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
+#include <csignal>
 #include <cstring>
+#include <deque>
+#include <mutex>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -66,17 +70,22 @@ void tune(const Socket& socket) {
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE);
 }
 
-/// True when `events` came before the deadline; in slices, so that Ctrl-C is heard.
-bool ready(int descriptor, short events, Deadline deadline) {
+/// True when any of `waiting` is ready before the deadline; in slices, so that Ctrl-C is heard.
+bool ready(std::span<pollfd> waiting, Deadline deadline) {
   while (true) {
     check_interrupt();
     const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
     if (left.count() <= 0) return false;
-    pollfd poll{descriptor, events, 0};
-    const int count = ::poll(&poll, 1, static_cast<int>(std::min(left, slice).count()));
+    const int count =
+        ::poll(waiting.data(), waiting.size(), static_cast<int>(std::min(left, slice).count()));
     if (count > 0) return true;
     if (count < 0 && errno != EINTR) throw ConnectionLost("poll: " + error_text());
   }
+}
+
+bool ready(const Socket& socket, short events, Deadline deadline) {
+  pollfd waiting{socket.descriptor(), events, 0};
+  return ready({&waiting, 1}, deadline);
 }
 
 bool listens(const Socket& socket, const addrinfo& address) {
@@ -87,29 +96,35 @@ bool listens(const Socket& socket, const addrinfo& address) {
 
 bool connected(const Socket& socket, const addrinfo& address, Deadline deadline) {
   if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) == 0) return true;
-  if (errno != EINPROGRESS || !ready(socket.descriptor(), POLLOUT, deadline)) return false;
+  if (errno != EINPROGRESS || !ready(socket, POLLOUT, deadline)) return false;
   int error = 0;
   socklen_t size = sizeof(error);
   ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size);
   return error == 0;
 }
 
-/// The next connection; absent when none came before `deadline`.
-std::optional<Socket> accept_from(const Socket& listener, Deadline deadline) {
-  while (ready(listener.descriptor(), POLLIN, deadline)) {
-    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) continue;  // the peer gave up in between
-    tune(socket);
-    return socket;
+bool is_loopback(const sockaddr& address) {
+  if (address.sa_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr) != 0;
   }
-  return std::nullopt;
+  constexpr std::uint32_t loopback_network = 127;
+  const std::uint32_t number = ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr);
+  return number >> 24U == loopback_network;
 }
 
-constexpr std::string_view greeting = "scaleworth rendezvous 1";
+// The first byte of what goes over a connection.
+constexpr char life = 'l';
+constexpr char message_follows = 'm';
+constexpr std::size_t header_size = 9;  // with the length
+
+constexpr std::string_view greeting = "scaleworth rendezvous 2";
 constexpr std::string_view welcome_word = "welcome";
 constexpr std::uint64_t longest_hello = 4096;
-// A stranger who connects and says nothing holds up the others for so long.
+// Who connects has so long to say who it is; the others do not wait for that.
 constexpr std::chrono::seconds hello_limit{2};
+// Connections that have not said who they are; beyond them the oldest goes, so that silent ones
+// cannot take all descriptors of the process.
+constexpr std::size_t most_strangers = 256;
 
 /// Greeting, token, size and rank, a line each.
 std::string hello(const RendezvousOptions& options) {
@@ -146,78 +161,112 @@ std::vector<std::string> unpack(const std::string& packed) {
 }
 }  // namespace
 
+/// Signs of life that nobody read would turn the orderly end into a reset, which can overtake the
+/// last message on its way.
 Socket::~Socket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-void Socket::wait(short events, Deadline deadline) const {
-  if (!ready(descriptor_, events, deadline))
-    throw ConnectionLost("no answer within the time limit");
+  if (descriptor_ < 0) return;
+  ::shutdown(descriptor_, SHUT_WR);
+  std::array<char, 4096> piece;
+  for (int i = 0; i < 16 && ::recv(descriptor_, piece.data(), piece.size(), MSG_DONTWAIT) > 0;) ++i;
+  ::close(descriptor_);
 }
 
 void Socket::send(std::string_view message, Deadline deadline) const {
-  std::array<char, 8> header{};
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    header[i] = static_cast<char>((std::uint64_t{message.size()} >> (8 * i)) & 0xFFU);
+  std::string whole(header_size, message_follows);
+  for (std::size_t i = 1; i < header_size; ++i) {
+    whole[i] = static_cast<char>((std::uint64_t{message.size()} >> (8 * (i - 1))) & 0xFFU);
   }
-  const std::string whole = std::string(header.data(), header.size()) + std::string(message);
+  whole += message;
   for (std::size_t sent = 0; sent < whole.size();) {
     const ssize_t count =
         ::send(descriptor_, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      wait(POLLOUT, deadline);
+      if (!ready(*this, POLLOUT, deadline)) throw ConnectionLost("no answer within the time limit");
     } else if (errno != EINTR) {
       throw ConnectionLost("the connection broke (" + error_text() + ")");
     }
   }
 }
 
-void Socket::receive_bytes(char* data, std::size_t count, Deadline deadline) const {
-  for (std::size_t done = 0; done < count;) {
-    const ssize_t got = ::recv(descriptor_, data + done, count - done, 0);
+std::string Socket::receive(Deadline deadline, std::uint64_t longest) {
+  while (true) {
+    if (auto message = take(longest)) return std::move(*message);
+    if (!ready(*this, POLLIN, deadline)) throw ConnectionLost("no answer within the time limit");
+  }
+}
+
+void Socket::beat() const {
+  static_cast<void>(::send(descriptor_, &life, 1, MSG_NOSIGNAL));
+}
+
+std::optional<std::string> Socket::take(std::uint64_t longest) {
+  // Then the other connections have their turn: this one may never stop.
+  constexpr int most_reads = 64;
+  std::array<char, 1U << 16U> piece;
+  for (int reads = 0; reads < most_reads; ++reads) {
+    if (auto message = first_message(longest)) return message;
+    const ssize_t got = ::recv(descriptor_, piece.data(), piece.size(), 0);
     if (got > 0) {
-      done += static_cast<std::size_t>(got);
+      arrived_.append(piece.data(), static_cast<std::size_t>(got));
+      heard_ = steady_clock::now();
     } else if (got == 0) {
       throw ConnectionLost("the connection was closed");
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      wait(POLLIN, deadline);
+      return std::nullopt;
     } else if (errno != EINTR) {
       throw ConnectionLost("the connection broke (" + error_text() + ")");
     }
   }
+  return std::nullopt;
 }
 
-std::string Socket::receive(Deadline deadline, std::uint64_t longest) const {
-  std::array<char, 8> header{};
-  receive_bytes(header.data(), header.size(), deadline);
+std::optional<std::string> Socket::first_message(std::uint64_t longest) {
+  arrived_.erase(0, arrived_.find_first_not_of(life));
+  if (arrived_.empty()) return std::nullopt;
   std::uint64_t size = 0;
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    size |= std::uint64_t{static_cast<unsigned char>(header[i])} << (8 * i);
+  for (std::size_t i = 1; i < std::min(header_size, arrived_.size()); ++i) {
+    size |= std::uint64_t{static_cast<unsigned char>(arrived_[i])} << (8 * (i - 1));
   }
-  if (size > longest) throw ConnectionLost("it sent something that is no message of this program");
-  std::string message(size, '\0');
-  receive_bytes(message.data(), message.size(), deadline);
+  if (arrived_[0] != message_follows || size > longest) {
+    throw ConnectionLost("it sent something that is no message of this program");
+  }
+  if (arrived_.size() < header_size + size) return std::nullopt;
+  std::string message = arrived_.substr(header_size, size);
+  arrived_.erase(0, header_size + size);
   return message;
 }
 
-Socket listen_on(const std::string& host, int port) {
+Socket listen_on(const std::string& host, int port, bool on_one_host) {
   const bool loopback = host == "localhost" || host == "::1" || host.starts_with("127.");
+  std::string reason;
+  // Absent when none of them is an address of this host.
+  const auto listen_at = [&](const Addresses& addresses, bool everywhere) -> std::optional<Socket> {
+    // Listening on all of IPv6 takes IPv4 along, the other way round it does not.
+    for (const int family : {AF_INET6, AF_INET}) {
+      for (const addrinfo* address = addresses.get(); address != nullptr;
+           address = address->ai_next) {
+        const bool meant = everywhere || loopback || on_one_host || !is_loopback(*address->ai_addr);
+        if (address->ai_family != family || !meant) continue;
+        Socket socket = open_socket(*address);
+        if (socket && listens(socket, *address)) return socket;
+        if (errno != EADDRNOTAVAIL) reason = error_text();
+      }
+    }
+    return std::nullopt;
+  };
   int why = 0;
-  const Addresses addresses =
-      resolve(loopback ? host.c_str() : nullptr, port, loopback ? 0 : AI_PASSIVE, why);
-  std::string reason = why == 0 ? "no address" : gai_strerror(why);
-  // Listening on all of IPv6 takes IPv4 along, the other way round it does not.
-  for (const int family : {AF_INET6, AF_INET}) {
-    for (const addrinfo* address = addresses.get(); address != nullptr;
-         address = address->ai_next) {
-      if (address->ai_family != family) continue;
-      Socket socket = open_socket(*address);
-      if (socket && listens(socket, *address)) return socket;
-      reason = error_text();
+  if (auto socket = listen_at(resolve(host.c_str(), port, 0, why), false)) {
+    return std::move(*socket);
+  }
+  // A port that is taken there is no reason to open another door.
+  if (reason.empty() && !loopback) {
+    if (auto socket = listen_at(resolve(nullptr, port, AI_PASSIVE, why), true)) {
+      return std::move(*socket);
     }
   }
+  if (reason.empty()) reason = why == 0 ? "no address" : gai_strerror(why);
   throw UserError(
       "rank 0 cannot listen on port {} ({}): name a free one with MASTER_PORT", port, reason);
 }
@@ -261,65 +310,179 @@ RankTrouble rank_trouble(const std::function<void()>& action) {
   return {};
 }
 
+std::string job_token(const LaunchEnvironment& launch, const EnvironmentVariables& variables) {
+  std::string token =
+      fmt::format("{} ranks by {}", launch.world_size.value_or(0), launcher_name(launch.launcher));
+  for (const char* name : {"SCALEWORTH_JOB_SECRET",
+                           "OMPI_MCA_orte_precondition_transports",
+                           "TORCHELASTIC_RUN_ID",
+                           "SLURM_JOB_ID",
+                           "SLURM_STEP_ID",
+                           "PMIX_NAMESPACE",
+                           "PMI_JOBID"}) {
+    const auto set = variables.find(name);
+    if (set != variables.end()) token += " " + set->second;
+  }
+  return token;
+}
+
+/// The connections to the other ranks, and the thread that shows over them that this one lives.
+class Rendezvous::Links {
+ public:
+  /// Rank 0: by rank, the first unused; elsewhere one, to rank 0.
+  Links(std::size_t count, milliseconds silence_limit)
+      : peers_(count), between_beats_(std::max(milliseconds(1), silence_limit / 12)) {}
+  ~Links() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_one();
+    if (beating_.joinable()) beating_.join();
+  }
+  Links(const Links&) = delete;
+  Links& operator=(const Links&) = delete;
+
+  Socket& socket(int peer) { return peers_[static_cast<std::size_t>(peer)].socket; }
+
+  void send(int peer, std::string_view message, Deadline deadline) {
+    Peer& to = peers_[static_cast<std::size_t>(peer)];
+    const std::scoped_lock lock(to.sending);
+    to.socket.send(message, deadline);
+  }
+
+  void start_beating() {
+    // Signals are for the thread that measures.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    beating_ = std::thread([this] { beat(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+ private:
+  struct Peer {
+    Socket socket;
+    std::mutex sending;  // a sign of life must not fall into a message
+  };
+
+  void beat() {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, between_beats_, [this] { return stop_; })) {
+      for (Peer& peer : peers_) {
+        const std::unique_lock free(peer.sending, std::try_to_lock);
+        if (free && peer.socket) peer.socket.beat();
+      }
+    }
+  }
+
+  std::deque<Peer> peers_;
+  const milliseconds between_beats_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::thread beating_;
+};
+
+namespace {
+/// A connection that has not said yet which rank it is.
+struct Stranger {
+  Socket socket;
+  Deadline deadline;
+};
+
+/// Accepts what waits; of many only some, so that a rank among them is heard before others push it
+/// out.
+void accept_some(const Socket& listener, std::deque<Stranger>& strangers) {
+  for (std::size_t i = 0; i < most_strangers / 4; ++i) {
+    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
+    if (!socket && (!no_descriptors || strangers.empty())) return;
+    if (no_descriptors || strangers.size() == most_strangers) strangers.pop_front();
+    if (!socket) continue;
+    tune(socket);
+    strangers.push_back({std::move(socket), steady_clock::now() + hello_limit});
+  }
+}
+}  // namespace
+
 Rendezvous::Rendezvous(RendezvousOptions options) : options_(std::move(options)) {
   if (options_.size < 1 || options_.rank < 0 || options_.rank >= options_.size) {
     throw UserError(
         "rank {} of {} does not exist: correct RANK and WORLD_SIZE", options_.rank, options_.size);
   }
   if (options_.size == 1) return;
+  links_ = std::make_unique<Links>(
+      options_.rank == 0 ? static_cast<std::size_t>(options_.size) : 1U, options_.silence_limit);
   options_.rank == 0 ? serve() : come();
+  links_->start_beating();
 }
+
+Rendezvous::~Rendezvous() = default;
+Rendezvous::Rendezvous(Rendezvous&&) noexcept = default;
 
 void Rendezvous::serve() {
   const Deadline deadline = steady_clock::now() + options_.arrival_limit;
-  const Socket listener = listen_on(options_.host, options_.port);
-  sockets_.resize(static_cast<std::size_t>(options_.size));
+  const Socket listener = listen_on(options_.host, options_.port, options_.on_one_host);
+  std::deque<Stranger> strangers;  // the oldest first
   const auto missing = [&] {
     std::vector<int> ranks;
     for (int rank = 1; rank < options_.size; ++rank) {
-      if (!sockets_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+      if (!links_->socket(rank)) ranks.push_back(rank);
     }
     return ranks;
   };
-  while (!missing().empty()) {
-    std::optional<Socket> socket = accept_from(listener, deadline);
-    if (!socket) give_up_on(missing());
-    welcome(std::move(*socket), deadline);
-  }
-  for (int rank = 1; rank < options_.size; ++rank) send(rank, welcome_word, next_deadline());
-}
-
-void Rendezvous::give_up_on(const std::vector<int>& missing) {
-  const std::string text = fmt::format(
-      "rank {} never came to port {} within {} s: see whether that process runs and reaches {}",
-      fmt::join(missing, ", "),
-      options_.port,
-      std::chrono::duration<double>(options_.arrival_limit).count(),
-      options_.host);
-  for (const Socket& socket : sockets_) {
+  const auto tell_all = [&](const std::string& text) {
+    for (int rank = 1; rank < options_.size; ++rank) {
+      try {
+        if (links_->socket(rank)) links_->send(rank, text, steady_clock::now() + hello_limit);
+      } catch (const ConnectionLost&) {
+        // The first exchange with it shows that it is gone.
+      }
+    }
+  };
+  // Whether the stranger is one no more: it has come as a rank, was sent away, or went.
+  const auto received = [&](Stranger& stranger) {
     try {
-      if (socket) socket.send(text, steady_clock::now() + hello_limit);
+      const auto hello = stranger.socket.take(longest_hello);
+      if (!hello) return false;
+      const std::optional<int> rank = rank_in(*hello, options_);
+      if (rank && !links_->socket(*rank)) {
+        links_->socket(*rank) = std::move(stranger.socket);
+        return true;
+      }
+      stranger.socket.send(rank ? fmt::format("a process has come as rank {} already", *rank)
+                                : "this port belongs to another job, or the job has another size",
+                           stranger.deadline);
     } catch (const ConnectionLost&) {
-      // The closing of the connection shows it instead.
+      // If it was a rank of this job it will be missed.
     }
-  }
-  throw ProbeFailure(text);
-}
-
-void Rendezvous::welcome(Socket socket, Deadline deadline) {
-  const Deadline soon = std::min<Deadline>(deadline, steady_clock::now() + hello_limit);
-  try {
-    const std::optional<int> rank = rank_in(socket.receive(soon, longest_hello), options_);
-    if (!rank) {
-      socket.send("this port belongs to another job, or the job has another size", soon);
-    } else if (sockets_[static_cast<std::size_t>(*rank)]) {
-      socket.send(fmt::format("a process has come as rank {} already", *rank), soon);
-    } else {
-      sockets_[static_cast<std::size_t>(*rank)] = std::move(socket);
+    return true;
+  };
+  while (!missing().empty()) {
+    std::vector<pollfd> waiting{{listener.descriptor(), POLLIN, 0}};
+    Deadline next = deadline;
+    for (const Stranger& stranger : strangers) {
+      waiting.push_back({stranger.socket.descriptor(), POLLIN, 0});
+      next = std::min(next, stranger.deadline);
     }
-  } catch (const ConnectionLost&) {
-    // A stranger, or a rank that died: if it was one of this job it will be missed.
+    if (!ready(waiting, next) && steady_clock::now() >= deadline) {
+      const std::string text = fmt::format(
+          "rank {} never came to port {} within {} s: see whether that process runs and reaches {}",
+          fmt::join(missing(), ", "),
+          options_.port,
+          std::chrono::duration<double>(options_.arrival_limit).count(),
+          options_.host);
+      tell_all(text);
+      throw ProbeFailure(text);
+    }
+    accept_some(listener, strangers);
+    std::erase_if(strangers, [&](Stranger& stranger) {
+      return received(stranger) || steady_clock::now() >= stranger.deadline;
+    });
   }
+  tell_all(std::string(welcome_word));
 }
 
 void Rendezvous::come() {
@@ -331,10 +494,14 @@ void Rendezvous::come() {
                        options_.host,
                        options_.port);
   }
-  sockets_.push_back(std::move(*socket));
-  send(0, hello(options_), deadline);
-  // Rank 0 may have begun to wait later than this rank did.
-  const std::string answer = receive(0, deadline + options_.arrival_limit);
+  std::string answer;
+  try {
+    socket->send(hello(options_), deadline);
+    // Rank 0 may have begun to wait later than this rank did.
+    answer = socket->receive(deadline + options_.arrival_limit);
+  } catch (const ConnectionLost& lost) {
+    throw ProbeFailure("rank 0 is lost: {}", lost.what());
+  }
   if (answer != welcome_word) {
     throw ProbeFailure("rank {} was sent away from {}:{}: {}",
                        options_.rank,
@@ -342,44 +509,82 @@ void Rendezvous::come() {
                        options_.port,
                        answer);
   }
+  links_->socket(0) = std::move(*socket);
 }
 
-Deadline Rendezvous::next_deadline() const {
-  return steady_clock::now() + options_.exchange_limit;
-}
-
-void Rendezvous::send(int rank, std::string_view message, Deadline deadline) {
+/// After any failure nobody knows which message comes next.
+template <class Exchange>
+auto Rendezvous::or_close(const Exchange& exchange) {
+  if (!broken_.empty()) throw ProbeFailure(broken_);
   try {
-    sockets_[static_cast<std::size_t>(rank)].send(message, deadline);
+    return exchange();
+  } catch (const std::exception& failure) {
+    broken_ = failure.what();
+    links_.reset();
+    throw;
+  }
+}
+
+void Rendezvous::send(int rank, std::string_view message) {
+  try {
+    links_->send(rank, message, steady_clock::now() + options_.exchange_limit);
   } catch (const ConnectionLost& lost) {
     throw ProbeFailure("rank {} is lost: {}", rank, lost.what());
   }
 }
 
-std::string Rendezvous::receive(int rank, Deadline deadline) {
-  try {
-    return sockets_[static_cast<std::size_t>(rank)].receive(deadline);
-  } catch (const ConnectionLost& lost) {
-    throw ProbeFailure("rank {} is lost: {}", rank, lost.what());
+/// A message of each of the ranks from `first` to below `end`, in whichever order they come.
+std::vector<std::string> Rendezvous::receive(int first, int end) {
+  const Deadline begun = steady_clock::now();
+  std::vector<std::optional<std::string>> messages(static_cast<std::size_t>(end - first));
+  while (true) {
+    std::vector<pollfd> waiting;
+    Deadline next = begun + options_.exchange_limit;
+    for (int rank = first; rank < end; ++rank) {
+      auto& message = messages[static_cast<std::size_t>(rank - first)];
+      Socket& socket = links_->socket(rank);
+      const auto lose = [&](const std::string& why) {
+        throw ProbeFailure("rank {} is lost: {}", rank, why);
+      };
+      try {
+        if (!message) message = socket.take();
+      } catch (const ConnectionLost& lost) {
+        lose(lost.what());
+      }
+      if (message) continue;
+      const Deadline silent = std::max(begun, socket.heard()) + options_.silence_limit;
+      const Deadline now = steady_clock::now();
+      if (now >= silent) lose("no sign of life within the time limit");
+      if (now >= begun + options_.exchange_limit) lose("no answer within the time limit");
+      waiting.push_back({socket.descriptor(), POLLIN, 0});
+      next = std::min(next, silent);
+    }
+    if (waiting.empty()) break;
+    static_cast<void>(ready(waiting, next));
   }
-}
-
-std::vector<std::string> Rendezvous::gather(const std::string& own) {
-  const Deadline deadline = next_deadline();
-  if (options_.rank != 0) {
-    send(0, own, deadline);
-    return {};
-  }
-  std::vector<std::string> all{own};
-  for (int rank = 1; rank < options_.size; ++rank) all.push_back(receive(rank, deadline));
+  std::vector<std::string> all;
+  for (auto& message : messages) all.push_back(std::move(*message));
   return all;
 }
 
+std::vector<std::string> Rendezvous::gather(const std::string& own) {
+  return or_close([&]() -> std::vector<std::string> {
+    if (options_.rank != 0) {
+      send(0, own);
+      return {};
+    }
+    std::vector<std::string> all = receive(1, options_.size);
+    all.insert(all.begin(), own);
+    return all;
+  });
+}
+
 std::string Rendezvous::broadcast(const std::string& of_rank_0) {
-  const Deadline deadline = next_deadline();
-  if (options_.rank != 0) return receive(0, deadline);
-  for (int rank = 1; rank < options_.size; ++rank) send(rank, of_rank_0, deadline);
-  return of_rank_0;
+  return or_close([&] {
+    if (options_.rank != 0) return receive(0, 1).front();
+    for (int rank = 1; rank < options_.size; ++rank) send(rank, of_rank_0);
+    return of_rank_0;
+  });
 }
 
 std::vector<std::string> Rendezvous::all_gather(const std::string& own) {

@@ -56,9 +56,6 @@ std::vector<pid_t> processes_on(const std::string& host, const std::vector<std::
 /// How many ranks before `rank` run on the same host: which of its GPUs is this rank's.
 int index_on_host(int rank, const std::vector<std::string>& hosts);
 
-/// Of this process.
-std::string host_identity();
-
 // One rank's part in the measurement of one collective.
 
 /// "all_reduce of 1024 B"
@@ -139,6 +136,9 @@ class NcclRankGroup final : public RankGroup {
                                      const StoppingTarget& target) override;
   /// On GPUs 0 to work.ranks - 1, as train_on_gpus says. Throws NothingToMeasure without cuBLASLt.
   TrainingMeasured train(const TrainingWork& work) override;
+  std::vector<std::string> exchange(const std::string& own) override {
+    return meeting_.all_gather(own);
+  }
   void together(const std::function<void()>& action) override;
   RankLinks links() const override { return links_; }
   bool shared_gpu() const override { return options_.shared_gpu; }

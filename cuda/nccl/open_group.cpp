@@ -10,6 +10,7 @@
 #include "src/core/error.h"
 #include "src/core/process.h"
 
+#include <array>
 #include <cstdlib>
 #include <numeric>
 
@@ -33,18 +34,6 @@ void pretend_hosts(int rank) {
   for (const auto& [name, value] : settings) ::setenv(name, value, 0);
 }
 
-/// The same on all processes of a job and, by what launchers set, on no other job's.
-std::string job_token(const LaunchEnvironment& launch) {
-  std::string token =
-      fmt::format("{} ranks by {}", *launch.world_size, launcher_name(launch.launcher));
-  for (const char* name :
-       {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE", "PMI_JOBID"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr) token += fmt::format(" {}", value);
-  }
-  return token;
-}
-
 /// torchrun uses MASTER_PORT itself: this is the next one, unless flags give it.
 int rendezvous_port(const LaunchEnvironment& launch) {
   if (!launch.rendezvous_port) return default_port;
@@ -62,7 +51,8 @@ Rendezvous join(const LaunchEnvironment& launch) {
                      .port = rendezvous_port(launch),
                      .rank = *launch.rank,
                      .size = *launch.world_size,
-                     .token = job_token(launch)});
+                     .token = job_token(launch, environment_variables()),
+                     .on_one_host = launch.local_size == launch.world_size});
 }
 
 void refuse_blocking_launches() {
@@ -76,7 +66,7 @@ bool is_distributed(const LaunchEnvironment& launch) {
 /// The GPU of this process: by its place among the ranks of its host. Where each process sees one
 /// GPU only, that one.
 int own_ordinal(Rendezvous& meeting, bool shared) {
-  const int index = gpu::index_on_host(meeting.rank(), meeting.all_gather(gpu::host_identity()));
+  const int index = gpu::index_on_host(meeting.rank(), meeting.all_gather(host_identity()));
   int ordinal = 0;
   meeting.agree(rank_trouble([&] {
     const int count = required(gpu::count_gpus());
@@ -97,11 +87,12 @@ int own_ordinal(Rendezvous& meeting, bool shared) {
 std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
                                             const DeviceGroupRequest& request) {
   if (request.shared_gpu) pretend_hosts(request.launch.rank.value_or(0));
-  Rendezvous meeting = join(request.launch);
+  // Before the rendezvous, which starts a thread: both set variables.
   gpu::NcclRankGroupOptions options{.shared_gpu = request.shared_gpu,
                                     .note = gpu::offer_plugins(),
                                     .cublas_lt_path = paths.cublas_lt,
                                     .cupti_path = paths.cupti};
+  Rendezvous meeting = join(request.launch);
   meeting.agree(rank_trouble([&] {
     refuse_blocking_launches();
     options.nccl = required(gpu::open_nccl(paths.nccl));

@@ -5,12 +5,9 @@
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <set>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -66,14 +63,6 @@ RankPlace RankPlace::of(const std::string& text) {
     if (!object.at("numa").is_null()) place.numa = object.at("numa").get<int>();
     return place;
   });
-}
-
-std::string host_identity() {
-  std::array<char, 256> name{};
-  static_cast<void>(::gethostname(name.data(), name.size() - 1));
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return std::string(name.data()) + " " + boot;
 }
 
 RankPlace place_of_gpu(int ordinal) {

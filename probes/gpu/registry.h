@@ -47,6 +47,15 @@ class TimeBudget {
   explicit TimeBudget(std::function<double()> now) : now_(std::move(now)), end_s_(now_()) {}
   void begin(Seconds estimate) { end_s_ += 1.0 + 1.1 * estimate.value(); }
   bool is_over() const { return now_() >= end_s_; }
+  /// What `action` takes is none of the probes' time.
+  void pause_for(const std::function<void()>& action) {
+    struct Resume {
+      TimeBudget& budget;
+      double begun_s = budget.now_();
+      ~Resume() { budget.end_s_ += budget.now_() - begun_s; }
+    } resume{*this};
+    action();
+  }
 
  private:
   std::function<double()> now_;

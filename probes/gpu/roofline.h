@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace scaleworth::probes {
-/// What a GPU is asked: all of a suite's settings, or one that shows an outlier.
+/// What a GPU is asked: all of a suite's settings, or few that show an outlier.
 enum class Part { full, glance };
 
 /// One GPU as plans see it.
@@ -23,23 +23,21 @@ struct PlannedDevice {
   DeviceDescription description;
   Suite suite = Suite::quick;
   Part part = Part::full;
-  /// No GPU before it is of its kind: what was found out of the first is taken for the others.
-  bool first_of_kind = true;
   Bytes available;  // memory that may still be allocated
 };
 
 /// Equal for GPUs of the same name, multiprocessors and memory.
 std::string kind_of(const DeviceDescription& description);
 
-/// Standard suite: every GPU in full. Quick: the first in full and a glance at the others. For
-/// estimates: nine tenths of each GPU's memory are taken for available.
+/// The first of each kind in full and a glance at the others. For estimates: nine tenths of each
+/// GPU's memory are taken for available.
 std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting);
-/// The same with what is really available now; a GPU that is lost reports none, and fails when
-/// asked for more than that.
+/// The same with what is really available now. A GPU that is lost reports none: the next of its
+/// kind is the one that is measured in full.
 std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting);
 
-/// Says that the GPUs after the first get a `glance` ("fp32 only") or nothing (empty `glance`);
-/// says nothing where each is measured in full.
+/// Says which GPUs are measured in full, and that the others get a `glance` ("fp32 only") or
+/// nothing (empty `glance`); says nothing where each is measured in full.
 void warn_of_glance(const std::vector<PlannedDevice>& planned,
                     const std::string& glance,
                     Recorder& recorder);
@@ -56,8 +54,7 @@ std::string size_name(Bytes size);
 Bytes available_or(const Device& device, Bytes presumed);
 
 /// Every format with an FMA of the CUDA cores, then every one with a tensor-core product, fp8
-/// where it has an instruction for all warps (8.9, 12.0 and later); a glance is fp32 on the CUDA
-/// cores.
+/// where it has an instruction for all warps (8.9, 12.0 and later). Nothing for a glance.
 std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned);
 
 /// Rungs 1 to 512 in random order, one format after the other because each fills the memory anew:
@@ -70,8 +67,8 @@ std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned);
 
 /// In random order: one node per line of 128 bytes over sets from 4 KiB to the larger of 4 times
 /// the L2 cache and 256 MiB, or a quarter of the available memory; standard suite: and one node per
-/// 2 MiB from 64 MiB to half of the available memory, in which the reach of the TLBs shows. A
-/// glance is the largest set by lines.
+/// 2 MiB from 64 MiB to half of the available memory, in which the reach of the TLBs shows. Nothing
+/// for a glance.
 std::vector<ChaseWork> chase_plan(const PlannedDevice& planned);
 
 /// Whether the arrays of a sweep lie in the L2 cache or beyond it: the best kernel differs.
@@ -88,7 +85,7 @@ Region region_of(const PlannedDevice& planned, Bytes working_set);
 
 /// Every kernel by every variant of the suite at one size per region, a quarter of the L2 cache
 /// and the largest of the sweep; streaming variants in memory only. In random order; nothing for a
-/// glance, or when another GPU of the kind has been tried.
+/// glance.
 std::vector<StreamWork> pilot_plan(const PlannedDevice& planned);
 
 /// The fastest variants seen. Before anything was seen: 512 threads, 4 accesses at once.
@@ -161,14 +158,16 @@ class DeviceWalk {
 };
 
 /// Host to GPU and back, in random order: pinned by copy engine and by kernel, pageable by copy
-/// engine, from 4 KiB to 1 GiB (64 MiB in the quick suite and for GPUs after the first of a kind)
-/// or a quarter of the available memory; both directions at once at the larger sizes; from and to
-/// every NUMA node at one large size where there are several. A copy inside the GPU by both
-/// engines. Nothing for a glance.
+/// engine, from 4 KiB to 1 GiB (64 MiB in the quick suite) or a quarter of the available memory;
+/// both directions at once at the larger sizes; from and to every NUMA node at one large size where
+/// there are several. A copy inside the GPU by both engines. A glance is one large pinned copy each
+/// way, in which a slow link shows.
 std::vector<TransferWork> own_transfer_plan(const PlannedDevice& planned, int host_numa_nodes);
 
-/// From planned[index] to every other GPU by copy engine at one large size; standard suite: also
-/// both ways at once (asked of the lower ordinal), and by this GPU's kernels, writing and reading.
+/// From planned[index] to every other GPU by copy engine at one large size; quick suite: of a GPU
+/// that is not measured in full to the next one only, so that each has data in and out. Standard
+/// suite, of one that is: also both ways at once (with those after it), and by its kernels, writing
+/// and reading.
 std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& planned,
                                              std::size_t index);
 

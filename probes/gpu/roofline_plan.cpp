@@ -11,6 +11,32 @@ namespace scaleworth::probes {
 namespace {
 constexpr double presumed_available_share = 0.9;
 
+/// `available(index)` is absent for a GPU that is lost; where all of a kind are, it is the first
+/// that is asked in full, and says so.
+template <class Available>
+std::vector<PlannedDevice> plan_devices(const DeviceSetting& setting, const Available& available) {
+  std::vector<PlannedDevice> planned;
+  const auto has_full = [&](const PlannedDevice& one) {
+    return std::ranges::any_of(planned, [&](const PlannedDevice& other) {
+      return other.part == Part::full && kind_of(other.description) == kind_of(one.description);
+    });
+  };
+  for (std::size_t i = 0; i < setting.devices.size(); ++i) {
+    const DeviceDescription& description = setting.devices[i];
+    const std::optional<Bytes> memory = available(i);
+    PlannedDevice one{description,
+                      setting.suite,
+                      Part::glance,
+                      memory.value_or(presumed_available_share * description.memory)};
+    if (memory && !has_full(one)) one.part = Part::full;
+    planned.push_back(one);
+  }
+  for (PlannedDevice& one : planned) {
+    if (!has_full(one)) one.part = Part::full;
+  }
+  return planned;
+}
+
 constexpr int first_fp64_tensor_capability = 80;
 constexpr int longest_chain = 512;
 constexpr double ladder_cache_multiple = 4.0;
@@ -114,42 +140,43 @@ std::string kind_of(const DeviceDescription& description) {
 }
 
 std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting) {
-  std::vector<PlannedDevice> planned;
-  for (const DeviceDescription& description : setting.devices) {
-    const bool full = setting.suite == Suite::standard || planned.empty();
-    const bool first = std::ranges::none_of(planned, [&](const PlannedDevice& before) {
-      return kind_of(before.description) == kind_of(description);
-    });
-    planned.push_back({description,
-                       setting.suite,
-                       full ? Part::full : Part::glance,
-                       first,
-                       presumed_available_share * description.memory});
-  }
-  return planned;
+  return plan_devices(setting, [&](std::size_t i) {
+    return std::optional(presumed_available_share * setting.devices[i].memory);
+  });
 }
 
 std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting) {
   DeviceSetting seen = setting;
   seen.devices.clear();
   for (const auto& device : devices) seen.devices.push_back(device->description());
-  std::vector<PlannedDevice> planned = planned_devices(seen);
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    planned[i].available = available_or(*devices[i], planned[i].available);
-  }
-  return planned;
+  return plan_devices(seen, [&](std::size_t i) -> std::optional<Bytes> {
+    try {
+      return devices[i]->available_memory();
+    } catch (const ProbeFailure&) {
+      return std::nullopt;
+    }
+  });
 }
 
 void warn_of_glance(const std::vector<PlannedDevice>& planned,
                     const std::string& glance,
                     Recorder& recorder) {
-  if (planned.size() < 2 || planned.back().part == Part::full) return;
+  std::string full;
+  std::size_t others = 0;
+  for (const PlannedDevice& device : planned) {
+    if (device.part == Part::glance) {
+      ++others;
+    } else {
+      full += fmt::format("{}{}", full.empty() ? "" : ", ", device.description.ordinal);
+    }
+  }
+  if (others == 0) return;
   recorder.warn(
-      fmt::format("GPU {} was measured in full, the other {} {}: quick suite; --suite "
-                  "standard measures all of them",
-                  planned.front().description.ordinal,
-                  planned.size() - 1,
-                  glance.empty() ? "not at all" : "by " + glance));
+      fmt::format("GPU {} was measured in full, {} {}: one of each kind is; CUDA_VISIBLE_DEVICES "
+                  "chooses another",
+                  full,
+                  others == 1 ? "the other one" : fmt::format("the other {}", others),
+                  glance.empty() ? "not at all" : "by a short look, " + glance));
 }
 
 Seconds device_setting_time(const Pace& pace, Seconds operation) {
@@ -181,7 +208,7 @@ std::string size_name(Bytes size) {
 }
 
 std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {
-  if (planned.part == Part::glance) return {{NumberFormat::fp32, false}};
+  if (planned.part == Part::glance) return {};
   const int capability = planned.description.compute_capability;
   std::vector<DeviceFma> works;
   for (const auto format :
@@ -251,7 +278,7 @@ Region region_of(const PlannedDevice& planned, Bytes working_set) {
 }
 
 std::vector<StreamWork> pilot_plan(const PlannedDevice& planned) {
-  if (planned.part == Part::glance || !planned.first_of_kind) return {};
+  if (planned.part == Part::glance) return {};
   const Bytes far = device_sets(planned).back();
   const Bytes near =
       std::min(far, whole_granules(std::max(mebibyte, planned.description.l2_cache.value() / 4.0)));

@@ -290,13 +290,8 @@ Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace
 }  // namespace
 
 void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(devices,
-               setting,
-               recorder,
-               &device_compute_plan,
-               compute_pace,
-               "fp32 on the CUDA cores",
-               &Device::time_fma);
+  measure_plan(
+      devices, setting, recorder, &device_compute_plan, compute_pace, "", &Device::time_fma);
 }
 
 Seconds estimate_device_compute(const DeviceSetting& setting) {
@@ -322,12 +317,12 @@ Seconds estimate_device_launch(const DeviceSetting& setting) {
 }
 
 std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
+  if (planned.part == Part::glance) return {};
   const double wished =
       std::max(chase_cache_multiple * planned.description.l2_cache.value(), least_chase_end);
   const double largest = std::min(wished, line_memory_share * planned.available.value());
   const double factor = planned.suite == Suite::quick ? 2.0 : 1.25;
   std::vector<ChaseWork> works = chases(smallest_set, largest, factor, line);
-  if (planned.part == Part::glance) return {works.back()};
   const double paged = paged_memory_share * planned.available.value();
   if (planned.suite == Suite::standard && paged >= smallest_paged_set) {
     std::ranges::copy(chases(smallest_paged_set, paged, 2.0, page), std::back_inserter(works));
@@ -337,13 +332,7 @@ std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
 }
 
 void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(devices,
-               setting,
-               recorder,
-               &chase_plan,
-               latency_pace,
-               "the latency of memory",
-               &Device::time_chase);
+  measure_plan(devices, setting, recorder, &chase_plan, latency_pace, "", &Device::time_chase);
 }
 
 Seconds estimate_device_latency(const DeviceSetting& setting) {

@@ -16,6 +16,8 @@ constexpr SuitePace transfer_pace{{Seconds(0.2), 20}, {Seconds(0.3), 20}};
 constexpr double memory_share = 0.25;  // source, target and both directions fit
 constexpr double smallest_size = 4.0 * kibibyte;
 constexpr Bytes large_size{256.0 * mebibyte};
+constexpr Bytes glance_size{64.0 *
+                            mebibyte};  // the host's memory takes longer to prepare than to copy
 constexpr double both_directions_from = 16.0 * mebibyte;
 constexpr int gen4_capability = 80;
 constexpr int gen5_capability = 90;
@@ -33,7 +35,7 @@ Bytes fitting(const PlannedDevice& planned, Bytes wished) {
 }
 
 std::vector<Bytes> sizes_of(const PlannedDevice& planned) {
-  const bool quick = planned.suite == Suite::quick || !planned.first_of_kind;
+  const bool quick = planned.suite == Suite::quick;
   const Bytes largest = fitting(planned, Bytes((quick ? 64.0 : 1024.0) * mebibyte));
   const double factor = quick ? 16.0 : 4.0;
   return geometric(smallest_size, largest.value(), factor, [](double size) { return Bytes(size); });
@@ -185,11 +187,14 @@ void measure_together(Devices& devices,
 }  // namespace
 
 std::vector<TransferWork> own_transfer_plan(const PlannedDevice& planned, int host_numa_nodes) {
-  if (planned.part == Part::glance) return {};
   std::vector<TransferWork> works;
-  add_sizes(planned, works);
   const Endpoint gpu = end_of(planned);
+  if (planned.part == Part::glance) {
+    add_both_ways(host, gpu, TransferEngine::copy_engine, fitting(planned, glance_size), works);
+    return works;
+  }
   const Bytes size = fitting(planned, large_size);
+  add_sizes(planned, works);
   for (int node = 0; host_numa_nodes > 1 && node < host_numa_nodes; ++node) {
     add_both_ways({.numa_node = node}, gpu, TransferEngine::copy_engine, size, works);
   }
@@ -205,12 +210,14 @@ std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& p
   std::vector<TransferWork> works;
   const Endpoint own = end_of(planned[index]);
   for (std::size_t other = 0; other < planned.size(); ++other) {
-    if (other == index) continue;
+    const bool in_full = planned[index].part == Part::full;
+    const bool next = other == (index + 1) % planned.size();
+    if (other == index || (planned[index].suite == Suite::quick && !in_full && !next)) continue;
     const Endpoint peer = end_of(planned[other]);
     const Bytes size =
         std::min(fitting(planned[index], large_size), fitting(planned[other], large_size));
     works.push_back({own, peer, TransferEngine::copy_engine, false, size});
-    if (planned[index].suite == Suite::quick) continue;
+    if (planned[index].suite == Suite::quick || !in_full) continue;
     add_both_ways(own, peer, TransferEngine::kernel, size, works);
     if (other < index) continue;
     works.push_back({own, peer, TransferEngine::copy_engine, true, size});
@@ -234,7 +241,7 @@ std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDe
 
 void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   const auto planned = planned_devices(devices, setting);
-  warn_of_glance(planned, "the copy from each to each", recorder);
+  warn_of_glance(planned, "one large copy each way and to other GPUs", recorder);
   TransferPlan plan = plan_of(planned, setting.host_numa_nodes);
   leave_out_unreachable(devices, plan, recorder);
   const Target target = target_of(transfer_pace(setting.suite));

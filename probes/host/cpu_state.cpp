@@ -88,7 +88,10 @@ LoadReading read_load() {
   return {read_machine_times(), used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN)};
 }
 
-std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, double more_own_s) {
+std::vector<Fact> load_facts(const LoadReading& start,
+                             const LoadReading& end,
+                             std::optional<double> more_own_s) {
+  if (!more_own_s) return absent("the other ranks did not report their CPU time");
   if (!start.machine || !end.machine) return absent("/proc/stat cannot be read");
   const double total = end.machine->total_s() - start.machine->total_s();
   if (total < shortest_watch_s) {
@@ -96,7 +99,7 @@ std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, d
         fmt::format("watched for {:.2f} CPU-seconds only, too few for 10 ms ticks", total));
   }
   const double busy = end.machine->busy_s - start.machine->busy_s;
-  const double own = end.own_s - start.own_s + more_own_s;
+  const double own = end.own_s - start.own_s + *more_own_s;
   if (own - busy > impossible_excess * total) {
     return absent(
         "/proc/stat shows less CPU time than this program used: it is not this machine's");
@@ -115,7 +118,7 @@ std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, d
   return facts;
 }
 
-FactSection LoadWatch::facts(double more_own_s) const {
+FactSection LoadWatch::facts(std::optional<double> more_own_s) const {
   return {"load_during_run", load_facts(start_, read_load(), more_own_s)};
 }
 }  // namespace scaleworth::probes::host

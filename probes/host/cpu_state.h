@@ -46,16 +46,20 @@ LoadReading read_load();
 ///   other_cpu_fraction     busy less own: other programs, kernel threads and interrupts
 ///   steal_fraction         the hypervisor gave the CPU to others
 ///   watched_cpu_seconds    CPUs x elapsed time, the denominator
-/// `more_own_s` is CPU time of our processes that the readings do not know (ranks started by
-/// someone else). Absent with the reason below 1 CPU-second (ticks are 10 ms) or without
-/// /proc/stat.
-std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, double more_own_s);
+/// `more_own_s` is CPU time of our processes that the readings do not know: of the other ranks on
+/// this node, which a launcher started; absent where they did not report it. Absent with the
+/// reason then, below 1 CPU-second (ticks are 10 ms) or without /proc/stat.
+std::vector<Fact> load_facts(const LoadReading& start,
+                             const LoadReading& end,
+                             std::optional<double> more_own_s);
 
 /// Reads at construction; `facts()` reads again and gives the facts about the time since.
 class LoadWatch {
  public:
   LoadWatch() : start_(read_load()) {}
-  FactSection facts(double more_own_s = 0.0) const;
+  FactSection facts(std::optional<double> more_own_s) const;
+  /// CPU time of this process, and of the children that it has waited for, since.
+  double own_s() const { return read_load().own_s - start_.own_s; }
 
  private:
   LoadReading start_;

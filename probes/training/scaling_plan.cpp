@@ -84,6 +84,12 @@ void check_straggler(const RankGroup& group, const RankOptions& options) {
       "straggler rank {}: this job has ranks 0 to {}; name one of them", rank, group.size() - 1);
 }
 
+/// Measured steps of a round of strong scaling on `ranks` of `all`.
+int strong_steps(const ShapeFamily& family, Suite suite, int ranks, int all) {
+  const int steps = rounds_of(suite).steps;
+  return family.fewer_long_steps && 4 * ranks <= all ? steps / 2 : steps;
+}
+
 /// Strong at each count, then weak with twice the batch per rank; strong alone for one rank.
 std::vector<StepSeries> scaling_series(const RankGroup& group,
                                        Suite suite,
@@ -93,13 +99,14 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
   std::vector<StepSeries> series;
   const std::vector<int> counts = scaling_counts(group.size());
   TrainingWork next = family_work(family, sizes, 1, options);
-  next.steps = rounds_of(suite).steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
+    next.steps = strong_steps(family, suite, ranks, counts.back());
     next.global_batch = sizes.batch * counts.back();
     series.emplace_back("strong", next, family.precision);
   }
   if (counts.size() == 1) return series;
+  next.steps = rounds_of(suite).steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
     next.global_batch = 2 * sizes.batch * ranks;
@@ -150,14 +157,14 @@ void measure_series(RankGroup& group,
 Seconds estimate_series(const Setting& setting, const ShapeFamily& family) {
   const Rounds rounds = rounds_of(setting.suite);
   const std::vector<int> counts = scaling_counts(setting.max_ranks);
-  Seconds step_of_each;  // count, strong and (with several counts) weak
+  Seconds round;  // of each count, strong and (with several counts) weak
   for (const int ranks : counts) {
-    step_of_each += family.target_step * (static_cast<double>(counts.back()) / ranks);
-    if (counts.size() > 1) step_of_each += 2.0 * family.target_step;
+    const int strong = strong_steps(family, setting.suite, ranks, counts.back()) + warmup_steps;
+    round += strong * (static_cast<double>(counts.back()) / ranks) * family.target_step;
+    if (counts.size() > 1) round += (rounds.steps + warmup_steps) * 2.0 * family.target_step;
   }
   const double trainings = static_cast<double>(counts.size()) * (counts.size() > 1 ? 2.0 : 1.0);
-  return family.calibration +
-         rounds.count * ((rounds.steps + warmup_steps) * step_of_each + trainings * family.setup);
+  return family.calibration + rounds.count * (round + trainings * family.setup);
 }
 }  // namespace
 

@@ -46,7 +46,8 @@ const ShapeFamily& device_family() {
       .bucket = Bytes(32.0 * 1024.0 * 1024.0),
       .setup = Seconds(0.6),  // memory, weights, the products' plans
       // From the narrowest member to the widest that fits.
-      .calibration = 2.5 * (calibration_length * Seconds(0.05) + Seconds(0.6))};
+      .calibration = 2.5 * (calibration_length * Seconds(0.05) + Seconds(0.6)),
+      .fewer_long_steps = true};
   return family;
 }
 

@@ -49,8 +49,10 @@ AnalysisOptions ReportOptions::analysis_options() const {
 void MeasureOptions::add_to(CLI::App& app) {
   const Flags flags(app);
   flags
-      .add(
-          "--suite", suite, "quick (under a minute) or standard (about four minutes, six on a GPU)")
+      .add("--suite",
+           suite,
+           "quick (about a minute, under three on eight GPUs) or standard (about four minutes, six "
+           "on a GPU, ten on eight)")
       ->check(CLI::IsMember({"quick", "standard"}))
       ->capture_default_str();
   flags
@@ -60,12 +62,21 @@ void MeasureOptions::add_to(CLI::App& app) {
       ->take_last();
   flags.add("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
       ->delimiter(',');
-  flags.add("--ranks", ranks, "largest rank count (default: one per usable core)")
+  flags
+      .add("--ranks",
+           ranks,
+           "largest rank count (default: one per usable core); GPUs with --dry-run: how many are "
+           "planned for")
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--oversubscribe",
                oversubscribe,
                "allow more ranks than cores; the result is labelled, not a scaling figure");
   app.add_flag("--dry-run", dry_run, "print the plan and its time estimate, measure nothing");
+  flags.add(
+      "--time",
+      time,
+      "LIMIT in seconds, or 5m, or 1h: measures what matters most of what fits, and says what "
+      "was left out; with --repeat, of each run");
   app.add_flag("--quiet", quiet, "no progress on stderr");
   flags
       .add("--repeat",

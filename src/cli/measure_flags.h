@@ -32,6 +32,7 @@ struct MeasureOptions {
   std::optional<int> ranks;
   bool oversubscribe = false;
   bool dry_run = false;
+  std::string time;  // the plan's limit, as `parse_time_limit`; empty: none
   bool quiet = false;
   int repeat = 1;
   std::string step_sizes;  // "WIDTH,BATCH": those of the first of several runs; empty: calibrated

@@ -5,8 +5,10 @@
 #include "src/core/whole_number.h"
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 
 #include <unistd.h>
 
@@ -18,19 +20,22 @@ struct Convention {
   const char* rank;
   const char* world_size;  // null: not announced
   const char* local_rank;
+  const char* local_size;
   bool needs_world_size;  // a lone rank is then not taken for this launcher
 };
 
 constexpr std::array conventions{
-    Convention{Launcher::torchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK", true},
+    Convention{Launcher::torchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", true},
     Convention{Launcher::open_mpi,
                "OMPI_COMM_WORLD_RANK",
                "OMPI_COMM_WORLD_SIZE",
                "OMPI_COMM_WORLD_LOCAL_RANK",
+               "OMPI_COMM_WORLD_LOCAL_SIZE",
                true},
-    Convention{Launcher::slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", false},
-    Convention{Launcher::pmi, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", false},
-    Convention{Launcher::pmi, "PMIX_RANK", nullptr, nullptr, false},
+    Convention{
+        Launcher::slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", nullptr, false},
+    Convention{Launcher::pmi, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", false},
+    Convention{Launcher::pmi, "PMIX_RANK", nullptr, nullptr, nullptr, false},
 };
 
 // Step ids from here on are Slurm's own: the batch script, the interactive shell, the extern step.
@@ -111,6 +116,7 @@ LaunchEnvironment from_convention(const Convention& convention,
   launch.rank = small_number(variables, convention.rank);
   launch.world_size = small_number(variables, convention.world_size);
   launch.local_rank = small_number(variables, convention.local_rank);
+  launch.local_size = small_number(variables, convention.local_size);
   // Old Slurm releases announce the step's size under the job's name only.
   if (convention.launcher == Launcher::slurm && !launch.world_size) {
     launch.world_size = small_number(variables, "SLURM_NTASKS");
@@ -141,9 +147,25 @@ std::string remedy(Launcher launcher, int ranks) {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t received_signal = 0;
 
+// Of the first of each signal, by the monotonic clock in ms; 0: none yet.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::array<std::atomic<std::int64_t>, 65> first_received_ms{};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// timeout(1), and launchers that signal a process and its group, send each signal twice at once.
+constexpr std::int64_t one_wish_ms = 1000;
+
 extern "C" void remember_signal(int signal) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t now_ms = 1000 * now.tv_sec + now.tv_nsec / 1'000'000;
+  auto& first_ms = first_received_ms[static_cast<std::size_t>(signal)];
+  std::int64_t none = 0;
+  if (!first_ms.compare_exchange_strong(none, now_ms) && now_ms - none > one_wish_ms) {
+    std::signal(signal, SIG_DFL);  // a second wish is taken literally
+    std::raise(signal);
+  }
   received_signal = signal;
-  std::signal(signal, SIG_DFL);  // the second one is taken literally
 }
 
 using namespace std::string_view_literals;

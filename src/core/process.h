@@ -32,7 +32,8 @@ struct LaunchEnvironment {
   std::optional<int> rank{};
   std::optional<int> world_size{};
   std::optional<int> local_rank{};
-  std::string rendezvous_host{};  // empty for none
+  std::optional<int> local_size{};  // ranks on this host
+  std::string rendezvous_host{};    // empty for none
   std::optional<int> rendezvous_port{};
 };
 
@@ -66,10 +67,10 @@ class Interrupted : public std::runtime_error {
   int signal_;
 };
 
-/// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only sets the flag; a second one ends
-/// the process at once. A SIGHUP that is ignored (nohup) stays so. SIGUSR1 is what mpirun passes
-/// on, and commonly Slurm's warning of a time limit. A file size limit (ulimit -f) becomes an error
-/// of the write that meets it.
+/// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only sets the flag; the same one more
+/// than a second later ends the process at once. A SIGHUP that is ignored (nohup) stays so. SIGUSR1
+/// is what mpirun passes on, and commonly Slurm's warning of a time limit. A file size limit
+/// (ulimit -f) becomes an error of the write that meets it.
 void install_interrupt_handlers();
 
 /// 0 for none so far.

@@ -36,6 +36,32 @@ case "$case_name" in
     expect_code 0
     expect_out 'roofline.gpu.gemm .* total'
     ;;
+  a_plan_of_eight_gpus_needs_none_and_keeps_its_time)
+    planned() {  # SUITE GPUS: the total in whole seconds
+      run 20 "$program" bench --machine cuda --dry-run --suite "$1" --ranks "$2"
+      expect_code 0
+      awk '$1 == "total" { printf "%d\n", $2 }' "$work/out"
+    }
+    without_gpu
+    total=$(planned standard 8)
+    [ "$total" -le 600 ] || fail "standard takes $total s on 8 GPUs"
+    expect_out '8 x NVIDIA H100'
+    expect_out 'step.training .* comm.nccl +[1-9]'
+    total=$(planned quick 8)
+    [ "$total" -le 150 ] || fail "quick takes $total s on 8 GPUs"
+    # One GPU has the full plan in the order of importance on one.
+    total=$(planned standard 1)
+    [ "$total" -ge 330 ] || fail "standard takes $total s on one GPU"
+    expect_out 'roofline.gpu.launch .* step.training'
+    run 20 "$program" bench --machine cuda --dry-run --suite standard --ranks 8 --time 2m
+    expect_code 0
+    expect_out 'step.training +[0-9.]+ s .*roofline.gpu.gemm +left out, --time 120 s: it takes about'
+    total=$(awk '$1 == "total" { printf "%d\n", $2 }' "$work/out")
+    [ "$total" -le 120 ] || fail "a limit of 120 s gives a plan of $total s"
+    run 20 "$program" bench --dry-run --time 5x
+    expect_code 2
+    expect_error 'write seconds, or 5m'
+    ;;
   a_wrong_shape_file)
     printf 'name,m,n,k\nqkv,4096,0,4096\n' >"$work/shapes.csv"
     run 20 "$rehearsal" roofline --machine cuda --shape-file "$work/shapes.csv" --out "$work/run"
@@ -78,6 +104,23 @@ case "$case_name" in
     SCALEWORTH_SIM_GPUS=4 SCALEWORTH_SIM_FAULT=slow:2 run 120 "$rehearsal" roofline --quiet --out "$work/run"
     expect_code 0
     expect_out 'GPU 2 is slow'
+    ;;
+  the_slow_one_of_eight_gpus_is_named_in_every_suite)
+    for suite in quick standard; do
+      SCALEWORTH_SIM_GPUS=8 SCALEWORTH_SIM_FAULT=slow:5 run 280 "$rehearsal" bench --suite $suite --out "$work/$suite" --details
+      expect_code 0
+      expect_out 'GPU 5 is slow'
+      expect_out 'GPU 0 was measured in full, the other 7 by a short look, one large read'
+      # The step and NCCL come before the ceilings.
+      [ "$(grep -oE '^(step.training|comm.nccl|roofline.gpu.[a-z]+) \(about' "$work/err" | head -1)" = 'step.training (about' ] ||
+        fail "the step is not the first"
+    done
+    ;;
+  what_does_not_fit_into_the_time_is_left_out_with_the_reason)
+    SCALEWORTH_SIM_GPUS=8 run 120 "$rehearsal" bench --quiet --time 60 --out "$work/run" --details
+    expect_code 0
+    expect_out 'roofline.gpu.intensity skipped .*--time 60 s: it takes about'
+    expect_out 'Strong scaling|strong'
     ;;
   a_lost_gpu_does_not_end_the_run)
     SCALEWORTH_SIM_GPUS=3 SCALEWORTH_SIM_FAULT=lost:0 run 120 "$rehearsal" roofline --quiet --out "$work/run"

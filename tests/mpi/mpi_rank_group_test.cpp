@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/mpi_rank_group.h"
 
+#include "probes/host/cpu_state.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/mpi/ranks.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
@@ -52,6 +55,35 @@ TEST_CASE("every collective is verified at odd sizes in both modes", "[collectiv
     REQUIRE(measured.time_s.empty());
     REQUIRE(measured.timings.empty());
   }
+}
+
+TEST_CASE("the CPU time of all ranks of a node is their own, not that of other programs",
+          "[load]") {
+  MpiRankGroup group(mpi(), {.available_memory_per_rank = plenty, .train = {}});
+  const LoadWatch watch;
+  // Each rank works so long by its own CPU clock, however busy the machine is.
+  const double wanted = 0.2 * (1 + group.rank().index);
+  while (watch.own_s() < wanted) continue;
+  const double own = watch.own_s();
+  const std::vector<RankProcess> processes = processes_here(group, own);
+  REQUIRE(static_cast<int>(processes.size()) == group.size());
+  REQUIRE(processes[static_cast<std::size_t>(group.rank().index)].id == ::getpid());
+  double sum = 0.0;
+  for (const RankProcess& process : processes) sum += process.cpu_s;
+  const auto mine = static_cast<float>(own);
+  float all = 0.0F;
+  REQUIRE(mpi().all_reduce_f32(mpi().world(), &mine, &all, 1) == 0);
+  REQUIRE(std::abs(sum - static_cast<double>(all)) < 1e-4 * sum);
+  REQUIRE(sum >= 0.1 * group.size() * (group.size() + 1));
+}
+
+TEST_CASE("texts of all lengths are exchanged between ranks", "[load]") {
+  MpiRankGroup group(mpi(), {.available_memory_per_rank = plenty, .train = {}});
+  const auto index = static_cast<std::size_t>(group.rank().index);
+  const std::vector<std::string> texts = group.exchange(std::string(3 * index, 'x'));
+  REQUIRE(texts.size() == static_cast<std::size_t>(group.size()));
+  for (std::size_t rank = 0; rank < texts.size(); ++rank)
+    CHECK(texts[rank] == std::string(3 * rank, 'x'));
 }
 
 TEST_CASE("what MPI ranks do not measure is refused on every rank", "[collectives]") {

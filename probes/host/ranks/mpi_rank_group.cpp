@@ -133,6 +133,21 @@ TrainingMeasured MpiRankGroup::train(const TrainingWork& work) {
   return measured;
 }
 
+std::vector<std::string> MpiRankGroup::exchange(const std::string& own) {
+  const auto watch = watchdog_.watch("exchanging texts");
+  const auto size = static_cast<double>(own.size());
+  double longest = 0.0;
+  check(mpi_, mpi_.all_reduce_max_f64(world_, &size, &longest, 1));
+  const std::size_t room = static_cast<std::size_t>(longest) + 1;
+  std::string padded = own;
+  padded.resize(room, '\0');
+  std::string all(room * static_cast<std::size_t>(size_), '\0');
+  check(mpi_, mpi_.all_gather_bytes(world_, padded.data(), all.data(), room));
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < all.size(); at += room) texts.emplace_back(all.data() + at);
+  return texts;
+}
+
 void MpiRankGroup::together(const std::function<void()>& action) {
   const auto watch = watchdog_.watch("waiting for what another rank does alone", sleeping_limit);
   std::exception_ptr own;

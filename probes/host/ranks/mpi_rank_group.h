@@ -138,6 +138,7 @@ class MpiRankGroup final : public RankGroup {
   CollectiveMeasured time_collective(const CollectiveWork& work,
                                      const StoppingTarget& target) override;
   TrainingMeasured train(const TrainingWork& work) override;
+  std::vector<std::string> exchange(const std::string& own) override;
   void together(const std::function<void()>& action) override;
 
  private:

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <sstream>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -61,6 +62,8 @@ Plan make_device_plan(const DeviceSetting& setting,
   plan.add(device_probes(), setting, false);
   plan.add(device_rank_probes(), rank_setting, true);
   plan.keep(only, remedy);
+  // On one GPU the order of the tables is that of value, as far as its ranks are asked anything.
+  if (rank_setting.max_ranks > 1) plan.order_by_value();
   return plan;
 }
 
@@ -74,7 +77,24 @@ ChosenDevices assumed_node(const std::string& reason) {
   gpu.memory = sheet.memory.value_or(Bytes{});
   gpu.l2_cache = sheet.l2_cache.value_or(Bytes{});
   gpu.maximum_clock_hz = sheet.maximum_clock_hz;
-  return {{}, {gpu}, fmt::format("no GPU here ({}): planned for one {}", reason, gpu.name)};
+  return {{}, {gpu}, fmt::format("no GPU here ({}): planned for {}", reason, gpu.name)};
+}
+
+/// So many equal ones as --ranks says, where only a plan is wanted.
+void assume_count(const MeasureOptions& options, ChosenDevices& chosen) {
+  if (!options.dry_run || !options.ranks) return;
+  const DeviceDescription gpu = chosen.descriptions.front();
+  chosen.descriptions.assign(static_cast<std::size_t>(*options.ranks), gpu);
+  int ordinal = 0;
+  for (DeviceDescription& description : chosen.descriptions) description.ordinal = ordinal++;
+}
+
+/// The plan of rank 0 on every rank: GPUs of another node may make another one.
+void share_plan(RankGroup& group, Plan& plan) {
+  std::string own;
+  for (const PlannedProbe& probe : plan.probes) own += probe.left_out + "\n";
+  std::istringstream lines(group.exchange(own).front());
+  for (PlannedProbe& probe : plan.probes) std::getline(lines, probe.left_out);
 }
 
 /// The ranks of this job, or why there are none.
@@ -126,9 +146,11 @@ int measure_on_devices(const MeasureOptions& options,
                        const std::vector<std::string>& arguments,
                        const LaunchEnvironment& launch,
                        ChosenDevices chosen) {
+  assume_count(options, chosen);
   const DeviceSetting setting = make_device_setting(chosen, options);
   const Setting rank_setting = make_device_rank_setting(setting, launch);
   Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
+  if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
   plan.repeats = options.repeat;
   if (options.dry_run) {
     fmt::print("{}", describe(plan));
@@ -139,25 +161,36 @@ int measure_on_devices(const MeasureOptions& options,
     return measure_repeatedly(options, plan, arguments);
   }
   const Ranks ranks = open_ranks(options, launch, plan);
+  if (ranks.group) share_plan(*ranks.group, plan);
   Session session(options, plan, arguments, ranks.first());
-  const auto measure_node = [&] {
-    const std::vector<pid_t> own = ranks.group ? ranks.group->processes() : std::vector<pid_t>{};
-    session.record_environment(*host::open_host_machine({options.blas_library}), own);
-    if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
-    TimeBudget budget([] {
-      using Elapsed = std::chrono::duration<double>;
-      return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
-    });
-    session.run_probes(device_probes(), [&](const DeviceProbe& probe) {
-      measure_in_time(probe, chosen.devices, setting, budget, session);
-    });
+  TimeBudget budget([] {
+    using Elapsed = std::chrono::duration<double>;
+    return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
+  });
+  const auto on_first = [&](const std::function<void()>& action) {
+    ranks.group ? ranks.group->on_rank_0(action) : action();
+  };
+  const auto of_node = device_probes();
+  const auto of_ranks = device_rank_probes();
+  const auto measure = [&](const std::string& name) {
+    if (const auto* probe = find_in(of_node, name, &DeviceProbe::name)) {
+      return on_first([&] { measure_in_time(*probe, chosen.devices, setting, budget, session); });
+    }
+    if (!ranks.group) throw NothingToMeasure(ranks.obstacle);
+    const auto* probe = find_in(of_ranks, name, &RankProbe::name);
+    budget.pause_for(
+        [&] { probe->measure(*ranks.group, rank_setting, options.rank_options(), session); });
   };
   session.until_interrupted([&] {
-    ranks.group ? ranks.group->on_rank_0(measure_node) : measure_node();
-    session.run_probes(device_rank_probes(), [&](const RankProbe& probe) {
-      if (!ranks.group) throw NothingToMeasure(ranks.obstacle);
-      probe.measure(*ranks.group, rank_setting, options.rank_options(), session);
+    on_first([&] {
+      const std::vector<pid_t> own =
+          ranks.group ? ranks.group->processes() : std::vector<pid_t>{};
+      session.record_environment(*host::open_host_machine({options.blas_library}), own);
+      if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
     });
+    for (const PlannedProbe& planned : plan.probes)
+      session.run_probe(planned, [&] { measure(planned.name); });
+    if (ranks.group) session.count_ranks(*ranks.group);
   });
   return ranks.first() ? session.conclude() : session.exit_code();
 }

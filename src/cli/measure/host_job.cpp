@@ -67,7 +67,7 @@ std::vector<std::string> rank_arguments(Session& session, const std::string& dir
   const MeasureOptions& options = session.options();
   std::string only;
   for (const PlannedProbe& probe : session.plan().probes) {
-    if (probe.on_ranks) only += (only.empty() ? "" : ",") + probe.name;
+    if (probe.on_ranks && probe.left_out.empty()) only += (only.empty() ? "" : ",") + probe.name;
   }
   std::vector<std::string> words{"bench", "--part-of-bench", session.memory_path()};
   const auto pass_on = [&](const char* flag, const std::string& value) {
@@ -101,8 +101,10 @@ void run_rank_probes(Session& session, const Setting& setting, int usable_cores)
   // A launcher that waits for something that does not come would wait forever.
   Seconds estimate;
   for (const PlannedProbe& probe : session.plan().probes)
-    if (probe.on_ranks) estimate += probe.estimate;
+    if (probe.on_ranks && probe.left_out.empty()) estimate += probe.estimate;
   job.timeout = std::chrono::milliseconds(std::llround(1e3 * (120.0 + 5.0 * estimate.value())));
+  // Where the launcher itself hangs, this line says so.
+  session.note(fmt::format("starting {} with {}", counted(job.ranks, "rank"), job.launcher));
   job.arguments = rank_arguments(session, session.directory() + "/" + ranks_folder_name);
   session.adopt_part(ranks_folder_name, host::self_launch(job));
   check_interrupt();
@@ -113,6 +115,7 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
   const auto machine = host::open_host_machine({options.blas_library});
   const Setting setting = make_setting(*machine, options, std::nullopt);
   Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
+  if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
   plan.repeats = options.repeat;
   if (options.dry_run) {
     fmt::print("{}", describe(plan));

@@ -2,13 +2,44 @@
 #include "src/cli/measure/plan.h"
 
 #include "probes/roofline.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/run_names.h"
+
+#include <array>
+#include <cmath>
 
 namespace scaleworth::cli {
 namespace {
 // mpirun, MPI_Init and the report, on the 2-core machines this was tuned on.
 constexpr Seconds rank_start{2.0};
 constexpr Seconds reporting{0.5};
+
+/// The question of the run is whether more ranks pay: the step answers it, what lies between ranks
+/// and a rank that is slower than the others explain it, ceilings say what a better program could
+/// reach, and the rest how these come about.
+constexpr std::array by_value{fields::step_training,
+                              fields::gpu_together,
+                              fields::comm_nccl,
+                              fields::comm_collectives,
+                              fields::gpu_gemm,
+                              fields::roofline_gemm,
+                              fields::gpu_memory,
+                              fields::roofline_memory,
+                              fields::roofline_compute,
+                              fields::gpu_transfer,
+                              fields::gpu_launch,
+                              fields::gpu_compute,
+                              fields::step_variants,
+                              fields::gpu_latency,
+                              fields::roofline_latency,
+                              fields::gpu_contention,
+                              fields::gpu_intensity,
+                              fields::roofline_intensity};
+
+/// Smaller for what matters more.
+auto value_order(const PlannedProbe& probe) {
+  return std::ranges::find(by_value, std::string_view(probe.name)) - by_value.begin();
+}
 
 bool means(const std::string& word, const std::string& probe) {
   return probe == word || probe.starts_with(word + ".");
@@ -17,7 +48,9 @@ bool means(const std::string& word, const std::string& probe) {
 
 Seconds Plan::total() const {
   Seconds sum = overhead;
-  for (const PlannedProbe& probe : probes) sum += probe.estimate;
+  for (const PlannedProbe& probe : probes) {
+    if (probe.left_out.empty()) sum += probe.estimate;
+  }
   return sum * static_cast<double>(repeats);
 }
 
@@ -32,6 +65,48 @@ void Plan::keep(const std::vector<std::string>& only, const std::string& remedy)
     const auto meant = [&](const std::string& word) { return means(word, probe.name); };
     return !only.empty() && std::ranges::none_of(only, meant);
   });
+}
+
+void Plan::order_by_value() {
+  std::ranges::stable_sort(probes, {}, &value_order);
+}
+
+void Plan::fit(Seconds limit) {
+  std::vector<PlannedProbe*> order;
+  for (PlannedProbe& probe : probes) order.push_back(&probe);
+  std::ranges::stable_sort(
+      order, {}, [](const PlannedProbe* probe) { return value_order(*probe); });
+  const Seconds all = total();
+  Seconds left = limit - overhead;
+  bool any = false;
+  for (PlannedProbe* probe : order) {
+    if (probe->estimate > left) {
+      probe->left_out = fmt::format(
+          "--time {:.0f} s: it takes about {:.0f} s, and what matters more leaves {:.0f} s",
+          limit.value(),
+          std::ceil(probe->estimate.value()),
+          std::max(0.0, std::floor(left.value())));
+      continue;
+    }
+    left -= probe->estimate;
+    any = any || probe->estimate > Seconds(0.0);
+  }
+  if (any) return;
+  throw UserError("--time {:.0f} s: no probe fits; {:.0f} s measure everything (--dry-run)",
+                  limit.value(),
+                  std::ceil(all.value()));
+}
+
+Seconds parse_time_limit(const std::string& text) {
+  constexpr std::array units{std::pair{'s', 1.0}, std::pair{'m', 60.0}, std::pair{'h', 3600.0}};
+  const auto unit =
+      std::ranges::find(units, text.empty() ? '\0' : text.back(), &std::pair<char, double>::first);
+  const bool named = unit != units.end();
+  const auto number = parse_number<double>(text.substr(0, text.size() - (named ? 1 : 0)));
+  if (!number || !(*number > 0.0) || !std::isfinite(*number)) {
+    throw UserError("--time is '{}': write seconds, or 5m, or 1h", text);
+  }
+  return Seconds(*number * (named ? unit->second : 1.0));
 }
 
 Plan make_plan(const Setting& setting,
@@ -57,8 +132,11 @@ Plan make_plan(const Setting& setting,
 std::string describe(const Plan& plan) {
   std::string text = plan.heading + "\n";
   for (const PlannedProbe& probe : plan.probes) {
-    text += fmt::format(
-        "  {:<24} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
+    text +=
+        probe.left_out.empty()
+            ? fmt::format(
+                  "  {:<24} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question)
+            : fmt::format("  {:<24}  left out, {}\n", probe.name, probe.left_out);
   }
   text += fmt::format("  {:<24} {:>6.1f} s  start ranks, write the run directory, report\n",
                       "overhead",

@@ -22,7 +22,11 @@ struct PlannedProbe {
   std::string question;
   Seconds estimate;
   bool on_ranks = false;
+  std::string left_out{};  // why it is not measured; empty: it is
 };
+
+/// "300", "300s", "5m", "1h". Throws UserError for anything else than a positive time.
+Seconds parse_time_limit(const std::string& text);
 
 struct Plan {
   std::string heading;  // one line or more: suite and machine
@@ -33,7 +37,9 @@ struct Plan {
 
   Seconds total() const;
   bool has_probes(bool on_ranks) const {
-    return std::ranges::count(probes, on_ranks, &PlannedProbe::on_ranks) > 0;
+    return std::ranges::any_of(probes, [&](const PlannedProbe& probe) {
+      return probe.on_ranks == on_ranks && probe.left_out.empty();
+    });
   }
   /// All probes of a registry's table; `setting` is what their estimates are of.
   template <class Probe, class Setting>
@@ -48,6 +54,11 @@ struct Plan {
   /// Keeps the probes whose name, or leading words before a dot, are in `only`; all where that is
   /// empty. Throws UserError naming the probes and `remedy` for a word that means none.
   void keep(const std::vector<std::string>& only, const std::string& remedy = "");
+  /// What matters most first: the training step, what explains it, then the details.
+  void order_by_value();
+  /// Leaves out what does not fit into `limit`, what matters least first, with the reason. Throws
+  /// UserError when nothing fits.
+  void fit(Seconds limit);
 };
 
 /// Of the probes of a node and of its ranks. Throws UserError as `Plan::keep`.

@@ -87,7 +87,8 @@ int measure_as_rank(MeasureOptions options,
   std::optional<host::WideAffinity> wide(std::in_place);
   const auto machine = host::open_host_machine({options.blas_library});
   const Setting setting = shared_setting(job, *machine, options);
-  const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
+  Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
+  if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
   Session session(options, plan, arguments, first);
   const auto blas = host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);
@@ -103,6 +104,7 @@ int measure_as_rank(MeasureOptions options,
     session.run_probes(rank_probes(), [&](const RankProbe& probe) {
       probe.measure(*group, setting, options.rank_options(), session);
     });
+    session.count_ranks(*group);
   });
   if (first && options.part_of_bench.empty()) return session.conclude();
   if (first) session.close();

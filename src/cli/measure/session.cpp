@@ -24,7 +24,12 @@ Run new_run(const MeasureOptions& options,
   run.started_at = utc_text(std::chrono::system_clock::now());
   run.command_line = arguments;
   run.suite = options.suite;
-  for (const PlannedProbe& probe : plan.probes) run.probes.emplace_back().name = probe.name;
+  for (const PlannedProbe& probe : plan.probes) {
+    ProbeRecord& record = run.probes.emplace_back();
+    record.name = probe.name;
+    record.reason = probe.left_out;
+    if (!probe.left_out.empty()) record.status = ProbeStatus::skipped;
+  }
   return run;
 }
 
@@ -117,6 +122,7 @@ Session::Session(const MeasureOptions& options,
 }
 
 void Session::run_probe(const PlannedProbe& probe, const std::function<void()>& measure) {
+  if (!probe.left_out.empty()) return;
   current_ = probe.name;
   const auto begun = std::chrono::steady_clock::now();
   progress_.begin(probe.name, probe.estimate);
@@ -165,6 +171,18 @@ void Session::record_ranks(const RankGroup& group,
        {{"placement", group.placement(), medium},
         {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
   if (!group.note().empty()) run_.warnings.push_back(group.note());
+  if (launch.launcher != Launcher::none) other_ranks_cpu_s_.reset();
+}
+
+void Session::count_ranks(RankGroup& group) {
+  try {
+    double all = 0.0;
+    const double own = load_.own_s();
+    for (const RankProcess& process : processes_here(group, own)) all += process.cpu_s;
+    other_ranks_cpu_s_ = all - own;
+  } catch (const ProbeFailure&) {
+    // A rank is lost, which the probes say.
+  }
 }
 
 void Session::warn_of_sharing(int ranks, int cores) {
@@ -225,7 +243,7 @@ int Session::conclude() {
     close();
     return exit_code();
   }
-  run_.environment.push_back(load_.facts());
+  run_.environment.push_back(load_.facts(other_ranks_cpu_s_));
   run_.interruption = interruption_ ? interruption_->what() : "";
   run_.complete = !interruption_;
   ReportOptions page = options_.report;

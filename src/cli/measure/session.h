@@ -76,6 +76,8 @@ class Session final : public Recorder {
       if (probe) run_probe(planned, [&] { measure(*probe); });
     }
   }
+  /// One of the plan, unless it was left out of it.
+  void run_probe(const PlannedProbe& probe, const std::function<void()>& measure);
   /// The whole of `measure`, or until a signal, which is remembered.
   void until_interrupted(const std::function<void()>& measure);
 
@@ -83,8 +85,14 @@ class Session final : public Recorder {
   void record_environment(Machine& machine, std::span<const pid_t> own = {});
   /// How the ranks of `group` came about.
   void record_ranks(const RankGroup& group, const char* medium, const LaunchEnvironment& launch);
+  /// After the last probe, on every rank: the CPU time of the job's other processes on this node is
+  /// not that of other programs.
+  void count_ranks(RankGroup& group);
   /// Warns the reader when `ranks` processes share `cores` of one node.
   void warn_of_sharing(int ranks, int cores);
+
+  /// A line on stderr, unless it is to be quiet.
+  void note(const std::string& line) { progress_.note(line); }
 
   /// The value of --part-of-bench for the next process that leaves its results to us.
   std::string memory_path() { return memory_.emplace().path(); }
@@ -116,7 +124,6 @@ class Session final : public Recorder {
   }
 
  private:
-  void run_probe(const PlannedProbe& probe, const std::function<void()>& measure);
   ProbeRecord& record(const std::string& probe);
   void save();
   void write_file(const std::string& name, const std::string& contents);
@@ -135,6 +142,8 @@ class Session final : public Recorder {
   std::optional<std::string> disk_trouble_;
   std::optional<Interrupted> interruption_;
   host::LoadWatch load_;
+  /// CPU time of the job's other processes on this node; absent while it is not known.
+  std::optional<double> other_ranks_cpu_s_ = 0.0;
 };
 
 inline constexpr const char* gpu_libraries_section = "gpu libraries";

@@ -74,6 +74,72 @@ TEST_CASE("every probe is described in probes/README.md", "[plan]") {
 }
 
 namespace {
+/// The step takes 10 s, all GPUs together 20 s, their latency 5 s, the start 3 s.
+Plan three_probes() {
+  Plan plan{"", Seconds(3.0), {}};
+  plan.probes = {{"roofline.gpu.latency", "", Seconds(5.0)},
+                 {"roofline.gpu.together", "", Seconds(20.0)},
+                 {"step.training", "", Seconds(10.0), true}};
+  return plan;
+}
+
+std::string names_of(const Plan& plan) {
+  std::string names;
+  for (const PlannedProbe& probe : plan.probes)
+    if (probe.left_out.empty()) names += probe.name + " ";
+  return names;
+}
+}  // namespace
+
+TEST_CASE("every probe has its place in the order of value", "[plan]") {
+  Plan plan;
+  plan.probes.push_back({"unknown", "", {}});
+  plan.add(probes::node_probes(), two_cores(), false);
+  plan.add(probes::rank_probes(), two_cores(), true);
+  for (const auto& probe : probes::device_probes())
+    plan.probes.push_back({std::string(probe.name), "", {}});
+  for (const auto& probe : probes::device_rank_probes())
+    plan.probes.push_back({std::string(probe.name), "", {}, true});
+  plan.order_by_value();
+  CHECK(plan.probes.back().name == "unknown");
+  CHECK(plan.probes.front().name == "step.training");
+}
+
+TEST_CASE("a time limit leaves out what matters least, with the reason", "[plan]") {
+  Plan plan = three_probes();
+  plan.fit(Seconds(38.0));
+  CHECK(names_of(plan) == "roofline.gpu.latency roofline.gpu.together step.training ");
+  plan = three_probes();
+  plan.fit(Seconds(34.0));
+  CHECK(names_of(plan) == "roofline.gpu.together step.training ");
+  CHECK(plan.probes.front().left_out ==
+        "--time 34 s: it takes about 5 s, and what matters more leaves 1 s");
+  CHECK(plan.total() == Seconds(33.0));
+  // What fits beside what does not is measured.
+  plan = three_probes();
+  plan.fit(Seconds(20.0));
+  CHECK(names_of(plan) == "roofline.gpu.latency step.training ");
+  plan = three_probes();
+  plan.fit(Seconds(9.0));
+  CHECK_FALSE(plan.has_probes(true));
+  CHECK(plan.has_probes(false));
+  plan = three_probes();
+  CHECK(message_of<UserError>([&] { plan.fit(Seconds(5.0)); }) ==
+        "--time 5 s: no probe fits; 38 s measure everything (--dry-run)");
+}
+
+TEST_CASE("a time limit is written in seconds, minutes or hours", "[plan]") {
+  CHECK(parse_time_limit("90") == Seconds(90.0));
+  CHECK(parse_time_limit("90s") == Seconds(90.0));
+  CHECK(parse_time_limit("2.5m") == Seconds(150.0));
+  CHECK(parse_time_limit("1h") == Seconds(3600.0));
+  for (const char* wrong : {"", "m", "-5", "0", "5 minutes", "1h30m", "inf", "nan"}) {
+    INFO(wrong);
+    CHECK_THROWS_AS(parse_time_limit(wrong), UserError);
+  }
+}
+
+namespace {
 /// Whether --only `word` keeps the probe beside another that the word may mean.
 bool kept(const std::string& probe, const std::vector<std::string>& only) {
   Plan plan;

@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace scaleworth;
 
@@ -104,9 +109,11 @@ TEST_CASE("torchrun's variables give rank, size, local rank and rendezvous", "[l
   const LaunchEnvironment launch = detect_launch({{"RANK", "3"},
                                                   {"WORLD_SIZE", "8"},
                                                   {"LOCAL_RANK", "1"},
+                                                  {"LOCAL_WORLD_SIZE", "4"},
                                                   {"MASTER_ADDR", "node0"},
                                                   {"MASTER_PORT", "29500"}});
   REQUIRE(launch.launcher == Launcher::torchrun);
+  REQUIRE(launch.local_size == 4);
   REQUIRE(launch.rank == 3);
   REQUIRE(launch.world_size == 8);
   REQUIRE(launch.local_rank == 1);
@@ -225,4 +232,25 @@ TEST_CASE("names and words in addresses are not recorded", "[process]") {
       allowed_variables({{"NCCL_A", "http://me:word@host:80/x@y,https://z"}, {"NCCL_B", "a@b"}});
   CHECK(section.facts.at(0).value == Value(std::string("http://***@host:80/x@y,https://z")));
   CHECK(section.facts.at(1).value == Value(std::string("a@b")));
+}
+
+TEST_CASE("a signal that comes twice at once, as timeout sends it, is one wish to end in order",
+          "[launch]") {
+  const auto ending = [](std::chrono::milliseconds between) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      install_interrupt_handlers();
+      std::raise(SIGINT);
+      std::this_thread::sleep_for(between);
+      std::raise(SIGINT);
+      ::_exit(interrupt_signal() == SIGINT ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  };
+  CHECK(ending(std::chrono::milliseconds(0)) == 0);
+  const int second_wish = ending(std::chrono::milliseconds(1200));
+  CHECK(WIFSIGNALED(second_wish));
+  CHECK(WTERMSIG(second_wish) == SIGINT);
 }

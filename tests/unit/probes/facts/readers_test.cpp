@@ -65,6 +65,8 @@ TEST_CASE("load is absent after too short a watch, without /proc/stat, or when i
   // Ours is more than all: /proc/stat of another machine.
   const LoadReading other{MachineTimes{2.0, 20.0, 0.0}, 15.0};
   CHECK_FALSE(load_facts(start, other, 0.0)[2].value.has_value());
+  // Ranks of a launcher that did not report: what they used would be taken for other programs.
+  CHECK(contains(load_facts(start, other, std::nullopt)[2].source, "other ranks did not report"));
 }
 
 TEST_CASE("/proc/meminfo counts in KiB and pages", "[facts]") {

@@ -4,15 +4,20 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 
+#include <array>
 #include <atomic>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
@@ -37,8 +42,7 @@ RendezvousOptions options_of(int rank, int size, int port) {
           .rank = rank,
           .size = size,
           .token = "job 7",
-          .arrival_limit = 5s,
-          .exchange_limit = 5s};
+          .arrival_limit = 20s};
 }
 
 using Act = std::function<void(Rendezvous&)>;
@@ -164,6 +168,142 @@ TEST_CASE("a rank that dies midway is named on rank 0 and ends the wait of the o
   CHECK(contains(thrown[0], "rank 1 is lost: the connection "));
   CHECK(thrown[1].empty());
   CHECK(contains(thrown[2], "rank 0 is lost: the connection "));
+}
+
+TEST_CASE(
+    "a rank that works for longer than the silence limit is waited for: it shows that it lives",
+    "[rendezvous]") {
+  const int port = free_port();
+  auto ranks = std::vector{options_of(0, 3, port), options_of(1, 3, port), options_of(2, 3, port)};
+  for (auto& rank : ranks) rank.silence_limit = 1500ms;
+  const int working = GENERATE(0, 1);
+  const auto thrown = run(ranks, [&](Rendezvous& rendezvous) {
+    if (rendezvous.rank() == working) std::this_thread::sleep_for(3500ms);
+    rendezvous.agree({});
+  });
+  CHECK(thrown == std::vector<std::string>(3));
+}
+
+TEST_CASE("a rank whose host vanished is lost when it was silent for the limit", "[rendezvous]") {
+  const int port = free_port();
+  auto server = options_of(0, 2, port);
+  server.silence_limit = 200ms;  // the other one shows every 5 s that it lives
+  std::atomic<bool> done{false};
+  const auto thrown = run({server, options_of(1, 2, port)}, [&](Rendezvous& rendezvous) {
+    while (rendezvous.rank() == 1 && !done) std::this_thread::sleep_for(5ms);
+    const RankTrouble trouble = rank_trouble([&] { rendezvous.agree({}); });
+    done = true;
+    throw ProbeFailure(trouble.failure);
+  });
+  CHECK(contains(thrown[0], "rank 1 is lost: no sign of life within the time limit"));
+  CHECK(contains(thrown[1], "rank 0 is lost: the connection "));
+}
+
+TEST_CASE("the kill of the rank that works ends the wait of the others at once", "[rendezvous]") {
+  const int port = free_port();
+  const pid_t working = ::fork();
+  if (working == 0) {
+    run({options_of(0, 2, port)}, [](Rendezvous&) { ::pause(); });
+    ::_exit(0);
+  }
+  // Its silence would end it after a minute only, and be called otherwise.
+  const auto thrown = run({options_of(1, 2, port)}, [&](Rendezvous& rendezvous) {
+    ::kill(working, SIGKILL);
+    rendezvous.agree({});
+  });
+  ::waitpid(working, nullptr, 0);
+  CHECK(contains(thrown[0], "rank 0 is lost: the connection "));
+}
+
+TEST_CASE("the loss of one rank is noticed while another one works", "[rendezvous]") {
+  const int port = free_port();
+  std::atomic<bool> done{false};
+  const auto thrown = run({options_of(0, 3, port), options_of(1, 3, port), options_of(2, 3, port)},
+                          [&](Rendezvous& rendezvous) {
+                            if (rendezvous.rank() == 2) return;
+                            while (rendezvous.rank() == 1 && !done)
+                              std::this_thread::sleep_for(5ms);
+                            const RankTrouble trouble = rank_trouble([&] { rendezvous.agree({}); });
+                            done = true;
+                            throw ProbeFailure(trouble.failure);
+                          });
+  CHECK(contains(thrown[0], "rank 2 is lost: the connection "));
+  CHECK(contains(thrown[1], "rank 0 is lost: the connection "));
+}
+
+TEST_CASE("after a loss every further question fails with the same reason", "[rendezvous]") {
+  const int port = free_port();
+  std::vector<std::string> again(2);
+  run({options_of(0, 2, port), options_of(1, 2, port)}, [&](Rendezvous& rendezvous) {
+    if (rendezvous.rank() == 1) return;
+    for (std::string& text : again)
+      text = rank_trouble([&] { rendezvous.all_gather("own"); }).failure;
+  });
+  CHECK(contains(again[0], "rank 1 is lost: the connection "));
+  CHECK(again[1] == again[0]);
+}
+
+TEST_CASE("silent connections do not keep the ranks of the job waiting", "[rendezvous]") {
+  // One after the other, each for two seconds, they would take longer than ranks have to arrive.
+  const int count = GENERATE(32, 200, 600);
+  const int port = free_port();
+  std::vector<Socket> silent;
+  const auto soon = std::chrono::steady_clock::now() + 20s;
+  std::string server_threw = "nothing yet";
+  std::thread server(
+      [&] { server_threw = run({options_of(0, 2, port)}, [](Rendezvous& r) { r.agree({}); })[0]; });
+  for (int i = 0; i < count; ++i) {
+    auto socket = connect_to("127.0.0.1", port, soon);
+    REQUIRE(socket);
+    silent.push_back(std::move(*socket));
+  }
+  CHECK(run({options_of(1, 2, port)}, [](Rendezvous& r) { r.agree({}); })[0].empty());
+  server.join();
+  CHECK(server_threw.empty());
+}
+
+TEST_CASE("rank 0 listens on the interface that the ranks name only", "[rendezvous]") {
+  const auto bound = [](const std::string& host, bool on_one_host) {
+    const Socket socket = listen_on(host, 0, on_one_host);
+    sockaddr_storage address{};
+    socklen_t size = sizeof(address);
+    ::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), &size);
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const void* number =
+        address.ss_family == AF_INET6
+            ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
+            : &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+    return std::string(
+        ::inet_ntop(address.ss_family, number, text.data(), static_cast<socklen_t>(text.size())));
+  };
+  CHECK(bound("127.0.0.1", false) == "127.0.0.1");
+  CHECK(bound("127.0.1.1", false) == "127.0.1.1");
+  // An address of no interface here: translated on the way, so any may be meant.
+  CHECK(contains(std::string(":: 0.0.0.0"), bound("192.0.2.1", false)));
+  ifaddrs* interfaces = nullptr;
+  REQUIRE(::getifaddrs(&interfaces) == 0);
+  for (const ifaddrs* one = interfaces; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    const std::string own =
+        ::inet_ntoa(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr);
+    CHECK(bound(own, false) == own);
+  }
+  ::freeifaddrs(interfaces);
+}
+
+TEST_CASE("the token of a job has what its launcher keeps secret", "[rendezvous]") {
+  const LaunchEnvironment launch{.launcher = Launcher::open_mpi, .world_size = 2};
+  const auto token = [&](const EnvironmentVariables& more) {
+    EnvironmentVariables variables{{"OMPI_COMM_WORLD_RANK", "1"}, {"PMIX_NAMESPACE", "17"}};
+    variables.insert(more.begin(), more.end());
+    return job_token(launch, variables);
+  };
+  const char* key = "OMPI_MCA_orte_precondition_transports";
+  CHECK(token({{key, "ef84-0e06"}}) == token({{key, "ef84-0e06"}, {"HOSTNAME", "node1"}}));
+  CHECK(token({{key, "ef84-0e06"}}) != token({{key, "ef84-0e07"}}));
+  CHECK(token({{"SCALEWORTH_JOB_SECRET", "a"}}) != token({{"SCALEWORTH_JOB_SECRET", "b"}}));
+  CHECK_FALSE(may_record_variable(key));
+  CHECK_FALSE(may_record_variable("SCALEWORTH_JOB_SECRET"));
 }
 
 TEST_CASE("a silent rank is given up after the limit", "[rendezvous]") {
