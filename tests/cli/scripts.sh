@@ -58,7 +58,7 @@ case "$case_name" in
     expect_code 3
     expect_error 'Here is a GPU \(NVIDIA_VISIBLE_DEVICES=all\)'
     expect_error 'nvcc: '
-    expect_error 'portable program'
+    expect_error 'packed program'
     expect_error 'scripts/bench --machine host'
     ;;
   kernels_are_compiled_for_the_gpus_of_the_node)
