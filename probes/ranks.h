@@ -193,9 +193,6 @@ class RankGroup {
   virtual int size() const = 0;
   /// Ranks on this node and where they run, for the record: "2 ranks on 1 node, shared memory".
   virtual std::string placement() const = 0;
-  /// Processes of the ranks on this node, numbered as this process numbers them; empty where they
-  /// are not known.
-  virtual std::vector<pid_t> processes() const { return {}; }
   /// Memory one rank may use for buffers.
   virtual Bytes available_memory_per_rank() const = 0;
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,

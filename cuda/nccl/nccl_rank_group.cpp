@@ -12,7 +12,6 @@
 #include <numeric>
 #include <set>
 
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -93,8 +92,6 @@ void NcclRankGroup::exchange_places() {
     }
   }
   links_ = assemble_links(places_, rows);
-  const std::string host = host_identity();
-  processes_ = processes_on(host, meeting_.all_gather(process_text(host, ::getpid())));
   for (const std::string& text : meeting_.all_gather(samples_text({least.value()}))) {
     for (const double bytes : samples_of(text)) least = std::min(least, Bytes(bytes));
   }

@@ -48,11 +48,6 @@ std::string describe_placement(const std::vector<RankPlace>& places, bool proces
 /// Throws UserError naming two ranks that have one GPU.
 void refuse_shared_gpus(const std::vector<RankPlace>& places);
 
-/// What a process tells the others of its number.
-std::string process_text(const std::string& host, pid_t process);
-/// The numbers in `texts` that are of `host`. Throws ProbeFailure for a text that is no such thing.
-std::vector<pid_t> processes_on(const std::string& host, const std::vector<std::string>& texts);
-
 /// How many ranks before `rank` run on the same host: which of its GPUs is this rank's.
 int index_on_host(int rank, const std::vector<std::string>& hosts);
 
@@ -128,7 +123,6 @@ class NcclRankGroup final : public RankGroup {
   Rank rank() const override { return Rank{meeting_.rank()}; }
   int size() const override { return static_cast<int>(places_.size()); }
   std::string placement() const override { return placement_; }
-  std::vector<pid_t> processes() const override { return processes_; }
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   /// Throws NothingToMeasure for what this NCCL cannot do: a way that is not usable here, a form in
   /// place that does not exist; OutOfMemory after giving back all that the group held of GPUs.
@@ -171,7 +165,6 @@ class NcclRankGroup final : public RankGroup {
   std::vector<RankPlace> places_;
   RankLinks links_;
   std::string placement_;
-  std::vector<pid_t> processes_;
   Bytes memory_per_rank_;
   std::vector<std::unique_ptr<LocalRank>> local_;
   std::vector<int> team_;

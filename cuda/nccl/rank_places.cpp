@@ -149,21 +149,6 @@ std::string describe_placement(const std::vector<RankPlace>& places, bool proces
                      processes ? "one process per GPU" : "one process");
 }
 
-std::string process_text(const std::string& host, pid_t process) {
-  return json{{"host", host}, {"process", process}}.dump();
-}
-
-std::vector<pid_t> processes_on(const std::string& host, const std::vector<std::string>& texts) {
-  std::vector<pid_t> processes;
-  for (const std::string& text : texts) {
-    const auto [of, process] = parse(text, [](const json& object) {
-      return std::pair(object.at("host").get<std::string>(), object.at("process").get<pid_t>());
-    });
-    if (of == host) processes.push_back(process);
-  }
-  return processes;
-}
-
 void refuse_shared_gpus(const std::vector<RankPlace>& places) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t j = i + 1; j < places.size(); ++j) {

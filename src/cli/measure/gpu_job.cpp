@@ -182,9 +182,12 @@ int measure_on_devices(const MeasureOptions& options,
         [&] { probe->measure(*ranks.group, rank_setting, options.rank_options(), session); });
   };
   session.until_interrupted([&] {
+    std::vector<pid_t> own;
+    if (ranks.group) {
+      for (const RankProcess& process : processes_here(*ranks.group, 0.0))
+        own.push_back(static_cast<pid_t>(process.id));
+    }
     on_first([&] {
-      const std::vector<pid_t> own =
-          ranks.group ? ranks.group->processes() : std::vector<pid_t>{};
       session.record_environment(*host::open_host_machine({options.blas_library}), own);
       if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
     });

@@ -110,12 +110,6 @@ TEST_CASE("a place survives the way to the other ranks", "[nccl]") {
   CHECK_THROWS_AS(RankPlace::of("[]"), ProbeFailure);
 }
 
-TEST_CASE("the job's processes on a host are those of its ranks there", "[nccl]") {
-  CHECK(processes_on("a", {process_text("a", 7), process_text("b", 7), process_text("a", 9)}) ==
-        std::vector<pid_t>{7, 9});
-  CHECK_THROWS_AS(processes_on("a", {"7"}), ProbeFailure);
-}
-
 TEST_CASE("links are symmetric, the slower direction counts, nodes are numbered", "[nccl]") {
   const std::vector<RankPlace> places{
       {"b", "", "0", 0}, {"b", "", "1", std::nullopt}, {"a", "", "2", 1}};
