@@ -307,6 +307,12 @@ TEST_CASE("CUPTI of CUDA 12.8 is usable", "[capture]") {
   REQUIRE(kernels(traced.recordings.front()) == 1500);
 }
 
+TEST_CASE("CUPTI of CUDA 12.4 is usable, and what it does not say is said", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_VERSION", "22"}});
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE(has_remark(traced.recordings.front(), "does not say for which event a wait waited"));
+}
+
 TEST_CASE("the program's own profiler does not share our copy of CUPTI", "[capture]") {
   const Traced traced = run_beside({"own_copy"}, of_cuda_13);
   REQUIRE(WIFEXITED(traced.status));
