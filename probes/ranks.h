@@ -198,6 +198,9 @@ class RankGroup {
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,
                                              const StoppingTarget& target) = 0;
   virtual TrainingMeasured train(const TrainingWork& work) = 0;
+  /// Gives back what this process keeps on its GPUs between questions, so that others can measure
+  /// them.
+  virtual void release_memory() {}
   /// What lies between the ranks; empty where no difference can be seen.
   virtual RankLinks links() const { return {}; }
   /// True when several ranks share one GPU: for plumbing, no figure is one of an interconnect.

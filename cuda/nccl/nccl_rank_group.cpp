@@ -175,6 +175,14 @@ void NcclRankGroup::release_all_memory() {
   }));
 }
 
+void NcclRankGroup::release_memory() {
+  dissolve_team();  // communicators hold buffers of NCCL's own
+  for (const auto& place : local_) {
+    place->use();
+    place->release_memory();
+  }
+}
+
 NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
   communicating_ = false;
   on_all_ranks([&](Member& member) {

@@ -130,6 +130,7 @@ class NcclRankGroup final : public RankGroup {
                                      const StoppingTarget& target) override;
   /// On GPUs 0 to work.ranks - 1, as train_on_gpus says. Throws NothingToMeasure without cuBLASLt.
   TrainingMeasured train(const TrainingWork& work) override;
+  void release_memory() override;
   std::vector<std::string> exchange(const std::string& own) override {
     return meeting_.all_gather(own);
   }

@@ -168,7 +168,11 @@ int measure_on_devices(const MeasureOptions& options,
     return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
   });
   const auto on_first = [&](const std::function<void()>& action) {
-    ranks.group ? ranks.group->on_rank_0(action) : action();
+    if (!ranks.group) return action();
+    ranks.group->together([&] {
+      ranks.group->release_memory();
+      if (ranks.first()) action();
+    });
   };
   const auto of_node = device_probes();
   const auto of_ranks = device_rank_probes();
