@@ -12,7 +12,6 @@
 #include <numeric>
 #include <set>
 
-
 namespace scaleworth::gpu {
 namespace {
 

@@ -18,7 +18,8 @@ namespace {
 
 const auto tables = tests::public_data / "nccl-tests";
 
-/// False, with the reason on the output (ctest then shows the program as skipped), without the tables.
+/// False, with the reason on the output (ctest then shows the program as skipped), without the
+/// tables.
 bool have_tables() {
   if (std::filesystem::is_directory(tables)) return true;
   tests::skip("no public nccl-tests tables at " + tables.string());
