@@ -198,8 +198,8 @@ class RankGroup {
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,
                                              const StoppingTarget& target) = 0;
   virtual TrainingMeasured train(const TrainingWork& work) = 0;
-  /// Gives back what this process keeps on its GPUs between questions, so that others can measure
-  /// them.
+  /// On every rank: gives back what the processes keep on their GPUs between questions, so that one
+  /// of them can measure all. When it returns, all have.
   virtual void release_memory() {}
   /// What lies between the ranks; empty where no difference can be seen.
   virtual RankLinks links() const { return {}; }

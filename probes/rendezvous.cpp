@@ -219,7 +219,8 @@ std::optional<std::string> Socket::take(std::uint64_t longest) {
       throw ConnectionLost("the connection broke (" + error_text() + ")");
     }
   }
-  return std::nullopt;
+  // What the last read completed would else wait for the next sign of life.
+  return first_message(longest);
 }
 
 std::optional<std::string> Socket::first_message(std::uint64_t longest) {
@@ -257,8 +258,14 @@ Socket listen_on(const std::string& host, int port, bool on_one_host) {
     return std::nullopt;
   };
   int why = 0;
-  if (auto socket = listen_at(resolve(host.c_str(), port, 0, why), false)) {
-    return std::move(*socket);
+  const Addresses named = resolve(host.c_str(), port, 0, why);
+  int meant = 0;
+  for (const addrinfo* address = named.get(); address != nullptr; address = address->ai_next) {
+    if (!is_loopback(*address->ai_addr)) ++meant;
+  }
+  // A host often finds all of its addresses under its own name, and others only one of them.
+  if (loopback || on_one_host || meant == 1) {
+    if (auto socket = listen_at(named, false)) return std::move(*socket);
   }
   // A port that is taken there is no reason to open another door.
   if (reason.empty() && !loopback) {
@@ -273,13 +280,16 @@ Socket listen_on(const std::string& host, int port, bool on_one_host) {
 
 std::optional<Socket> connect_to(const std::string& host, int port, Deadline deadline) {
   int why = 0;
+  // The first of several addresses may lead nowhere.
+  constexpr std::chrono::seconds try_limit{5};
   while (steady_clock::now() < deadline) {
     // Asked again each time: a name service may learn of the host only when it has started.
     const Addresses addresses = resolve(host.c_str(), port, 0, why);
     for (const addrinfo* address = addresses.get(); address != nullptr;
          address = address->ai_next) {
       Socket socket = open_socket(*address);
-      if (socket && connected(socket, *address, deadline)) {
+      if (socket &&
+          connected(socket, *address, std::min(deadline, steady_clock::now() + try_limit))) {
         tune(socket);
         return socket;
       }
@@ -320,6 +330,9 @@ std::string job_token(const LaunchEnvironment& launch, const EnvironmentVariable
                            "SLURM_STEP_ID",
                            "PMIX_NAMESPACE",
                            "PMI_JOBID"}) {
+    // Under other launchers each node has its own: mpirun starts its daemons by one srun each.
+    if (std::string_view(name).starts_with("SLURM_") && launch.launcher != Launcher::slurm)
+      continue;
     const auto set = variables.find(name);
     if (set != variables.end()) token += " " + set->second;
   }
@@ -353,12 +366,16 @@ class Rendezvous::Links {
 
   void start_beating() {
     // Signals are for the thread that measures.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    struct Blocked {
+      sigset_t before{};
+      Blocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+      }
+      ~Blocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    } blocked;
     beating_ = std::thread([this] { beat(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
  private:
@@ -537,17 +554,21 @@ void Rendezvous::send(int rank, std::string_view message) {
 std::vector<std::string> Rendezvous::receive(int first, int end) {
   const Deadline begun = steady_clock::now();
   std::vector<std::optional<std::string>> messages(static_cast<std::size_t>(end - first));
+  // Whether something came of that rank since it was looked at: with a thousand ranks there is
+  // always one that shows that it lives.
+  std::vector<bool> came(messages.size(), true);
   while (true) {
     std::vector<pollfd> waiting;
     Deadline next = begun + options_.exchange_limit;
     for (int rank = first; rank < end; ++rank) {
-      auto& message = messages[static_cast<std::size_t>(rank - first)];
+      const auto index = static_cast<std::size_t>(rank - first);
+      auto& message = messages[index];
       Socket& socket = links_->socket(rank);
       const auto lose = [&](const std::string& why) {
         throw ProbeFailure("rank {} is lost: {}", rank, why);
       };
       try {
-        if (!message) message = socket.take();
+        if (!message && came[index]) message = socket.take();
       } catch (const ConnectionLost& lost) {
         lose(lost.what());
       }
@@ -561,6 +582,10 @@ std::vector<std::string> Rendezvous::receive(int first, int end) {
     }
     if (waiting.empty()) break;
     static_cast<void>(ready(waiting, next));
+    auto polled = waiting.begin();
+    for (std::size_t index = 0; index < messages.size(); ++index) {
+      if (!messages[index]) came[index] = (polled++)->revents != 0;
+    }
   }
   std::vector<std::string> all;
   for (auto& message : messages) all.push_back(std::move(*message));

@@ -175,11 +175,18 @@ void NcclRankGroup::release_all_memory() {
 }
 
 void NcclRankGroup::release_memory() {
-  dissolve_team();  // communicators hold buffers of NCCL's own
-  for (const auto& place : local_) {
-    place->use();
-    place->release_memory();
-  }
+  const auto watch = watchdog_.watch("giving back memory between probes");
+  meeting_.agree(rank_trouble([&] {
+    dissolve_team();  // communicators hold buffers of NCCL's own
+    for (const auto& place : local_) {
+      try {
+        place->use();
+        place->release_memory();
+      } catch (const gpu::Error&) {
+        // A GPU that is lost keeps nothing, and the probes that ask it say so.
+      }
+    }
+  }));
 }
 
 NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {

@@ -36,6 +36,26 @@ case "$case_name" in
     expect_code 0
     expect_out 'roofline.gpu.gemm .* total'
     ;;
+  a_slow_look_at_the_environment_takes_no_time_from_the_probes)
+    command -v cc >/dev/null || skip "no compiler for a library that delays"
+    cat >"$work/slow.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+void* dlopen(const char* file, int flags) {
+  void* (*next)(const char*, int) = (void* (*)(const char*, int))dlsym(RTLD_NEXT, "dlopen");
+  if (file != NULL && strstr(file, "mpi") != NULL) sleep(3);
+  return next(file, flags);
+}
+EOF
+    cc -shared -fPIC -o "$work/slow.so" "$work/slow.c" -ldl || skip "the library does not compile"
+    run 60 env LD_PRELOAD="$work/slow.so" "$rehearsal" bench --quiet --only roofline.gpu.launch --out "$work/run"
+    expect_code 0
+    grep -q '"name": "roofline.gpu.launch"' "$work/run/run.json" || fail "the probe is not in the run"
+    python3 -c "import json,sys; sys.exit([p['status'] for p in json.load(open('$work/run/run.json'))['probes'] if p['name'] == 'roofline.gpu.launch'] != ['measured'])" ||
+      fail "the probe was not measured"
+    ;;
   a_plan_of_eight_gpus_needs_none_and_keeps_its_time)
     planned() {  # SUITE GPUS: the total in whole seconds
       run 20 "$program" bench --machine cuda --dry-run --suite "$1" --ranks "$2"

@@ -39,6 +39,20 @@ case "$case_name" in
     done
     [ ! -e "$source/--frobnicate" ] || fail "--frobnicate was taken for a folder"
     ;;
+  the_acceptance_keeps_files_of_others)
+    mkdir "$work/results"
+    touch "$work/results/mine.txt"
+    SCALEWORTH_BUILD=/nonexistent run "$source/scripts/gpu-acceptance" "$work/results"
+    expect_code 2
+    expect_error 'has other files in it.*name a new folder'
+    [ -e "$work/results/mine.txt" ] && [ ! -e "$work/results.tar.gz" ] || fail "the folder was changed"
+    # Its own may be used again.
+    for _ in 1 2; do
+      SCALEWORTH_BUILD=/nonexistent run "$source/scripts/gpu-acceptance" "$work/own"
+      expect_code 2
+      expect_error 'SCALEWORTH_BUILD=/nonexistent: no bin/scaleworth'
+    done
+    ;;
   a_gpu_without_nvcc_needs_a_choice)
     unset NVIDIA_VISIBLE_DEVICES
     . "$source/scripts/lib/common.sh"

@@ -65,6 +65,8 @@ class Objects(unittest.TestCase):
         self.compile("bin/user", "int part(); int main() { return part(); }", *STATIC, library,
                      "-Wl,-rpath,$ORIGIN/../lib/scaleworth")
         self.assertEqual(self.check().returncode, 0, self.check().stderr)
+        self.compile("bin/user", "int part(); int main() { return part(); }", *STATIC, library)
+        self.refused("bin/user is linked with libpart.so")
         library.unlink()
         self.refused("bin/user is linked with libpart.so")
 

@@ -150,7 +150,9 @@ int measure_on_devices(const MeasureOptions& options,
   const DeviceSetting setting = make_device_setting(chosen, options);
   const Setting rank_setting = make_device_rank_setting(setting, launch);
   Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
-  if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
+  // The plan of rank 0 is everyone's: another node's GPUs may leave no probe that fits.
+  if (!options.time.empty() && launch.rank.value_or(0) == 0)
+    plan.fit(parse_time_limit(options.time));
   plan.repeats = options.repeat;
   if (options.dry_run) {
     fmt::print("{}", describe(plan));
@@ -168,16 +170,15 @@ int measure_on_devices(const MeasureOptions& options,
     return Elapsed(std::chrono::steady_clock::now().time_since_epoch()).count();
   });
   const auto on_first = [&](const std::function<void()>& action) {
-    if (!ranks.group) return action();
-    ranks.group->together([&] {
-      ranks.group->release_memory();
-      if (ranks.first()) action();
-    });
+    ranks.group ? ranks.group->on_rank_0(action) : action();
   };
   const auto of_node = device_probes();
   const auto of_ranks = device_rank_probes();
   const auto measure = [&](const std::string& name) {
     if (const auto* probe = find_in(of_node, name, &DeviceProbe::name)) {
+      budget.pause_for([&] {
+        if (ranks.group) ranks.group->release_memory();
+      });
       return on_first([&] { measure_in_time(*probe, chosen.devices, setting, budget, session); });
     }
     if (!ranks.group) throw NothingToMeasure(ranks.obstacle);
@@ -191,9 +192,11 @@ int measure_on_devices(const MeasureOptions& options,
       for (const RankProcess& process : processes_here(*ranks.group, 0.0))
         own.push_back(static_cast<pid_t>(process.id));
     }
-    on_first([&] {
-      session.record_environment(*host::open_host_machine({options.blas_library}), own);
-      if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
+    budget.pause_for([&] {
+      on_first([&] {
+        session.record_environment(*host::open_host_machine({options.blas_library}), own);
+        if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
+      });
     });
     for (const PlannedProbe& planned : plan.probes)
       session.run_probe(planned, [&] { measure(planned.name); });

@@ -302,6 +302,8 @@ TEST_CASE("the token of a job has what its launcher keeps secret", "[rendezvous]
   CHECK(token({{key, "ef84-0e06"}}) == token({{key, "ef84-0e06"}, {"HOSTNAME", "node1"}}));
   CHECK(token({{key, "ef84-0e06"}}) != token({{key, "ef84-0e07"}}));
   CHECK(token({{"SCALEWORTH_JOB_SECRET", "a"}}) != token({{"SCALEWORTH_JOB_SECRET", "b"}}));
+  // Each node of mpirun inside of a Slurm job has a step of its own.
+  CHECK(token({{"SLURM_STEP_ID", "0"}}) == token({{"SLURM_STEP_ID", "4294967291"}}));
   CHECK_FALSE(may_record_variable(key));
   CHECK_FALSE(may_record_variable("SCALEWORTH_JOB_SECRET"));
 }
