@@ -188,24 +188,19 @@ std::string without_device_files(const DriverSigns& signs, const std::string& le
         "see dmesg; in a job ask for a GPU (Slurm: --gres=gpu:1)",
         describe(signs));
   }
-  if (!signs.pci_gpus.empty()) {
-    return fmt::format(
-        "{}, but no kernel module of NVIDIA's driver is loaded{}: install the driver ({} or later) "
-        "and reboot, or run modprobe nvidia as root and see dmesg",
-        describe(signs),
-        signs.other_driver.empty() ? "" : " (the GPU belongs to " + signs.other_driver + ")",
-        least_driver);
-  }
   return fmt::format(
-      "{}, but this node shows no GPU and no kernel module of the driver: go to a node with a GPU "
-      "(Slurm: --gres=gpu:1), or run modprobe nvidia as root and see dmesg",
-      describe(signs));
+      "{}, but no kernel module of NVIDIA's driver is loaded{}: install the driver ({} or later) "
+      "and reboot, or run modprobe nvidia as root and see dmesg",
+      describe(signs),
+      signs.other_driver.empty() ? "" : " (the GPU belongs to " + signs.other_driver + ")",
+      least_driver);
 }
 }  // namespace
 
+// The driver's library and nvidia-smi alone are packages: Debian's nvidia-cuda-toolkit installs
+// libcuda.so.1 on machines without any GPU.
 bool DriverSigns::any() const {
-  return !kernel_driver.empty() || !device_files.empty() || !pci_gpus.empty() || !library.empty() ||
-         !tool.empty() || !requested.empty();
+  return !kernel_driver.empty() || !device_files.empty() || !pci_gpus.empty() || !requested.empty();
 }
 
 DriverSigns read_driver_signs(const EnvironmentVariables& variables,
@@ -222,8 +217,6 @@ DriverSigns read_driver_signs(const EnvironmentVariables& variables,
       root);
   read_device_files(signs, root);
   read_pci(signs, root);
-  const path tool = find_file(value_of(variables, "PATH"), {"/usr/bin"}, "nvidia-smi", root);
-  if (!tool.empty()) signs.tool = shown(tool, root);
   if (const auto mark = container_mark(root)) signs.container = mark->runtime;
   // "void" and "none" are a container's way to say that it shall have no GPU.
   const std::string requested = value_of(variables, "NVIDIA_VISIBLE_DEVICES");
@@ -241,8 +234,6 @@ std::string describe(const DriverSigns& signs) {
     parts.push_back("NVIDIA's driver " + signs.kernel_driver);
   } else if (!signs.library.empty()) {
     parts.push_back(signs.library);
-  } else if (!signs.tool.empty()) {
-    parts.push_back(signs.tool);
   }
   if (!signs.requested.empty()) parts.push_back("NVIDIA_VISIBLE_DEVICES=" + signs.requested);
   return listed(parts);

@@ -19,12 +19,11 @@ struct DriverSigns {
   std::string other_driver;               // of one of them: "nouveau"; empty: none or NVIDIA's
   std::string library;                    // libcuda.so.1, where it was found; empty: nowhere
   std::string library_version;            // "535.54.03", by the file's name; empty: not known
-  std::string tool;                       // nvidia-smi on PATH; empty: none
   std::string container;                  // what runs this one: "docker"; empty: no mark of any
   std::string requested;                  // GPUs that NVIDIA_VISIBLE_DEVICES promises; empty: none
   bool hidden = false;                    // CUDA_VISIBLE_DEVICES names no GPU
 
-  /// Whether this is no node without GPUs: something of the driver or a GPU is there.
+  /// Whether this is no node without GPUs: a GPU, the loaded driver, or a container's promise.
   bool any() const;
 };
 
