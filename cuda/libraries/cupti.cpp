@@ -150,7 +150,19 @@ Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named, std::
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&found);
   if (cupti == nullptr || std::ranges::find(loaded, (*cupti)->path) == loaded.end()) return found;
   const std::string copy = copy_in_memory((*cupti)->path);
-  return copy.empty() ? found : open(copy, 0);
+  if (copy.empty()) return found;
+  const auto copied = open(copy, 0);
+  if (const auto* own = std::get_if<std::shared_ptr<const Cupti>>(&copied)) {
+    // People are told the file that was copied, and how it was found.
+    auto table = std::make_shared<Cupti>(**own);
+    table->path = (*cupti)->path;
+    table->found_by = (*cupti)->found_by;
+    return std::shared_ptr<const Cupti>(std::move(table));
+  }
+  return Failed{
+      fmt::format("{} is in use in this process already, and a copy of it is refused ({})",
+                  (*cupti)->path,
+                  reason_of(copied))};
 }
 }  // namespace
 

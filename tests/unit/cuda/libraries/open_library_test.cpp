@@ -189,7 +189,8 @@ TEST_CASE("of a CUPTI that the program has in use a copy is opened, once", "[cup
   const SharedLibrary profiler(used);
   const auto chosen = choose_cupti(used, cupti_of_cuda_12_0);
   const auto& cupti = std::get<std::shared_ptr<const Cupti>>(chosen);
-  CHECK(cupti->path != used);
+  CHECK(cupti->path == used);
+  CHECK(cupti->found_by == "--cupti-lib");
   CHECK(reinterpret_cast<void*>(cupti->subscribe) != profiler.need("cuptiSubscribe").address);
   const auto again = choose_cupti(used, cupti_of_cuda_12_0);
   CHECK(std::get<std::shared_ptr<const Cupti>>(again) == cupti);
