@@ -24,7 +24,7 @@ double processor_seconds() {
 
 /// As CUPTI leaves them: a call, then its kernel, with 300 names and 400 shapes.
 std::vector<std::uint8_t> fabricate(std::size_t kernels, const std::vector<std::string>& names) {
-  constexpr std::size_t pair_bytes = sizeof(CUpti_ActivityAPI) + sizeof(CUpti_ActivityKernel10);
+  constexpr std::size_t pair_bytes = sizeof(CUpti_ActivityAPI) + sizeof(CUpti_ActivityKernel9);
   std::vector<std::uint8_t> bytes(kernels * pair_bytes);
   std::mt19937_64 random(1);
   std::uint64_t time = 1'763'000'000'000'000'000U;
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> fabricate(std::size_t kernels, const std::vector<std::
     call.end = call.start + 4000;
     call.threadId = 1'904'233;
     call.correlationId = static_cast<std::uint32_t>(i);
-    CUpti_ActivityKernel10 kernel{};
+    CUpti_ActivityKernel9 kernel{};
     kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     kernel.start = time;
     kernel.end = time + 2000 + draw % 65536;
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
       decoder.add(*reinterpret_cast<const CUpti_Activity*>(at), batch);
       at += sizeof(CUpti_ActivityAPI);
       decoder.add(*reinterpret_cast<const CUpti_Activity*>(at), batch);
-      at += sizeof(CUpti_ActivityKernel10);
+      at += sizeof(CUpti_ActivityKernel9);
       if (batch.kernels.size() == 65536) write();
     }
     write();
