@@ -124,7 +124,7 @@ constexpr std::uint64_t longest_hello = 4096;
 constexpr std::chrono::seconds hello_limit{2};
 // Connections that have not said who they are; beyond them the oldest goes, so that silent ones
 // cannot take all descriptors of the process.
-constexpr std::size_t most_strangers = 256;
+constexpr std::size_t most_unidentified = 256;
 
 /// Greeting, token, size and rank, a line each.
 std::string hello(const RendezvousOptions& options) {
@@ -161,7 +161,7 @@ std::vector<std::string> unpack(const std::string& packed) {
 }
 }  // namespace
 
-/// Signs of life that nobody read would turn the orderly end into a reset, which can overtake the
+/// Heartbeats that were not read would turn the orderly end into a reset, which can overtake the
 /// last message on its way.
 Socket::~Socket() {
   if (descriptor_ < 0) return;
@@ -404,22 +404,22 @@ class Rendezvous::Links {
 
 namespace {
 /// A connection that has not said yet which rank it is.
-struct Stranger {
+struct Unidentified {
   Socket socket;
   Deadline deadline;
 };
 
 /// Accepts what waits; of many only some, so that a rank among them is heard before others push it
 /// out.
-void accept_some(const Socket& listener, std::deque<Stranger>& strangers) {
-  for (std::size_t i = 0; i < most_strangers / 4; ++i) {
+void accept_some(const Socket& listener, std::deque<Unidentified>& unidentified) {
+  for (std::size_t i = 0; i < most_unidentified / 4; ++i) {
     Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
-    if (!socket && (!no_descriptors || strangers.empty())) return;
-    if (no_descriptors || strangers.size() == most_strangers) strangers.pop_front();
+    if (!socket && (!no_descriptors || unidentified.empty())) return;
+    if (no_descriptors || unidentified.size() == most_unidentified) unidentified.pop_front();
     if (!socket) continue;
     tune(socket);
-    strangers.push_back({std::move(socket), steady_clock::now() + hello_limit});
+    unidentified.push_back({std::move(socket), steady_clock::now() + hello_limit});
   }
 }
 }  // namespace
@@ -442,7 +442,7 @@ Rendezvous::Rendezvous(Rendezvous&&) noexcept = default;
 void Rendezvous::serve() {
   const Deadline deadline = steady_clock::now() + options_.arrival_limit;
   const Socket listener = listen_on(options_.host, options_.port, options_.on_one_host);
-  std::deque<Stranger> strangers;  // the oldest first
+  std::deque<Unidentified> unidentified;  // the oldest first
   const auto missing = [&] {
     std::vector<int> ranks;
     for (int rank = 1; rank < options_.size; ++rank) {
@@ -459,19 +459,20 @@ void Rendezvous::serve() {
       }
     }
   };
-  // Whether the stranger is one no more: it has come as a rank, was sent away, or went.
-  const auto received = [&](Stranger& stranger) {
+  // True when it is settled who this is: a rank of the job, one that was sent away, or one that
+  // closed.
+  const auto received = [&](Unidentified& connection) {
     try {
-      const auto hello = stranger.socket.take(longest_hello);
+      const auto hello = connection.socket.take(longest_hello);
       if (!hello) return false;
       const std::optional<int> rank = rank_in(*hello, options_);
       if (rank && !links_->socket(*rank)) {
-        links_->socket(*rank) = std::move(stranger.socket);
+        links_->socket(*rank) = std::move(connection.socket);
         return true;
       }
-      stranger.socket.send(rank ? fmt::format("a process has come as rank {} already", *rank)
-                                : "this port belongs to another job, or the job has another size",
-                           stranger.deadline);
+      connection.socket.send(rank ? fmt::format("a process has come as rank {} already", *rank)
+                                  : "this port belongs to another job, or the job has another size",
+                             connection.deadline);
     } catch (const ConnectionLost&) {
       // If it was a rank of this job it will be missed.
     }
@@ -480,9 +481,9 @@ void Rendezvous::serve() {
   while (!missing().empty()) {
     std::vector<pollfd> waiting{{listener.descriptor(), POLLIN, 0}};
     Deadline next = deadline;
-    for (const Stranger& stranger : strangers) {
-      waiting.push_back({stranger.socket.descriptor(), POLLIN, 0});
-      next = std::min(next, stranger.deadline);
+    for (const Unidentified& connection : unidentified) {
+      waiting.push_back({connection.socket.descriptor(), POLLIN, 0});
+      next = std::min(next, connection.deadline);
     }
     if (!ready(waiting, next) && steady_clock::now() >= deadline) {
       const std::string text = fmt::format(
@@ -494,9 +495,9 @@ void Rendezvous::serve() {
       tell_all(text);
       throw ProbeFailure(text);
     }
-    accept_some(listener, strangers);
-    std::erase_if(strangers, [&](Stranger& stranger) {
-      return received(stranger) || steady_clock::now() >= stranger.deadline;
+    accept_some(listener, unidentified);
+    std::erase_if(unidentified, [&](Unidentified& connection) {
+      return received(connection) || steady_clock::now() >= connection.deadline;
     });
   }
   tell_all(std::string(welcome_word));
@@ -529,7 +530,7 @@ void Rendezvous::come() {
   links_->socket(0) = std::move(*socket);
 }
 
-/// After any failure nobody knows which message comes next.
+/// After any failure it is unknown which message comes next.
 template <class Exchange>
 auto Rendezvous::or_close(const Exchange& exchange) {
   if (!broken_.empty()) throw ProbeFailure(broken_);

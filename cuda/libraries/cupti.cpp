@@ -153,7 +153,7 @@ Outcome<std::shared_ptr<const Cupti>> find_cupti(const std::string& named, std::
   if (copy.empty()) return found;
   const auto copied = open(copy, 0);
   if (const auto* own = std::get_if<std::shared_ptr<const Cupti>>(&copied)) {
-    // People are told the file that was copied, and how it was found.
+    // Reported is the file that was copied, and how it was found.
     auto table = std::make_shared<Cupti>(**own);
     table->path = (*cupti)->path;
     table->found_by = (*cupti)->found_by;

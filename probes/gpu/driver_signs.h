@@ -23,7 +23,7 @@ struct DriverSigns {
   std::string requested;                  // GPUs that NVIDIA_VISIBLE_DEVICES promises; empty: none
   bool hidden = false;                    // CUDA_VISIBLE_DEVICES names no GPU
 
-  /// Whether this is no node without GPUs: a GPU, the loaded driver, or a container's promise.
+  /// True where a GPU, the loaded driver or a container's request for GPUs is there.
   bool any() const;
 };
 
@@ -33,7 +33,7 @@ DriverSigns read_driver_signs(const EnvironmentVariables& variables,
                               const std::string& loaded_library = "",
                               const std::filesystem::path& root = "/");
 
-/// "2 GPUs, NVIDIA's driver 535.54.03": the signs in words.
+/// "2 NVIDIA GPUs, NVIDIA's driver 535.54.03": the signs in words.
 std::string describe(const DriverSigns& signs);
 
 /// Why no program of this node can use a GPU, with the remedy, as far as the signs tell; absent

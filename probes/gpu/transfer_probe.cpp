@@ -16,8 +16,8 @@ constexpr SuitePace transfer_pace{{Seconds(0.2), 20}, {Seconds(0.3), 20}};
 constexpr double memory_share = 0.25;  // source, target and both directions fit
 constexpr double smallest_size = 4.0 * kibibyte;
 constexpr Bytes large_size{256.0 * mebibyte};
-constexpr Bytes glance_size{64.0 *
-                            mebibyte};  // the host's memory takes longer to prepare than to copy
+// Larger ones would show no more: the host's memory takes longer to prepare than to copy.
+constexpr Bytes glance_size{64.0 * mebibyte};
 constexpr double both_directions_from = 16.0 * mebibyte;
 constexpr int gen4_capability = 80;
 constexpr int gen5_capability = 90;

@@ -187,12 +187,12 @@ int measure_on_devices(const MeasureOptions& options,
         [&] { probe->measure(*ranks.group, rank_setting, options.rank_options(), session); });
   };
   session.until_interrupted([&] {
-    std::vector<pid_t> own;
-    if (ranks.group) {
-      for (const RankProcess& process : processes_here(*ranks.group, 0.0))
-        own.push_back(static_cast<pid_t>(process.id));
-    }
     budget.pause_for([&] {
+      std::vector<pid_t> own;
+      if (ranks.group) {
+        for (const RankProcess& process : processes_here(*ranks.group, 0.0))
+          own.push_back(static_cast<pid_t>(process.id));
+      }
       on_first([&] {
         session.record_environment(*host::open_host_machine({options.blas_library}), own);
         if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
