@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collectives.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@ std::vector<std::vector<std::string>> timing_rows(const CollectiveWork& work,
   std::vector<std::vector<std::string>> rows;
   rows.reserve(measured.timings.size());
   for (const RankTiming& timing : measured.timings) {
-    rows.push_back({collective_name(work.collective),
-                    collective_mode_name(work.mode),
+    rows.push_back({key_of(work.collective),
+                    key_of(work.mode),
                     std::to_string(work.ranks),
                     fmt::format("{:.0f}", measured.message.value()),
                     std::to_string(measured.operations_per_timing),
@@ -108,24 +108,24 @@ float sum_of_rank_terms(int ranks) {
 
 Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
   Point point;
-  point.parameters = {{fields::collective, collective_name(work.collective)},
-                      {fields::mode, collective_mode_name(work.mode)},
-                      {fields::ranks, work.ranks},
-                      {fields::message_bytes, static_cast<std::int64_t>(measured.message.value())}};
-  point.samples = {{fields::time_s, std::move(measured.time_s)}};
+  point.setting = {{Parameter::collective, work.collective},
+                      {Parameter::mode, work.mode},
+                      {Parameter::ranks, work.ranks},
+                      {Parameter::message_bytes, whole_bytes(measured.message)}};
+  point.samples = {{Metric::time_s, std::move(measured.time_s)}};
   point.stop_reason = std::move(measured.stop_reason);
   point.warnings = std::move(measured.warnings);
   return point;
 }
 
-Seconds estimate_collectives(const Setting& setting) {
+Seconds estimate_collectives(const PlanInputs& setting) {
   const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
   return expected_time(plan_sweep(setting.suite, setting.max_ranks, memory).settings,
                        setting.suite);
 }
 
 void measure_collectives(RankGroup& group,
-                         const Setting& setting,
+                         const PlanInputs& setting,
                          const RankOptions& /*options*/,
                          Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
@@ -139,7 +139,7 @@ void measure_collectives(RankGroup& group,
     group.on_rank_0([&] {
       recorder.progress(done / total,
                         fmt::format("{} of {:.0f} B on {} ranks",
-                                    collective_name(work.collective),
+                                    key_of(work.collective),
                                     work.message.value(),
                                     work.ranks));
     });

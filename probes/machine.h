@@ -15,8 +15,6 @@
 #include <vector>
 
 namespace scaleworth::probes {
-enum class Precision { fp32, fp64 };
-const char* precision_name(Precision precision);
 
 /// Samples of one operation. `wall[i]` is the time from the first worker's start to the last
 /// worker's end of repetition i, divided by the operations in it; `cpu[i]` the thread-CPU time of
@@ -31,14 +29,12 @@ struct Samples {
 /// Independent chains of fused multiply-adds in registers: the compute ceiling.
 struct FmaWork {
   std::string isa;  // one of Machine::isas()
-  Precision precision = Precision::fp64;
+  NumberFormat precision = NumberFormat::fp64;
   int workers = 1;
 };
 
 /// Streams over a private working set per worker, touched first by that worker.
 /// read: s += a[i]; write: a[i] = s; copy: a[i] = b[i]; triad: a[i] = b[i] + s c[i]; doubles.
-enum class MemoryKernel { read, write, copy, triad };
-const char* memory_kernel_name(MemoryKernel kernel);
 struct MemoryWork {
   MemoryKernel kernel = MemoryKernel::read;
   Bytes working_set;  // per worker, all arrays together
@@ -54,7 +50,7 @@ struct LatencyWork {
 /// Read-modify-write of a working set with `fma_per_element` dependent-chain FMAs per element:
 /// intensity = 2 fma_per_element / (2 sizeof element), chosen at run time.
 struct IntensityWork {
-  Precision precision = Precision::fp64;
+  NumberFormat precision = NumberFormat::fp64;
   Bytes working_set;  // per worker
   int fma_per_element = 1;
   int workers = 1;
@@ -63,12 +59,11 @@ struct IntensityWork {
 /// C(m x n) = A(m x k) B(k x n), row-major, random data, `batch` independent products per
 /// operation.
 struct GemmWork {
-  Precision precision = Precision::fp32;
+  NumberFormat precision = NumberFormat::fp32;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   int workers = 1;
 };
 
-double element_bytes(Precision precision);
 Flops gemm_flops(const GemmWork& work);
 /// Memory that the operands take.
 Bytes gemm_footprint(const GemmWork& work);
@@ -118,8 +113,8 @@ class Machine {
 /// What is recorded of one setting besides its samples.
 struct SettingFacts {
   std::string name;  // in progress and warnings
-  std::map<std::string, Value> parameters;
-  std::map<std::string, double> amounts{};
+  Setting setting;
+  std::map<Metric, double> amounts{};
 };
 std::int64_t whole_bytes(Bytes bytes);
 

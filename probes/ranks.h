@@ -6,6 +6,7 @@
 #include "src/core/span.h"
 #include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
+#include "src/core/vocabulary.h"
 
 #include <array>
 #include <cstddef>
@@ -19,17 +20,6 @@
 #include <sys/types.h>
 
 namespace scaleworth::probes {
-enum class Collective {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  broadcast,
-  send_receive,
-  reduce,
-  gather,
-  scatter
-};
 /// Those that every group of ranks measures.
 inline constexpr std::array all_collectives{Collective::all_reduce,
                                             Collective::all_gather,
@@ -47,14 +37,6 @@ inline constexpr std::array nccl_collectives{Collective::all_reduce,
                                              Collective::gather,
                                              Collective::scatter,
                                              Collective::send_receive};
-const char* collective_name(Collective collective);  // "all_reduce", ...
-
-/// isolated: barrier, one operation, clock: the latency a program sees.
-/// back_to_back: many operations between two clock readings, divided: throughput of pipelined
-/// calls.
-/// graph: the same many operations, captured once and replayed as a CUDA graph; GPUs only.
-enum class CollectiveMode { isolated, back_to_back, graph };
-const char* collective_mode_name(CollectiveMode mode);
 
 struct CollectiveWork {
   Collective collective = Collective::all_reduce;
@@ -159,16 +141,6 @@ struct TrainingMeasured {
   std::string trace_missing{};
   std::int64_t dropped_records = 0;  // by the tracer
 };
-
-enum class LinkKind {
-  same_gpu,      // two ranks share one GPU: no link at all
-  nvlink,        // direct access with atomics: NVLink, through a switch or not
-  peer,          // direct access over PCIe
-  through_host,  // staged in host memory
-  network,       // on different nodes
-  unknown
-};
-const char* link_kind_name(LinkKind kind);  // "same GPU", "NVLink", "PCIe peer", ...
 
 struct RankLink {
   LinkKind kind = LinkKind::unknown;

@@ -12,7 +12,7 @@
 
 namespace scaleworth::probes {
 /// What a plan is made from, without measuring anything.
-struct Setting {
+struct PlanInputs {
   Suite suite = Suite::quick;
   int workers = 1;  // of the node
   Bytes available_memory;
@@ -43,9 +43,9 @@ struct Probe {
   Measure* measure;
 };
 
-using NodeProbe = Probe<Setting, Machine&, const Setting&, Recorder&>;
+using NodeProbe = Probe<PlanInputs, Machine&, const PlanInputs&, Recorder&>;
 /// Of a group of ranks; called on every rank, the recorder keeps only what rank 0 adds.
-using RankProbe = Probe<Setting, RankGroup&, const Setting&, const RankOptions&, Recorder&>;
+using RankProbe = Probe<PlanInputs, RankGroup&, const PlanInputs&, const RankOptions&, Recorder&>;
 
 std::span<const NodeProbe> node_probes();
 std::span<const RankProbe> rank_probes();

@@ -14,7 +14,7 @@
 
 namespace scaleworth::probes {
 /// 1 and, where there are more, all workers.
-std::vector<int> worker_counts(const Setting& setting);
+std::vector<int> worker_counts(const PlanInputs& setting);
 
 inline constexpr SuitePace compute_pace{{Seconds(0.1), 20}, {Seconds(0.4), 40}};
 inline constexpr SuitePace memory_pace{{Seconds(0.03), 20}, {Seconds(0.12), 40}};
@@ -26,18 +26,18 @@ inline constexpr SuitePace gemm_pace{{Seconds(0.13), 20}, {Seconds(0.35), 20}};
 /// cache divided by the workers, or less where memory is short: `workers` workers use at most an
 /// eighth of what is available, because sources and targets are kept apart and two worker counts
 /// share them. Multiples of 1 KiB, ascending.
-std::vector<Bytes> working_sets(const Setting& setting, int workers);
+std::vector<Bytes> working_sets(const PlanInputs& setting, int workers);
 
 /// Says that the sets end below 4 times the last cache because of memory; absent when they do not.
-std::optional<std::string> memory_shortage(const Setting& setting, int workers);
+std::optional<std::string> memory_shortage(const PlanInputs& setting, int workers);
 
 /// In the order to measure: random, so that a drift of the machine becomes noise along the size
 /// axis, but the largest set is read and written first, so that memory is touched once.
-std::vector<MemoryWork> memory_plan(const Setting& setting);
-std::vector<LatencyWork> latency_plan(const Setting& setting);
+std::vector<MemoryWork> memory_plan(const PlanInputs& setting);
+std::vector<LatencyWork> latency_plan(const PlanInputs& setting);
 /// Grouped by worker count and precision, because each group fills its memory anew.
-std::vector<IntensityWork> intensity_plan(const Setting& setting);
-std::vector<FmaWork> compute_plan(const Setting& setting, const std::vector<std::string>& isas);
+std::vector<IntensityWork> intensity_plan(const PlanInputs& setting);
+std::vector<FmaWork> compute_plan(const PlanInputs& setting, const std::vector<std::string>& isas);
 
 // What the preparation of a setting costs, for estimates only. Round figures between a laptop and
 // a server; measured on virtual machines of 2 vCPUs in 2026.
@@ -61,7 +61,7 @@ constexpr BytesPerSecond sweep_rate(int workers) {
 ///            their size at equal occupancy
 ///   free     asked for by the user
 struct GemmShape {
-  std::string family;
+  ProductFamily family = ProductFamily::square;
   GemmWork work;
 };
 
@@ -69,16 +69,16 @@ struct GemmShape {
 /// of the available memory. In the order to measure: one worker first, then the batched family,
 /// because a library's own threads keep spinning for a while after its last call; within that
 /// random, so that a drift of the machine does not follow the size.
-std::vector<GemmShape> gemm_plan(const Setting& setting);
+std::vector<GemmShape> gemm_plan(const PlanInputs& setting);
 
 /// Products of the families that do not fit a quarter of the available memory.
-std::size_t gemm_shapes_left_out(const Setting& setting);
+std::size_t gemm_shapes_left_out(const PlanInputs& setting);
 
 /// Expected time of one shape: filling and checking its operands, and samples, of which at least 6
 /// are taken however long a product lasts.
 Seconds gemm_time(const GemmWork& work, const Pace& pace);
 
-/// The user's own shapes instead, recorded as family "free". Throws NothingToMeasure with the
+/// The user's own shapes instead, recorded as family free. Throws NothingToMeasure with the
 /// reason when the machine has no GEMM library, and UserError for a shape that cannot be asked.
 void measure_gemm_shapes(Machine& machine,
                          const std::vector<GemmWork>& works,

@@ -12,7 +12,7 @@ constexpr double largest_total = 16.0 * (1LL << 30);  // caches beyond 4 GiB are
 constexpr double nontemporal_from = 4.0 * (1 << 20);  // beyond the L2 cache of one core
 constexpr int longest_chain = 512;
 
-double wished_total(const Setting& setting) {
+double wished_total(const PlanInputs& setting) {
   return std::min(cache_multiple * setting.last_cache.value(), largest_total);
 }
 
@@ -45,38 +45,38 @@ Grids grids(Suite suite) {
 }
 
 /// A whole number of products per worker, at least one.
-std::int64_t batch_for(std::int64_t side, Precision precision, int workers) {
+std::int64_t batch_for(std::int64_t side, NumberFormat precision, int workers) {
   const double one = 3.0 * static_cast<double>(side * side) * element_bytes(precision);
   const double per_worker = batched_operands_bytes / one / workers;
   return std::max<std::int64_t>(1, std::llround(per_worker)) * workers;
 }
 
 /// The families for one precision and worker count; the batched one goes to the front.
-std::vector<GemmShape> families(const Grids& grid, Precision precision, int workers) {
+std::vector<GemmShape> families(const Grids& grid, NumberFormat precision, int workers) {
   std::vector<GemmShape> shapes;
   const auto add = [&](const char* family, std::int64_t m, std::int64_t n, std::int64_t k) {
     shapes.push_back({family, {precision, m, n, k, 1, workers}});
   };
   for (const std::int64_t side : grid.batched) {
     const std::int64_t batch = batch_for(side, precision, workers);
-    shapes.push_back({"batched", {precision, side, side, side, batch, workers}});
+    shapes.push_back({ProductFamily::batched, {precision, side, side, side, batch, workers}});
   }
-  for (const std::int64_t side : grid.squares) add("square", side, side, side);
-  for (const std::int64_t tokens : grid.tokens) add("tokens", tokens, grid.layer, grid.layer);
-  for (const std::int64_t rank : grid.ranks) add("rank-k", grid.face, grid.face, rank);
+  for (const std::int64_t side : grid.squares) add(ProductFamily::square, side, side, side);
+  for (const std::int64_t tokens : grid.tokens) add(ProductFamily::tokens, tokens, grid.layer, grid.layer);
+  for (const std::int64_t rank : grid.ranks) add(ProductFamily::rank_k, grid.face, grid.face, rank);
   return shapes;
 }
 
-std::vector<GemmShape> all_shapes(const Setting& setting) {
+std::vector<GemmShape> all_shapes(const PlanInputs& setting) {
   const Grids grid = grids(setting.suite);
   std::mt19937 random(1);
   std::vector<GemmShape> plan;
   for (const int workers : worker_counts(setting)) {
-    std::vector<GemmShape> group = families(grid, Precision::fp32, workers);
-    for (GemmShape& shape : families(grid, Precision::fp64, workers)) group.push_back(shape);
+    std::vector<GemmShape> group = families(grid, NumberFormat::fp32, workers);
+    for (GemmShape& shape : families(grid, NumberFormat::fp64, workers)) group.push_back(shape);
     std::shuffle(group.begin(), group.end(), random);
     std::stable_partition(
-        group.begin(), group.end(), [](const GemmShape& s) { return s.family == "batched"; });
+        group.begin(), group.end(), [](const GemmShape& s) { return s.family == ProductFamily::batched; });
     plan.insert(plan.end(), group.begin(), group.end());
   }
   return plan;
@@ -84,18 +84,18 @@ std::vector<GemmShape> all_shapes(const Setting& setting) {
 
 /// One operation at round rates of a server core with AVX2 to AVX-512 and of its memory.
 Seconds operation_time(const GemmWork& work) {
-  const FlopPerSecond rate(work.precision == Precision::fp32 ? 120e9 : 60e9);
+  const FlopPerSecond rate(work.precision == NumberFormat::fp32 ? 120e9 : 60e9);
   return std::max(gemm_flops(work) / (effective_workers(work.workers) * rate),
                   gemm_footprint(work) / sweep_rate(work.workers));
 }
 }  // namespace
 
-std::vector<int> worker_counts(const Setting& setting) {
+std::vector<int> worker_counts(const PlanInputs& setting) {
   if (setting.workers <= 1) return {1};
   return {1, setting.workers};
 }
 
-std::vector<Bytes> working_sets(const Setting& setting, int workers) {
+std::vector<Bytes> working_sets(const PlanInputs& setting, int workers) {
   const double memory = available_share * setting.available_memory.value() / workers;
   const double largest = whole_kibibytes(std::min(wished_total(setting) / workers, memory));
   const double factor = setting.suite == Suite::quick ? std::sqrt(8.0) : std::cbrt(4.0);
@@ -103,7 +103,7 @@ std::vector<Bytes> working_sets(const Setting& setting, int workers) {
       smallest_set, largest, factor, [](double set) { return Bytes(whole_kibibytes(set)); });
 }
 
-std::optional<std::string> memory_shortage(const Setting& setting, int workers) {
+std::optional<std::string> memory_shortage(const PlanInputs& setting, int workers) {
   const double wished = wished_total(setting) / workers;
   const double largest = working_sets(setting, workers).back().value();
   if (largest >= whole_kibibytes(wished)) return std::nullopt;
@@ -117,7 +117,7 @@ std::optional<std::string> memory_shortage(const Setting& setting, int workers) 
       setting.available_memory.value() / (1 << 20));
 }
 
-std::vector<MemoryWork> memory_plan(const Setting& setting) {
+std::vector<MemoryWork> memory_plan(const PlanInputs& setting) {
   std::vector<MemoryWork> works;
   for (const int workers : worker_counts(setting)) {
     for (const Bytes set : working_sets(setting, workers)) {
@@ -137,7 +137,7 @@ std::vector<MemoryWork> memory_plan(const Setting& setting) {
   return works;
 }
 
-std::vector<LatencyWork> latency_plan(const Setting& setting) {
+std::vector<LatencyWork> latency_plan(const PlanInputs& setting) {
   std::vector<LatencyWork> works;
   for (const Bytes set : working_sets(setting, 1)) works.push_back({set});
   in_random_order(works);
@@ -147,11 +147,11 @@ std::vector<LatencyWork> latency_plan(const Setting& setting) {
   return works;
 }
 
-std::vector<IntensityWork> intensity_plan(const Setting& setting) {
+std::vector<IntensityWork> intensity_plan(const PlanInputs& setting) {
   std::vector<IntensityWork> works;
   for (const int workers : worker_counts(setting)) {
     const Bytes set = working_sets(setting, workers).back();
-    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+    for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
       std::vector<IntensityWork> ladder;
       for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {
         ladder.push_back({precision, set, fmas, workers});
@@ -163,18 +163,18 @@ std::vector<IntensityWork> intensity_plan(const Setting& setting) {
   return works;
 }
 
-std::vector<FmaWork> compute_plan(const Setting& setting, const std::vector<std::string>& isas) {
+std::vector<FmaWork> compute_plan(const PlanInputs& setting, const std::vector<std::string>& isas) {
   std::vector<FmaWork> works;
   for (const int workers : worker_counts(setting)) {
     for (const std::string& isa : isas) {
-      works.push_back({isa, Precision::fp32, workers});
-      works.push_back({isa, Precision::fp64, workers});
+      works.push_back({isa, NumberFormat::fp32, workers});
+      works.push_back({isa, NumberFormat::fp64, workers});
     }
   }
   return works;
 }
 
-std::vector<GemmShape> gemm_plan(const Setting& setting) {
+std::vector<GemmShape> gemm_plan(const PlanInputs& setting) {
   std::vector<GemmShape> plan = all_shapes(setting);
   std::erase_if(plan, [&](const GemmShape& s) {
     return gemm_footprint(s.work) > setting.available_memory / 4.0;
@@ -182,7 +182,7 @@ std::vector<GemmShape> gemm_plan(const Setting& setting) {
   return plan;
 }
 
-std::size_t gemm_shapes_left_out(const Setting& setting) {
+std::size_t gemm_shapes_left_out(const PlanInputs& setting) {
   return all_shapes(setting).size() - gemm_plan(setting).size();
 }
 

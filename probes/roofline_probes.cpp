@@ -2,7 +2,7 @@
 #include "probes/machine.h"
 #include "probes/roofline.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <array>
 #include <functional>
@@ -17,7 +17,7 @@ BytesPerSecond first_touch_rate(int workers) {
 /// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
 constexpr BytesPerSecond cycle_write_rate{64.0 / 40e-9};
 
-void warn_of_shortage(const Setting& setting, const std::vector<int>& counts, Recorder& recorder) {
+void warn_of_shortage(const PlanInputs& setting, const std::vector<int>& counts, Recorder& recorder) {
   for (const int workers : counts) {
     if (const auto shortage = memory_shortage(setting, workers)) recorder.warn(*shortage);
   }
@@ -26,73 +26,69 @@ void warn_of_shortage(const Setting& setting, const std::vector<int>& counts, Re
 /// Samples wall_s and cpu_s, amounts flops, bytes and bytes_real (those that are not zero).
 Point point_of(SettingFacts facts, const Measured& measured) {
   Point point;
-  point.parameters = std::move(facts.parameters);
+  point.setting = std::move(facts.setting);
   point.amounts = std::move(facts.amounts);
-  if (measured.flops.value() > 0.0) point.amounts[fields::flops] = measured.flops.value();
+  if (measured.flops.value() > 0.0) point.amounts[Metric::flops] = measured.flops.value();
   if (measured.bytes.value() > 0.0) {
-    point.amounts[fields::bytes] = measured.bytes.value();
-    point.amounts[fields::bytes_real] = measured.bytes_real.value();
+    point.amounts[Metric::bytes] = measured.bytes.value();
+    point.amounts[Metric::bytes_real] = measured.bytes_real.value();
   }
-  point.samples = {{fields::wall_s, measured.samples.wall_s},
-                   {fields::cpu_s, measured.samples.cpu_s}};
+  point.samples = {{Metric::wall_s, measured.samples.wall_s},
+                   {Metric::cpu_s, measured.samples.cpu_s}};
   point.stop_reason = measured.samples.stop_reason;
   point.warnings = measured.samples.warnings;
   return point;
 }
 
 SettingFacts facts_of(const FmaWork& work) {
-  const char* precision = precision_name(work.precision);
   return {
-      fmt::format("{} {}, {} workers", work.isa, precision, work.workers),
-      {{fields::isa, work.isa}, {fields::precision, precision}, {fields::workers, work.workers}}};
+      fmt::format("{} {}, {} workers", work.isa, key_of(work.precision), work.workers),
+      {{Parameter::isa, work.isa}, {Parameter::precision, work.precision}, {Parameter::workers, work.workers}}};
 }
 
 SettingFacts facts_of(const GemmShape& shape) {
   const GemmWork& work = shape.work;
-  const char* precision = precision_name(work.precision);
   return {fmt::format("{} {} x {} x {}, batch {}, {} workers",
-                      precision,
+                      key_of(work.precision),
                       work.m,
                       work.n,
                       work.k,
                       work.batch,
                       work.workers),
-          {{fields::family, shape.family},
-           {fields::precision, precision},
-           {fields::m, work.m},
-           {fields::n, work.n},
-           {fields::k, work.k},
-           {fields::batch, work.batch},
-           {fields::workers, work.workers}}};
+          {{Parameter::family, shape.family},
+           {Parameter::precision, work.precision},
+           {Parameter::m, work.m},
+           {Parameter::n, work.n},
+           {Parameter::k, work.k},
+           {Parameter::batch, work.batch},
+           {Parameter::workers, work.workers}}};
 }
 
 SettingFacts facts_of(const IntensityWork& work) {
-  const char* precision = precision_name(work.precision);
   return {fmt::format(
-              "{} FMAs per {} element, {} workers", work.fma_per_element, precision, work.workers),
-          {{fields::precision, precision},
-           {fields::workers, work.workers},
-           {fields::working_set_bytes, whole_bytes(work.working_set)},
-           {fields::fma_per_element, work.fma_per_element}}};
+              "{} FMAs per {} element, {} workers", work.fma_per_element, key_of(work.precision), work.workers),
+          {{Parameter::precision, work.precision},
+           {Parameter::workers, work.workers},
+           {Parameter::working_set_bytes, whole_bytes(work.working_set)},
+           {Parameter::fma_per_element, work.fma_per_element}}};
 }
 
 SettingFacts facts_of(const LatencyWork& work) {
   return {fmt::format("loads within {:.0f} KiB", work.working_set.value() / 1024.0),
-          {{fields::working_set_bytes, whole_bytes(work.working_set)}},
-          {{fields::accesses, 1.0}}};
+          {{Parameter::working_set_bytes, whole_bytes(work.working_set)}},
+          {{Metric::accesses, 1.0}}};
 }
 
 SettingFacts facts_of(const MemoryWork& work) {
-  const char* kernel = memory_kernel_name(work.kernel);
   return {fmt::format("{}{} of {:.0f} KiB, {} workers",
-                      kernel,
+                      key_of(work.kernel),
                       work.nontemporal ? " (non-temporal)" : "",
                       work.working_set.value() / 1024.0,
                       work.workers),
-          {{fields::kernel, kernel},
-           {fields::nontemporal, work.nontemporal},
-           {fields::workers, work.workers},
-           {fields::working_set_bytes, whole_bytes(work.working_set)}}};
+          {{Parameter::kernel, work.kernel},
+           {Parameter::nontemporal, work.nontemporal},
+           {Parameter::workers, work.workers},
+           {Parameter::working_set_bytes, whole_bytes(work.working_set)}}};
 }
 
 /// Calls `ask` of the machine along `works` and records a point per setting with its facts and
@@ -103,24 +99,24 @@ void measure_plan(Machine& machine,
                   const Pace& pace,
                   Recorder& recorder,
                   const Ask& ask,
-                  const std::map<std::string, Value>& common = {}) {
+                  const Setting& common = {}) {
   const Target target = target_of(pace);
   double done = 0.0;
   for (const Work& work : works) {
     SettingFacts facts = facts_of(work);
-    facts.parameters.insert(common.begin(), common.end());
+    facts.setting.set(common);
     recorder.progress(done++ / static_cast<double>(works.size()), facts.name);
     recorder.add(point_of(std::move(facts), std::invoke(ask, machine, work, target)));
   }
 }
 
 /// Every isa x {fp32, fp64} x {1, all} workers: the ceilings.
-void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder) {
+void measure_compute(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   const std::vector<FmaWork> plan = compute_plan(setting, machine.isas());
   measure_plan(machine, plan, compute_pace(setting.suite), recorder, &Machine::time_fma);
 }
 
-Seconds estimate_compute(const Setting& setting) {
+Seconds estimate_compute(const PlanInputs& setting) {
   const std::vector<std::string> isas(setting.isa_count);
   return static_cast<double>(compute_plan(setting, isas).size()) *
          time_per_setting(compute_pace(setting.suite));
@@ -134,7 +130,7 @@ void measure_shapes(Machine& machine,
   const auto ask = [](Machine& asked, const GemmShape& shape, const Target& target) {
     return asked.time_gemm(shape.work, target);
   };
-  measure_plan(machine, shapes, gemm_pace(suite), recorder, ask, {{fields::library, library}});
+  measure_plan(machine, shapes, gemm_pace(suite), recorder, ask, {{Parameter::library, library}});
 }
 
 Seconds time_of(const std::vector<GemmShape>& shapes, Suite suite) {
@@ -145,12 +141,12 @@ Seconds time_of(const std::vector<GemmShape>& shapes, Suite suite) {
 
 std::vector<GemmShape> own_shapes(const std::vector<GemmWork>& works) {
   std::vector<GemmShape> shapes;
-  for (const GemmWork& work : works) shapes.push_back({"free", work});
+  for (const GemmWork& work : works) shapes.push_back({ProductFamily::free, work});
   return shapes;
 }
 
 /// All families of gemm_plan.
-void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder) {
+void measure_gemm(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   const std::size_t left_out = gemm_shapes_left_out(setting);
   if (left_out > 0) {
     recorder.warn(
@@ -164,20 +160,20 @@ void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder) 
   measure_shapes(machine, plan, setting.suite, recorder);
 }
 
-Seconds estimate_gemm(const Setting& setting) {
+Seconds estimate_gemm(const PlanInputs& setting) {
   return time_of(gemm_plan(setting), setting.suite);
 }
 
 /// 1, 2, 4 ... 512 FMAs per element of a set beyond the last cache, fp32 and fp64, 1 and all
 /// workers.
-void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder) {
+void measure_intensity(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   warn_of_shortage(setting, worker_counts(setting), recorder);
   const auto plan = intensity_plan(setting);
   measure_plan(machine, plan, intensity_pace(setting.suite), recorder, &Machine::time_intensity);
   machine.release_memory();
 }
 
-Seconds estimate_intensity(const Setting& setting) {
+Seconds estimate_intensity(const PlanInputs& setting) {
   Seconds total{};
   for (const IntensityWork& work : intensity_plan(setting)) {
     total += time_per_setting(intensity_pace(setting.suite));
@@ -190,14 +186,14 @@ Seconds estimate_intensity(const Setting& setting) {
 }
 
 /// One dependent load over the same working sets as memory, one worker.
-void measure_latency(Machine& machine, const Setting& setting, Recorder& recorder) {
+void measure_latency(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   warn_of_shortage(setting, {1}, recorder);
   const auto plan = latency_plan(setting);
   measure_plan(machine, plan, latency_pace(setting.suite), recorder, &Machine::time_latency);
   machine.release_memory();
 }
 
-Seconds estimate_latency(const Setting& setting) {
+Seconds estimate_latency(const PlanInputs& setting) {
   Seconds total = working_sets(setting, 1).back() / first_touch_rate(1);
   for (const LatencyWork& work : latency_plan(setting)) {
     total += time_per_setting(latency_pace(setting.suite)) + work.working_set / cycle_write_rate;
@@ -207,14 +203,14 @@ Seconds estimate_latency(const Setting& setting) {
 
 /// {read, write, copy, triad} over working sets from L1 to several times the last cache, regular
 /// stores, and non-temporal ones beyond 4 MiB; 1 and all workers.
-void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder) {
+void measure_memory(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   warn_of_shortage(setting, worker_counts(setting), recorder);
   const auto plan = memory_plan(setting);
   measure_plan(machine, plan, memory_pace(setting.suite), recorder, &Machine::time_memory);
   machine.release_memory();
 }
 
-Seconds estimate_memory(const Setting& setting) {
+Seconds estimate_memory(const PlanInputs& setting) {
   Seconds total{};
   for (const int workers : worker_counts(setting)) {
     // Sources and targets, once per worker count.
@@ -232,23 +228,23 @@ Seconds estimate_memory(const Setting& setting) {
 
 std::span<const NodeProbe> node_probes() {
   static constexpr std::array probes{
-      NodeProbe{fields::roofline_compute,
+      NodeProbe{probe_name::roofline_compute,
                 "How many FLOP/s can the cores retire, per instruction set and precision?",
                 &estimate_compute,
                 &measure_compute},
-      NodeProbe{fields::roofline_memory,
+      NodeProbe{probe_name::roofline_memory,
                 "How fast do data stream from each level of cache and from memory?",
                 &estimate_memory,
                 &measure_memory},
-      NodeProbe{fields::roofline_latency,
+      NodeProbe{probe_name::roofline_latency,
                 "How long does one dependent load take at each level?",
                 &estimate_latency,
                 &measure_latency},
-      NodeProbe{fields::roofline_intensity,
+      NodeProbe{probe_name::roofline_intensity,
                 "From how many FLOPs per byte on is compute the limit, and how soft is the ridge?",
                 &estimate_intensity,
                 &measure_intensity},
-      NodeProbe{fields::roofline_gemm,
+      NodeProbe{probe_name::roofline_gemm,
                 "How close to the roof does the library multiply matrices of these shapes?",
                 &estimate_gemm,
                 &measure_gemm},

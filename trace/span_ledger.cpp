@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_ledger.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "trace/formats/export/export_writer.h"
 
 #include <array>
@@ -362,23 +362,38 @@ Ledger build_ledger(const Timeline& timeline) {
 
 std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
   std::vector<Point> points(static_cast<std::size_t>(std::max(0, ledger.ranks)));
+  // By the rank that waited and the rank that was waited for, one value per step.
+  std::map<std::pair<std::size_t, std::size_t>, Series> waits;
   for (std::size_t rank = 0; rank < points.size(); ++rank) {
     Point& point = points[rank];
-    point.parameters = setting.parameters;
-    point.parameters[fields::rank] = static_cast<std::int64_t>(rank);
+    point.setting = setting.setting;
+    point.setting.set(Parameter::rank, static_cast<std::int64_t>(rank));
     point.stop_reason = setting.stop_reason;
     for (const auto& [name, amount] : ledger.losses)
       point.warnings.push_back(fmt::format("ledger: {} = {}", name, amount));
   }
   for (const StepLedger& entry : ledger.entries) {
-    auto& samples = points[entry.rank.place()].samples;
-    const auto add = [&](const std::string& series, nanoseconds time) {
-      samples[series].push_back(static_cast<double>(time.count()));
+    const std::size_t own = entry.rank.place();
+    auto& samples = points[own].samples;
+    const std::size_t step = samples[Metric::step_ns].size();
+    const auto add = [&](Metric metric, nanoseconds time) {
+      samples[metric].push_back(static_cast<double>(time.count()));
     };
-    add(fields::step_ns, entry.end - entry.start);
-    for (const Part part : probe_parts) add(part_key(part), entry.part(part));
-    for (std::size_t rank = 0; rank < entry.waited_for.size(); ++rank)
-      add(fields::waited_for_ns_prefix + std::to_string(rank), entry.waited_for[rank]);
+    add(Metric::step_ns, entry.end - entry.start);
+    for (const Part part : probe_parts) add(metric_of(part), entry.part(part));
+    for (std::size_t late = 0; late < entry.waited_for.size(); ++late) {
+      if (entry.waited_for[late] == nanoseconds::zero()) continue;
+      Series& series = waits[{own, late}];
+      series.resize(step);
+      series.push_back(static_cast<double>(entry.waited_for[late].count()));
+    }
+  }
+  for (auto& [ranks, series] : waits) {
+    Point& point = points.emplace_back();
+    point.setting = points[ranks.first].setting;
+    point.setting.set(Parameter::waited_for, static_cast<std::int64_t>(ranks.second));
+    series.resize(points[ranks.first].samples[Metric::step_ns].size());
+    point.samples[Metric::wait_ns] = std::move(series);
   }
   return points;
 }

@@ -75,7 +75,7 @@ struct Ledger {
 Ledger build_ledger(const Timeline& timeline);
 
 /// The ledger in the form in which run.json keeps it: one point per rank for the probe
-/// fields::step_ledger: the parameters of `setting` (the point of fields::step_training) and the
+/// probe_name::step_ledger: the parameters of `setting` (the point of probe_name::step_training) and the
 /// rank; one value per step in each series, whole nanoseconds; waited_for_ns.<rank> for every rank
 /// of the timeline. Losses of the ledger become warnings of every point.
 std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger);

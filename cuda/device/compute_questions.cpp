@@ -93,7 +93,7 @@ void check_chains(Workbench& bench,
                   FmaData data,
                   std::uint64_t numbers) {
   const std::string doing =
-      fmt::format("a chain of multiply-adds in {}", number_format_name(format));
+      fmt::format("a chain of multiply-adds in {}", key_of(format));
   const auto bytes = static_cast<std::size_t>(element_bytes(format));
   const auto before = take_samples(bench, data.initial, numbers, bytes);
   check(cudaMemsetAsync(data.results, 0xff, numbers * bytes, bench.stream()));
@@ -128,7 +128,7 @@ const TensorOperand& tensor_operand(NumberFormat format) {
   if (found != tensor_operands.end()) return *found;
   throw NothingToMeasure(
       "the matrix instructions in {} are measured through the vendor's library only",
-      number_format_name(format));
+      key_of(format));
 }
 
 /// Throws NothingToMeasure unless this GPU has the instruction and this program code for it. Of two
@@ -145,7 +145,7 @@ TensorFormat usable_format(const DeviceDescription& description, NumberFormat fo
         "GPU {} has compute capability {}; the matrix instruction measured here in {} is one of {}",
         description.ordinal,
         capability_text(description.compute_capability),
-        number_format_name(format),
+        key_of(format),
         instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later");
   }
   TensorCode code;
@@ -157,7 +157,7 @@ TensorFormat usable_format(const DeviceDescription& description, NumberFormat fo
         description.ordinal,
         capability_text(code.machine),
         capability_text(code.virtual_architecture),
-        number_format_name(format),
+        key_of(format),
         capability_text(description.compute_capability));
   }
   return instruction;
@@ -218,7 +218,7 @@ void check_constants(Workbench& bench,
       const double found = result_at(format, sample.bytes.data() + i * bytes);
       if (!(found == wanted)) {
         wrong_result(bench.health(),
-                     fmt::format("the matrix instruction in {}", number_format_name(format)),
+                     fmt::format("the matrix instruction in {}", key_of(format)),
                      sample.first + i,
                      found,
                      wanted);
@@ -244,7 +244,7 @@ DeviceMeasured time_cuda_cores(Workbench& bench, NumberFormat format, const Targ
 
   const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
   const auto work = [&](int iterations) {
-    return BatchWork{.doing = fmt::format("multiply-adds in {}", number_format_name(format)),
+    return BatchWork{.doing = fmt::format("multiply-adds in {}", key_of(format)),
                      .enqueue = [=](cudaStream_t stream, int) {
                        return launch_fma(
                            fma_format(format), blocks, iterations, constants, data, stream);
@@ -267,7 +267,7 @@ DeviceMeasured time_tensor_cores(Workbench& bench, NumberFormat format, const Ta
 
   const int blocks = bench.description().multiprocessors * tensor_blocks_per_multiprocessor;
   const auto work = [&](int iterations) {
-    return BatchWork{.doing = fmt::format("matrix instructions in {}", number_format_name(format)),
+    return BatchWork{.doing = fmt::format("matrix instructions in {}", key_of(format)),
                      .enqueue = [=](cudaStream_t stream, int) {
                        return launch_tensor(instruction, blocks, iterations, data, stream);
                      }};
@@ -301,7 +301,7 @@ DeviceMeasured time_ladder(Workbench& bench, const LadderWork& work, const Targe
   const auto [a, b] = chain_constants(work.format);
   const LadderStep step{fma_format(work.format), work.fma_per_element, a, b};
   const std::string doing = fmt::format(
-      "{} multiply-adds per element in {}", work.fma_per_element, number_format_name(work.format));
+      "{} multiply-adds per element in {}", work.fma_per_element, key_of(work.format));
 
   const DeviceBuffer data = bench.allocate(vectors * vector_bytes);
   fill_uniform(bench, work.format, data.get(), elements);

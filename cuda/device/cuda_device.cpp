@@ -56,7 +56,7 @@ class CudaDevice : public Device {
 
   DeviceMeasured time_stream(const StreamWork& work, const Target& target) override {
     return ask(fmt::format(
-                   "{} of {:.0f} bytes", memory_kernel_name(work.kernel), work.working_set.value()),
+                   "{} of {:.0f} bytes", key_of(work.kernel), work.working_set.value()),
                [&](Workbench& bench) {
                  return work.scope == StreamScope::device
                             ? time_device_stream(bench, work, target)
@@ -79,13 +79,13 @@ class CudaDevice : public Device {
   DeviceMeasured time_transfer(const TransferWork& work, const Target& target) override {
     return ask(fmt::format("moving {:.0f} bytes from {} to {}",
                            work.bytes.value(),
-                           endpoint_name(work.source),
-                           endpoint_name(work.target)),
+                           word_of(place_of(work.source)),
+                           word_of(place_of(work.target))),
                [&](Workbench& bench) { return gpu::time_transfer(bench, work, target); });
   }
 
   DeviceMeasured time_launch(LaunchKind kind, const Target& target) override {
-    return ask(fmt::format("launching ({})", launch_kind_name(kind)),
+    return ask(fmt::format("launching ({})", word_of(kind)),
                [&](Workbench& bench) { return gpu::time_launch(bench, kind, target); });
   }
 

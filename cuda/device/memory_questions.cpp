@@ -42,9 +42,9 @@ class DeviceStream {
                 work.variant.streaming},
         one_shot_(work.variant.grid == StreamGrid::one_shot),
         doing_(fmt::format("{} of {:.0f} bytes ({})",
-                           memory_kernel_name(work.kernel),
+                           key_of(work.kernel),
                            work.working_set.value(),
-                           stream_variant_name(work.variant))) {
+                           word_of(work.variant))) {
     const int arrays = arrays_of(kernel_.operation);
     arrays_.vectors =
         static_cast<std::uint64_t>(work.working_set.value() / (vector_bytes * arrays));

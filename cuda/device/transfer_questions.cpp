@@ -136,9 +136,9 @@ class Transfer {
         work_(work),
         doing_(fmt::format("moving {:.0f} bytes from {} to {} by {}",
                            work.bytes.value(),
-                           endpoint_name(work.source),
-                           endpoint_name(work.target),
-                           transfer_engine_name(work.engine))),
+                           word_of(place_of(work.source)),
+                           word_of(place_of(work.target)),
+                           word_of(work.engine))),
         bytes_(static_cast<std::size_t>(work.bytes.value())) {
     require_possible();
     there_.emplace(bench, work.source, work.target, bytes_, 1);
@@ -179,8 +179,8 @@ class Transfer {
     if (staged_) {
       remarks.push_back(
           fmt::format("{} to {} have no peer access: the copy goes through the host's memory",
-                      endpoint_name(work_.source),
-                      endpoint_name(work_.target)));
+                      word_of(place_of(work_.source)),
+                      word_of(place_of(work_.target))));
     }
   }
 

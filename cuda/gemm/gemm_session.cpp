@@ -64,7 +64,10 @@ class CublasLtSession final : public GemmSession {
       const auto bytes = static_cast<std::size_t>(workspace.value());
       for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
         const std::string words = remember(proposed);
-        all.push_back({proposed.rank, words, Bytes(static_cast<double>(proposed.workspace_bytes))});
+        all.push_back({proposed.rank,
+                       words,
+                       Bytes(static_cast<double>(proposed.workspace_bytes)),
+                       tile_of(*context_.library, proposed.algorithm)});
       }
     });
     return all;
@@ -190,7 +193,7 @@ std::unique_ptr<GemmSession> open_gemm_session(const GemmContext& context,
   if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
     throw NothingToMeasure(
         "{} has scales per block, which are laid out for single products only: leave the batch out",
-        number_format_name(problem.input));
+        key_of(problem.input));
   }
   std::unique_ptr<GemmSession> session;
   in_context(context, "preparing " + gemm_problem_name(problem), [&] {

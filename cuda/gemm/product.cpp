@@ -91,7 +91,7 @@ GemmProduct::GemmProduct(const GemmContext& context, const GemmProblem& problem)
     } catch (const LibraryError&) {
       throw NothingToMeasure("cuBLASLt {} does not know the scales of {}",
                              context.library->version,
-                             number_format_name(recipe_.format));
+                             key_of(recipe_.format));
     }
   }
   describe_scales(0);

@@ -114,36 +114,81 @@ constexpr std::array recipes{
 
 constexpr bool in_order_of_formats() {
   for (std::size_t i = 0; i < recipes.size(); ++i) {
-    if (recipes[i].format != all_number_formats[i]) return false;
+    if (recipes[i].format != every<NumberFormat>[i]) return false;
   }
-  return recipes.size() == all_number_formats.size();
+  return recipes.size() == every<NumberFormat>.size();
 }
 static_assert(in_order_of_formats());
 
-using Name = std::pair<int, const char*>;
+/// A value of a setting that stands for two numbers; 0: the library chooses.
+struct Sides {
+  int id;
+  int first;
+  int second;
+};
 
-#define TILE(sides) Name(CUBLASLT_MATMUL_TILE_##sides, #sides)
 // The numbers are of tiles that cuBLAS 12.4 did not have.
 constexpr std::array tiles{
-    TILE(32x32),          TILE(32x64),          TILE(64x32),          TILE(32x128),
-    TILE(64x64),          TILE(128x32),         TILE(64x96),          TILE(96x64),
-    TILE(64x128),         TILE(128x64),         TILE(96x128),         TILE(128x96),
-    TILE(64x256),         TILE(128x128),        TILE(256x64),         TILE(128x160),
-    TILE(160x128),        TILE(128x192),        TILE(192x128),        TILE(64x512),
-    TILE(128x256),        TILE(256x128),        TILE(512x64),         Name{116, "64x192"},
-    Name{208, "192x64"},  Name{209, "192x192"}, Name{176, "128x320"}, Name{210, "192x256"},
-    Name{232, "256x192"}, Name{248, "320x128"}, Name{177, "128x384"}, Name{264, "384x128"},
-    Name{513, "256x256"}, Name{447, "128x512"}, Name{587, "512x128"}};
+    Sides{CUBLASLT_MATMUL_TILE_32x32, 32, 32},
+    Sides{CUBLASLT_MATMUL_TILE_32x64, 32, 64},
+    Sides{CUBLASLT_MATMUL_TILE_64x32, 64, 32},
+    Sides{CUBLASLT_MATMUL_TILE_32x128, 32, 128},
+    Sides{CUBLASLT_MATMUL_TILE_64x64, 64, 64},
+    Sides{CUBLASLT_MATMUL_TILE_128x32, 128, 32},
+    Sides{CUBLASLT_MATMUL_TILE_64x96, 64, 96},
+    Sides{CUBLASLT_MATMUL_TILE_96x64, 96, 64},
+    Sides{CUBLASLT_MATMUL_TILE_64x128, 64, 128},
+    Sides{CUBLASLT_MATMUL_TILE_128x64, 128, 64},
+    Sides{CUBLASLT_MATMUL_TILE_96x128, 96, 128},
+    Sides{CUBLASLT_MATMUL_TILE_128x96, 128, 96},
+    Sides{CUBLASLT_MATMUL_TILE_64x256, 64, 256},
+    Sides{CUBLASLT_MATMUL_TILE_128x128, 128, 128},
+    Sides{CUBLASLT_MATMUL_TILE_256x64, 256, 64},
+    Sides{CUBLASLT_MATMUL_TILE_128x160, 128, 160},
+    Sides{CUBLASLT_MATMUL_TILE_160x128, 160, 128},
+    Sides{CUBLASLT_MATMUL_TILE_128x192, 128, 192},
+    Sides{CUBLASLT_MATMUL_TILE_192x128, 192, 128},
+    Sides{CUBLASLT_MATMUL_TILE_64x512, 64, 512},
+    Sides{CUBLASLT_MATMUL_TILE_128x256, 128, 256},
+    Sides{CUBLASLT_MATMUL_TILE_256x128, 256, 128},
+    Sides{CUBLASLT_MATMUL_TILE_512x64, 512, 64},
+    Sides{116, 64, 192},
+    Sides{208, 192, 64},
+    Sides{209, 192, 192},
+    Sides{176, 128, 320},
+    Sides{210, 192, 256},
+    Sides{232, 256, 192},
+    Sides{248, 320, 128},
+    Sides{177, 128, 384},
+    Sides{264, 384, 128},
+    Sides{513, 256, 256},
+    Sides{447, 128, 512},
+    Sides{587, 512, 128}};
 
-#define STAGES(size, number) Name(CUBLASLT_MATMUL_STAGES_##size##x##number, #size " x " #number)
-#define AUTO_STAGES(size) Name(CUBLASLT_MATMUL_STAGES_##size##xAUTO, #size " x auto")
 constexpr std::array stages{
-    STAGES(16, 3),    STAGES(16, 4),          STAGES(16, 5),         STAGES(16, 6),
-    STAGES(32, 3),    STAGES(32, 4),          STAGES(32, 5),         STAGES(32, 6),
-    STAGES(64, 3),    STAGES(64, 4),          STAGES(64, 5),         STAGES(64, 6),
-    STAGES(128, 3),   STAGES(128, 4),         STAGES(128, 5),        STAGES(128, 6),
-    AUTO_STAGES(8),   AUTO_STAGES(16),        AUTO_STAGES(32),       AUTO_STAGES(64),
-    AUTO_STAGES(128), Name{37, "256 x auto"}, Name{38, "768 x auto"}};
+    Sides{CUBLASLT_MATMUL_STAGES_16x3, 16, 3},
+    Sides{CUBLASLT_MATMUL_STAGES_16x4, 16, 4},
+    Sides{CUBLASLT_MATMUL_STAGES_16x5, 16, 5},
+    Sides{CUBLASLT_MATMUL_STAGES_16x6, 16, 6},
+    Sides{CUBLASLT_MATMUL_STAGES_32x3, 32, 3},
+    Sides{CUBLASLT_MATMUL_STAGES_32x4, 32, 4},
+    Sides{CUBLASLT_MATMUL_STAGES_32x5, 32, 5},
+    Sides{CUBLASLT_MATMUL_STAGES_32x6, 32, 6},
+    Sides{CUBLASLT_MATMUL_STAGES_64x3, 64, 3},
+    Sides{CUBLASLT_MATMUL_STAGES_64x4, 64, 4},
+    Sides{CUBLASLT_MATMUL_STAGES_64x5, 64, 5},
+    Sides{CUBLASLT_MATMUL_STAGES_64x6, 64, 6},
+    Sides{CUBLASLT_MATMUL_STAGES_128x3, 128, 3},
+    Sides{CUBLASLT_MATMUL_STAGES_128x4, 128, 4},
+    Sides{CUBLASLT_MATMUL_STAGES_128x5, 128, 5},
+    Sides{CUBLASLT_MATMUL_STAGES_128x6, 128, 6},
+    Sides{CUBLASLT_MATMUL_STAGES_8xAUTO, 8, 0},
+    Sides{CUBLASLT_MATMUL_STAGES_16xAUTO, 16, 0},
+    Sides{CUBLASLT_MATMUL_STAGES_32xAUTO, 32, 0},
+    Sides{CUBLASLT_MATMUL_STAGES_64xAUTO, 64, 0},
+    Sides{CUBLASLT_MATMUL_STAGES_128xAUTO, 128, 0},
+    Sides{37, 256, 0},
+    Sides{38, 768, 0}};
 
 #if CUBLAS_VERSION >= 130000
 constexpr std::array newer_tiles{CUBLASLT_MATMUL_TILE_64x192,
@@ -159,27 +204,27 @@ constexpr std::array newer_tiles{CUBLASLT_MATMUL_TILE_64x192,
                                  CUBLASLT_MATMUL_TILE_128x512,
                                  CUBLASLT_MATMUL_TILE_512x128};
 static_assert(
-    std::ranges::equal(std::span(tiles).last<newer_tiles.size()>(), newer_tiles, {}, &Name::first));
-static_assert(stages[stages.size() - 2].first == CUBLASLT_MATMUL_STAGES_256xAUTO &&
-              stages.back().first == CUBLASLT_MATMUL_STAGES_768xAUTO);
+    std::ranges::equal(std::span(tiles).last<newer_tiles.size()>(), newer_tiles, {}, &Sides::id));
+static_assert(stages[stages.size() - 2].id == CUBLASLT_MATMUL_STAGES_256xAUTO &&
+              stages.back().id == CUBLASLT_MATMUL_STAGES_768xAUTO);
 #endif
 
-constexpr std::array clusters{Name{CUBLASLT_CLUSTER_SHAPE_AUTO, "auto"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_1x1x1, "1x1"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_2x1x1, "2x1"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_4x1x1, "4x1"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_1x2x1, "1x2"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_2x2x1, "2x2"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_4x2x1, "4x2"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_1x4x1, "1x4"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_2x4x1, "2x4"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_4x4x1, "4x4"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_8x1x1, "8x1"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_1x8x1, "1x8"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_8x2x1, "8x2"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_2x8x1, "2x8"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_16x1x1, "16x1"},
-                              Name{CUBLASLT_CLUSTER_SHAPE_1x16x1, "1x16"}};
+constexpr std::array clusters{Sides{CUBLASLT_CLUSTER_SHAPE_AUTO, 0, 0},
+Sides{CUBLASLT_CLUSTER_SHAPE_1x1x1, 1, 1},
+Sides{CUBLASLT_CLUSTER_SHAPE_2x1x1, 2, 1},
+Sides{CUBLASLT_CLUSTER_SHAPE_4x1x1, 4, 1},
+Sides{CUBLASLT_CLUSTER_SHAPE_1x2x1, 1, 2},
+Sides{CUBLASLT_CLUSTER_SHAPE_2x2x1, 2, 2},
+Sides{CUBLASLT_CLUSTER_SHAPE_4x2x1, 4, 2},
+Sides{CUBLASLT_CLUSTER_SHAPE_1x4x1, 1, 4},
+Sides{CUBLASLT_CLUSTER_SHAPE_2x4x1, 2, 4},
+Sides{CUBLASLT_CLUSTER_SHAPE_4x4x1, 4, 4},
+Sides{CUBLASLT_CLUSTER_SHAPE_8x1x1, 8, 1},
+Sides{CUBLASLT_CLUSTER_SHAPE_1x8x1, 1, 8},
+Sides{CUBLASLT_CLUSTER_SHAPE_8x2x1, 8, 2},
+Sides{CUBLASLT_CLUSTER_SHAPE_2x8x1, 2, 8},
+Sides{CUBLASLT_CLUSTER_SHAPE_16x1x1, 16, 1},
+Sides{CUBLASLT_CLUSTER_SHAPE_1x16x1, 1, 16}};
 
 /// Absent for an attribute that this version of the library does not know. The width that the
 /// library writes is the attribute's own (2 or 4 bytes); the machine is little-endian.
@@ -195,30 +240,33 @@ std::optional<std::int32_t> setting(const CublasLt& library,
   return value;
 }
 
-struct Setting {
+struct AlgorithmSetting {
   const char* label;
   cublasLtMatmulAlgoConfigAttributes_t attribute;
   std::size_t bytes;
   int unremarkable;               // the value that is left out
-  std::span<const Name> names{};  // of values; without, they are numbers
+  std::span<const Sides> sides{};  // of values; without, they are numbers
+  const char* separator = "x";
 };
 
 constexpr int always_printed = -1;
 constexpr std::array settings{
-    Setting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, CUBLASLT_MATMUL_TILE_UNDEFINED, tiles},
-    Setting{"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, CUBLASLT_MATMUL_STAGES_UNDEFINED, stages},
-    Setting{
+    AlgorithmSetting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, CUBLASLT_MATMUL_TILE_UNDEFINED, tiles},
+    AlgorithmSetting{"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, CUBLASLT_MATMUL_STAGES_UNDEFINED, stages, " x "},
+    AlgorithmSetting{
         "cluster", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2, CUBLASLT_CLUSTER_SHAPE_AUTO, clusters},
-    Setting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, always_printed},
-    Setting{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, 0},
-    Setting{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, 0},
-    Setting{"option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, 0},
-    Setting{"inner shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, 0}};
+    AlgorithmSetting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, always_printed},
+    AlgorithmSetting{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, 0},
+    AlgorithmSetting{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, 0},
+    AlgorithmSetting{"option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, 0},
+    AlgorithmSetting{"inner shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, 0}};
 
-std::string name_of(std::span<const Name> names, int value) {
-  const auto known = std::ranges::find(names, value, &Name::first);
-  if (known != names.end()) return known->second;
-  return fmt::format("{}{}", names.empty() ? "" : "id ", value);
+std::string name_of(const AlgorithmSetting& setting, int value) {
+  const Sides* known = find_in(setting.sides, value, &Sides::id);
+  if (known == nullptr) return fmt::format("{}{}", setting.sides.empty() ? "" : "id ", value);
+  if (known->first == 0) return "auto";
+  const std::string second = known->second == 0 ? "auto" : fmt::format("{}", known->second);
+  return fmt::format("{}{}{}", known->first, setting.separator, second);
 }
 }  // namespace
 
@@ -242,17 +290,25 @@ bool is_block_scaled(const GemmRecipe& recipe) {
 }
 
 std::string setting_name(cublasLtMatmulAlgoConfigAttributes_t attribute, int value) {
-  return name_of(std::ranges::find(settings, attribute, &Setting::attribute)->names, value);
+  return name_of(*find_in(settings, attribute, &AlgorithmSetting::attribute), value);
 }
 
 std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm) {
   const auto id = setting(library, algorithm, CUBLASLT_ALGO_CONFIG_ID, 4);
   std::string words = fmt::format("algorithm {}", id ? fmt::format("{}", *id) : "unknown");
-  for (const Setting& entry : settings) {
+  for (const AlgorithmSetting& entry : settings) {
     const auto value = setting(library, algorithm, entry.attribute, entry.bytes);
     if (!value || *value == entry.unremarkable) continue;
-    words += fmt::format(", {} {}", entry.label, name_of(entry.names, *value));
+    words += fmt::format(", {} {}", entry.label, name_of(entry, *value));
   }
   return words;
+}
+
+std::optional<probes::OutputTile> tile_of(const CublasLt& library,
+                                          const cublasLtMatmulAlgo_t& algorithm) {
+  const auto value = setting(library, algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID, 4);
+  const Sides* known = value ? find_in(tiles, *value, &Sides::id) : nullptr;
+  if (known == nullptr) return std::nullopt;
+  return probes::OutputTile{known->first, known->second};
 }
 }  // namespace scaleworth::gpu

@@ -53,6 +53,9 @@ bool is_block_scaled(const GemmRecipe& recipe);
 /// "algorithm 66, tile 128x256, stages 64 x auto, cluster 2x1, split-k 1, ...": every setting of
 /// the configuration that can be asked for and is not its default.
 std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm);
+/// Absent where the library does not say, or names one that is not known here.
+std::optional<probes::OutputTile> tile_of(const CublasLt& library,
+                                          const cublasLtMatmulAlgo_t& algorithm);
 
 /// A value of such a setting in words: "128x256", "id 570" for tiles that are rarely used; "64 x
 /// 4", "64 x auto" for stages; "2x1", "auto" for clusters.

@@ -70,7 +70,7 @@ void exchange_blocks(Collective collective, const Peers& peers, const Collective
 }  // namespace
 
 std::string describe(const CollectiveWork& work) {
-  return fmt::format("{} of {:.0f} B", collective_name(work.collective), work.message.value());
+  return fmt::format("{} of {:.0f} B", key_of(work.collective), work.message.value());
 }
 
 CollectiveRun::CollectiveRun(LocalRank& place,
@@ -220,7 +220,7 @@ CollectiveBuffers in_place_buffers(Collective collective,
     case Collective::send_receive:
       break;
   }
-  throw NothingToMeasure("{} has no form in place", collective_name(collective));
+  throw NothingToMeasure("{} has no form in place", key_of(collective));
 }
 
 void enqueue(Collective collective,

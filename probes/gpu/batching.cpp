@@ -3,7 +3,7 @@
 
 #include "probes/schedule.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/process.h"
 
 #include <algorithm>
@@ -39,19 +39,19 @@ std::vector<double> masks_of(const Telemetry& telemetry) {
   return masks;
 }
 
-std::map<std::string, std::vector<double>> readings_of(const Telemetry& telemetry) {
-  std::map<std::string, std::vector<double>> readings{
-      {fields::telemetry_time_s, telemetry.time_s},
-      {fields::telemetry_sm_clock_hz, telemetry.sm_clock_hz},
-      {fields::telemetry_memory_clock_hz, telemetry.memory_clock_hz},
-      {fields::telemetry_power_w, telemetry.power_w},
-      {fields::telemetry_temperature_c, telemetry.temperature_c},
-      {fields::telemetry_clock_event_reasons, masks_of(telemetry)}};
+std::map<Metric, std::vector<double>> readings_of(const Telemetry& telemetry) {
+  std::map<Metric, std::vector<double>> readings{
+      {Metric::telemetry_time_s, telemetry.time_s},
+      {Metric::telemetry_sm_clock_hz, telemetry.sm_clock_hz},
+      {Metric::telemetry_memory_clock_hz, telemetry.memory_clock_hz},
+      {Metric::telemetry_power_w, telemetry.power_w},
+      {Metric::telemetry_temperature_c, telemetry.temperature_c},
+      {Metric::telemetry_clock_event_reasons, masks_of(telemetry)}};
   std::erase_if(readings, [](const auto& entry) { return entry.second.empty(); });
   return readings;
 }
 
-bool is_whole(const std::map<std::string, std::vector<double>>& readings, std::size_t index) {
+bool is_whole(const std::map<Metric, std::vector<double>>& readings, std::size_t index) {
   return std::ranges::all_of(readings, [&](const auto& entry) {
     return index < entry.second.size() && std::isfinite(entry.second[index]);
   });
@@ -65,7 +65,7 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
       ++left_out;
       continue;
     }
-    for (const auto& [name, values] : readings) point.samples[name].push_back(values[i]);
+    for (const auto& [metric, values] : readings) point.samples[metric].push_back(values[i]);
   }
   if (left_out > 0) {
     point.warnings.push_back(
@@ -77,11 +77,11 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
     point.warnings.push_back("telemetry ended early: " + telemetry.missing);
   }
   if (telemetry.pcie_generation && telemetry.pcie_width) {
-    point.samples[fields::telemetry_pcie_generation] = {double(*telemetry.pcie_generation)};
-    point.samples[fields::telemetry_pcie_width] = {double(*telemetry.pcie_width)};
+    point.samples[Metric::telemetry_pcie_generation] = {double(*telemetry.pcie_generation)};
+    point.samples[Metric::telemetry_pcie_width] = {double(*telemetry.pcie_width)};
   }
-  if (telemetry.energy_j) point.samples[fields::telemetry_energy_j] = {*telemetry.energy_j};
-  if (telemetry.window_s > 0.0) point.samples[fields::telemetry_window_s] = {telemetry.window_s};
+  if (telemetry.energy_j) point.samples[Metric::telemetry_energy_j] = {*telemetry.energy_j};
+  if (telemetry.window_s > 0.0) point.samples[Metric::telemetry_window_s] = {telemetry.window_s};
 }
 }  // namespace
 
@@ -206,15 +206,15 @@ std::uint32_t place_after(const std::vector<std::uint32_t>& next,
 }
 
 Point device_point(int ordinal,
-                   std::map<std::string, Value> parameters,
+                   Setting setting,
                    const DeviceMeasured& measured) {
   Point point;
-  point.parameters = std::move(parameters);
-  point.parameters[fields::gpu] = std::int64_t{ordinal};
-  if (measured.flops.value() > 0.0) point.amounts[fields::flops] = measured.flops.value();
-  if (measured.bytes.value() > 0.0) point.amounts[fields::bytes] = measured.bytes.value();
-  point.samples[fields::wall_s] = measured.time_s;
-  if (!measured.clock_hz.empty()) point.samples[fields::clock_hz] = measured.clock_hz;
+  point.setting = std::move(setting);
+  point.setting.set(Parameter::gpu, ordinal);
+  if (measured.flops.value() > 0.0) point.amounts[Metric::flops] = measured.flops.value();
+  if (measured.bytes.value() > 0.0) point.amounts[Metric::bytes] = measured.bytes.value();
+  point.samples[Metric::wall_s] = measured.time_s;
+  if (!measured.clock_hz.empty()) point.samples[Metric::clock_hz] = measured.clock_hz;
   point.stop_reason = measured.stop_reason;
   point.warnings = measured.warnings;
   add_telemetry(measured.telemetry, point);

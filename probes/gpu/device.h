@@ -24,25 +24,6 @@ struct DeviceFma {
   bool tensor = false;
 };
 
-/// Where a stream's working set lies. device: one array over all multiprocessors, so L2 or memory
-/// by its size; multiprocessor: each one rereads a private part (L1 by its size); shared: shared
-/// memory.
-enum class StreamScope { device, multiprocessor, shared };
-/// persistent: a grid of a few blocks per multiprocessor that loops; one_shot: one block per piece.
-enum class StreamGrid { persistent, one_shot };
-const char* stream_scope_name(StreamScope scope);
-
-/// How the kernel walks: 16-byte accesses, `unroll` independent ones per thread and turn.
-struct StreamVariant {
-  StreamGrid grid = StreamGrid::persistent;
-  int block_threads = 512;  // 256, 512 or 1024
-  int unroll = 4;           // 1, 2, 4 or 8
-  bool streaming = false;   // cache-streaming loads and stores
-};
-/// "persistent, 512 threads, 4 at once".
-std::string stream_variant_name(const StreamVariant& variant);
-
-/// read: s += a[i]; write: a[i] = s; copy: a[i] = b[i]; triad: a[i] = b[i] + s c[i].
 /// Shared memory and L1 have read only.
 struct StreamWork {
   MemoryKernel kernel = MemoryKernel::read;
@@ -73,10 +54,7 @@ struct Endpoint {
   std::optional<int> numa_node{};  // host memory only: where it is placed; absent: the GPU's node
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
-/// copy_engine: cudaMemcpyAsync; kernel: loads and stores by the asked GPU's multiprocessors.
-enum class TransferEngine { copy_engine, kernel };
-const char* transfer_engine_name(TransferEngine engine);
-std::string endpoint_name(const Endpoint& endpoint);  // "gpu 1", "host (pinned, node 0)", ...
+MemoryPlace place_of(const Endpoint& endpoint);
 
 /// Moves `bytes` from `source` to `target`; at least one end is the asked GPU.
 /// `both_directions`: as many bytes go back at the same time, and count.
@@ -88,16 +66,6 @@ struct TransferWork {
   Bytes bytes;
 };
 
-/// empty_kernel, empty_graph_node: time per launch in a long queue; synchronise: launch, wait, seen
-/// by the host.
-enum class LaunchKind { empty_kernel, graph_node, synchronise };
-const char* launch_kind_name(LaunchKind kind);
-
-/// What operands hold: uniform in [-1, 1), normal of variance 1 (as torch.randn), or zero. Fewer
-/// bits that change draw less power, and the clock stays higher.
-enum class OperandData { uniform, normal, zero };
-const char* operand_data_name(OperandData data);
-
 /// D (m x n) = A (m x k) B (k x n), A row-major and B column-major ("TN"), buffers rotated so that
 /// together they exceed twice the L2 cache.
 struct GemmProblem {
@@ -106,11 +74,18 @@ struct GemmProblem {
   bool fast_accumulation = true;  // fp8 on cc 8.9 and 9.0; meaningless otherwise
 };
 
+/// The part of a product's output that one block of threads computes.
+struct OutputTile {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+};
+
 /// A way to compute the product, as the library proposes it.
 struct GemmCandidate {
   int heuristic_rank = 0;   // 0: what the library would take by itself
   std::string description;  // "algorithm 66, tile 128x256, cluster 2x1, split-k 1, ..."
   Bytes workspace;
+  std::optional<OutputTile> tile{};
 };
 
 /// A sample is the mean over a batch of products without gaps that lasts 20 ms, or

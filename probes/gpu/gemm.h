@@ -26,7 +26,7 @@ namespace scaleworth::probes {
 struct GemmSubject {
   DeviceDescription device;
   std::string library;  // of Device::gemm_library
-  std::string family;   // "search" | "cube" | "own"
+  ProductFamily family = ProductFamily::cube;
   std::string name;     // that the user gave; empty otherwise
   GemmProblem problem;
   OperandData data = OperandData::uniform;
@@ -35,10 +35,10 @@ struct GemmSubject {
 /// Of the whole batch, at the time of one operation.
 FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s);
 
-/// `pass`: see fields.h. Where the median rate is impossible the point carries the reason as a
+/// Where the median rate is impossible the point carries the reason as a
 /// warning.
 Point gemm_point(const GemmSubject& subject,
-                 const std::string& pass,
+                 Pass pass,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured);
 
@@ -172,7 +172,7 @@ class ChosenGemm {
   /// While a resident kernel holds `held` multiprocessors, for `time`.
   DeviceMeasured beside(int held, Seconds time);
   /// At the sustained rate; the point says whether that was reached.
-  Point steady(const std::string& pass, const SustainedRule& rule);
+  Point steady(Pass pass, const SustainedRule& rule);
 
  private:
   GemmSubject subject_;

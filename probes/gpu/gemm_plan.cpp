@@ -185,7 +185,7 @@ std::optional<std::string> shape_objection(const GemmProblem& problem) {
   if (m == problem.m && n == problem.n && k == problem.k) return std::nullopt;
   return fmt::format(
       "{} needs m and n in multiples of {} and k in multiples of {}: pad to {} x {} x {}",
-      number_format_name(problem.input),
+      key_of(problem.input),
       outer,
       inner,
       m,
@@ -195,7 +195,7 @@ std::optional<std::string> shape_objection(const GemmProblem& problem) {
 
 std::string gemm_problem_name(const GemmProblem& problem) {
   std::string name = fmt::format(
-      "{} {} x {} x {}", number_format_name(problem.input), problem.m, problem.n, problem.k);
+      "{} {} x {} x {}", key_of(problem.input), problem.m, problem.n, problem.k);
   if (problem.batch > 1) name += fmt::format(", batch {}", problem.batch);
   if (is_fp8(problem.input) && !problem.fast_accumulation) name += ", precise accumulation";
   return name;
@@ -249,7 +249,7 @@ DeviceMeasured ChosenGemm::beside(int held, Seconds time) {
   return session_->time(choice_.best, pace);
 }
 
-Point ChosenGemm::steady(const std::string& pass, const SustainedRule& rule) {
+Point ChosenGemm::steady(Pass pass, const SustainedRule& rule) {
   for (Seconds elapsed = rule.window;; elapsed += rule.window) {
     check_interrupt();
     DeviceMeasured measured = session_->time(choice_.best, gap_free(rule.window, 7));

@@ -2,7 +2,7 @@
 #include "probes/gpu/gemm.h"
 #include "probes/ranks.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
@@ -83,7 +83,7 @@ class FormatMeasurement {
 
   /// Cubes, then the best shape. A product that cannot be measured is a warning. Throws GpuLost.
   void run(const Progress& progress) {
-    const std::string name = number_format_name(format_.input);
+    const std::string name = key_of(format_.input);
     const int capability = device_.description().compute_capability;
     if (!greatest_rate(device_.description(), format_.input)) {
       recorder_.warn(
@@ -140,7 +140,7 @@ class FormatMeasurement {
     all.insert(all.end(), effort_.patterns.begin(), effort_.patterns.end());
     for (const OperandData data : all) {
       gemm.fill(data);
-      recorder_.add(gemm.steady("steady", effort_.sustained));
+      recorder_.add(gemm.steady(Pass::steady, effort_.sustained));
     }
     for (const OperandData data : all) {
       gemm.fill(data);
@@ -149,7 +149,7 @@ class FormatMeasurement {
   }
 
   void measure_warm(ChosenGemm& gemm) {
-    recorder_.add(gemm.steady("steady", {.window = effort_.sustained.window}));
+    recorder_.add(gemm.steady(Pass::steady, {.window = effort_.sustained.window}));
   }
 
   void measure_brief(const ProductShape& shape) {
@@ -159,13 +159,13 @@ class FormatMeasurement {
                                  expected_s(shape)));
       return;
     }
-    attempt(shape, [&] { measure_warm(*chosen("cube", shape, effort_.brief)); });
+    attempt(shape, [&] { measure_warm(*chosen(ProductFamily::cube, shape, effort_.brief)); });
   }
 
   void measure_cubes() {
     // The small cube shows how long the large ones would last.
     std::unique_ptr<ChosenGemm> small;
-    attempt(cube(4096), [&] { small = chosen("cube", cube(4096), effort_.brief); });
+    attempt(cube(4096), [&] { small = chosen(ProductFamily::cube, cube(4096), effort_.brief); });
     if (!small) return;
     if (takes_too_long(cube(8192))) {
       measure_brief(cube(8192));
@@ -173,7 +173,7 @@ class FormatMeasurement {
       return;
     }
     const bool reached = attempt(
-        cube(8192), [&] { measure_reference(*chosen("cube", cube(8192), effort_.reference)); });
+        cube(8192), [&] { measure_reference(*chosen(ProductFamily::cube, cube(8192), effort_.reference)); });
     if (!reached) {
       measure_reference(*small);
       return;
@@ -187,14 +187,14 @@ class FormatMeasurement {
   /// Rate of the best of a few proposals, not verified, as it would be at the maximum clock: trials
   /// follow a hot search, and each one's own clock is chance.
   std::optional<FlopPerSecond> trial(const ProductShape& shape) {
-    const GemmSubject tried = subject("search", shape);
+    const GemmSubject tried = subject(ProductFamily::search, shape);
     std::optional<FlopPerSecond> rate;
     const bool tried_it = attempt(shape, [&] {
       const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
       const std::optional<GemmCandidate> candidate = fastest(*session);
       if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
       const DeviceMeasured measured = session->time(*candidate, gap_free(trial_budget, 5));
-      recorder_.add(gemm_point(tried, "trial", *candidate, measured));
+      recorder_.add(gemm_point(tried, Pass::trial, *candidate, measured));
       const std::optional<double> time = median(measured.time_s);
       if (!time) return;
       const FlopPerSecond reached = gemm_rate(tried.problem, *time);
@@ -227,8 +227,8 @@ class FormatMeasurement {
         search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
     if (!found.best) return;
     attempt(*found.best, [&] {
-      const auto gemm = chosen("search", *found.best, effort_.reference);
-      Point point = gemm->steady("steady", effort_.sustained);
+      const auto gemm = chosen(ProductFamily::search, *found.best, effort_.reference);
+      Point point = gemm->steady(Pass::steady, effort_.sustained);
       point.stop_reason +=
           fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
       recorder_.add(std::move(point));
@@ -266,10 +266,10 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
                       attempts.attempt(what, [&] {
                         const std::string library = required(on.gemm_library());
                         ChosenGemm gemm(on,
-                                        {on.description(), library, "own", own.name, own.problem},
+                                        {on.description(), library, ProductFamily::own, own.name, own.problem},
                                         effort.reference,
                                         attempts.recorder);
-                        attempts.recorder.add(gemm.steady("steady", effort.sustained));
+                        attempts.recorder.add(gemm.steady(Pass::steady, effort.sustained));
                         attempts.recorder.add(gemm.burst(effort.pause));
                       });
                     }});
@@ -277,7 +277,7 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
   if (!jobs.empty()) return jobs;
   for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
     jobs.push_back(
-        {number_format_name(format.input), [=, &attempts](Device& on, const Progress& progress) {
+        {key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
            FormatMeasurement(on, format, suite, attempts).run(progress);
          }});
   }
@@ -372,10 +372,10 @@ Prepared measure_alone(Devices& devices,
       const std::string library = required(device->gemm_library());
       auto gemm = std::make_unique<ChosenGemm>(
           *device,
-          GemmSubject{description, library, "cube", {}, reference_cube(description)},
+          GemmSubject{description, library, ProductFamily::cube, {}, reference_cube(description)},
           effort.brief,
           recorder);
-      recorder.add(gemm->steady("alone", rule));
+      recorder.add(gemm->steady(Pass::alone, rule));
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
       leave_out(failure);
@@ -409,7 +409,7 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
     recorder.warn(fmt::format("measured on one GPU of each kind, {} of {}; {} measures all of them",
                               kinds.size(),
                               devices.size(),
-                              fields::gpu_together));
+                              probe_name::gpu_together));
   }
   Attempts attempts{recorder};
   bool complete = true;
@@ -448,7 +448,7 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
   SearchEffort effort = gemm_effort(setting.suite, false).brief;
   effort.recorded = false;
   const GemmSubject subject{
-      description, required(device.gemm_library()), "cube", {}, reference_cube(description)};
+      description, required(device.gemm_library()), ProductFamily::cube, {}, reference_cube(description)};
   recorder.progress(0.0, gemm_problem_name(subject.problem));
   ChosenGemm gemm(device, subject, effort, recorder);
   gemm.steady("warm-up", {});
@@ -475,8 +475,8 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
   if (arms.empty()) throw ProbeFailure(last_failure);
   for (auto& [held, measured] : arms) {
     measured.stop_reason = fmt::format("{} rounds, {} counts in turn", rounds, arms.size());
-    Point point = gemm_point(subject, "contention", gemm.choice().best, measured);
-    point.parameters[fields::multiprocessors] = std::int64_t{description.multiprocessors - held};
+    Point point = gemm_point(subject, Pass::contention, gemm.choice().best, measured);
+    point.setting.set(Parameter::multiprocessors, std::int64_t{description.multiprocessors - held});
     recorder.add(std::move(point));
   }
 }
@@ -499,7 +499,7 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
   std::vector<std::optional<Point>> points(prepared.size());
   const AtOnce done = run_at_once(
-      prepared.size(), [&](std::size_t i) { points[i] = prepared[i]->steady("together", rule); });
+      prepared.size(), [&](std::size_t i) { points[i] = prepared[i]->steady(Pass::together, rule); });
   for (std::optional<Point>& point : points)
     if (point) recorder.add(std::move(*point));
   rethrow(done.failures, prepared);

@@ -2,7 +2,7 @@
 #include "probes/gpu/batching.h"
 #include "probes/gpu/gemm.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class AlgorithmSearch {
                                reason));
   }
 
-  void record(const std::string& pass, const Timed& entry) {
+  void record(Pass pass, const Timed& entry) {
     if (!effort_.recorded) return;
     recorder_.add(gemm_point(subject_, pass, entry.candidate, entry.measured));
   }
@@ -113,7 +113,7 @@ class AlgorithmSearch {
       if (!measured) continue;
       pace.warm_up = 0.5 * effort_.coarse;
       Timed entry{candidate, std::move(*measured)};
-      record("coarse", entry);
+      record(Pass::coarse, entry);
       spent += std::max(1.5 * effort_.coarse, 3.0 * Seconds(entry.median_s()));
       if (possible(entry)) all.push_back(std::move(entry));
     }
@@ -164,7 +164,7 @@ class AlgorithmSearch {
     for (Timed& entry : finalists) {
       entry.measured.stop_reason =
           fmt::format("{} rounds, {} candidates in turn", effort_.rounds, finalists.size());
-      record("fine", entry);
+      record(Pass::fine, entry);
     }
     std::erase_if(finalists, [&](const Timed& entry) { return !possible(entry); });
   }
@@ -211,7 +211,7 @@ constexpr double tolerated_excess = 1.005;
 
 struct ClockFlops {
   int compute_capability;
-  std::array<double, all_number_formats.size()> by_format;  // 0 where unknown
+  std::array<double, every<NumberFormat>.size()> by_format;  // 0 where unknown
 };
 // fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2, fp8_block, int8, mxfp8, nvfp4.
 constexpr std::array clock_flops{
@@ -299,27 +299,31 @@ FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s) {
 }
 
 Point gemm_point(const GemmSubject& subject,
-                 const std::string& pass,
+                 Pass pass,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured) {
   const GemmProblem& problem = subject.problem;
-  std::map<std::string, Value> parameters{
-      {fields::precision, std::string(number_format_name(problem.input))},
-      {fields::family, subject.family},
-      {fields::m, problem.m},
-      {fields::n, problem.n},
-      {fields::k, problem.k},
-      {fields::batch, problem.batch},
-      {fields::library, subject.library},
-      {fields::pass, pass},
-      {fields::data, std::string(operand_data_name(subject.data))},
-      {fields::heuristic_rank, std::int64_t{candidate.heuristic_rank}},
-      {fields::algorithm, candidate.description},
-      {fields::workspace_bytes, static_cast<std::int64_t>(candidate.workspace.value())},
-      {fields::fast_accumulation, problem.fast_accumulation},
-      {fields::multiprocessors, std::int64_t{subject.device.multiprocessors}}};
-  if (!subject.name.empty()) parameters[fields::name] = subject.name;
-  Point point = device_point(subject.device.ordinal, std::move(parameters), measured);
+  Setting setting{
+      {Parameter::precision, problem.input},
+      {Parameter::family, subject.family},
+      {Parameter::m, problem.m},
+      {Parameter::n, problem.n},
+      {Parameter::k, problem.k},
+      {Parameter::batch, problem.batch},
+      {Parameter::library, subject.library},
+      {Parameter::pass, pass},
+      {Parameter::data, subject.data},
+      {Parameter::heuristic_rank, candidate.heuristic_rank},
+      {Parameter::recipe, candidate.description},
+      {Parameter::workspace_bytes, whole_bytes(candidate.workspace)},
+      {Parameter::fast_accumulation, problem.fast_accumulation},
+      {Parameter::multiprocessors, subject.device.multiprocessors}};
+  if (candidate.tile) {
+    setting.set(Parameter::tile_m, candidate.tile->m);
+    setting.set(Parameter::tile_n, candidate.tile->n);
+  }
+  if (!subject.name.empty()) setting.set(Parameter::name, subject.name);
+  Point point = device_point(subject.device.ordinal, std::move(setting), measured);
   if (const auto time = median(measured.time_s)) {
     const auto reason = impossible_rate(subject.device, problem.input, gemm_rate(problem, *time));
     if (reason) point.warnings.push_back(*reason);

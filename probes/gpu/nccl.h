@@ -14,7 +14,9 @@
 
 namespace scaleworth::probes {
 struct RankTopology {
-  std::string name;          // "all ranks", "pair, NVLink", "NUMA node 1", ...
+  /// selection, and what tells it from others: ranks, link, link_rank, across_numa_nodes,
+  /// numa_node.
+  Setting setting;
   std::vector<int> members;  // at least two, ascending
 };
 

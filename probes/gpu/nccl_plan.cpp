@@ -39,7 +39,7 @@ std::vector<CollectiveWork> settings_of(
 }
 
 bool is_whole(const RankTopology& topology) {
-  return topology.name == "all ranks";
+  return topology.setting.symbol<RankSelection>(Parameter::selection) == RankSelection::all;
 }
 
 /// `first`, and in the standard suite those that sharded training needs.

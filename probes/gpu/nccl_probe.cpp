@@ -2,7 +2,7 @@
 #include "probes/collectives.h"
 #include "probes/gpu/nccl.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ std::string way_name(const CollectiveAlgorithm& way) {
 
 std::string title(const CollectiveWork& work, const RankTopology& topology) {
   std::string text = fmt::format(
-      "{} of {:.0f} B, {}", collective_name(work.collective), work.message.value(), topology.name);
+      "{} of {:.0f} B, {}", key_of(work.collective), work.message.value(), selection_text(topology.setting));
   if (!work.algorithm.empty()) text += ", " + way_name({work.algorithm, work.protocol});
   return text;
 }
@@ -41,27 +41,37 @@ Point make_point(const CollectiveWork& work,
                  bool shared_gpu,
                  const CollectiveMeasured& measured) {
   Point point = collective_point(work, measured);
-  if (work.symmetric) point.parameters[fields::mode] = "symmetric windows";
-  point.parameters[fields::topology] = topology.name;
-  point.parameters[fields::algorithm] = work.algorithm;
-  point.parameters[fields::protocol] = work.protocol;
-  point.parameters[fields::in_place] = work.in_place;
-  point.parameters[fields::registered] = work.registered;
-  point.parameters[fields::shared_gpu] = shared_gpu;
+  if (work.symmetric) point.setting.set(Parameter::mode, CollectiveMode::symmetric_windows);
+  point.setting.set(topology.setting);
+  point.setting.set(Parameter::algorithm, work.algorithm);
+  point.setting.set(Parameter::protocol, work.protocol);
+  point.setting.set(Parameter::in_place, work.in_place);
+  point.setting.set(Parameter::registered, work.registered);
+  point.setting.set(Parameter::shared_gpu, shared_gpu);
   std::string algorithm = work.algorithm;
   if (measured.ran) {
     algorithm = measured.ran->way.algorithm;
-    point.parameters[fields::ran_algorithm] = measured.ran->way.algorithm;
-    point.parameters[fields::ran_protocol] = measured.ran->way.protocol;
-    point.parameters[fields::ran_channels] = std::int64_t{measured.ran->channels};
+    point.setting.set(Parameter::ran_algorithm, measured.ran->way.algorithm);
+    point.setting.set(Parameter::ran_protocol, measured.ran->way.protocol);
+    point.setting.set(Parameter::ran_channels, measured.ran->channels);
   }
   if (const auto bytes = wire_bytes(work.collective, algorithm, measured.message, work.ranks)) {
-    point.amounts[fields::wire_bytes] = bytes->value();
-  }
-  for (const PredictedTime& predicted : measured.predictions) {
-    point.amounts[fields::predicted_s_prefix + way_name(predicted.way)] = predicted.time.value();
+    point.amounts[Metric::wire_bytes] = bytes->value();
   }
   return point;
+}
+
+/// What the library expects of every way that it could have taken: points without samples.
+std::vector<Point> prediction_points(const Point& measured,
+                                     const std::vector<PredictedTime>& predictions) {
+  return mapped(predictions, [&](const PredictedTime& predicted) {
+    Point point;
+    point.setting = measured.setting;
+    point.setting.set(Parameter::predicted_algorithm, predicted.way.algorithm);
+    point.setting.set(Parameter::predicted_protocol, predicted.way.protocol);
+    point.amounts[Metric::predicted_s] = predicted.time.value();
+    return point;
+  });
 }
 
 constexpr Bytes small_message{1 << 20};
@@ -98,9 +108,9 @@ Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planni
 /// Everything but the size: "all_reduce, isolated, all ranks, NVLS/Simple".
 std::string line_name(const RankTopology& topology, const CollectiveWork& work) {
   std::string name = fmt::format("{}, {}, {}",
-                                 collective_name(work.collective),
-                                 collective_mode_name(work.mode),
-                                 topology.name);
+                                 key_of(work.collective),
+                                 key_of(work.mode),
+                                 selection_text(topology.setting));
   if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
   if (work.in_place) name += ", in place";
   if (work.registered) name += work.symmetric ? ", symmetric windows" : ", registered";
@@ -167,7 +177,13 @@ class Sweep {
     without_memory_ = 0;
     if (work.algorithm.empty()) remember(work, measured.predictions);
     group_.on_rank_0(
-        [&] { recorder_.add(make_point(work, topology, group_.shared_gpu(), measured)); });
+        [&] {
+          const Point point = make_point(work, topology, group_.shared_gpu(), measured);
+          recorder_.add(point);
+          for (Point& predicted : prediction_points(point, measured.predictions)) {
+            recorder_.add(std::move(predicted));
+          }
+        });
   }
 
   void remember(const CollectiveWork& work, const std::vector<PredictedTime>& predictions) {
@@ -223,15 +239,16 @@ class Chooser {
   Chooser(const RankLinks& links, int size) : links_(links), size_(size) {}
 
   std::vector<RankTopology> choose() {
-    add("all ranks", ranks_that([](int) { return true; }));
+    add({{Parameter::selection, RankSelection::all}}, ranks_that([](int) { return true; }));
     const auto ranks = static_cast<std::size_t>(size_);
     if (links_.link.size() != ranks || links_.node.size() != ranks || links_.numa.size() != ranks) {
       return std::move(chosen_);
     }
     for (int count = 2; alike() && count < size_; count *= 2) {
-      add(fmt::format("first {} ranks", count), ranks_that([&](int rank) { return rank < count; }));
+      add({{Parameter::selection, RankSelection::first}},
+          ranks_that([&](int rank) { return rank < count; }));
     }
-    add("one node", ranks_that([&](int rank) { return node(rank) == node(0); }));
+    add({{Parameter::selection, RankSelection::node}}, ranks_that([&](int rank) { return node(rank) == node(0); }));
     add_pairs();
     add_islands();
     add_numa_nodes();
@@ -263,9 +280,10 @@ class Chooser {
     return {link(a, b), across};
   }
 
-  void add(const std::string& name, std::vector<int> members) {
+  void add(Setting setting, std::vector<int> members) {
     if (members.size() < 2 || !known_.insert(members).second) return;
-    chosen_.push_back({name, std::move(members)});
+    setting.set(Parameter::ranks, static_cast<std::int64_t>(members.size()));
+    chosen_.push_back({std::move(setting), std::move(members)});
   }
 
   bool alike() const {
@@ -282,14 +300,15 @@ class Chooser {
       for (int b = a + 1; b < size_; ++b) {
         const PairClass pair = class_of(a, b);
         if (!seen.insert(pair).second) continue;
-        std::string name = fmt::format("pair, {}", link_kind_name(std::get<0>(pair).kind));
+        Setting setting{{Parameter::selection, RankSelection::pair},
+                        {Parameter::link, std::get<0>(pair).kind}};
         if (const int order = std::get<0>(pair).performance_rank; order > 0) {
-          name += fmt::format(" of rank {}", order);
+          setting.set(Parameter::link_rank, order);
         }
         if (const auto& across = std::get<1>(pair)) {
-          name += *across ? ", across NUMA nodes" : ", within a NUMA node";
+          setting.set(Parameter::across_numa_nodes, *across);
         }
-        add(name, {a, b});
+        add(std::move(setting), {a, b});
       }
     }
   }
@@ -311,7 +330,7 @@ class Chooser {
       // One stands for all of its size.
       const bool first_of_size = std::ranges::none_of(
           islands, [&](const auto& other) { return other.size() == island.size(); });
-      if (first_of_size) add(fmt::format("NVLink island of {}", island.size()), island);
+      if (first_of_size) add({{Parameter::selection, RankSelection::nvlink_island}}, island);
       islands.push_back(std::move(island));
     }
   }
@@ -323,7 +342,8 @@ class Chooser {
         return node(rank) == node(first) && numa(first) && numa(rank) == numa(first);
       });
       if (members.size() < 3 || !sizes.insert(members.size()).second) continue;
-      add(fmt::format("NUMA node {}", *numa(first)), members);
+      add({{Parameter::selection, RankSelection::numa_node}, {Parameter::numa_node, *numa(first)}},
+          members);
     }
   }
 
@@ -334,10 +354,11 @@ class Chooser {
 };
 }  // namespace
 
-Seconds estimate_nccl(const Setting& setting) {
+Seconds estimate_nccl(const PlanInputs& setting) {
   if (setting.max_ranks < 2) return Seconds(0.0);
   const NcclPlanning planning{setting.suite, setting.available_memory, false};
-  RankTopology all{"all ranks", std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
+  RankTopology all{{{Parameter::selection, RankSelection::all}},
+                   std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
   std::iota(all.members.begin(), all.members.end(), 0);
   Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
   for (const auto& works : {plan_choice(all, planning), plan_forced(all, usual_ways(), planning)}) {
@@ -347,7 +368,7 @@ Seconds estimate_nccl(const Setting& setting) {
 }
 
 void measure_nccl(RankGroup& group,
-                  const Setting& setting,
+                  const PlanInputs& setting,
                   const RankOptions& /*options*/,
                   Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 GPUs");

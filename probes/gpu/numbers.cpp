@@ -10,9 +10,7 @@
 namespace scaleworth::probes {
 namespace {
 struct FormatFacts {
-  const char* name;
-  double bytes;
-  double output_bytes;
+  NumberFormat format;
   Granularity granularity;
   int from_capability;
   int to_capability;
@@ -21,18 +19,18 @@ struct FormatFacts {
 
 constexpr int any = 1000;
 // In the order of the enumeration.
-constexpr std::array facts{FormatFacts{"fp64", 8.0, 8.0, {1, 1}, 0, any, 53},
-                           FormatFacts{"fp32", 4.0, 4.0, {1, 1}, 0, any, 24},
-                           FormatFacts{"tf32", 4.0, 4.0, {1, 1}, 80, any, 0},
-                           FormatFacts{"bf16", 2.0, 2.0, {1, 1}, 80, any, 8},
-                           FormatFacts{"fp16", 2.0, 2.0, {1, 1}, 70, any, 11},
-                           FormatFacts{"fp8_e4m3", 1.0, 2.0, {16, 16}, 89, any, 0},
-                           FormatFacts{"fp8_e5m2", 1.0, 2.0, {16, 16}, 89, any, 0},
-                           FormatFacts{"fp8_block", 1.0, 2.0, {16, 128}, 90, 90, 0},
-                           FormatFacts{"int8", 1.0, 4.0, {16, 16}, 75, any, 0},
-                           FormatFacts{"mxfp8", 1.0, 2.0, {32, 32}, 100, any, 0},
-                           FormatFacts{"nvfp4", 0.5, 2.0, {32, 32}, 100, any, 0}};
-static_assert(facts.size() == all_number_formats.size());
+constexpr std::array facts{FormatFacts{NumberFormat::fp64, {1, 1}, 0, any, 53},
+                           FormatFacts{NumberFormat::fp32, {1, 1}, 0, any, 24},
+                           FormatFacts{NumberFormat::tf32, {1, 1}, 80, any, 0},
+                           FormatFacts{NumberFormat::bf16, {1, 1}, 80, any, 8},
+                           FormatFacts{NumberFormat::fp16, {1, 1}, 70, any, 11},
+                           FormatFacts{NumberFormat::fp8_e4m3, {16, 16}, 89, any, 0},
+                           FormatFacts{NumberFormat::fp8_e5m2, {16, 16}, 89, any, 0},
+                           FormatFacts{NumberFormat::fp8_block, {16, 128}, 90, 90, 0},
+                           FormatFacts{NumberFormat::int8, {16, 16}, 75, any, 0},
+                           FormatFacts{NumberFormat::mxfp8, {32, 32}, 100, any, 0},
+                           FormatFacts{NumberFormat::nvfp4, {32, 32}, 100, any, 0}};
+static_assert(std::ranges::equal(facts, every<NumberFormat>, {}, &FormatFacts::format));
 
 const FormatFacts& facts_of(NumberFormat format) {
   return facts.at(static_cast<std::size_t>(format));
@@ -42,7 +40,7 @@ int significant_bits(NumberFormat format) {
   const int bits = facts_of(format).significant_bits;
   if (bits > 0) return bits;
   throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}",
-                         number_format_name(format));
+                         key_of(format));
 }
 
 /// To nearest even, as the default rounding mode of nearbyint.
@@ -62,24 +60,6 @@ double step(int bits, double x, const ChainConstants& constants) {
   return rounded(x * constants.a + constants.b, bits);
 }
 }  // namespace
-
-const char* number_format_name(NumberFormat format) {
-  return facts_of(format).name;
-}
-
-std::optional<NumberFormat> parse_number_format(std::string_view name) {
-  const auto* found = std::ranges::find(facts, name, &FormatFacts::name);
-  if (found == facts.end()) return std::nullopt;
-  return static_cast<NumberFormat>(found - facts.begin());
-}
-
-double element_bytes(NumberFormat format) {
-  return facts_of(format).bytes;
-}
-
-double output_element_bytes(NumberFormat format) {
-  return facts_of(format).output_bytes;
-}
 
 Granularity granularity(NumberFormat format) {
   return facts_of(format).granularity;

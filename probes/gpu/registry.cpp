@@ -5,47 +5,47 @@
 #include "probes/gpu/gemm.h"
 #include "probes/gpu/roofline.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <array>
 
 namespace scaleworth::probes {
 std::span<const DeviceProbe> device_probes() {
   static constexpr std::array probes{
-      DeviceProbe{fields::gpu_launch,
+      DeviceProbe{probe_name::gpu_launch,
                   "What do a launch, a graph's node and waiting for the GPU cost?",
                   &estimate_device_launch,
                   &measure_device_launch},
-      DeviceProbe{fields::gpu_transfer,
+      DeviceProbe{probe_name::gpu_transfer,
                   "How fast do data move between host and GPU, and from each GPU to each?",
                   &estimate_device_transfer,
                   &measure_device_transfer},
-      DeviceProbe{fields::gpu_gemm,
+      DeviceProbe{probe_name::gpu_gemm,
                   "How fast does the best algorithm multiply matrices, at which clock and shape?",
                   &estimate_gpu_gemm,
                   &measure_gpu_gemm},
-      DeviceProbe{fields::gpu_memory,
+      DeviceProbe{probe_name::gpu_memory,
                   "How fast do data stream from shared memory, L1, L2 and the GPU's memory?",
                   &estimate_device_memory,
                   &measure_device_memory},
-      DeviceProbe{fields::gpu_compute,
+      DeviceProbe{probe_name::gpu_compute,
                   "How many FLOP/s can CUDA cores and tensor cores retire, per number format?",
                   &estimate_device_compute,
                   &measure_device_compute},
-      DeviceProbe{fields::gpu_latency,
+      DeviceProbe{probe_name::gpu_latency,
                   "How long does one dependent load take at each level?",
                   &estimate_device_latency,
                   &measure_device_latency},
       DeviceProbe{
-          fields::gpu_intensity,
+          probe_name::gpu_intensity,
           "From how many FLOPs per byte on is compute the limit, and how soft is the ridge?",
           &estimate_device_intensity,
           &measure_device_intensity},
-      DeviceProbe{fields::gpu_contention,
+      DeviceProbe{probe_name::gpu_contention,
                   "What does a product lose when a collective holds multiprocessors?",
                   &estimate_gpu_contention,
                   &measure_gpu_contention},
-      DeviceProbe{fields::gpu_together,
+      DeviceProbe{probe_name::gpu_together,
                   "Are all GPUs equally fast, and what do they cost each other?",
                   &estimate_gpu_together,
                   &measure_gpu_together},

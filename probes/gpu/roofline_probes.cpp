@@ -2,7 +2,7 @@
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -81,32 +81,29 @@ constexpr SuitePace memory_pace{{Seconds(0.18), 20}, {Seconds(0.35), 20}};
 constexpr Pace pilot_pace{Seconds(0.06), 3};
 
 SettingFacts facts_of(const DeviceFma& work) {
-  const char* unit = work.tensor ? "tensor cores" : "cuda cores";
-  const char* format = number_format_name(work.format);
-  return {fmt::format("{} on the {}", format, unit),
-          {{fields::isa, unit}, {fields::precision, format}, {fields::workers, 1}}};
+  const Isa unit = work.tensor ? Isa::tensor_cores : Isa::cuda_cores;
+  return {fmt::format("{} on the {}", key_of(work.format), word_of(unit)),
+          {{Parameter::isa, unit}, {Parameter::precision, work.format}, {Parameter::workers, 1}}};
 }
 
 SettingFacts facts_of(const LadderWork& work) {
-  const char* format = number_format_name(work.format);
-  return {fmt::format("{} FMAs per {} element", work.fma_per_element, format),
-          {{fields::precision, format},
-           {fields::workers, 1},
-           {fields::working_set_bytes, whole_bytes(work.working_set)},
-           {fields::fma_per_element, work.fma_per_element}}};
+  return {fmt::format("{} FMAs per {} element", work.fma_per_element, key_of(work.format)),
+          {{Parameter::precision, work.format},
+           {Parameter::workers, 1},
+           {Parameter::working_set_bytes, whole_bytes(work.working_set)},
+           {Parameter::fma_per_element, work.fma_per_element}}};
 }
 
 SettingFacts facts_of(LaunchKind kind) {
-  const char* name = launch_kind_name(kind);
-  return {name, {{fields::launch, name}}};
+  return {word_of(kind), {{Parameter::launch, kind}}};
 }
 
 SettingFacts facts_of(const ChaseWork& work) {
   return {fmt::format(
               "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride)),
-          {{fields::working_set_bytes, whole_bytes(work.working_set)},
-           {fields::stride_bytes, whole_bytes(work.stride)}},
-          {{fields::accesses, 1.0}}};
+          {{Parameter::working_set_bytes, whole_bytes(work.working_set)},
+           {Parameter::stride_bytes, whole_bytes(work.stride)}},
+          {{Metric::accesses, 1.0}}};
 }
 
 /// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting. `glance` as of
@@ -131,8 +128,8 @@ void measure_plan(Devices& devices,
     for (const auto& work : plans[i]) {
       const SettingFacts facts = facts_of(work);
       const int gpu = device.description().ordinal;
-      walk.ask(device, facts.name, device_point(gpu, facts.parameters, {}), [&] {
-        Point point = device_point(gpu, facts.parameters, std::invoke(ask, device, work, target));
+      walk.ask(device, facts.name, device_point(gpu, facts.setting, {}), [&] {
+        Point point = device_point(gpu, facts.setting, std::invoke(ask, device, work, target));
         point.amounts.insert(facts.amounts.begin(), facts.amounts.end());
         recorder.add(std::move(point));
       });
@@ -181,28 +178,27 @@ constexpr double presumed_cache_gain = 3.0;  // of L2 over memory, for estimates
 
 std::string name_of(const StreamWork& work) {
   return fmt::format("{} of {} ({}), {}",
-                     memory_kernel_name(work.kernel),
+                     key_of(work.kernel),
                      size_name(work.working_set),
-                     stream_scope_name(work.scope),
-                     stream_variant_name(work.variant));
+                     key_of(work.scope),
+                     word_of(work.variant));
 }
 
 Point point_of(const Device& device,
                const StreamWork& work,
-               const char* pass,
+               Pass pass,
                const DeviceMeasured& measured) {
   const DeviceDescription& gpu = device.description();
   Point point = device_point(gpu.ordinal,
-                             {{fields::kernel, memory_kernel_name(work.kernel)},
-                              {fields::scope, stream_scope_name(work.scope)},
-                              {fields::variant, stream_variant_name(work.variant)},
-                              {fields::nontemporal, work.variant.streaming},
-                              {fields::workers, 1},
-                              {fields::pass, pass},
-                              {fields::working_set_bytes, whole_bytes(work.working_set)}},
+                             {{Parameter::kernel, work.kernel},
+                              {Parameter::scope, work.scope},
+                              {Parameter::workers, 1},
+                              {Parameter::pass, pass},
+                              {Parameter::working_set_bytes, whole_bytes(work.working_set)}},
                              measured);
+  point.setting.set_stream_variant(work.variant);
   if (work.scope != StreamScope::device) {
-    point.parameters[fields::multiprocessors] = std::int64_t{gpu.multiprocessors};
+    point.setting.set(Parameter::multiprocessors, std::int64_t{gpu.multiprocessors});
   }
   return point;
 }
@@ -227,12 +223,12 @@ class MemoryProbe {
     VariantChoice& choice = choices_[kind_of(planned.description)];
     const Target brief = target_of(pilot_pace);
     for (const StreamWork& work : pilot_plan(planned)) {
-      if (const auto rate = ask(device, work, "pilot", brief)) {
+      if (const auto rate = ask(device, work, Pass::pilot, brief)) {
         choice.saw(work, region_of(planned, work.working_set), *rate);
       }
     }
     const Target target = target_of(memory_pace(planned.suite));
-    for (const StreamWork& work : sweep_plan(planned, choice)) ask(device, work, "sweep", target);
+    for (const StreamWork& work : sweep_plan(planned, choice)) ask(device, work, Pass::sweep, target);
     walk_.release(device);
     planned.available = available_or(device, planned.available);
     if (const auto whole = whole_memory_work(planned, choice))
@@ -243,7 +239,7 @@ class MemoryProbe {
  private:
   std::optional<BytesPerSecond> ask(Device& device,
                                     const StreamWork& work,
-                                    const char* pass,
+                                    Pass pass,
                                     const Target& target) {
     std::optional<BytesPerSecond> rate;
     walk_.ask(device, name_of(work), point_of(device, work, pass, {}), [&] {
@@ -256,10 +252,10 @@ class MemoryProbe {
 
   /// A driver may refuse what it called available: then with less, and said.
   void measure_whole(Device& device, StreamWork work, const Target& target) {
-    walk_.ask(device, name_of(work), point_of(device, work, "sweep", {}), [&] {
+    walk_.ask(device, name_of(work), point_of(device, work, Pass::sweep, {}), [&] {
       for (int attempt = 1;; ++attempt) {
         try {
-          recorder_.add(point_of(device, work, "sweep", device.time_stream(work, target)));
+          recorder_.add(point_of(device, work, Pass::sweep, device.time_stream(work, target)));
           return;
         } catch (const OutOfMemory& failure) {
           if (attempt == most_attempts) throw;

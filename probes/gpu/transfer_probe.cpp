@@ -2,7 +2,7 @@
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
 #include "probes/ranks.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -95,23 +95,22 @@ std::string name_of(const TransferWork& work) {
   return fmt::format("{} {} {} to {}, {}",
                      size_name(work.bytes),
                      work.both_directions ? "both ways," : "from",
-                     endpoint_name(work.source),
-                     endpoint_name(work.target),
-                     transfer_engine_name(work.engine));
+                     word_of(place_of(work.source)),
+                     word_of(place_of(work.target)),
+                     word_of(work.engine));
 }
 
 Point point_of(const Device& device,
                const TransferWork& work,
-               const char* pass,
+               Pass pass,
                const DeviceMeasured& measured) {
-  return device_point(device.description().ordinal,
-                      {{fields::source, endpoint_name(work.source)},
-                       {fields::target, endpoint_name(work.target)},
-                       {fields::engine, transfer_engine_name(work.engine)},
-                       {fields::both_directions, work.both_directions},
-                       {fields::pass, pass},
-                       {fields::transfer_bytes, whole_bytes(work.bytes)}},
-                      measured);
+  Setting setting{{Parameter::engine, work.engine},
+                  {Parameter::both_directions, work.both_directions},
+                  {Parameter::pass, pass},
+                  {Parameter::transfer_bytes, whole_bytes(work.bytes)}};
+  setting.set_place(Parameter::source, place_of(work.source));
+  setting.set_place(Parameter::target, place_of(work.target));
+  return device_point(device.description().ordinal, std::move(setting), measured);
 }
 
 /// What the GPUs are asked, as far as they can reach each other.
@@ -178,9 +177,9 @@ void measure_together(Devices& devices,
   });
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const std::string name = name_of(works[i]) + ", all GPUs at once";
-    walk.ask(*devices[i], name, point_of(*devices[i], works[i], "together", {}), [&] {
+    walk.ask(*devices[i], name, point_of(*devices[i], works[i], Pass::together, {}), [&] {
       if (done.failures[i]) std::rethrow_exception(done.failures[i]);
-      recorder.add(point_of(*devices[i], works[i], "together", answers[i]));
+      recorder.add(point_of(*devices[i], works[i], Pass::together, answers[i]));
     });
   }
 }
@@ -248,8 +247,8 @@ void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Rec
   DeviceWalk walk(recorder, plan.settings());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (const TransferWork& work : plan.alone[i]) {
-      walk.ask(*devices[i], name_of(work), point_of(*devices[i], work, "alone", {}), [&] {
-        recorder.add(point_of(*devices[i], work, "alone", devices[i]->time_transfer(work, target)));
+      walk.ask(*devices[i], name_of(work), point_of(*devices[i], work, Pass::alone, {}), [&] {
+        recorder.add(point_of(*devices[i], work, Pass::alone, devices[i]->time_transfer(work, target)));
       });
     }
   }

@@ -2,7 +2,7 @@
 #include "probes/training/shape.h"
 #include "probes/training/step_probes.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,13 +10,15 @@
 namespace scaleworth::probes {
 namespace {
 struct Variant {
-  const char* name;
+  StepVariant id;
   bool graphs;
   bool trace;
 };
 // Each is compared with the first.
 constexpr Variant variants[] = {
-    {"launched", false, false}, {"graphs", true, false}, {"traced", false, true}};
+    {StepVariant::launched, false, false},
+    {StepVariant::graphs, true, false},
+    {StepVariant::traced, false, true}};
 
 struct VariantSeries {
   Variant variant;
@@ -36,17 +38,17 @@ void run_variant(RankGroup& group, VariantSeries& one, Recorder& recorder) {
 
 void keep_variant(VariantSeries& one, Recorder& recorder) {
   if (!one.missing.empty()) {
-    recorder.warn(fmt::format("no steps {}: {}", one.variant.name, one.missing));
+    recorder.warn(fmt::format("no steps {}: {}", word_of(one.variant.id), one.missing));
   }
   if (one.series.empty()) return;
   Point point = one.series.point();
-  point.parameters[fields::variant] = std::string(one.variant.name);
+  point.setting.set(Parameter::step_variant, one.variant.id);
   recorder.add(point);
   if (one.variant.trace) recorder.add_timeline(point, one.series.take_timeline());
 }
 }  // namespace
 
-Seconds estimate_step_variants(const Setting& setting) {
+Seconds estimate_step_variants(const PlanInputs& setting) {
   const Rounds rounds = rounds_of(setting.suite);
   const double trainings = static_cast<double>(std::size(variants)) * rounds.count;
   const Seconds training =
@@ -55,7 +57,7 @@ Seconds estimate_step_variants(const Setting& setting) {
 }
 
 void measure_step_variants(RankGroup& group,
-                           const Setting& setting,
+                           const PlanInputs& setting,
                            const RankOptions& options,
                            Recorder& recorder) {
   const StepSizes sizes = choose_sizes(group, device_family(), options, recorder);

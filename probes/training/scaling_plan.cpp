@@ -103,14 +103,14 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
     next.ranks = ranks;
     next.steps = strong_steps(family, suite, ranks, counts.back());
     next.global_batch = sizes.batch * counts.back();
-    series.emplace_back("strong", next, family.precision);
+    series.emplace_back(BatchScaling::strong, next, family.precision);
   }
   if (counts.size() == 1) return series;
   next.steps = rounds_of(suite).steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
     next.global_batch = 2 * sizes.batch * ranks;
-    series.emplace_back("weak", next, family.precision);
+    series.emplace_back(BatchScaling::weak, next, family.precision);
   }
   return series;
 }
@@ -136,7 +136,7 @@ void measure_rounds(RankGroup& group,
 }
 /// Runs until it fits.
 void measure_series(RankGroup& group,
-                    const Setting& setting,
+                    const PlanInputs& setting,
                     const RankOptions& options,
                     const ShapeFamily& family,
                     Recorder& recorder) {
@@ -154,7 +154,7 @@ void measure_series(RankGroup& group,
   }
 }
 
-Seconds estimate_series(const Setting& setting, const ShapeFamily& family) {
+Seconds estimate_series(const PlanInputs& setting, const ShapeFamily& family) {
   const Rounds rounds = rounds_of(setting.suite);
   const std::vector<int> counts = scaling_counts(setting.max_ranks);
   Seconds round;  // of each count, strong and (with several counts) weak
@@ -214,23 +214,23 @@ StepSizes choose_sizes(RankGroup& group,
   return {sizes.shape, choose_batch(sizes.shape, capacity, family)};
 }
 
-Seconds estimate_training(const Setting& setting) {
+Seconds estimate_training(const PlanInputs& setting) {
   return estimate_series(setting, host_family());
 }
 
-Seconds estimate_device_training(const Setting& setting) {
+Seconds estimate_device_training(const PlanInputs& setting) {
   return estimate_series(setting, device_family());
 }
 
 void measure_training(RankGroup& group,
-                      const Setting& setting,
+                      const PlanInputs& setting,
                       const RankOptions& options,
                       Recorder& recorder) {
   measure_series(group, setting, options, host_family(), recorder);
 }
 
 void measure_device_training(RankGroup& group,
-                             const Setting& setting,
+                             const PlanInputs& setting,
                              const RankOptions& options,
                              Recorder& recorder) {
   measure_series(group, setting, options, device_family(), recorder);

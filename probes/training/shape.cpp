@@ -27,7 +27,7 @@ const ShapeFamily& host_family() {
       .widths = {32, 64, 128, 192, 256, 384, 512, 768},
       .memory = &training_memory,
       .target_step = Seconds(0.025),
-      .precision = "fp32",
+      .precision = NumberFormat::fp32,
       .bucket = TrainingWork{}.bucket,
       .setup = Seconds(0.03),  // memory is touched and filled with weights
       // A short first size, then one or two of full length.
@@ -41,7 +41,7 @@ const ShapeFamily& device_family() {
       .widths = {512, 1024, 1536, 2048, 3072, 4096, 6144, 8192},
       .memory = &device_training_memory,
       .target_step = Seconds(0.05),
-      .precision = "bf16",
+      .precision = NumberFormat::bf16,
       // As frameworks choose them: large enough for the links, small enough to overlap.
       .bucket = Bytes(32.0 * 1024.0 * 1024.0),
       .setup = Seconds(0.6),  // memory, weights, the products' plans

@@ -22,7 +22,7 @@ struct ShapeFamily {
   /// What one rank needs for so many sequences.
   Bytes (*memory)(const TransformerShape& shape, std::int64_t sequences) = nullptr;
   Seconds target_step;  // at the largest count of strong scaling
-  const char* precision = nullptr;
+  NumberFormat precision = NumberFormat::fp32;
   Bytes bucket;
   Seconds setup;        // of one training, for estimates
   Seconds calibration;  // for estimates

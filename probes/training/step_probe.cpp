@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/training/step_probes.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <algorithm>
 #include <map>
@@ -21,11 +21,11 @@ std::vector<double> slowest_steps(const Timeline& timeline) {
   return seconds;
 }
 
-StepSeries::StepSeries(std::string mode, TrainingWork work, std::string precision)
-    : mode_(std::move(mode)), work_(std::move(work)), precision_(std::move(precision)) {}
+StepSeries::StepSeries(BatchScaling scaling, TrainingWork work, NumberFormat precision)
+    : scaling_(scaling), work_(std::move(work)), precision_(precision) {}
 
 std::string StepSeries::description() const {
-  return mode_ + " scaling, " + counted(work_.ranks, "rank");
+  return std::string(word_of(scaling_)) + " scaling, " + counted(work_.ranks, "rank");
 }
 
 void StepSeries::append(TrainingMeasured measured) {
@@ -54,25 +54,26 @@ void StepSeries::append(TrainingMeasured measured) {
 Point StepSeries::point() const {
   Point point;
   const TransformerShape& shape = work_.shape;
-  point.parameters = {{fields::mode, mode_},
-                      {fields::ranks, std::int64_t{work_.ranks}},
-                      {fields::global_batch, work_.global_batch},
-                      {fields::layers, shape.layers},
-                      {fields::width, shape.width},
-                      {fields::heads, shape.heads},
-                      {fields::sequence, shape.sequence},
-                      {fields::vocabulary, shape.vocabulary},
-                      {fields::precision, precision_}};
+  point.setting = {{Parameter::scaling, scaling_},
+                      {Parameter::ranks, std::int64_t{work_.ranks}},
+                      {Parameter::global_batch_sequences, work_.global_batch},
+                      {Parameter::layers, shape.layers},
+                      {Parameter::width, shape.width},
+                      {Parameter::heads, shape.heads},
+                      {Parameter::sequence, shape.sequence},
+                      {Parameter::vocabulary, shape.vocabulary},
+                      {Parameter::precision, precision_}};
   if (work_.straggler && work_.straggler->rank.index < work_.ranks) {
-    point.parameters[fields::straggler_rank] = std::int64_t{work_.straggler->rank.index};
-    point.parameters[fields::straggler_factor] = work_.straggler->factor;
+    point.setting.set(Parameter::straggler_rank, std::int64_t{work_.straggler->rank.index});
+    point.setting.set(Parameter::straggler_per_mille,
+                      static_cast<std::int64_t>(std::llround(1000.0 * work_.straggler->factor)));
   }
-  point.amounts = {{fields::model_parameters, static_cast<double>(counts_.parameters)},
-                   {fields::model_flops, counts_.model_flops.value()},
-                   {fields::tokens, static_cast<double>(counts_.tokens)},
-                   {fields::gradient_bytes, counts_.gradient.value()},
-                   {fields::bucket_count, static_cast<double>(counts_.buckets.size())}};
-  point.samples = {{fields::step_s, step_s_}, {fields::loss, loss_}};
+  point.amounts = {{Metric::model_parameters, static_cast<double>(counts_.parameters)},
+                   {Metric::model_flops, counts_.model_flops.value()},
+                   {Metric::tokens, static_cast<double>(counts_.tokens)},
+                   {Metric::gradient_bytes, counts_.gradient.value()},
+                   {Metric::bucket_count, static_cast<double>(counts_.buckets.size())}};
+  point.samples = {{Metric::step_s, step_s_}, {Metric::loss, loss_}};
   point.stop_reason = fmt::format("{} steps in {} rounds", step_s_.size(), rounds_);
   point.warnings = warnings_;
   return point;

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace scaleworth::probes {
-/// Points of fields::step_training, one per mode ("strong": one global batch, divided; "weak": a
+/// Points of probe_name::step_training, one per mode ("strong": one global batch, divided; "weak": a
 /// batch that grows with the ranks; strong alone where there is one rank) and count, each with its
 /// timeline. Sizes come from a calibration on all ranks. The counts take turns in several rounds,
 /// so that drift of the machine becomes noise of every count; a round trains afresh, and `loss` and
@@ -27,8 +27,8 @@ RankProbe::Estimate estimate_training;
 
 class StepSeries {
  public:
-  /// `precision`: of the products, "fp32" or "bf16".
-  StepSeries(std::string mode, TrainingWork work, std::string precision);
+  /// `precision`: of the products, fp32 or bf16.
+  StepSeries(BatchScaling scaling, TrainingWork work, NumberFormat precision);
 
   const TrainingWork& work() const { return work_; }
   /// "strong scaling, 2 ranks".
@@ -36,15 +36,15 @@ class StepSeries {
   /// Adds a round; its steps are numbered on from those before.
   void append(TrainingMeasured measured);
   bool empty() const { return step_s_.empty(); }
-  /// A point of fields::step_training.
+  /// A point of probe_name::step_training.
   Point point() const;
   /// Once, after `point`.
   Timeline take_timeline() { return std::move(timeline_); }
 
  private:
-  std::string mode_;
+  BatchScaling scaling_;
   TrainingWork work_;
-  std::string precision_;
+  NumberFormat precision_;
   int rounds_ = 0;
   std::vector<double> step_s_;
   std::vector<double> loss_;
@@ -56,14 +56,14 @@ class StepSeries {
 /// Duration of each step of `timeline` on its slowest rank, seconds, by step.
 std::vector<double> slowest_steps(const Timeline& timeline);
 
-/// As measure_training, with shapes for GPUs in bf16: points of fields::step_training and
+/// As measure_training, with shapes for GPUs in bf16: points of probe_name::step_training and
 /// timelines. A batch that some GPU cannot hold after all is halved, with a warning.
 RankProbe::Measure measure_device_training;
 
 RankProbe::Estimate estimate_device_training;
 
 /// One training on all GPUs in several ways that take turns: steps launched kernel by kernel,
-/// replayed from graphs, traced by CUPTI. Points of fields::step_variants, one per way that could
+/// replayed from graphs, traced by CUPTI. Points of probe_name::step_variants, one per way that could
 /// be had, with the steps of all rounds; a way that could not be had is a warning with the reason.
 RankProbe::Measure measure_step_variants;
 RankProbe::Estimate estimate_step_variants;

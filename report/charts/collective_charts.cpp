@@ -29,8 +29,8 @@ std::vector<Json> point_rows(const std::vector<const CollectiveResult*>& shown) 
     for (const auto& point : result->points) {
       const double gigabytes = point.bus_bandwidth.value() * 1e-9;
       const double time = point.time.value.value();
-      rows.push_back({{"collective", words(result->collective)},
-                      {"mode", words(result->mode)},
+      rows.push_back({{"collective", word_of(result->collective)},
+                      {"mode", word_of(result->mode)},
                       {"bytes", json_value(point.message)},
                       {"busbw", json_value(gigabytes)},
                       {"low", json_value(gigabytes * time / point.time.high().value())},
@@ -54,8 +54,8 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
     for (int i = 0; i <= static_cast<int>(octaves * per_octave); ++i) {
       const double bytes = first * std::exp2(static_cast<double>(i) / per_octave);
       const double time = evaluate(result->fits[result->chosen], Bytes(bytes)).value();
-      rows.push_back({{"collective", words(result->collective)},
-                      {"mode", words(result->mode)},
+      rows.push_back({{"collective", word_of(result->collective)},
+                      {"mode", word_of(result->mode)},
                       {"bytes", json_value(bytes)},
                       {"busbw", json_value(factor * bytes / time * 1e-9)}});
     }
@@ -68,7 +68,7 @@ std::string busbw_title(const CollectiveResult& result) {
   const CollectivePoint& last = result.points.back();
   std::string title =
       fmt::format("An {} of {} reaches {} bus bandwidth at {} ranks",
-                  words(result.collective),
+                  word_of(result.collective),
                   format_quantity(number(last.message), Unit::bytes),
                   format_quantity(number(last.bus_bandwidth), Unit::bytes_per_second),
                   result.ranks);
@@ -94,12 +94,12 @@ Shown with_lines(const std::vector<AlgorithmResult>& results) {
   Shown shown = of_most_ranks(results, [](const AlgorithmResult& result) {
     return !result.shared_gpu && !result.lines.empty();
   });
-  std::set<std::string> known;
+  std::set<Collective> known;
   std::erase_if(shown,
                 [&](const auto* result) { return !known.insert(result->collective).second; });
   // The one that training waits for gives the title.
   std::stable_partition(shown.begin(), shown.end(), [](const auto* result) {
-    return result->collective == "all_reduce";
+    return result->collective == Collective::all_reduce;
   });
   return shown;
 }
@@ -121,7 +121,7 @@ Json row_of(const AlgorithmResult& result,
             const CollectivePoint& point,
             const Way& way) {
   return {{"kind", kind},
-          {"collective", words(result.collective)},
+          {"collective", word_of(result.collective)},
           {"algorithm", way.algorithm.empty() ? "unavailable" : way.algorithm},
           {"protocol", way.protocol.empty() ? "unavailable" : way.protocol},
           {"bytes", json_value(point.message)},
@@ -182,7 +182,7 @@ std::string title_of(const AlgorithmResult& result) {
   const Bytes size = last.largest;
   const auto time = system_time(result.lines, size);
   std::string title = fmt::format("NCCL's {} of {} on {} ranks is fastest by {}/{}",
-                                  words(result.collective),
+                                  word_of(result.collective),
                                   format_quantity(number(size), Unit::bytes),
                                   result.ranks,
                                   last.algorithm,
@@ -202,7 +202,7 @@ Chart collectives_chart(const Analysis& analysis) {
   if (shown.empty())
     return chart.without("No bandwidth curves: no collective was measured in this run.");
   const auto named =
-      std::ranges::find(shown, "all_reduce", [](const auto* one) { return one->collective; });
+      std::ranges::find(shown, Collective::all_reduce, [](const auto* one) { return one->collective; });
   chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
   chart.how_to_read = fmt::format(
       "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "

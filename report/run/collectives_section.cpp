@@ -77,8 +77,8 @@ Table fits(const Collectives& collectives) {
       "collective_fits",
       "Cost of a collective by message size",
       collectives,
-      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+      {{parameter("collective", "collective"), path(&CollectiveResult::collective, word_of<Collective>)},
+       {parameter("mode", "mode"), path(&CollectiveResult::mode, word_of<CollectiveMode>)},
        {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
        {measure("form", "form"), form_of},
        {measure("alpha", "alpha", Unit::seconds), path(first_pair, &CommunicationSegment::alpha)},
@@ -114,7 +114,7 @@ std::vector<Pair> pairs(const Collectives& collectives) {
       return pair.any->collective == one.collective && pair.any->ranks == one.ranks;
     });
     if (found == result.end()) found = result.insert(result.end(), {&one});
-    (one.mode == "isolated" ? found->isolated : found->back_to_back) = &one;
+    (one.mode == CollectiveMode::isolated ? found->isolated : found->back_to_back) = &one;
   }
   return result;
 }
@@ -148,7 +148,7 @@ Table ends(const Collectives& collectives) {
       "Isolated against back to back",
       all,
       {{parameter("collective", "collective").in_summary("Among " + ranks_phrase(most)),
-        [](const Pair& pair) { return words(pair.any->collective); }},
+        [](const Pair& pair) { return word_of(pair.any->collective); }},
        {parameter("ranks", "ranks", Unit::count), [](const Pair& pair) { return pair.any->ranks; }},
        {from_column, smallest},
        {measure("latency_isolated", "time isolated", Unit::seconds)
@@ -184,11 +184,11 @@ constexpr const char* shared_note =
 
 /// Isolated calls out of place with plain buffers: what the others are compared with.
 bool is_plain(const AlgorithmResult& result) {
-  return result.mode == "isolated" && !result.in_place && !result.registered;
+  return result.mode == CollectiveMode::isolated && !result.in_place && !result.registered;
 }
 
 bool is_whole(const AlgorithmResult& result) {
-  return result.topology == "all ranks";
+  return result.selection.symbol<RankSelection>(Parameter::selection) == RankSelection::all;
 }
 
 bool has_errors(const AlgorithmResult& result) {
@@ -200,7 +200,7 @@ std::string way_name(const std::string& algorithm, const std::string& protocol) 
 }
 
 std::string call_name(const AlgorithmResult& result) {
-  return words(result.mode) + (result.in_place ? ", in place" : "") +
+  return std::string(word_of(result.mode)) + (result.in_place ? ", in place" : "") +
          (result.registered ? ", registered" : "");
 }
 
@@ -213,12 +213,12 @@ Table nccl_table(std::string id,
                  std::vector<std::string> notes = {},
                  bool part_is_detail = false) {
   const auto what = [](const AlgorithmResult& result) {
-    return (result.shared_gpu ? "sharing a GPU: " : "") + result.topology;
+    return (result.shared_gpu ? "sharing a GPU: " : "") + selection_text(result.selection);
   };
   std::vector<ColumnOf<Nested<AlgorithmResult, Levels...>>> all{
       {parameter("what", "ranks that take part").in_summary("NCCL"), what},
       {parameter("collective", "collective").in_summary("collective"),
-       path(&AlgorithmResult::collective, words)},
+       path(&AlgorithmResult::collective, word_of<Collective>)},
       {parameter("ranks", "ranks", Unit::count).in_summary("GPUs"), &AlgorithmResult::ranks}};
   all.insert(all.end(), columns.begin(), columns.end());
   return make_table(
@@ -412,8 +412,8 @@ Section collectives_section(const Collectives& collectives, const Results& algor
             "collective_segments",
             "Every range with its pair alpha, beta",
             nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
-            {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-             {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+            {{parameter("collective", "collective"), path(&CollectiveResult::collective, word_of<Collective>)},
+             {parameter("mode", "mode"), path(&CollectiveResult::mode, word_of<CollectiveMode>)},
              {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
              {parameter("form", "form"), &CommunicationFit::form},
              {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
@@ -428,8 +428,8 @@ Section collectives_section(const Collectives& collectives, const Results& algor
             "collective_points",
             "Every size",
             nested(collectives, &CollectiveResult::points),
-            {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
-             {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+            {{parameter("collective", "collective"), path(&CollectiveResult::collective, word_of<Collective>)},
+             {parameter("mode", "mode"), path(&CollectiveResult::mode, word_of<CollectiveMode>)},
              {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
              {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
              {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
@@ -444,7 +444,8 @@ Section collectives_section(const Collectives& collectives, const Results& algor
 }
 
 void put_algorithms(Fields& json, const AlgorithmResult& result) {
-  FIELDS(json, result.topology, result.collective, result.mode, result.ranks, result.in_place);
+  json("topology", selection_text(result.selection));
+  FIELDS(json, result.collective, result.mode, result.ranks, result.in_place);
   FIELDS(json, result.registered, result.shared_gpu, result.held_out_error, result.library_error);
   json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
     put_way(of, one);

@@ -303,11 +303,15 @@ void put_format(Fields& json, const GpuFormat& one) {
 
 void put_memory_level(Fields& json, const model::MemoryLevel& one) {
   FIELDS(json, one.label, one.scope, one.kernel, one.smallest, one.largest, one.rate);
-  FIELDS(json, one.of_datasheet, or_null(one.variant));
+  FIELDS(json, one.of_datasheet);
+  json("variant", one.variant ? std::optional(word_of(*one.variant)) : std::nullopt);
 }
 
 void put_transfer(Fields& json, const GpuTransfer& one) {
-  FIELDS(json, one.source, one.target, one.engine, one.both_directions);
+  json("source", word_of(one.source));
+  json("target", word_of(one.target));
+  json("engine", word_of(one.engine));
+  FIELDS(json, one.both_directions);
   json("all_gpus_at_once", one.together);
   FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size, or_null(one.link), one.of_link);
   json.array("points", one.points, [](Fields& of, const TransferPoint& point) {

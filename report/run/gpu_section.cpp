@@ -58,7 +58,7 @@ std::vector<Table> capability_tables(const Gpus& gpus) {
                {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
                {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
                {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
-               {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
+               {measure("variant", "fastest variant").as_detail(), variant_of}},
               {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
                "together. The rate counts explicit loads and stores."}),
           make_table("gpu_latency_levels",
@@ -158,9 +158,9 @@ std::vector<ColumnOf<Nested>> transfer_columns(const std::vector<ColumnOf<Nested
   const auto pass = [](bool together) { return together ? "all at once" : "alone"; };
   std::vector<ColumnOf<Nested>> columns{
       {gpu_column().as_detail(), gpu_ordinal},
-      {parameter("source", "from"), &GpuTransfer::source},
-      {parameter("target", "to"), &GpuTransfer::target},
-      {parameter("engine", "engine"), &GpuTransfer::engine},
+      {parameter("source", "from"), path(&GpuTransfer::source, place_word)},
+      {parameter("target", "to"), path(&GpuTransfer::target, place_word)},
+      {parameter("engine", "engine"), path(&GpuTransfer::engine, word_of<TransferEngine>)},
       {parameter("directions", "directions"), path(&GpuTransfer::both_directions, directions)},
       {parameter("pass", "GPUs"), path(&GpuTransfer::together, pass)}};
   columns.insert(columns.end(), measures.begin(), measures.end());
@@ -227,7 +227,7 @@ std::vector<Table> point_tables(const Gpus& gpus) {
 
 /// By the copy engine while no other GPU does the same.
 bool is_copied_alone(const GpuTransfer& transfer) {
-  return !transfer.together && transfer.engine == "copy engine";
+  return !transfer.together && transfer.engine == TransferEngine::copy_engine;
 }
 
 bool is_one_way(const GpuTransfer& transfer) {
@@ -241,22 +241,24 @@ Table gpu_matrix_table(const Gpus& gpus) {
               "Who reaches whom how fast (copy engine, one way, one pair at a time)",
               {parameter("source", "from")}};
   table.in_csv = false;
-  std::map<std::string, std::map<std::string, Cell>> rates;  // by source and target
-  std::set<std::string> targets;
+  std::map<MemoryPlace, std::map<MemoryPlace, Cell>> rates;  // by source and target
+  std::set<MemoryPlace> targets;
   for (const auto& row : nested(gpus, &GpuResult::transfers)) {
     const GpuTransfer& one = *std::get<1>(row.levels);
-    const bool pageable = (one.source + one.target).find("pageable") != std::string::npos;
+    const bool pageable = one.source.kind == TransferEnd::host_pageable ||
+                          one.target.kind == TransferEnd::host_pageable;
     if (pageable || !is_one_way(one)) continue;
     rates[one.source].try_emplace(one.target, number(one.plateau));
     targets.insert(one.target);
   }
   if (rates.size() < 3) return table;
-  for (const std::string& target : targets) {
-    table.columns.push_back(measure(target, "to " + target, Unit::bytes_per_second));
+  for (const MemoryPlace& target : targets) {
+    const std::string name = word_of(target);
+    table.columns.push_back(measure(name, "to " + name, Unit::bytes_per_second));
   }
   for (auto& [source, rate_to] : rates) {
-    Row row{{source}};
-    for (const std::string& target : targets) row.cells.push_back(rate_to[target]);
+    Row row{{word_of(source)}};
+    for (const MemoryPlace& target : targets) row.cells.push_back(rate_to[target]);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -357,8 +359,8 @@ using NamedTransfer = std::pair<std::string, const GpuTransfer*>;
 
 const GpuTransfer* host_transfer(const GpuResult& gpu, bool to_gpu, bool both) {
   for (const GpuTransfer& transfer : gpu.transfers) {
-    const std::string& host = to_gpu ? transfer.source : transfer.target;
-    const bool wanted = host == "host (pinned)" && transfer.both_directions == both;
+    const MemoryPlace& host = to_gpu ? transfer.source : transfer.target;
+    const bool wanted = host == MemoryPlace{} && transfer.both_directions == both;
     if (wanted && is_copied_alone(transfer)) return &transfer;
   }
   return nullptr;
@@ -369,7 +371,7 @@ void add_peers(const Gpus& gpus, std::vector<NamedTransfer>& rows) {
   std::vector<const GpuTransfer*> pairs;
   for (const auto& row : nested(gpus, &GpuResult::transfers)) {
     const GpuTransfer& one = *std::get<1>(row.levels);
-    const bool peers = one.source.starts_with("gpu") && one.target.starts_with("gpu");
+    const bool peers = one.source.kind == TransferEnd::gpu && one.target.kind == TransferEnd::gpu;
     if (peers && is_one_way(one)) pairs.push_back(&one);
   }
   if (pairs.empty()) return;
@@ -377,7 +379,7 @@ void add_peers(const Gpus& gpus, std::vector<NamedTransfer>& rows) {
   const GpuTransfer* slowest = *std::ranges::min_element(pairs, {}, rate);
   const GpuTransfer* fastest = *std::ranges::max_element(pairs, {}, rate);
   const auto add = [&](const char* which, const GpuTransfer* pair) {
-    rows.push_back({fmt::format("{} pair: {} to {}", which, pair->source, pair->target), pair});
+    rows.push_back({fmt::format("{} pair: {} to {}", which, word_of(pair->source), word_of(pair->target)), pair});
   };
   add("slowest", slowest);
   if (fastest != slowest) add("fastest", fastest);

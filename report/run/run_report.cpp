@@ -2,7 +2,7 @@
 #include "report/run/run_report.h"
 
 #include "report/names.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
@@ -56,7 +56,7 @@ Table sampling(const Run& run) {
     std::vector<double> shares;
     int settings = 0;
     for (const Point& point : probe.points) {
-      for (const char* name : {fields::wall_s, fields::time_s, fields::step_s}) {
+      for (const Metric name : {Metric::wall_s, Metric::time_s, Metric::step_s}) {
         if (!point.samples.contains(name)) continue;
         const Series all = usable_times(point, name);
         ++settings;

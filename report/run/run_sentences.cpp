@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/names.h"
 #include "report/run/run_report.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/collectives.h"
 #include "src/model/decision/decision.h"
@@ -198,7 +198,7 @@ void add_ridges(const RooflineResult& roofline, Findings& findings) {
 void add_communication(const std::vector<CollectiveResult>& collectives, Findings& findings) {
   const CollectiveResult* widest = nullptr;
   for (const CollectiveResult& one : collectives) {
-    if (one.collective != "all_reduce" || one.mode != "isolated") continue;
+    if (one.collective != Collective::all_reduce || one.mode != CollectiveMode::isolated) continue;
     if (one.chosen >= one.fits.size()) continue;
     if (one.points.empty()) continue;
     if (widest == nullptr || one.ranks > widest->ranks) widest = &one;
@@ -374,10 +374,10 @@ void add_utilisation(const Analysis& analysis, Findings& findings) {
   if (!text.empty()) findings.restated("{}", text + " of the measured ceiling: " + basis + ".");
 }
 
-const Point* variant_point(const ProbeRecord& probe, const std::string& variant) {
+const Point* variant_point(const ProbeRecord& probe, StepVariant variant) {
   for (const Point& point : probe.points) {
-    if (text_parameter(point, fields::variant) != variant) continue;
-    return series(point, fields::step_s).empty() ? nullptr : &point;
+    if (symbol_parameter<StepVariant>(point, Parameter::step_variant) != variant) continue;
+    return series(point, Metric::step_s).empty() ? nullptr : &point;
   }
   return nullptr;
 }
@@ -386,17 +386,17 @@ const Point* variant_point(const ProbeRecord& probe, const std::string& variant)
 /// interval of their ratio. Throws UserError for malformed points.
 void add_step_variants(const Run& run, Findings& findings) {
   constexpr std::array variants{
-      std::pair("graphs",
+      std::pair(StepVariant::graphs,
                 "A step replayed from CUDA graphs takes {} times as long as one launched kernel by "
                 "kernel."),
-      std::pair("traced", "Tracing by CUPTI makes a step {} times as long.")};
-  const ProbeRecord* probe = find_probe(run, fields::step_variants);
-  const Point* plain = probe ? variant_point(*probe, "launched") : nullptr;
+      std::pair(StepVariant::traced, "Tracing by CUPTI makes a step {} times as long.")};
+  const ProbeRecord* probe = find_probe(run, probe_name::step_variants);
+  const Point* plain = probe ? variant_point(*probe, StepVariant::launched) : nullptr;
   for (const auto& [variant, sentence] : variants) {
     const Point* other = plain ? variant_point(*probe, variant) : nullptr;
     if (!other) continue;
-    const Estimate<double> times = ratio(series_estimate(series(*other, fields::step_s)),
-                                         series_estimate(series(*plain, fields::step_s)));
+    const Estimate<double> times = ratio(series_estimate(series(*other, Metric::step_s)),
+                                         series_estimate(series(*plain, Metric::step_s)));
     const auto& range = times.interval;
     findings.result(fmt::runtime(sentence),
                     fmt::format("{:.4f}", times.value) +

@@ -146,7 +146,7 @@ std::vector<GemmWork> MeasureOptions::gemm_works(int workers) const {
   std::vector<GemmWork> works;
   for (const std::string& shape : shapes) {
     GemmWork work = parse_shape(shape);
-    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+    for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
       for (const int count : workers > 1 ? std::vector{1, workers} : std::vector{1}) {
         work.precision = precision;
         work.workers = count;

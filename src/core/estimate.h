@@ -5,6 +5,7 @@
 #include "src/core/error.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <variant>
 
@@ -28,6 +29,13 @@ struct Estimate {
   T high() const { return interval ? interval->high : value; }
 };
 
+/// What one sample of a series is, where others took it.
+struct Sampling {
+  enum class Kind : std::uint8_t { single, mean, minimum } kind = Kind::single;
+  std::int64_t of = 1;      // operations that it is the mean or the minimum of
+  double resolution = 0.0;  // of the printed number it was read from; 0: exact
+};
+
 /// Samples of one measurement in the order taken, and the run, a process of its own, of each.
 struct Series : std::vector<double> {
   using std::vector<double>::vector;
@@ -43,6 +51,7 @@ struct Series : std::vector<double> {
   }
 
   std::vector<int> runs;  // empty: all of one
+  Sampling sampling;
 };
 
 /// The same estimate in another unit or type; `convert` must be increasing.

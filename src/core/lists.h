@@ -33,6 +33,15 @@ auto* value_at(Map& map, const Key& key) {
   return found == map.end() ? nullptr : &found->second;
 }
 
+/// Whether the rows of a list stand in the order of the enumeration of their `id`, without a gap.
+template <class List>
+constexpr bool ids_in_order(const List& list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (static_cast<std::size_t>(list[i].id) != i) return false;
+  }
+  return true;
+}
+
 /// What `text_of` gives for each of them, without empty ones: "a, b".
 template <class Range, class TextOf = std::identity>
 std::string listed(const Range& range, TextOf text_of = {}, std::string_view separator = ", ") {

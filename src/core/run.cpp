@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/run.h"
 
-#include "src/core/files/run_names.h"
 #include "src/core/whole_number.h"
 
 #include <array>
@@ -9,15 +8,9 @@
 namespace scaleworth {
 namespace {
 template <class Map>
-const auto& entry(const Map& map, const std::string& name, const char* kind) {
-  if (const auto* found = value_at(map, name)) return *found;
-  throw UserError("run.json: a point lacks the {} '{}'; measure again", kind, name);
-}
-
-template <class T>
-const T& parameter_as(const Point& point, const std::string& name, const char* type) {
-  if (const T* value = std::get_if<T>(&entry(point.parameters, name, "parameter"))) return *value;
-  throw UserError("run.json: the parameter '{}' is not {}; measure again", name, type);
+const auto& entry(const Map& map, Metric metric, const char* kind) {
+  if (const auto* found = value_at(map, metric)) return *found;
+  throw UserError("run.json: a point lacks the {} '{}'; measure again", kind, info(metric).key);
 }
 
 // In the order of the enumeration.
@@ -33,46 +26,53 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name) {
   return find_in(run.probes, name, &ProbeRecord::name);
 }
 
-std::int64_t integer_parameter(const Point& point, const std::string& name) {
-  return parameter_as<std::int64_t>(point, name, "an integer");
+void lacks(Parameter parameter) {
+  throw UserError("run.json: a point lacks the parameter '{}'; measure again", info(parameter).key);
 }
 
-int count_parameter(const Point& point, const std::string& name) {
+std::int64_t integer_parameter(const Point& point, Parameter parameter) {
+  if (const auto value = point.setting.count(parameter)) return *value;
+  lacks(parameter);
+}
+
+int count_parameter(const Point& point, Parameter parameter) {
   constexpr int most = 1'000'000;
-  const std::int64_t value = integer_parameter(point, name);
+  const std::int64_t value = integer_parameter(point, parameter);
   if (const auto count = whole_number<int>(value, 0, most)) return *count;
-  throw UserError("run.json: '{}' is {}; measure again", name, value);
+  throw UserError("run.json: '{}' is {}; measure again", info(parameter).key, value);
 }
 
-const std::string& text_parameter(const Point& point, std::string_view name) {
-  return parameter_as<std::string>(point, std::string(name), "a text");
+std::string text_parameter(const Point& point, Parameter parameter) {
+  if (!point.setting.contains(parameter)) lacks(parameter);
+  return point.setting.text(parameter);
 }
 
-bool flag_parameter(const Point& point, const std::string& name) {
-  return parameter_as<bool>(point, name, "a truth value");
+bool flag_parameter(const Point& point, Parameter parameter) {
+  if (!point.setting.contains(parameter)) lacks(parameter);
+  return point.setting.flag(parameter);
 }
 
-double amount(const Point& point, const std::string& name) {
-  return entry(point.amounts, name, "amount");
+double amount(const Point& point, Metric metric) {
+  return entry(point.amounts, metric, "amount");
 }
 
-const Series& series(const Point& point, std::string_view name) {
-  return entry(point.samples, std::string(name), "series");
+const Series& series(const Point& point, Metric metric) {
+  return entry(point.samples, metric, "series");
 }
 
 Run join_runs(Run run) {
   for (ProbeRecord& probe : run.probes) {
-    std::map<std::map<std::string, Value>, std::size_t> known;
+    std::map<Setting, std::size_t> known;
     std::vector<Point> joined;
     for (Point& point : probe.points) {
-      if (!point.parameters.contains(fields::run)) {
+      if (!point.setting.contains(Parameter::run)) {
         joined.push_back(std::move(point));
         continue;
       }
-      const int number = count_parameter(point, fields::run);
-      point.parameters.erase(fields::run);
+      const int number = count_parameter(point, Parameter::run);
+      point.setting.erase(Parameter::run);
       for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
-      const auto [place, first] = known.try_emplace(point.parameters, joined.size());
+      const auto [place, first] = known.try_emplace(point.setting, joined.size());
       if (first) {
         joined.push_back(std::move(point));
         continue;

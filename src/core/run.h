@@ -3,8 +3,9 @@
 #pragma once
 
 #include "src/core/estimate.h"
+#include "src/core/metric.h"
+#include "src/core/setting.h"
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <variant>
@@ -13,7 +14,7 @@ namespace scaleworth {
 // The in-memory form of run.json (docs/run.schema.json); statistics are never stored in it.
 
 /// The run.json version that this build writes; a file with a larger number is refused.
-inline constexpr int run_schema_version = 1;
+inline constexpr int run_schema_version = 2;
 
 using Value = std::variant<std::int64_t, double, std::string, bool>;
 
@@ -33,15 +34,29 @@ struct FactSection {
 
 /// Raw samples taken at one setting of a probe.
 struct Point {
-  /// The setting: kernel, size, worker count, ... (names from src/core/files/run_names.h).
-  std::map<std::string, Value> parameters;
+  Setting setting;
   /// Exactly known amounts of one sample: FLOPs, bytes moved, parameters, tokens.
-  std::map<std::string, double> amounts;
-  /// Sample series by name with unit ("wall_s", "cpu_s"); series of one point that belong together
-  /// (same index = same repetition) have equal length.
-  std::map<std::string, Series> samples;
+  std::map<Metric, double> amounts;
+  /// Series of one point that belong together (same index = same repetition) have equal length.
+  std::map<Metric, Series> samples;
   std::string stop_reason;            // why sampling ended
   std::vector<std::string> warnings;  // about the samples: drift, bimodality, contention
+};
+
+/// Where the ranks of a run stood.
+struct RankPlacement {
+  int ranks = 1;
+  int nodes = 1;
+  bool on_gpus = false;
+};
+
+/// What joins two GPUs of the node: nvlink with the number of links, peer (over PCIe), or
+/// through_host.
+struct GpuLink {
+  int first = 0;  // ordinals
+  int second = 0;
+  LinkKind kind = LinkKind::unknown;
+  int links = 0;  // NVLinks
 };
 
 enum class ProbeStatus {
@@ -64,7 +79,6 @@ struct ProbeRecord {
 };
 
 struct Run {
-  int schema_version = run_schema_version;
   std::string tool_version;
   std::string git_revision;
   std::string started_at;  // ISO 8601, UTC
@@ -73,6 +87,8 @@ struct Run {
   bool complete = false;     // false until the last probe has ended: a killed run says so by itself
   std::string interruption;  // why it ended early, empty when it did not
   std::vector<FactSection> environment;
+  std::optional<RankPlacement> placement;  // absent where no ranks were asked
+  std::vector<GpuLink> gpu_links;          // each pair once
   std::vector<ProbeRecord> probes;
   std::vector<std::string> warnings;
   /// Files beside run.json (traces, per-rank tables), relative to the run directory.
@@ -82,18 +98,25 @@ struct Run {
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name);
 const ProbeRecord* find_probe(const Run& run, const std::string& name);
 
-/// A point's parameter; throws UserError naming it when it is absent or of another type.
-std::int64_t integer_parameter(const Point& point, const std::string& name);
+// A point's parameter; throws UserError naming it when it is absent.
+std::int64_t integer_parameter(const Point& point, Parameter parameter);
 /// An integer that counts ranks, workers or GPUs, or numbers one of them: from 0 to a million.
-int count_parameter(const Point& point, const std::string& name);
-const std::string& text_parameter(const Point& point, std::string_view name);
-bool flag_parameter(const Point& point, const std::string& name);
+int count_parameter(const Point& point, Parameter parameter);
+/// A text, or the word of a symbol.
+std::string text_parameter(const Point& point, Parameter parameter);
+bool flag_parameter(const Point& point, Parameter parameter);
+[[noreturn]] void lacks(Parameter parameter);
+template <Vocabulary E>
+E symbol_parameter(const Point& point, Parameter parameter) {
+  if (const auto value = point.setting.symbol<E>(parameter)) return *value;
+  lacks(parameter);
+}
 /// Throws UserError when the amount or series is absent.
-double amount(const Point& point, const std::string& name);
-const Series& series(const Point& point, std::string_view name);
+double amount(const Point& point, Metric metric);
+const Series& series(const Point& point, Metric metric);
 
 /// The points of one setting that several runs measured as one point, which knows the run of each
-/// sample; the parameter fields::run is gone. Other points stay as they are.
+/// sample; the parameter `run` is gone. Other points stay as they are.
 Run join_runs(Run run);
 
 /// "pending", "measured", "skipped" or "failed".

@@ -10,18 +10,15 @@
 
 namespace scaleworth::model {
 namespace {
-/// Ranks that one node holds, by the run's own words "8 GPUs on 1 node": the share of a node where
-/// there are several, else all devices of the only one. Absent where it does not say.
+/// Ranks that one node holds: the share of a node where there are several, else all devices of the
+/// only one. Absent where the run does not say.
 std::optional<int> node_ranks(const Run& run) {
-  const std::string placement = text_fact(run, "ranks", "placement");
-  int ranks = 0;
-  int nodes = 0;
-  const char* form = "%d %*[^0-9]%d node";
-  if (std::sscanf(placement.c_str(), form, &ranks, &nodes) != 2 || nodes < 1) return std::nullopt;
-  if (nodes > 1) return (ranks + nodes - 1) / nodes;
-  const bool gpus = placement.find("GPU") != std::string::npos;
-  const auto devices = number_fact(run, gpus ? "gpu" : "cpu", gpus ? "count" : "cores");
-  return std::max(ranks, saturated<int>(devices.value_or(0.0)));
+  if (!run.placement) return std::nullopt;
+  const RankPlacement& at = *run.placement;
+  if (at.nodes > 1) return (at.ranks + at.nodes - 1) / at.nodes;
+  const auto devices =
+      number_fact(run, at.on_gpus ? "gpu" : "cpu", at.on_gpus ? "count" : "cores");
+  return std::max(at.ranks, saturated<int>(devices.value_or(0.0)));
 }
 
 /// By the counts on the same side of a node's edge: none over links that were not measured.

@@ -77,7 +77,8 @@ struct MemoryLevel {
   Estimate<BytesPerSecond> rate;
   // Of a GPU.
   std::string scope{};    // "device" | "multiprocessor" | "shared"
-  std::string variant{};  // of the kernel, fastest at the level's largest working set
+  /// Of the kernel, fastest at the level's largest working set.
+  std::optional<StreamVariant> variant{};
   std::optional<Estimate<double>> of_datasheet{};  // level "memory" only
 };
 
@@ -169,13 +170,14 @@ struct GemmShape {
 /// One measured product.
 struct GpuGemm {
   std::string precision;
-  std::string family;  // "search" | "cube" | "own"
-  std::string name;    // that the user gave, family own
-  std::string pass;
-  std::string data;  // of operands: "uniform" | "normal" | "zero"
+  std::optional<ProductFamily> family;
+  std::string name;  // that the user gave, family own
+  Pass pass = Pass::steady;
+  OperandData data = OperandData::uniform;
   GemmShape shape;
   std::string library;
   std::string algorithm;
+  std::optional<GemmShape> tile;  // m and n of it: the output of one block; where it is known
   int heuristic_rank = 0;
   Bytes workspace;
   bool fast_accumulation = false;
@@ -238,9 +240,9 @@ struct TransferPoint {
 
 /// T(n) = alpha + n beta between two ends.
 struct GpuTransfer {
-  std::string source;
-  std::string target;
-  std::string engine;
+  MemoryPlace source;
+  MemoryPlace target;
+  TransferEngine engine = TransferEngine::copy_engine;
   bool both_directions = false;
   bool together = false;              // while all GPUs did the same
   std::vector<TransferPoint> points;  // by size
@@ -346,8 +348,8 @@ struct CommunicationFit {
 };
 
 struct CollectiveResult {
-  std::string collective;
-  std::string mode;
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
   int ranks = 2;
   std::vector<CollectivePoint> points;  // by size
   std::vector<CommunicationFit> fits;
@@ -385,9 +387,9 @@ struct ChosenPoint {
 /// NCCL's collective on one topology in one mode. Lines, regimes and errors for isolated calls with
 /// plain buffers only: there the ways were forced.
 struct AlgorithmResult {
-  std::string topology;
-  std::string collective;
-  std::string mode;
+  Setting selection;  // which ranks: `selection_text`
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
   int ranks = 2;
   bool in_place = false;
   bool registered = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/collectives.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
@@ -16,24 +16,24 @@ namespace scaleworth::model {
 namespace {
 /// factor = passes x (n - 1) / n, or 1 where the message crosses each link once.
 struct Traffic {
-  std::string_view collective;
+  Collective collective;
   double passes;
   bool shared_among_ranks;
 };
-constexpr std::array traffic{Traffic{"all_reduce", 2.0, true},
-                             Traffic{"all_gather", 1.0, true},
-                             Traffic{"reduce_scatter", 1.0, true},
-                             Traffic{"all_to_all", 1.0, true},
-                             Traffic{"gather", 1.0, true},
-                             Traffic{"scatter", 1.0, true},
-                             Traffic{"broadcast", 1.0, false},
-                             Traffic{"reduce", 1.0, false},
-                             Traffic{"send_receive", 1.0, false}};
+constexpr std::array traffic{Traffic{Collective::all_reduce, 2.0, true},
+                             Traffic{Collective::all_gather, 1.0, true},
+                             Traffic{Collective::reduce_scatter, 1.0, true},
+                             Traffic{Collective::all_to_all, 1.0, true},
+                             Traffic{Collective::gather, 1.0, true},
+                             Traffic{Collective::scatter, 1.0, true},
+                             Traffic{Collective::broadcast, 1.0, false},
+                             Traffic{Collective::reduce, 1.0, false},
+                             Traffic{Collective::send_receive, 1.0, false}};
 
 /// Ranks and message bytes of a point; absent for one without communication.
 std::optional<std::pair<int, double>> size_of(const Point& point) {
-  const auto ranks = count_parameter(point, fields::ranks);
-  const auto bytes = static_cast<double>(integer_parameter(point, fields::message_bytes));
+  const auto ranks = count_parameter(point, Parameter::ranks);
+  const auto bytes = static_cast<double>(integer_parameter(point, Parameter::message_bytes));
   return ranks < 2 || bytes <= 0.0 ? std::nullopt : std::optional(std::pair(ranks, bytes));
 }
 
@@ -50,13 +50,24 @@ std::vector<TimedSize> times_of(const std::vector<CollectivePoint>& points) {
 }
 
 using Way = std::pair<std::string, std::string>;
-/// Topology, collective, mode, ranks, in place, registered.
-using Key = std::tuple<std::string, std::string, std::string, int, bool, bool>;
+/// Of a group of points: what they share beside size and way. What ran differs from size to size.
+Setting group_of(const Point& point) {
+  return point.setting.without({Parameter::message_bytes,
+                                Parameter::algorithm,
+                                Parameter::protocol,
+                                Parameter::shared_gpu,
+                                Parameter::ran_algorithm,
+                                Parameter::ran_protocol,
+                                Parameter::ran_channels,
+                                Parameter::predicted_algorithm,
+                                Parameter::predicted_protocol});
+}
 
 /// All that was measured at one size in one way, or by the library's choice.
 struct Cell {
   Series times;
-  const Point* first = nullptr;  // what ran and was predicted there
+  const Point* first = nullptr;  // what ran there
+  std::map<Way, Seconds> predictions{};
 };
 using Sizes = std::map<double, Cell>;
 
@@ -66,13 +77,9 @@ struct Group {
 };
 
 /// The library takes the way that it expects to be the fastest.
-std::optional<Seconds> least_prediction(const Point& point) {
-  const std::string_view prefix = fields::predicted_s_prefix;
+std::optional<Seconds> least_prediction(const Cell& cell) {
   std::optional<Seconds> least;
-  for (const auto& [name, seconds] : point.amounts) {
-    if (!std::string_view(name).starts_with(prefix) || !(seconds > 0.0)) continue;
-    least = least ? std::min(*least, Seconds(seconds)) : Seconds(seconds);
-  }
+  for (const auto& [way, time] : cell.predictions) least = least ? std::min(*least, time) : time;
   return least;
 }
 
@@ -89,15 +96,12 @@ std::optional<double> mean(const std::vector<double>& values) {
 AlgorithmLine line_of(const Way& way, const Sizes& sizes, double factor) {
   AlgorithmLine line;
   std::tie(line.algorithm, line.protocol) = way;
-  const std::string predicted =
-      std::string(fields::predicted_s_prefix) + line.algorithm + "/" + line.protocol;
   std::vector<double> errors;
   for (const auto& [bytes, cell] : sizes) {
     if (cell.times.empty()) continue;
     line.points.push_back(point_of(bytes, cell.times, factor));
-    const auto seconds = amount_of(*cell.first, predicted);
-    if (seconds && *seconds > 0.0) {
-      errors.push_back(relative_error(Seconds(*seconds), line.points.back()));
+    if (const Seconds* predicted = value_at(cell.predictions, way)) {
+      errors.push_back(relative_error(*predicted, line.points.back()));
     }
   }
   line.fit = fit_way(line.points);
@@ -108,12 +112,12 @@ AlgorithmLine line_of(const Way& way, const Sizes& sizes, double factor) {
 ChosenPoint chosen_point(double bytes, const Cell& cell, double factor) {
   ChosenPoint chosen;
   chosen.point = point_of(bytes, cell.times, factor);
-  chosen.algorithm = parameter_of<std::string>(*cell.first, fields::ran_algorithm);
-  chosen.protocol = parameter_of<std::string>(*cell.first, fields::ran_protocol);
-  if (const auto wire = amount_of(*cell.first, fields::wire_bytes)) {
+  chosen.algorithm = cell.first->setting.text(Parameter::ran_algorithm);
+  chosen.protocol = cell.first->setting.text(Parameter::ran_protocol);
+  if (const auto wire = amount_of(*cell.first, Metric::wire_bytes)) {
     chosen.wire_bandwidth = Bytes(*wire) / chosen.point.time.value;
   }
-  chosen.library_prediction = least_prediction(*cell.first);
+  chosen.library_prediction = least_prediction(cell);
   return chosen;
 }
 
@@ -136,14 +140,14 @@ void add_errors(AlgorithmResult& result) {
   if (by_library.size() == by_lines.size()) result.library_error = mean(by_library);
 }
 
-AlgorithmResult analyse_group(const Key& key, const Group& group) {
+AlgorithmResult analyse_group(const Setting& key, const Group& group) {
   AlgorithmResult result;
-  std::tie(result.topology,
-           result.collective,
-           result.mode,
-           result.ranks,
-           result.in_place,
-           result.registered) = key;
+  result.selection = key;
+  result.collective = *key.symbol<Collective>(Parameter::collective);
+  result.mode = *key.symbol<CollectiveMode>(Parameter::mode);
+  result.ranks = static_cast<int>(*key.count(Parameter::ranks));
+  result.in_place = key.flag(Parameter::in_place);
+  result.registered = key.flag(Parameter::registered);
   result.shared_gpu = group.shared_gpu;
   const double factor = bus_factor(result.collective, result.ranks);
   for (const auto& [way, sizes] : group.ways) {
@@ -191,14 +195,8 @@ std::set<double> candidates(std::span<const AlgorithmLine> lines) {
 }
 }  // namespace
 
-double bus_factor(const std::string& collective, int ranks) {
-  const auto* found = std::ranges::find(traffic, collective, &Traffic::collective);
-  if (found == traffic.end()) {
-    throw UserError(
-        "unknown collective '{}': bus bandwidth is defined for all_reduce, all_gather, "
-        "reduce_scatter, all_to_all, gather, scatter, broadcast, reduce and send_receive",
-        collective);
-  }
+double bus_factor(Collective collective, int ranks) {
+  const Traffic* found = find_in(traffic, collective, &Traffic::collective);
   if (ranks < 2) {
     throw UserError("bus bandwidth needs at least 2 ranks, not {}", ranks);
   }
@@ -216,21 +214,21 @@ BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points) {
 
 std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::vector<CollectiveResult> results;
-  const ProbeRecord* probe = find_probe(run, fields::comm_collectives);
+  const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
   if (probe == nullptr) return results;
-  using Setting = std::tuple<std::string, std::string, int>;  // collective, mode, ranks
-  std::map<Setting, std::map<double, Series>> settings;       // times by message bytes
+  // By collective, mode and ranks: times by message bytes.
+  std::map<std::tuple<Collective, CollectiveMode, int>, std::map<double, Series>> groups;
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
     if (!size) continue;
-    const Setting setting{text_parameter(point, fields::collective),
-                          text_parameter(point, fields::mode),
-                          size->first};
-    settings[setting][size->second].append(usable_times(point, fields::time_s));
+    auto& sizes = groups[{symbol_parameter<Collective>(point, Parameter::collective),
+                          symbol_parameter<CollectiveMode>(point, Parameter::mode),
+                          size->first}];
+    sizes[size->second].append(usable_times(point, Metric::time_s));
   }
-  for (const auto& [setting, sizes] : settings) {
+  for (const auto& [key, sizes] : groups) {
     CollectiveResult result;
-    std::tie(result.collective, result.mode, result.ranks) = setting;
+    std::tie(result.collective, result.mode, result.ranks) = key;
     const double factor = bus_factor(result.collective, result.ranks);
     for (const auto& [bytes, times] : sizes) {
       if (!times.empty()) result.points.push_back(point_of(bytes, times, factor));
@@ -245,22 +243,25 @@ std::vector<CollectiveResult> analyse_collectives(const Run& run) {
 
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   std::vector<AlgorithmResult> results;
-  const ProbeRecord* probe = find_probe(run, fields::comm_nccl);
+  const ProbeRecord* probe = find_probe(run, probe_name::comm_nccl);
   if (probe == nullptr) return results;
-  std::map<Key, Group> groups;
+  std::map<Setting, Group> groups;
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
     if (!size) continue;
-    Group& group = groups[{text_parameter(point, fields::topology),
-                           text_parameter(point, fields::collective),
-                           text_parameter(point, fields::mode),
-                           size->first,
-                           flag_parameter(point, fields::in_place),
-                           flag_parameter(point, fields::registered)}];
-    group.shared_gpu = group.shared_gpu || flag_parameter(point, fields::shared_gpu);
-    Cell& cell = group.ways[{text_parameter(point, fields::algorithm),
-                             text_parameter(point, fields::protocol)}][size->second];
-    cell.times.append(usable_times(point, fields::time_s));
+    symbol_parameter<Collective>(point, Parameter::collective);
+    symbol_parameter<CollectiveMode>(point, Parameter::mode);
+    Group& group = groups[group_of(point)];
+    group.shared_gpu = group.shared_gpu || flag_parameter(point, Parameter::shared_gpu);
+    Cell& cell = group.ways[{text_parameter(point, Parameter::algorithm),
+                             text_parameter(point, Parameter::protocol)}][size->second];
+    if (const auto predicted = amount_of(point, Metric::predicted_s)) {
+      if (!(*predicted > 0.0)) continue;
+      cell.predictions[{point.setting.text(Parameter::predicted_algorithm),
+                        point.setting.text(Parameter::predicted_protocol)}] = Seconds(*predicted);
+      continue;
+    }
+    cell.times.append(usable_times(point, Metric::time_s));
     if (cell.first == nullptr) cell.first = &point;
   }
   for (const auto& [key, group] : groups) results.push_back(analyse_group(key, group));

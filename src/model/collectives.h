@@ -22,7 +22,7 @@ namespace scaleworth::model {
 /// Throws UserError for another name or fewer than two ranks.
 /// Source: nccl-tests doc/PERFORMANCE.md and src/*.cu. Assumes a schedule in which the slowest link
 /// carries that share of the message (ring-like); reduction inside a switch can exceed it.
-double bus_factor(const std::string& collective, int ranks);
+double bus_factor(Collective collective, int ranks);
 
 /// One result per (collective, mode, rank count) of comm.collectives. A time is the median over
 /// repetitions of the slowest rank's, with the interval of `series_estimate`; repeated sizes are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/gpu.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
@@ -55,27 +55,27 @@ GpuIdentity identify_gpu(const Run& run, int ordinal, const AnalysisOptions& opt
 GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& options) {
   GpuResult result;
   result.identity = identify_gpu(run, ordinal, options);
-  analyse_gpu_memory(points_of_gpu(run, fields::gpu_memory, ordinal), result);
-  analyse_gpu_latency(points_of_gpu(run, fields::gpu_latency, ordinal), result);
-  analyse_gpu_compute(points_of_gpu(run, fields::gpu_compute, ordinal), result);
-  fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
-  const ProbeRecord launches = points_of_gpu(run, fields::gpu_launch, ordinal);
+  analyse_gpu_memory(points_of_gpu(run, probe_name::gpu_memory, ordinal), result);
+  analyse_gpu_latency(points_of_gpu(run, probe_name::gpu_latency, ordinal), result);
+  analyse_gpu_compute(points_of_gpu(run, probe_name::gpu_compute, ordinal), result);
+  fit_ladders(points_of_gpu(run, probe_name::gpu_intensity, ordinal), result.roofline);
+  const ProbeRecord launches = points_of_gpu(run, probe_name::gpu_launch, ordinal);
   for (const Point& point : launches.points) {
-    const Series times = usable_times(point, fields::wall_s);
+    const Series times = usable_times(point, Metric::wall_s);
     if (times.empty()) continue;
-    const std::string& kind = text_parameter(point, fields::launch);
+    const std::string& kind = text_parameter(point, Parameter::launch);
     result.launches.push_back({kind, as<Seconds>(series_estimate(times))});
   }
   const auto products = [&](const char* probe) {
     return products_of(points_of_gpu(run, probe, ordinal), result.identity, result.warnings);
   };
   // Needs the memory, ceilings and launches found before.
-  const std::vector<GpuGemm> all = products(fields::gpu_gemm);
+  const std::vector<GpuGemm> all = products(probe_name::gpu_gemm);
   result.formats = formats_of(all, result);
   place_products(all, result);
   add_ridge_batches(all, result);
-  result.contention = contention_of(products(fields::gpu_contention));
-  const ProbeRecord transfers = points_of_gpu(run, fields::gpu_transfer, ordinal);
+  result.contention = contention_of(products(probe_name::gpu_contention));
+  const ProbeRecord transfers = points_of_gpu(run, probe_name::gpu_transfer, ordinal);
   result.transfers = transfers_of(run, transfers, result.identity);
   if (auto lowered = lowered_pcie_link(run, transfers, ordinal)) {
     result.warnings.push_back(std::move(*lowered));
@@ -89,8 +89,8 @@ constexpr double least_energy_window_s = 2.0;
 constexpr double largest_mask = 0x1p63;
 
 /// The readings that the driver gave.
-std::vector<double> readings(const Point& point, const char* name) {
-  const Series* found = value_at(point.samples, name);
+std::vector<double> readings(const Point& point, Metric metric) {
+  const Series* found = value_at(point.samples, metric);
   std::vector<double> given = found ? *found : Series{};
   std::erase_if(given, [](double value) { return !std::isfinite(value); });
   return given;
@@ -108,7 +108,7 @@ constexpr std::array<std::pair<std::uint64_t, const char*>, 7> slowdown_reasons{
      {0x80, "power brake"}}};
 
 std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
-  const std::vector<double> masks = readings(point, fields::telemetry_clock_event_reasons);
+  const std::vector<double> masks = readings(point, Metric::telemetry_clock_event_reasons);
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& [bit, name] : slowdown_reasons) {
     const auto times = std::ranges::count_if(masks, [bit = bit](double mask) {
@@ -127,7 +127,7 @@ std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& optio
   for (const ProbeRecord& record : run.probes) {
     if (!record.name.starts_with("roofline.gpu.")) continue;
     for (const Point& point : record.points) {
-      ordinals.insert(count_parameter(point, fields::gpu));
+      ordinals.insert(count_parameter(point, Parameter::gpu));
     }
   }
   return mapped(ordinals, [&](int ordinal) { return analyse_gpu(run, ordinal, options); });
@@ -137,24 +137,24 @@ GpuConditions conditions_of(const Point& point) {
   GpuConditions conditions;
   conditions.clock_hz = counted_clock(point);
   if (!conditions.clock_hz) {
-    conditions.clock_hz = median(readings(point, fields::telemetry_sm_clock_hz));
+    conditions.clock_hz = median(readings(point, Metric::telemetry_sm_clock_hz));
   }
-  conditions.power_w = median(readings(point, fields::telemetry_power_w));
-  const std::vector<double> energy = readings(point, fields::telemetry_energy_j);
-  const std::vector<double> window = readings(point, fields::telemetry_window_s);
+  conditions.power_w = median(readings(point, Metric::telemetry_power_w));
+  const std::vector<double> energy = readings(point, Metric::telemetry_energy_j);
+  const std::vector<double> window = readings(point, Metric::telemetry_window_s);
   if (!energy.empty() && !window.empty() && window.front() >= least_energy_window_s) {
     conditions.power_w = energy.front() / window.front();
     conditions.power_from_energy = true;
   }
-  conditions.temperature_c = median(readings(point, fields::telemetry_temperature_c));
+  conditions.temperature_c = median(readings(point, Metric::telemetry_temperature_c));
   conditions.slowdown_reasons = reasons_of(point);
   return conditions;
 }
 
-std::optional<Estimate<double>> rate_of(const Point& point, const char* amount) {
+std::optional<Estimate<double>> rate_of(const Point& point, Metric amount) {
   const double total = amount_of(point, amount).value_or(0.0);
   if (!(total > 0.0)) return std::nullopt;
-  const Series times = usable_times(point, fields::wall_s);
+  const Series times = usable_times(point, Metric::wall_s);
   if (times.empty()) return std::nullopt;
   const Estimate<double> rate = rate_estimate(total, times);
   return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
@@ -166,13 +166,13 @@ ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal) {
   const ProbeRecord* all = find_probe(run, probe);
   if (all == nullptr) return selected;
   for (const Point& point : all->points) {
-    if (integer_parameter(point, fields::gpu) == ordinal) selected.points.push_back(point);
+    if (integer_parameter(point, Parameter::gpu) == ordinal) selected.points.push_back(point);
   }
   return selected;
 }
 
 std::optional<double> counted_clock(const Point& point) {
-  if (!point.samples.contains(fields::clock_hz)) return std::nullopt;
-  return median(usable_times(point, fields::clock_hz));
+  if (!point.samples.contains(Metric::clock_hz)) return std::nullopt;
+  return median(usable_times(point, Metric::clock_hz));
 }
 }  // namespace scaleworth::model

@@ -24,7 +24,7 @@ GpuConditions conditions_of(const Point& point);
 ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal);
 
 /// amount / median time with its interval; absent without usable times or without the amount.
-std::optional<Estimate<double>> rate_of(const Point& point, const char* amount);
+std::optional<Estimate<double>> rate_of(const Point& point, Metric amount);
 
 std::optional<double> counted_clock(const Point& point);
 
@@ -177,7 +177,7 @@ struct Tile {
 };
 
 /// From the library's words on an algorithm: "..., tile 128x256, ...".
-Tile tile_of(const std::string& algorithm);
+Tile tile_of(const GpuGemm& gemm);
 
 /// (tiles / multiprocessors) / ceil(tiles / multiprocessors), in (0, 1], with
 /// tiles = ceil(m / tile m) ceil(n / tile n) batch. Assumes one tile at a time on a multiprocessor
@@ -213,12 +213,12 @@ struct RawLink {
   std::string name;  // "PCIe", "18 NVLinks"
 };
 
-/// Host to GPU: the GPU's PCIe link. GPU to GPU: by the run's section "gpu links", its NVLinks at
+/// Host to GPU: the GPU's PCIe link. GPU to GPU: by `Run::gpu_links`, its NVLinks at
 /// the recorded speed (else half of what the datasheet counts for both directions), or PCIe. Absent
 /// within one GPU and without peer access.
 std::optional<RawLink> link_between(const Run& run,
-                                    const std::string& source,
-                                    const std::string& target,
+                                    const MemoryPlace& source,
+                                    const MemoryPlace& target,
                                     const GpuIdentity& gpu);
 
 /// What the GPU's PCIe link lacks: GPU and slot can do more (facts pcie_generation, pcie_width)

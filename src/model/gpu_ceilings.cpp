@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
@@ -16,14 +16,13 @@ constexpr double above_roof = 1.05;
 constexpr const char* device_scope = "device";
 constexpr const char* multiprocessor_scope = "multiprocessor";
 constexpr const char* shared_label = "shared";
-constexpr const char* pilot_pass = "pilot";
 constexpr std::int64_t page_bytes = 2 << 20;
 
 /// The fastest variant of a kernel at one size.
 struct Best {
   Estimate<double> rate;
   Series rates;
-  std::string variant;
+  std::optional<StreamVariant> variant;
 };
 using Curve = std::map<double, Best>;                  // by working set in bytes
 using CurveKey = std::pair<std::string, std::string>;  // scope, kernel
@@ -32,17 +31,17 @@ std::map<CurveKey, Curve> best_variants(const ProbeRecord& probe) {
   std::map<CurveKey, Curve> curves;
   for (const Point& point : probe.points) {
     // Pilots choose the variant; their few short samples are no measurement.
-    if (parameter_of<std::string>(point, fields::pass) == pilot_pass) continue;
-    const auto rate = rate_of(point, fields::bytes);
+    if (point.setting.symbol<Pass>(Parameter::pass) == Pass::pilot) continue;
+    const auto rate = rate_of(point, Metric::bytes);
     if (!rate) continue;
-    const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
+    const auto size = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
     Curve& curve =
-        curves[{text_parameter(point, fields::scope), text_parameter(point, fields::kernel)}];
+        curves[{text_parameter(point, Parameter::scope), text_parameter(point, Parameter::kernel)}];
     Best& best = curve[size];
     if (best.rates.empty() || rate->value > best.rate.value) {
       best = {*rate,
-              rates(amount(point, fields::bytes), usable_times(point, fields::wall_s)),
-              parameter_of<std::string>(point, fields::variant)};
+              rates(amount(point, Metric::bytes), usable_times(point, Metric::wall_s)),
+              point.setting.stream_variant()};
     }
   }
   return curves;
@@ -130,8 +129,8 @@ void warn_of_impossible_rates(GpuResult& result) {
     result.warnings.push_back(
         fmt::format("{} to {} moves {:.0f} % of its {} link's raw rate: suspect; the link was read "
                     "while it idled, or the bytes did not cross it",
-                    transfer.source,
-                    transfer.target,
+                    word_of(transfer.source),
+                    word_of(transfer.target),
                     100.0 * *transfer.of_link,
                     transfer.link));
   }
@@ -184,10 +183,10 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
   ProbeRecord lines;
   std::map<double, double> clocks;
   for (const Point& point : probe.points) {
-    const Series times = usable_times(point, fields::wall_s);
+    const Series times = usable_times(point, Metric::wall_s);
     if (times.empty()) continue;
-    const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
-    if (parameter_of<std::int64_t>(point, fields::stride_bytes) >= page_bytes) {
+    const auto size = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
+    if (point.setting.count(Parameter::stride_bytes).value_or(0) >= page_bytes) {
       result.translation_latency.push_back({Bytes(size), as<Seconds>(series_estimate(times))});
       continue;
     }

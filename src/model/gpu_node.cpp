@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/csv.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/core/whole_number.h"
 #include "src/model/collectives.h"
@@ -117,22 +117,16 @@ std::optional<GpuPace> pace_of(const std::vector<GpuGemm>& products,
                                std::string& precision) {
   std::optional<GpuPace> pace;
   for (const GpuGemm& gemm : products) {
-    if (gemm.pass != "together") continue;
+    if (gemm.pass != Pass::together) continue;
     pace = {gpu.ordinal, gemm.rate, {}, {}, {}, gemm.conditions, gpu.power_limit_w, false, ""};
     precision = gemm.precision;
   }
   for (const GpuGemm& gemm : products) {
-    if (!pace || gemm.pass != "alone") continue;
+    if (!pace || gemm.pass != Pass::alone) continue;
     pace->alone = gemm.rate;
     pace->of_alone = ratio(pace->together, gemm.rate);
   }
   return pace;
-}
-
-std::optional<int> ordinal_of(const std::string& end) {
-  constexpr std::string_view word = "gpu ";
-  if (!end.starts_with(word)) return std::nullopt;
-  return whole_number<int>(parse_number<int>(std::string_view(end).substr(word.size())));
 }
 
 std::optional<RawLink> pcie_link(const GpuIdentity& gpu) {
@@ -140,34 +134,29 @@ std::optional<RawLink> pcie_link(const GpuIdentity& gpu) {
   return RawLink{*gpu.pcie_bandwidth, "PCIe"};
 }
 
-/// "peer access, 18 NVLinks through switches": 18; 0 for other paths.
-int nvlinks_of(const std::string& path) {
-  const auto word = path.find(" NVLink");
-  if (word == std::string::npos || word == 0) return 0;
-  const std::string_view before = std::string_view(path).substr(0, word);
-  const auto digits = before.substr(before.find_last_not_of("0123456789") + 1);
-  return parse_number<int>(digits).value_or(0);
-}
-
-std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIdentity& gpu) {
-  const std::string name = fmt::format("gpu_{}_gpu_{}", std::min(from, to), std::max(from, to));
-  const std::string path = text_fact(run, "gpu links", name);
-  const int links = nvlinks_of(path);
-  if (links == 0) {
-    return path.find("over PCIe") == std::string::npos ? std::nullopt : pcie_link(gpu);
-  }
+std::optional<RawLink> peer_link(const Run& run,
+                                 std::int64_t from,
+                                 std::int64_t to,
+                                 const GpuIdentity& gpu) {
+  const auto joins = [&](const GpuLink& link) {
+    return std::minmax<std::int64_t>(link.first, link.second) == std::minmax(from, to);
+  };
+  const auto found = std::ranges::find_if(run.gpu_links, joins);
+  if (found == run.gpu_links.end()) return std::nullopt;
+  if (found->kind == LinkKind::peer) return pcie_link(gpu);
+  if (found->kind != LinkKind::nvlink) return std::nullopt;
   if (const auto each = number_fact(run, fmt::format("gpu {}", from), "nvlink_bytes_per_s")) {
-    return RawLink{BytesPerSecond(links * *each), counted(links, "NVLink")};
+    return RawLink{BytesPerSecond(found->links * *each), counted(found->links, "NVLink")};
   }
   if (!gpu.datasheet || !gpu.datasheet->nvlink) return std::nullopt;
   return RawLink{*gpu.datasheet->nvlink / 2.0, "NVLink of the datasheet"};
 }
 
 /// The highest value of a series over all points.
-std::optional<double> highest(const ProbeRecord& probe, const char* name) {
+std::optional<double> highest(const ProbeRecord& probe, Metric metric) {
   std::optional<double> result;
   for (const Point& point : probe.points) {
-    const Series* found = value_at(point.samples, name);
+    const Series* found = value_at(point.samples, metric);
     if (!found) continue;
     for (const double value : *found) result = std::max(result.value_or(value), value);
   }
@@ -175,7 +164,7 @@ std::optional<double> highest(const ProbeRecord& probe, const char* name) {
 }
 
 /// Reported by engine, then by ends: engine, all GPUs together, both directions, target, source.
-using TransferKey = std::tuple<std::string, bool, bool, std::string, std::string>;
+using TransferKey = std::tuple<TransferEngine, bool, bool, MemoryPlace, MemoryPlace>;
 
 /// `sizes` are those of one direction.
 GpuTransfer transfer_of(const TransferKey& key,
@@ -190,8 +179,8 @@ GpuTransfer transfer_of(const TransferKey& key,
            transfer.source) = key;
   std::vector<TimedSize> times;
   for (const auto& [size, point] : sizes) {
-    times.push_back({Bytes(size), Seconds(*median(usable_times(*point, fields::wall_s)))});
-    transfer.points.push_back({Bytes(size), as<BytesPerSecond>(*rate_of(*point, fields::bytes))});
+    times.push_back({Bytes(size), Seconds(*median(usable_times(*point, Metric::wall_s)))});
+    transfer.points.push_back({Bytes(size), as<BytesPerSecond>(*rate_of(*point, Metric::bytes))});
   }
   transfer.plateau = transfer.points.back().rate;
   if (const auto fit = fit_communication(times, form_alpha_beta)) {
@@ -255,7 +244,7 @@ std::optional<GpusTogether> compare_gpus(const Run& run, const std::vector<GpuRe
   for (const GpuResult& gpu : gpus) {
     std::vector<std::string> printed_elsewhere;
     const auto products =
-        products_of(points_of_gpu(run, fields::gpu_together, gpu.identity.ordinal),
+        products_of(points_of_gpu(run, probe_name::gpu_together, gpu.identity.ordinal),
                     gpu.identity,
                     printed_elsewhere);
     const auto pace = pace_of(products, gpu.identity, result.precision);
@@ -275,21 +264,20 @@ std::optional<GpusTogether> compare_gpus(const Run& run, const std::vector<GpuRe
 }
 
 std::optional<RawLink> link_between(const Run& run,
-                                    const std::string& source,
-                                    const std::string& target,
+                                    const MemoryPlace& source,
+                                    const MemoryPlace& target,
                                     const GpuIdentity& gpu) {
-  const auto from = ordinal_of(source);
-  const auto to = ordinal_of(target);
-  if (!from || !to) return pcie_link(gpu);
-  return *from == *to ? std::nullopt : peer_link(run, *from, *to, gpu);
+  if (source.kind != TransferEnd::gpu || target.kind != TransferEnd::gpu) return pcie_link(gpu);
+  if (source == target || !source.index || !target.index) return std::nullopt;
+  return peer_link(run, *source.index, *target.index, gpu);
 }
 
 std::optional<std::string> lowered_pcie_link(const Run& run,
                                              const ProbeRecord& probe,
                                              int ordinal) {
   const std::string section = fmt::format("gpu {}", ordinal);
-  const auto generation = highest(probe, fields::telemetry_pcie_generation);
-  const auto width = highest(probe, fields::telemetry_pcie_width);
+  const auto generation = highest(probe, Metric::telemetry_pcie_generation);
+  const auto width = highest(probe, Metric::telemetry_pcie_width);
   const auto possible_generation = number_fact(run, section, "pcie_generation");
   const auto possible_width = number_fact(run, section, "pcie_width");
   if (!generation || !width || !possible_generation || !possible_width) return std::nullopt;
@@ -309,13 +297,13 @@ std::vector<GpuTransfer> transfers_of(const Run& run,
                                       const GpuIdentity& gpu) {
   std::map<TransferKey, std::map<double, const Point*>> groups;
   for (const Point& point : probe.points) {
-    if (!rate_of(point, fields::bytes)) continue;
-    const TransferKey key{text_parameter(point, fields::engine),
-                          parameter_of<std::string>(point, fields::pass) == "together",
-                          flag_parameter(point, fields::both_directions),
-                          text_parameter(point, fields::target),
-                          text_parameter(point, fields::source)};
-    groups[key][static_cast<double>(integer_parameter(point, fields::transfer_bytes))] = &point;
+    if (!rate_of(point, Metric::bytes)) continue;
+    const TransferKey key{symbol_parameter<TransferEngine>(point, Parameter::engine),
+                          point.setting.symbol<Pass>(Parameter::pass) == Pass::together,
+                          flag_parameter(point, Parameter::both_directions),
+                          point.setting.place(Parameter::target),
+                          point.setting.place(Parameter::source)};
+    groups[key][static_cast<double>(integer_parameter(point, Parameter::transfer_bytes))] = &point;
   }
   return mapped(groups,
                 [&](const auto& one) { return transfer_of(one.first, one.second, run, gpu); });

@@ -110,7 +110,7 @@ std::string power_text(const GpuConditions& conditions, const GpuIdentity& gpu) 
 
 std::optional<double> waves_of(const GpuGemm& product) {
   if (product.multiprocessors <= 0) return std::nullopt;
-  return wave_efficiency(product.shape, tile_of(product.algorithm), product.multiprocessors);
+  return wave_efficiency(product.shape, tile_of(product), product.multiprocessors);
 }
 
 /// Of the product, if those of the `best` shape are known too: kernels can be compared with or
@@ -126,7 +126,7 @@ void add_waves(const GpuGemm& product,
         comparable ? "the product" : "the best shape");
     return;
   }
-  const Tile tile = tile_of(product.algorithm);
+  const Tile tile = tile_of(product);
   evidence.wave_evidence = fmt::format("tiles of {} x {}{} over {} multiprocessors",
                                        tile.m,
                                        tile.n,

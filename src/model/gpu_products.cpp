@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
@@ -11,36 +11,9 @@
 
 namespace scaleworth::model {
 namespace {
-// Values of the parameters `pass`, `family` and `data`.
-constexpr const char* pass_coarse = "coarse";
-constexpr const char* pass_fine = "fine";
-constexpr const char* pass_burst = "burst";
-constexpr const char* pass_steady = "steady";
-constexpr const char* family_own = "own";
-constexpr const char* family_search = "search";
-constexpr const char* data_uniform = "uniform";
-
-/// Bytes of an element of the operands and of the product, block scales left out.
-struct KnownFormat {
-  std::string_view name;
-  double input;
-  double output;
-};
-constexpr std::array known_formats{KnownFormat{"fp64", 8.0, 8.0},
-                                   KnownFormat{"fp32", 4.0, 4.0},
-                                   KnownFormat{"tf32", 4.0, 4.0},
-                                   KnownFormat{"bf16", 2.0, 2.0},
-                                   KnownFormat{"fp16", 2.0, 2.0},
-                                   KnownFormat{"fp8_e4m3", 1.0, 2.0},
-                                   KnownFormat{"fp8_e5m2", 1.0, 2.0},
-                                   KnownFormat{"fp8_block", 1.0, 2.0},
-                                   KnownFormat{"int8", 1.0, 4.0},
-                                   KnownFormat{"mxfp8", 1.0, 2.0},
-                                   KnownFormat{"nvfp4", 0.5, 2.0}};
-
-/// Null for an unknown format.
-const KnownFormat* element_bytes(const std::string& precision) {
-  return find_in(known_formats, precision, &KnownFormat::name);
+/// Absent for a format that this program does not know.
+std::optional<NumberFormat> format_named(const std::string& precision) {
+  return from_key<NumberFormat>(precision);
 }
 
 bool accumulates_two_ways(const std::string& precision) {
@@ -49,41 +22,46 @@ bool accumulates_two_ways(const std::string& precision) {
 
 /// As recorded, else each matrix once.
 Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
-  if (const auto recorded = amount_of(point, fields::bytes)) return Bytes(*recorded);
-  const KnownFormat* element = element_bytes(gemm.precision);
-  if (element == nullptr) return Bytes(0.0);
+  if (const auto recorded = amount_of(point, Metric::bytes)) return Bytes(*recorded);
+  const auto format = format_named(gemm.precision);
+  if (!format) return Bytes(0.0);
   const auto [m, n, k, batch] = gemm.shape;
   const auto count = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
   };
   return Bytes(static_cast<double>(batch) *
-               (element->input * (count(m, k) + count(k, n)) + element->output * count(m, n)));
+               (element_bytes(*format) * (count(m, k) + count(k, n)) +
+                output_element_bytes(*format) * count(m, n)));
 }
 
 /// Absent without samples.
 std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
-  const auto rate = rate_of(point, fields::flops);
+  const auto rate = rate_of(point, Metric::flops);
   if (!rate) return std::nullopt;
   GpuGemm gemm;
-  gemm.precision = text_parameter(point, fields::precision);
-  gemm.family = parameter_of<std::string>(point, fields::family);
-  gemm.name = parameter_of<std::string>(point, fields::name);
-  gemm.pass = text_parameter(point, fields::pass);
-  gemm.shape = {integer_parameter(point, fields::m),
-                integer_parameter(point, fields::n),
-                integer_parameter(point, fields::k),
-                parameter_of<std::int64_t>(point, fields::batch, 1)};
-  gemm.library = parameter_of<std::string>(point, fields::library);
-  gemm.algorithm = parameter_of<std::string>(point, fields::algorithm);
-  gemm.heuristic_rank = static_cast<int>(parameter_of<std::int64_t>(point, fields::heuristic_rank));
+  gemm.precision = text_parameter(point, Parameter::precision);
+  gemm.family = point.setting.symbol<ProductFamily>(Parameter::family);
+  gemm.name = point.setting.text(Parameter::name);
+  gemm.pass = symbol_parameter<Pass>(point, Parameter::pass);
+  gemm.shape = {integer_parameter(point, Parameter::m),
+                integer_parameter(point, Parameter::n),
+                integer_parameter(point, Parameter::k),
+                point.setting.count(Parameter::batch).value_or(1)};
+  gemm.library = point.setting.text(Parameter::library);
+  gemm.algorithm = point.setting.text(Parameter::recipe);
+  const auto tile_m = point.setting.count(Parameter::tile_m);
+  const auto tile_n = point.setting.count(Parameter::tile_n);
+  if (tile_m && tile_n) gemm.tile = GemmShape{*tile_m, *tile_n};
+  gemm.heuristic_rank = static_cast<int>(point.setting.count(Parameter::heuristic_rank).value_or(0));
   gemm.workspace =
-      Bytes(static_cast<double>(parameter_of<std::int64_t>(point, fields::workspace_bytes)));
+      Bytes(static_cast<double>(point.setting.count(Parameter::workspace_bytes).value_or(0)));
   gemm.fast_accumulation =
-      accumulates_two_ways(gemm.precision) && parameter_of<bool>(point, fields::fast_accumulation);
+      accumulates_two_ways(gemm.precision) && point.setting.flag(Parameter::fast_accumulation);
   gemm.multiprocessors = static_cast<int>(
-      parameter_of<std::int64_t>(point, fields::multiprocessors, gpu.multiprocessors.value_or(0)));
-  gemm.data = parameter_of<std::string>(point, fields::data, data_uniform);
-  gemm.flops = Flops(amount(point, fields::flops));
+      point.setting.count(Parameter::multiprocessors).value_or(gpu.multiprocessors.value_or(0)));
+  gemm.data =
+      point.setting.symbol<OperandData>(Parameter::data).value_or(OperandData::uniform);
+  gemm.flops = Flops(amount(point, Metric::flops));
   gemm.bytes = bytes_of(point, gemm);
   gemm.rate = as<FlopPerSecond>(*rate);
   gemm.conditions = conditions_of(point);
@@ -114,7 +92,7 @@ FlopPerSecond by_rate(const GpuGemm& gemm) {
 /// The gap-free products of a pass that timed one shape with the library's first proposal:
 /// `steady`'s, else the largest; none where there is no such shape.
 std::vector<GpuGemm> searched_in(std::span<const GpuGemm> products,
-                                 const char* pass,
+                                 Pass pass,
                                  const std::optional<GpuGemm>& steady) {
   const auto by_shape = [&](const GpuGemm& gemm) {
     return std::pair(steady && gemm.shape == steady->shape, gemm.flops);
@@ -132,7 +110,7 @@ std::vector<GpuGemm> searched_in(std::span<const GpuGemm> products,
 
 /// From the fine pass where it timed the library's first proposal, else from the coarse pass.
 void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
-  for (const char* pass : {pass_fine, pass_coarse}) {
+  for (const Pass pass : {Pass::fine, Pass::coarse}) {
     std::optional<GpuGemm> first;
     std::optional<GpuGemm> best;
     for (const GpuGemm& gemm : searched_in(products, pass, format.steady)) {
@@ -152,11 +130,11 @@ GpuFormat format_of(std::span<const GpuGemm> products) {
   format.precision = products.front().precision;
   format.fast_accumulation = products.front().fast_accumulation;
   for (const GpuGemm& gemm : products) {
-    const bool steady = gemm.pass == pass_steady;
-    if (!steady && gemm.pass != pass_burst) continue;
-    if (gemm.data != data_uniform) {
+    const bool steady = gemm.pass == Pass::steady;
+    if (!steady && gemm.pass != Pass::burst) continue;
+    if (gemm.data != OperandData::uniform) {
       format.by_data.push_back(gemm);
-    } else if (gemm.family == family_search) {
+    } else if (gemm.family == ProductFamily::search) {
       keep_greatest(steady ? format.best_shape : format.best_burst, gemm, by_rate);
     } else {
       keep_greatest(steady ? format.steady : format.burst, gemm, by_work);
@@ -176,7 +154,7 @@ auto work_of(const GpuGemm& gemm) {
 }
 
 bool is_sustained(const GpuGemm& gemm) {
-  return gemm.pass == pass_steady && gemm.data == data_uniform;
+  return gemm.pass == Pass::steady && gemm.data == OperandData::uniform;
 }
 
 /// One product per work.
@@ -194,7 +172,7 @@ std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, const std::st
   std::vector<GpuGemm> layers;
   for (const GpuGemm& gemm : reported_products(products)) {
     // A batch of products (attention) multiplies no weights that all tokens share.
-    const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
+    const bool weights = gemm.family == ProductFamily::own && gemm.shape.batch == 1;
     // The same weights at several token counts are one layer.
     const bool known = std::ranges::any_of(layers, [&](const GpuGemm& layer) {
       return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
@@ -246,7 +224,7 @@ std::vector<GpuGemm> products_of(const ProbeRecord& probe,
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu) {
   std::map<std::pair<std::string, bool>, std::vector<GpuGemm>> by_format;
   for (const GpuGemm& gemm : products) {
-    if (gemm.family == family_own) continue;
+    if (gemm.family == ProductFamily::own) continue;
     by_format[{gemm.precision, gemm.fast_accumulation}].push_back(gemm);
   }
   std::vector<GpuFormat> formats;
@@ -270,7 +248,7 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
   for (const GpuGemm& gemm : products) {
     if (gemm.precision != precision || !is_sustained(gemm)) continue;
     take(gemm.rate.value);
-    searched = searched || gemm.family != family_own;
+    searched = searched || gemm.family != ProductFamily::own;
   }
   const bool by_cuda_cores = precision == "fp32" || precision == "fp64";
   for (const ComputeCeiling& ceiling : ceilings) {
@@ -286,7 +264,7 @@ void place_products(std::span<const GpuGemm> products, GpuResult& result) {
     const auto ceiling = measured_ceiling(products, result.roofline.ceilings, gemm.precision);
     if (!ceiling || !(gemm.bytes.value() > 0.0)) continue;
     PlacedGemm product;
-    product.family = gemm.family;
+    product.family = gemm.family ? word_of(*gemm.family) : "";
     product.precision = format_text(gemm.precision, gemm.fast_accumulation);
     product.library = gemm.library;
     std::tie(product.m, product.n, product.k, product.batch) =
@@ -329,12 +307,12 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
   }
   for (const std::string& precision : precisions) {
     const auto ceiling = measured_ceiling(products, result.roofline.ceilings, precision);
-    const KnownFormat* element = element_bytes(precision);
-    if (!ceiling || element == nullptr) continue;
+    const auto format = format_named(precision);
+    if (!ceiling || !format) continue;
     const FlopPerByte ridge = *ceiling / *memory;
     const auto add = [&](const std::string& layer, const std::vector<GemmShape>& weights) {
       result.ridge_batches.push_back(
-          {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
+          {precision, layer, ridge, ridge_tokens(weights, element_bytes(*format), output_element_bytes(*format), ridge)});
     };
     std::vector<GemmShape> all;
     for (const GpuGemm& layer : own_layers(products, precision)) {
@@ -346,13 +324,9 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
   }
 }
 
-Tile tile_of(const std::string& algorithm) {
-  const auto at = algorithm.find("tile ");
-  if (at == std::string::npos) return {};
-  long long m = 0;
-  long long n = 0;
-  const int read = std::sscanf(algorithm.c_str() + at, "tile %lldx%lld", &m, &n);
-  return read == 2 && m > 0 && n > 0 ? Tile{m, n, true} : Tile{};
+Tile tile_of(const GpuGemm& gemm) {
+  return gemm.tile && gemm.tile->m > 0 && gemm.tile->n > 0 ? Tile{gemm.tile->m, gemm.tile->n, true}
+                                                           : Tile{};
 }
 
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors) {

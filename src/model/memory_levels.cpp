@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/core/statistics/sampling.h"
 #include "src/model/roofline.h"
@@ -180,17 +180,17 @@ void analyse_memory(const ProbeRecord& probe,
   std::size_t contended = 0;
   for (const Point& point : probe.points) {
     MemoryPoint measured;
-    measured.kernel = text_parameter(point, fields::kernel);
-    measured.nontemporal = flag_parameter(point, fields::nontemporal);
-    measured.workers = count_parameter(point, fields::workers);
+    measured.kernel = text_parameter(point, Parameter::kernel);
+    measured.nontemporal = flag_parameter(point, Parameter::nontemporal);
+    measured.workers = count_parameter(point, Parameter::workers);
     measured.working_set =
-        Bytes(static_cast<double>(integer_parameter(point, fields::working_set_bytes)));
+        Bytes(static_cast<double>(integer_parameter(point, Parameter::working_set_bytes)));
     const Repetitions repetitions = undisturbed(point, measured.workers);
     if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;
-    const double bytes = amount(point, fields::bytes);
+    const double bytes = amount(point, Metric::bytes);
     measured.rate = as<BytesPerSecond>(rate_estimate(bytes, repetitions.times_s));
-    const double moved = amount_of(point, fields::bytes_real).value_or(bytes);
+    const double moved = amount_of(point, Metric::bytes_real).value_or(bytes);
     measured.real_rate = as<BytesPerSecond>(rate_estimate(moved, repetitions.times_s));
     const std::string name = (measured.nontemporal ? nontemporal_prefix : "") + measured.kernel;
     curves[{name, measured.workers}][measured.working_set.value()].append(
@@ -241,7 +241,7 @@ void analyse_latency(const ProbeRecord& probe,
   Curve curve;
   std::size_t contended = 0;
   for (const Point& point : probe.points) {
-    const auto bytes = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
+    const auto bytes = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
     const Repetitions repetitions = undisturbed(point, 1);
     if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/roofline.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
@@ -30,9 +30,9 @@ struct WallAndCpu {
 
 /// Of the usable repetitions; absent without a series of CPU times.
 std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
-  const Series* cpu = value_at(point.samples, fields::cpu_s);
+  const Series* cpu = value_at(point.samples, Metric::cpu_s);
   if (!cpu || cpu->empty()) return std::nullopt;
-  const Series& wall = series(point, fields::wall_s);
+  const Series& wall = series(point, Metric::wall_s);
   std::vector<WallAndCpu> times;
   for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
     const WallAndCpu one{wall[i], (*cpu)[i], wall.run(i)};
@@ -53,13 +53,13 @@ std::map<LadderKey, std::map<double, Series>> ladders_of(const ProbeRecord& prob
                                                          std::size_t& contended) {
   std::map<LadderKey, std::map<double, Series>> ladders;
   for (const Point& point : probe.points) {
-    const int workers = count_parameter(point, fields::workers);
+    const int workers = count_parameter(point, Parameter::workers);
     const Repetitions repetitions = undisturbed(point, workers);
     if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;
-    const double flops = amount(point, fields::flops);
-    const double intensity = flops / amount(point, fields::bytes);
-    ladders[{text_parameter(point, fields::precision), workers}][intensity].append(
+    const double flops = amount(point, Metric::flops);
+    const double intensity = flops / amount(point, Metric::bytes);
+    ladders[{text_parameter(point, Parameter::precision), workers}][intensity].append(
         rates(flops, repetitions.times_s));
   }
   return ladders;
@@ -81,14 +81,14 @@ void warn_if_beyond_ladder(const std::string& name,
 
 PlacedGemm describe(const Point& point) {
   PlacedGemm gemm;
-  gemm.family = text_parameter(point, fields::family);
-  gemm.precision = text_parameter(point, fields::precision);
-  gemm.library = text_parameter(point, fields::library);
-  gemm.m = integer_parameter(point, fields::m);
-  gemm.n = integer_parameter(point, fields::n);
-  gemm.k = integer_parameter(point, fields::k);
-  gemm.batch = integer_parameter(point, fields::batch);
-  gemm.workers = count_parameter(point, fields::workers);
+  gemm.family = text_parameter(point, Parameter::family);
+  gemm.precision = text_parameter(point, Parameter::precision);
+  gemm.library = text_parameter(point, Parameter::library);
+  gemm.m = integer_parameter(point, Parameter::m);
+  gemm.n = integer_parameter(point, Parameter::n);
+  gemm.k = integer_parameter(point, Parameter::k);
+  gemm.batch = integer_parameter(point, Parameter::batch);
+  gemm.workers = count_parameter(point, Parameter::workers);
   return gemm;
 }
 
@@ -111,7 +111,7 @@ void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineRes
 Repetitions gemm_times(const Point& point, int workers) {
   Repetitions repetitions = undisturbed(point, workers);
   if (!repetitions.contended || workers == 1) return repetitions;
-  return {usable_times(point, fields::wall_s), true};
+  return {usable_times(point, Metric::wall_s), true};
 }
 
 /// Under the best FMA ceiling of the same precision and worker count, and the fastest streaming
@@ -134,8 +134,8 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
           gemm.workers));
       continue;
     }
-    const double flops = amount(point, fields::flops);
-    const Bytes operands(amount(point, fields::bytes));
+    const double flops = amount(point, Metric::flops);
+    const Bytes operands(amount(point, Metric::bytes));
     gemm.intensity = Flops(flops) / operands;
     gemm.rate = as<FlopPerSecond>(rate_estimate(flops, repetitions.times_s));
     const FlopPerSecond bound = place_under(best->ceiling().value, result.memory, operands, gemm);
@@ -155,15 +155,15 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
 std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                               std::vector<std::string>& warnings) {
   ComputeCeiling ceiling;
-  ceiling.isa = text_parameter(point, fields::isa);
-  ceiling.precision = text_parameter(point, fields::precision);
-  ceiling.workers = count_parameter(point, fields::workers);
-  const Series wall = usable_times(point, fields::wall_s);
+  ceiling.isa = text_parameter(point, Parameter::isa);
+  ceiling.precision = text_parameter(point, Parameter::precision);
+  ceiling.workers = count_parameter(point, Parameter::workers);
+  const Series wall = usable_times(point, Metric::wall_s);
   if (wall.empty()) return std::nullopt;
-  const double flops = amount(point, fields::flops);
+  const double flops = amount(point, Metric::flops);
   ceiling.wall_rate = as<FlopPerSecond>(rate_estimate(flops, wall));
-  if (point.samples.contains(fields::cpu_s)) {
-    Series cpu = usable_times(point, fields::cpu_s);
+  if (point.samples.contains(Metric::cpu_s)) {
+    Series cpu = usable_times(point, Metric::cpu_s);
     if (cpu.empty()) return std::nullopt;
     for (double& time : cpu) time /= ceiling.workers;
     ceiling.cpu_rate = as<FlopPerSecond>(rate_estimate(flops, cpu));
@@ -227,8 +227,8 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
   }
 }
 
-std::optional<double> amount_of(const Point& point, const std::string& name) {
-  const double* found = value_at(point.amounts, name);
+std::optional<double> amount_of(const Point& point, Metric metric) {
+  const double* found = value_at(point.amounts, metric);
   return found ? std::optional(*found) : std::nullopt;
 }
 
@@ -250,8 +250,8 @@ std::string text_fact(const Run& run, const std::string& section, const std::str
   return text == nullptr ? "" : *text;
 }
 
-Series usable_times(const Point& point, const std::string& name) {
-  const Series& all = series(point, name);
+Series usable_times(const Point& point, Metric metric) {
+  const Series& all = series(point, metric);
   Series times;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (usable(all[i])) times.add(all[i], all.run(i));
@@ -261,7 +261,7 @@ Series usable_times(const Point& point, const std::string& name) {
 Repetitions undisturbed(const Point& point, int workers) {
   constexpr std::size_t enough = 6;
   const auto times = wall_and_cpu(point);
-  if (!times) return {usable_times(point, fields::wall_s), false};
+  if (!times) return {usable_times(point, Metric::wall_s), false};
   Series calm;
   Series cpu_per_worker;
   for (const auto& [wall, cpu, run] : *times) {
@@ -321,22 +321,22 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
     analyse(*probe);
   };
   // The order matters: GEMMs are placed under the ceilings and bandwidths found before.
-  with(fields::roofline_compute, [&](const ProbeRecord& probe) {
+  with(probe_name::roofline_compute, [&](const ProbeRecord& probe) {
     for (const Point& point : probe.points) {
       auto ceiling = compute_ceiling(point, result.warnings);
       if (ceiling) result.ceilings.push_back(std::move(*ceiling));
     }
   });
-  with(fields::roofline_memory,
+  with(probe_name::roofline_memory,
        [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
-  with(fields::roofline_latency,
+  with(probe_name::roofline_latency,
        [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
-  with(fields::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
+  with(probe_name::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
   for (SoftRoof& roof : result.soft_roofs) {
     const MemoryLevel* memory = memory_rate(result.memory_levels, roof.workers);
     if (memory != nullptr) roof.ridge = ratio(roof.peak, memory->rate);
   }
-  with(fields::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
+  with(probe_name::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
   if (!any) return std::nullopt;
   return result;
 }

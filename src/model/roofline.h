@@ -79,13 +79,7 @@ struct Repetitions {
   bool contended = false;  // too few were undisturbed: these are thread-CPU times per worker
 };
 
-/// A parameter that a point may lack; `otherwise` also where it has another type.
-template <class T>
-T parameter_of(const Point& point, const std::string& name, T otherwise = {}) {
-  const T* value = std::get_if<T>(value_at(point.parameters, name));
-  return value == nullptr ? otherwise : *value;
-}
-std::optional<double> amount_of(const Point& point, const std::string& name);
+std::optional<double> amount_of(const Point& point, Metric metric);
 
 /// A number of one section of the environment; absent where the fact is, or is no number.
 std::optional<double> number_fact(const Run& run,
@@ -95,7 +89,7 @@ std::optional<double> number_fact(const Run& run,
 std::string text_fact(const Run& run, const std::string& section, const std::string& name);
 
 /// The finite, positive values of a series of times. Throws UserError when the series is absent.
-Series usable_times(const Point& point, const std::string& name);
+Series usable_times(const Point& point, Metric metric);
 
 /// Wall times of the undisturbed repetitions of `point` when there are at least six (an interval
 /// needs as many) or all are undisturbed; else the thread-CPU time per worker of every repetition,

@@ -109,8 +109,8 @@ std::vector<Row> fma_rows(int workers) {
   std::vector<Row> rows;
   for (const std::string& isa : host::host_isas()) {
     if (!suffix.contains(isa)) continue;
-    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
-      rows.push_back({.likwid = (precision == Precision::fp32 ? "peakflops_sp_" : "peakflops_") +
+    for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
+      rows.push_back({.likwid = (precision == NumberFormat::fp32 ? "peakflops_sp_" : "peakflops_") +
                                 suffix.at(isa),
                       .unit = "MFlops/s",
                       .set_bytes = 16 << 10,

@@ -2,7 +2,7 @@
 /// How long the collective sweep takes against its estimate; run under mpirun.
 #include "probes/collectives.h"
 #include "probes/host/ranks/mpi_rank_group.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <chrono>
 #include <map>
@@ -20,12 +20,12 @@ using namespace scaleworth::probes;
 class SummingRecorder : public Recorder {
  public:
   void add(Point point) override {
-    const auto bytes = integer_parameter(point, fields::message_bytes);
-    const auto& times = series(point, fields::time_s);
+    const auto bytes = integer_parameter(point, Parameter::message_bytes);
+    const auto& times = series(point, Metric::time_s);
     double sum = 0.0;
     for (const double time : times) sum += time;
-    auto& cell = mean_[text_parameter(point, fields::collective)]
-                      [text_parameter(point, fields::mode)][bytes];
+    auto& cell = mean_[text_parameter(point, Parameter::collective)]
+                      [text_parameter(point, Parameter::mode)][bytes];
     cell = {sum / static_cast<double>(times.size()), times.size()};
   }
   void add_timeline(const Point&, Timeline) override {}
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   const host::MpiModule& mpi = *std::get<const host::MpiModule*>(opened);
   if (mpi.init() != 0) return 1;
   {
-    Setting setting;
+    PlanInputs setting;
     setting.suite = parse_suite(argc > 1 ? argv[1] : "quick");
     setting.max_ranks = mpi.size(mpi.world());
     setting.available_memory = Bytes(8e9 * setting.max_ranks);

@@ -56,7 +56,7 @@ TEST_CASE("matrix instructions are faster than the CUDA cores", "[gpu]") {
   for (const NumberFormat format :
        {NumberFormat::fp16, NumberFormat::bf16, NumberFormat::tf32, NumberFormat::int8}) {
     const auto measured = device().time_fma({format, true}, brief());
-    INFO(number_format_name(format));
+    INFO(key_of(format));
     // On GeForce chips tf32 is no faster than fp32.
     const double least = format == NumberFormat::tf32 ? 0.5 : 1.0;
     CHECK(flop_rate(measured) > least * flop_rate(plain));
@@ -90,7 +90,7 @@ TEST_CASE("a format without an instruction of its own is not measured", "[gpu]")
 
 TEST_CASE("the ladder's rate rises with the multiply-adds per element", "[gpu]") {
   for (const NumberFormat format : {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp16}) {
-    INFO(number_format_name(format));
+    INFO(key_of(format));
     const Bytes set(256.0 * mebibyte);
     const auto low = device().time_ladder({format, set, 1}, brief());
     const auto high = device().time_ladder({format, set, 64}, brief());

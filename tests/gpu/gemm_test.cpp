@@ -46,7 +46,7 @@ std::optional<DeviceMeasured> verified_and_timed(const GemmProblem& problem) {
 
 TEST_CASE("every format of this GPU multiplies correctly and below the greatest rate", "[gpu]") {
   if (!has_library()) return;
-  for (const NumberFormat format : all_number_formats) {
+  for (const NumberFormat format : every<NumberFormat>) {
     if (!has_format(format, device().description().compute_capability)) continue;
     for (const bool fast : {true, false}) {
       GemmProblem problem = product(format, 2048, 1536, 1024);
@@ -88,7 +88,7 @@ TEST_CASE("operands of any data are multiplied correctly", "[gpu]") {
   const auto candidates = session->candidates(1, Bytes(32.0 * mebibyte));
   REQUIRE_FALSE(candidates.empty());
   for (const OperandData data : {OperandData::normal, OperandData::zero, OperandData::uniform}) {
-    INFO(operand_data_name(data));
+    INFO(key_of(data));
     session->fill(data);
     CHECK_NOTHROW(session->verify(candidates.front()));
     CHECK(flop_rate(session->time(candidates.front(), {.target = brief()})) > 0.0);

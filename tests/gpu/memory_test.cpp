@@ -33,7 +33,7 @@ std::optional<double> bus_rate() {
 TEST_CASE("every stream from memory is slower than the bus", "[gpu]") {
   for (const MemoryKernel kernel :
        {MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad}) {
-    INFO(memory_kernel_name(kernel));
+    INFO(key_of(kernel));
     const auto measured = device().time_stream(stream(kernel, far_set()), brief());
     CHECK(byte_rate(measured) > 50e9);
     if (const auto limit = bus_rate()) CHECK(byte_rate(measured) < 1.02 * *limit);
@@ -47,7 +47,7 @@ TEST_CASE("every variant of a stream gives the right result", "[gpu]") {
       for (const int unroll : {1, 2, 4, 8}) {
         for (const bool streaming : {false, true}) {
           const StreamVariant variant{grid, threads, unroll, streaming};
-          INFO(stream_variant_name(variant));
+          INFO(word_of(variant));
           CHECK_NOTHROW(device().time_stream(stream(MemoryKernel::triad, odd, variant), brief()));
           CHECK_NOTHROW(device().time_stream(stream(MemoryKernel::read, odd, variant), brief()));
         }
@@ -65,7 +65,7 @@ TEST_CASE("a stream within L2 is faster than one from memory", "[gpu]") {
 
 TEST_CASE("L1 and shared memory give at most 128 bytes per cycle", "[gpu]") {
   for (const StreamScope scope : {StreamScope::multiprocessor, StreamScope::shared}) {
-    INFO(stream_scope_name(scope));
+    INFO(key_of(scope));
     const StreamWork work{MemoryKernel::read,
                           scope,
                           Bytes(32.0 * kibibyte),

@@ -35,7 +35,7 @@ DeviceMeasured move(const Endpoint& from,
 
 TEST_CASE("host and GPU exchange page-locked memory by both engines", "[gpu]") {
   for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
-    INFO(transfer_engine_name(engine));
+    INFO(word_of(engine));
     for (const auto& measured :
          {move(host_end(true), own(), engine), move(own(), host_end(true), engine)}) {
       CHECK(measured.bytes == size);
@@ -47,7 +47,7 @@ TEST_CASE("host and GPU exchange page-locked memory by both engines", "[gpu]") {
 
 TEST_CASE("both directions at once count both", "[gpu]") {
   for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
-    INFO(transfer_engine_name(engine));
+    INFO(word_of(engine));
     const auto one = move(host_end(true), own(), engine);
     const auto both = move(host_end(true), own(), engine, true);
     CHECK(both.bytes == 2.0 * size);

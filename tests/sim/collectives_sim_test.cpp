@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/model/collectives.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_ranks.h"
@@ -9,8 +9,8 @@
 
 using namespace scaleworth;
 using namespace scaleworth::sim;
-using probes::Collective;
-using probes::CollectiveMode;
+using Collective;
+using CollectiveMode;
 
 namespace {
 
@@ -21,12 +21,12 @@ Run sweep(SimRankGroup& group, Collective collective, CollectiveMode mode, int r
   for (double bytes = 8; bytes <= 256e6; bytes *= 2) {
     const auto measured = group.time_collective({collective, mode, Bytes(bytes), ranks}, quick);
     Point point;
-    point.parameters = {{fields::collective, std::string(collective_name(collective))},
-                        {fields::mode, std::string(collective_mode_name(mode))},
-                        {fields::ranks, std::int64_t{ranks}},
-                        {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
-    point.samples = {{fields::time_s, measured.time_s}};
-    probe_in(run, fields::comm_collectives).points.push_back(std::move(point));
+    point.setting = {{Parameter::collective, std::string(key_of(collective))},
+                        {Parameter::mode, std::string(key_of(mode))},
+                        {Parameter::ranks, std::int64_t{ranks}},
+                        {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
+    point.samples = {{Metric::time_s, measured.time_s}};
+    probe_in(run, probe_name::comm_collectives).points.push_back(std::move(point));
   }
   return run;
 }

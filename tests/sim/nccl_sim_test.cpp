@@ -3,7 +3,7 @@
 /// are known.
 #include "probes/gpu/nccl.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/model/collectives.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_ranks.h"
@@ -31,8 +31,8 @@ RankTruth switched_node() {
 Run measured(const RankTruth& truth, probes::Suite suite = probes::Suite::standard) {
   Run run;
   SimRankGroup group(truth);
-  RunRecorder recorder(run, fields::comm_nccl);
-  probes::Setting setting;
+  RunRecorder recorder(run, probe_name::comm_nccl);
+  probes::PlanInputs setting;
   setting.suite = suite;
   setting.max_ranks = truth.ranks;
   probes::measure_nccl(group, setting, {}, recorder);
@@ -124,11 +124,11 @@ TEST_CASE("sizes that find no memory are left out with what is larger, and the r
   RankTruth truth = switched_node();
   truth.out_of_memory_above = Bytes(1e9);
   const Run run = measured(truth);
-  const ProbeRecord& probe = *find_probe(run, fields::comm_nccl);
+  const ProbeRecord& probe = *find_probe(run, probe_name::comm_nccl);
   double largest = 0.0;
   for (const Point& point : probe.points) {
-    const auto message = static_cast<double>(integer_parameter(point, fields::message_bytes));
-    if (text_parameter(point, fields::collective) == "all_reduce") {
+    const auto message = static_cast<double>(integer_parameter(point, Parameter::message_bytes));
+    if (text_parameter(point, Parameter::collective) == "all_reduce") {
       largest = std::max(largest, message);
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The real probes against simulated machines, and the analysis of what they recorded.
 #include "probes/registry.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/model/collectives.h"
 #include "src/model/roofline.h"
 #include "tests/catch.h"
@@ -19,8 +19,8 @@ namespace {
 const std::vector<model::CacheCapacity> caches{
     {"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}, {"L3", Bytes(16e6), 1}};
 
-probes::Setting setting_of(const SimMachine& machine) {
-  probes::Setting setting;
+probes::PlanInputs setting_of(const SimMachine& machine) {
+  probes::PlanInputs setting;
   setting.suite = probes::Suite::quick;
   setting.workers = machine.workers();
   setting.available_memory = machine.available_memory();
@@ -84,7 +84,7 @@ TEST_CASE("the collective probe and its analysis recover a simulated link", "[pr
   SimMachine machine(MachineTruth{});
   Run run;
   for (const probes::RankProbe& probe : probes::rank_probes()) {
-    if (probe.name != fields::comm_collectives) continue;
+    if (probe.name != probe_name::comm_collectives) continue;
     RunRecorder recorder(run, std::string(probe.name));
     probe.measure(group, setting_of(machine), {}, recorder);
   }

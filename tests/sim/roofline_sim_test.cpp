@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 #include "tests/catch.h"
@@ -23,28 +23,28 @@ const std::vector<model::CacheCapacity> caches{
 void measure_memory(SimMachine& machine, Run& run) {
   for (double bytes = 4096; bytes < 3e8; bytes *= std::sqrt(2.0)) {
     const auto size = static_cast<std::int64_t>(bytes);
-    const probes::MemoryWork work{probes::MemoryKernel::read, Bytes(static_cast<double>(size)), 1};
-    probe_in(run, fields::roofline_memory)
-        .points.push_back(point_of({{fields::kernel, std::string("read")},
-                                    {fields::nontemporal, false},
-                                    {fields::workers, std::int64_t{1}},
-                                    {fields::working_set_bytes, size}},
+    const probes::MemoryWork work{MemoryKernel::read, Bytes(static_cast<double>(size)), 1};
+    probe_in(run, probe_name::roofline_memory)
+        .points.push_back(point_of({{Parameter::kernel, std::string("read")},
+                                    {Parameter::nontemporal, false},
+                                    {Parameter::workers, std::int64_t{1}},
+                                    {Parameter::working_set_bytes, size}},
                                    machine.time_memory(work, quick)));
-    probe_in(run, fields::roofline_latency)
+    probe_in(run, probe_name::roofline_latency)
         .points.push_back(
-            point_of({{fields::working_set_bytes, size}},
+            point_of({{Parameter::working_set_bytes, size}},
                      machine.time_latency({Bytes(static_cast<double>(size))}, quick)));
   }
 }
 
 void measure_ladder(SimMachine& machine, Run& run) {
   for (int fma = 1; fma <= 256; fma *= 2) {
-    const probes::IntensityWork work{Precision::fp64, Bytes(256e6), fma, 1};
-    probe_in(run, fields::roofline_intensity)
-        .points.push_back(point_of({{fields::precision, std::string("fp64")},
-                                    {fields::workers, std::int64_t{1}},
-                                    {fields::fma_per_element, std::int64_t{fma}},
-                                    {fields::working_set_bytes, std::int64_t{256'000'000}}},
+    const probes::IntensityWork work{NumberFormat::fp64, Bytes(256e6), fma, 1};
+    probe_in(run, probe_name::roofline_intensity)
+        .points.push_back(point_of({{Parameter::precision, std::string("fp64")},
+                                    {Parameter::workers, std::int64_t{1}},
+                                    {Parameter::fma_per_element, std::int64_t{fma}},
+                                    {Parameter::working_set_bytes, std::int64_t{256'000'000}}},
                                    machine.time_intensity(work, quick)));
   }
 }
@@ -156,17 +156,17 @@ TEST_CASE("the 95 % intervals of several runs cover the truth in 92 to 98 % wher
   std::vector<double> shares;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     Run run;
-    ProbeRecord& probe = probe_in(run, fields::roofline_compute);
+    ProbeRecord& probe = probe_in(run, probe_name::roofline_compute);
     for (int number = 1; number <= runs; ++number) {
       MachineTruth truth;
       truth.noise.between_runs_sigma = between;
       truth.noise.seed = static_cast<std::uint64_t>(repeat * 1000 + number);
       SimMachine machine(truth);
-      const probes::FmaWork work{"avx512", Precision::fp64, 1};
-      probe.points.push_back(point_of({{fields::isa, std::string("avx512")},
-                                       {fields::precision, std::string("fp64")},
-                                       {fields::workers, std::int64_t{1}},
-                                       {fields::run, std::int64_t{number}}},
+      const probes::FmaWork work{"avx512", NumberFormat::fp64, 1};
+      probe.points.push_back(point_of({{Parameter::isa, std::string("avx512")},
+                                       {Parameter::precision, std::string("fp64")},
+                                       {Parameter::workers, std::int64_t{1}},
+                                       {Parameter::run, std::int64_t{number}}},
                                       machine.time_fma(work, {})));
     }
     std::vector<std::string> warnings;
@@ -176,7 +176,7 @@ TEST_CASE("the 95 % intervals of several runs cover the truth in 92 to 98 % wher
     REQUIRE(joined.probes.front().points.size() == 1);
     const Point& point = joined.probes.front().points.front();
     covered += covers(model::compute_ceiling(point, warnings)->wall_rate, 50e9) ? 1 : 0;
-    const auto spread = run_spread(series(point, fields::wall_s));
+    const auto spread = run_spread(series(point, Metric::wall_s));
     spreads.push_back(spread->between_sd / *median(spread->medians));
     shares.push_back(spread->share);
   }

@@ -48,8 +48,8 @@ double SimMachine::latency(Bytes working_set) const {
   return seconds;
 }
 
-double SimMachine::peak(Precision precision) const {
-  return precision == Precision::fp32 ? 2.0 * truth_.fp64_flops : truth_.fp64_flops;
+double SimMachine::peak(NumberFormat precision) const {
+  return precision == NumberFormat::fp32 ? 2.0 * truth_.fp64_flops : truth_.fp64_flops;
 }
 
 double SimMachine::soft_roof(double peak, double bandwidth, double intensity) const {
@@ -110,7 +110,7 @@ Measured SimMachine::time_latency(const LatencyWork& work, const Target& target)
 }
 
 Measured SimMachine::time_intensity(const IntensityWork& work, const Target& target) {
-  const double element = work.precision == Precision::fp32 ? 4.0 : 8.0;
+  const double element = work.precision == NumberFormat::fp32 ? 4.0 : 8.0;
   const double elements = work.working_set.value() / element * work.workers;
   const double flops = 2.0 * work.fma_per_element * elements;
   const double bytes = 2.0 * element * elements;
@@ -124,7 +124,7 @@ Measured SimMachine::time_intensity(const IntensityWork& work, const Target& tar
 }
 
 Measured SimMachine::time_gemm(const GemmWork& work, const Target& target) {
-  const double element = work.precision == Precision::fp32 ? 4.0 : 8.0;
+  const double element = work.precision == NumberFormat::fp32 ? 4.0 : 8.0;
   const auto m = static_cast<double>(work.m);
   const auto n = static_cast<double>(work.n);
   const auto k = static_cast<double>(work.k);

@@ -61,7 +61,7 @@ class SimMachine final : public probes::Machine {
   double bandwidth(Bytes working_set, int workers) const;
   double latency(Bytes working_set) const;
   /// Peak of one worker with the widest instruction set, FLOP/s.
-  double peak(probes::Precision precision) const;
+  double peak(NumberFormat precision) const;
 
  private:
   probes::Measured timed(double seconds, int workers, const probes::Target& target);

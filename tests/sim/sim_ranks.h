@@ -63,12 +63,12 @@ class SimRankGroup final : public probes::RankGroup {
   probes::TrainingMeasured train(const probes::TrainingWork& work) override;
 
   /// The true time of one isolated operation.
-  double collective_s(probes::Collective collective, double bytes, int ranks) const;
+  double collective_s(Collective collective, double bytes, int ranks) const;
 
  private:
-  bool offers_ways(probes::Collective collective) const;
+  bool offers_ways(Collective collective) const;
   const WayTruth& way_of(const probes::CollectiveWork& work) const;
-  double operation_s(probes::Collective collective,
+  double operation_s(Collective collective,
                      double bytes,
                      int ranks,
                      double alpha_share) const;

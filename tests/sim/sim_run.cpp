@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_run.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 namespace scaleworth::sim {
 
 Point point_of(Parameters parameters, const probes::Measured& measured) {
   Point point;
-  point.parameters = std::move(parameters);
-  point.amounts = {{fields::flops, measured.flops.value()},
-                   {fields::bytes, measured.bytes.value()},
-                   {fields::bytes_real, measured.bytes_real.value()}};
-  point.samples = {{fields::wall_s, measured.samples.wall_s},
-                   {fields::cpu_s, measured.samples.cpu_s}};
+  point.setting = std::move(parameters);
+  point.amounts = {{Metric::flops, measured.flops.value()},
+                   {Metric::bytes, measured.bytes.value()},
+                   {Metric::bytes_real, measured.bytes_real.value()}};
+  point.samples = {{Metric::wall_s, measured.samples.wall_s},
+                   {Metric::cpu_s, measured.samples.cpu_s}};
   point.stop_reason = measured.samples.stop_reason;
   point.warnings = measured.samples.warnings;
   return point;

@@ -14,7 +14,7 @@
 
 using namespace scaleworth;
 using namespace scaleworth::gpu;
-using probes::NumberFormat;
+using NumberFormat;
 using simt::Buffer;
 using simt::in_every_order;
 

@@ -47,7 +47,7 @@ Measured time_chains(const FmaWork& work, const Target& target, const ComputeIsa
     start.values[i] = start_value<T>(static_cast<std::int64_t>(i));
   }
   const std::string what =
-      fmt::format("{} {} multiply-add chains", isa.name, precision_name(work.precision));
+      fmt::format("{} {} multiply-add chains", isa.name, key_of(work.precision));
 
   WorkerTeam team(work.workers);
   const UnitWork chains{
@@ -146,7 +146,7 @@ Measured time_updates(const IntensityWork& work, const Target& target, ArrayPool
   Measured measured;
   measured.samples = take_samples(team, updates, target);
   const std::string what = fmt::format(
-      "{} update with {} FMAs per element", precision_name(work.precision), work.fma_per_element);
+      "{} update with {} FMAs per element", key_of(work.precision), work.fma_per_element);
   for (int worker = 0; worker < work.workers; ++worker) {
     const Updater<T>& updater = updaters[static_cast<std::size_t>(worker)];
     updater.verify(work.fma_per_element, what.c_str());
@@ -170,12 +170,12 @@ std::vector<std::string> host_isas() {
 
 Measured time_fma(const FmaWork& work, const Target& target) {
   const ComputeIsa& isa = find_isa(work.isa);
-  return work.precision == Precision::fp32 ? time_chains<float>(work, target, isa)
+  return work.precision == NumberFormat::fp32 ? time_chains<float>(work, target, isa)
                                            : time_chains<double>(work, target, isa);
 }
 
 Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool) {
-  return work.precision == Precision::fp32 ? time_updates<float>(work, target, pool)
+  return work.precision == NumberFormat::fp32 ? time_updates<float>(work, target, pool)
                                            : time_updates<double>(work, target, pool);
 }
 

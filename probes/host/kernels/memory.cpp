@@ -101,7 +101,7 @@ struct alignas(128) Stream {
       if (a[i] == (visited ? expected(i) : poison)) continue;
       throw ProbeFailure(
           "memory {}: element {} is {} instead of {}: the kernel or the memory is broken",
-          memory_kernel_name(kind),
+          key_of(kind),
           i,
           a[i],
           visited ? expected(i) : poison);

@@ -184,7 +184,7 @@ void verify(const Operation& operation) {
       expected_result(operation.collective, operation.shape, operation.rank, operation.ranks));
   if (error) {
     throw ProbeFailure("{} of {} B on {} ranks gave a wrong result: {}",
-                       collective_name(operation.collective),
+                       key_of(operation.collective),
                        operation.shape.message.value(),
                        operation.ranks,
                        *error);

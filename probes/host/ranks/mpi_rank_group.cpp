@@ -112,7 +112,7 @@ CollectiveMeasured MpiRankGroup::time_collective(const CollectiveWork& work,
   refuse_what_mpi_lacks(work);
   CollectiveMeasured measured;
   const std::string what = fmt::format(
-      "{} of {} B on {} ranks", collective_name(work.collective), work.message.value(), work.ranks);
+      "{} of {} B on {} ranks", key_of(work.collective), work.message.value(), work.ranks);
   on_first_ranks(work.ranks, what, options_.stall_limit, [&](MpiGroup group) {
     const Operation operation = make_operation(work, group);
     const CommonClock clock = measure_common_clock(mpi_, group);

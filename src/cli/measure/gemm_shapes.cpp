@@ -27,7 +27,7 @@ GemmWork parse_shape(const std::string& text) {
 }
 
 std::string number_format_names() {
-  return listed(all_number_formats, number_format_name);
+  return listed(every<NumberFormat>, key_of);
 }
 
 namespace {
@@ -86,7 +86,7 @@ NamedShape shape_of(const std::vector<std::string>& cells,
     shape.*member = *value;
   }
   if (const std::string name = cell("format"); !name.empty()) {
-    shape.format = parse_number_format(name);
+    shape.format = from_key<NumberFormat>(name);
     if (!shape.format) {
       throw reader.error(
           fmt::format("unknown format '{}'; known: {}", name, number_format_names()));
@@ -109,7 +109,7 @@ std::vector<NumberFormat> formats_of(const MeasureOptions& options,
   }
   std::vector<NumberFormat> formats;
   for (const std::string& name : options.number_formats) {
-    const auto format = parse_number_format(name);
+    const auto format = from_key<NumberFormat>(name);
     if (!format)
       throw UserError("--number-format " + name +
                       ": no such format; see `scaleworth roofline --help`");

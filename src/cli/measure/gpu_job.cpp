@@ -37,8 +37,8 @@ DeviceSetting make_device_setting(const ChosenDevices& chosen, const MeasureOpti
 }
 
 /// One rank per GPU, or as the launcher says; memory is that of the smallest GPU, of at least one.
-Setting make_device_rank_setting(const DeviceSetting& devices, const LaunchEnvironment& launch) {
-  Setting setting;
+PlanInputs make_device_rank_setting(const DeviceSetting& devices, const LaunchEnvironment& launch) {
+  PlanInputs setting;
   setting.suite = devices.suite;
   setting.max_ranks = launch.world_size.value_or(static_cast<int>(devices.devices.size()));
   setting.workers = setting.max_ranks;
@@ -51,7 +51,7 @@ Setting make_device_rank_setting(const DeviceSetting& devices, const LaunchEnvir
 }
 
 Plan make_device_plan(const DeviceSetting& setting,
-                      const Setting& rank_setting,
+                      const PlanInputs& rank_setting,
                       const std::string& assumption,
                       const std::vector<std::string>& only) {
   Plan plan{
@@ -148,7 +148,7 @@ int measure_on_devices(const MeasureOptions& options,
                        ChosenDevices chosen) {
   assume_count(options, chosen);
   const DeviceSetting setting = make_device_setting(chosen, options);
-  const Setting rank_setting = make_device_rank_setting(setting, launch);
+  const PlanInputs rank_setting = make_device_rank_setting(setting, launch);
   Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
   // The plan of rank 0 is everyone's: another node's GPUs may leave no probe that fits.
   if (!options.time.empty() && launch.rank.value_or(0) == 0)

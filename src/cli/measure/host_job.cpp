@@ -6,7 +6,7 @@
 #include "probes/host/training/training.h"
 #include "probes/roofline.h"
 #include "src/cli/measure/session.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <filesystem>
 #include <memory>
@@ -40,14 +40,14 @@ class SingleRankGroup final : public RankGroup {
 };
 
 /// Why ranks cannot be started here; empty when they can.
-std::string obstacle(const Setting& setting, const MeasureOptions& options) {
+std::string obstacle(const PlanInputs& setting, const MeasureOptions& options) {
   if (setting.max_ranks < 2) return "one rank only: there is no other rank to exchange data with";
   const std::string missing_mpi = reason_of(host::open_mpi(options.mpi_module));
   return missing_mpi.empty() ? reason_of(host::find_launcher(options.mpirun)) : missing_mpi;
 }
 
 /// One rank in this process; `why` joins the reason of every probe that one rank cannot answer.
-void run_alone(Session& session, Setting setting, const std::string& why) {
+void run_alone(Session& session, PlanInputs setting, const std::string& why) {
   const auto blas = host::open_blas(session.options().blas_library);
   const auto* library = std::get_if<std::shared_ptr<const host::Blas>>(&blas);
   setting.max_ranks = 1;
@@ -86,7 +86,7 @@ std::vector<std::string> rank_arguments(Session& session, const std::string& dir
 }
 
 /// Where ranks cannot be started the step is measured at one rank; the collectives are skipped.
-void run_rank_probes(Session& session, const Setting& setting, int usable_cores) {
+void run_rank_probes(Session& session, const PlanInputs& setting, int usable_cores) {
   if (!session.plan().has_probes(true)) return;
   const MeasureOptions& options = session.options();
   if (const std::string why = obstacle(setting, options); !why.empty()) {
@@ -113,7 +113,7 @@ void run_rank_probes(Session& session, const Setting& setting, int usable_cores)
 
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments) {
   const auto machine = host::open_host_machine({options.blas_library});
-  const Setting setting = make_setting(*machine, options, std::nullopt);
+  const PlanInputs setting = make_setting(*machine, options, std::nullopt);
   Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
   plan.repeats = options.repeat;
@@ -132,10 +132,10 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
   return session.conclude();
 }
 
-void run_node_probes(Session& session, const Setting& setting, Machine& machine) {
+void run_node_probes(Session& session, const PlanInputs& setting, Machine& machine) {
   const std::vector<GemmWork> own = session.options().gemm_works(setting.workers);
   session.run_probes(node_probes(), [&](const NodeProbe& probe) {
-    if (!own.empty() && probe.name == fields::roofline_gemm) {
+    if (!own.empty() && probe.name == probe_name::roofline_gemm) {
       measure_gemm_shapes(machine, own, setting.suite, session);
     } else {
       probe.measure(machine, setting, session);

@@ -3,7 +3,7 @@
 
 #include "probes/roofline.h"
 #include "src/core/files/csv.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 #include <array>
 #include <cmath>
@@ -17,24 +17,24 @@ constexpr Seconds reporting{0.5};
 /// The question of the run is whether more ranks pay: the step answers it, what lies between ranks
 /// and a rank that is slower than the others explain it, ceilings say what a better program could
 /// reach, and the rest how these come about.
-constexpr std::array by_value{fields::step_training,
-                              fields::gpu_together,
-                              fields::comm_nccl,
-                              fields::comm_collectives,
-                              fields::gpu_gemm,
-                              fields::roofline_gemm,
-                              fields::gpu_memory,
-                              fields::roofline_memory,
-                              fields::roofline_compute,
-                              fields::gpu_transfer,
-                              fields::gpu_launch,
-                              fields::gpu_compute,
-                              fields::step_variants,
-                              fields::gpu_latency,
-                              fields::roofline_latency,
-                              fields::gpu_contention,
-                              fields::gpu_intensity,
-                              fields::roofline_intensity};
+constexpr std::array by_value{probe_name::step_training,
+                              probe_name::gpu_together,
+                              probe_name::comm_nccl,
+                              probe_name::comm_collectives,
+                              probe_name::gpu_gemm,
+                              probe_name::roofline_gemm,
+                              probe_name::gpu_memory,
+                              probe_name::roofline_memory,
+                              probe_name::roofline_compute,
+                              probe_name::gpu_transfer,
+                              probe_name::gpu_launch,
+                              probe_name::gpu_compute,
+                              probe_name::step_variants,
+                              probe_name::gpu_latency,
+                              probe_name::roofline_latency,
+                              probe_name::gpu_contention,
+                              probe_name::gpu_intensity,
+                              probe_name::roofline_intensity};
 
 /// Smaller for what matters more.
 auto value_order(const PlannedProbe& probe) {
@@ -109,7 +109,7 @@ Seconds parse_time_limit(const std::string& text) {
   return Seconds(*number * (named ? unit->second : 1.0));
 }
 
-Plan make_plan(const Setting& setting,
+Plan make_plan(const PlanInputs& setting,
                const std::vector<std::string>& only,
                const std::vector<GemmWork>& own_gemms) {
   Plan plan{fmt::format("plan: suite {}, {}, up to {}\n",
@@ -122,7 +122,7 @@ Plan make_plan(const Setting& setting,
   plan.add(rank_probes(), setting, true);
   plan.keep(only);
   for (PlannedProbe& probe : plan.probes) {
-    if (own_gemms.empty() || probe.name != fields::roofline_gemm) continue;
+    if (own_gemms.empty() || probe.name != probe_name::roofline_gemm) continue;
     probe.estimate = estimate_gemm_shapes(own_gemms, setting.suite);
   }
   if (setting.max_ranks > 1 && plan.has_probes(true)) plan.overhead += rank_start;
@@ -148,10 +148,10 @@ std::string describe(const Plan& plan) {
   return text + fmt::format("  {:<24} {:>6.1f} s\n", "total", plan.total().value());
 }
 
-Setting make_setting(const Machine& machine,
+PlanInputs make_setting(const Machine& machine,
                      const MeasureOptions& options,
                      std::optional<int> ranks) {
-  Setting setting;
+  PlanInputs setting;
   setting.suite = parse_suite(options.suite);
   setting.workers = machine.workers();
   setting.available_memory = machine.available_memory();

@@ -12,7 +12,7 @@
 
 namespace scaleworth::cli {
 /// "M,N,K" or "M,N,K,BATCH", positive integers: C(M x N) = A(M x K) B(K x N), BATCH products per
-/// operation. Precision and workers are left at their defaults.
+/// operation. NumberFormat and workers are left at their defaults.
 GemmWork parse_shape(const std::string& text);
 
 std::string number_format_names();
@@ -42,8 +42,8 @@ struct Plan {
     });
   }
   /// All probes of a registry's table; `setting` is what their estimates are of.
-  template <class Probe, class Setting>
-  void add(std::span<const Probe> table, const Setting& setting, bool on_ranks) {
+  template <class Probe, class Inputs>
+  void add(std::span<const Probe> table, const Inputs& setting, bool on_ranks) {
     for (const Probe& probe : table) {
       probes.push_back({std::string(probe.name),
                         std::string(probe.question),
@@ -62,7 +62,7 @@ struct Plan {
 };
 
 /// Of the probes of a node and of its ranks. Throws UserError as `Plan::keep`.
-Plan make_plan(const Setting& setting,
+Plan make_plan(const PlanInputs& setting,
                const std::vector<std::string>& only,
                const std::vector<GemmWork>& own_gemms = {});
 
@@ -71,7 +71,7 @@ std::string describe(const Plan& plan);
 
 /// What plans and probes work from. `ranks` of a launcher's job; absent: we start them. Throws
 /// UserError for more ranks than cores without --oversubscribe and a straggler that is no rank.
-Setting make_setting(const Machine& machine,
+PlanInputs make_setting(const Machine& machine,
                      const MeasureOptions& options,
                      std::optional<int> ranks);
 

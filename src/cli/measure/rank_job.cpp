@@ -41,8 +41,8 @@ const MpiModule& require_mpi(const std::string& path) {
 }
 
 /// Rank 0's on every rank: cores and memory may differ between ranks, the questions may not.
-Setting shared_setting(const MpiJob& job, const Machine& machine, const MeasureOptions& options) {
-  Setting setting = make_setting(machine, options, job.size());
+PlanInputs shared_setting(const MpiJob& job, const Machine& machine, const MeasureOptions& options) {
+  PlanInputs setting = make_setting(machine, options, job.size());
   host::check(job.mpi(), job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
   return setting;
 }
@@ -63,7 +63,7 @@ std::unique_ptr<RankGroup> make_group(const MpiJob& job,
 }
 
 /// Rank 0 measures the node on all of its cores while the other ranks sleep.
-void run_node_probes_on_first(const MpiJob& job, Session& session, const Setting& setting) {
+void run_node_probes_on_first(const MpiJob& job, Session& session, const PlanInputs& setting) {
   if (!session.plan().has_probes(false)) return;
   const RankTrouble trouble = host::trouble_of(job.rank(), [&] {
     if (job.rank() != 0) return;
@@ -86,7 +86,7 @@ int measure_as_rank(MeasureOptions options,
   // The launcher binds a rank to a core; the node's probes, and its facts, are about all of them.
   std::optional<host::WideAffinity> wide(std::in_place);
   const auto machine = host::open_host_machine({options.blas_library});
-  const Setting setting = shared_setting(job, *machine, options);
+  const PlanInputs setting = shared_setting(job, *machine, options);
   Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
   Session session(options, plan, arguments, first);

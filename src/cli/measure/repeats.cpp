@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/self_launch.h"
 #include "src/cli/measure/session.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/standard_streams.h"
 
 #include <cstring>
@@ -23,16 +23,16 @@ std::optional<std::string> failure_of(const ChildEnding& ending) {
 
 /// Those that the calibration of the first run chose: another would be another step.
 std::string step_sizes(const Run& run) {
-  const ProbeRecord* steps = find_probe(run, fields::step_training);
+  const ProbeRecord* steps = find_probe(run, probe_name::step_training);
   std::int64_t most = 0;
   std::string sizes;
   for (const Point& point : steps ? steps->points : std::vector<Point>{}) {
-    const std::int64_t ranks = integer_parameter(point, fields::ranks);
-    if (text_parameter(point, fields::mode) != "strong" || ranks <= most) continue;
+    const std::int64_t ranks = integer_parameter(point, Parameter::ranks);
+    if (symbol_parameter<BatchScaling>(point, Parameter::scaling) != BatchScaling::strong || ranks <= most) continue;
     most = ranks;
     sizes = fmt::format("{},{}",
-                        integer_parameter(point, fields::width),
-                        integer_parameter(point, fields::global_batch) / ranks);
+                        integer_parameter(point, Parameter::width),
+                        integer_parameter(point, Parameter::global_batch_sequences) / ranks);
   }
   return sizes;
 }

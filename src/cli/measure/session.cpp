@@ -3,7 +3,7 @@
 
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/standard_streams.h"
 #include "src/core/version.h"
 #include "trace/span_ledger.h"
@@ -49,8 +49,8 @@ std::optional<RunDirectory> new_directory(const MeasureOptions& options, bool wr
 
 std::string trace_file_name(const Run& run, const Point& setting) {
   const std::string stem = fmt::format("trace-{}-{}",
-                                       text_parameter(setting, fields::mode),
-                                       integer_parameter(setting, fields::ranks));
+                                       text_parameter(setting, Parameter::scaling),
+                                       integer_parameter(setting, Parameter::ranks));
   std::string name = stem + ".json";
   for (int copy = 2; std::ranges::count(run.files, name) > 0; ++copy) {
     name = fmt::format("{}-{}.json", stem, copy);
@@ -71,7 +71,7 @@ void fail_if_pending(ProbeRecord& probe, const std::string& reason) {
 /// Adds what run `number` measured; how it failed stays, whatever later runs do.
 void add_run(ProbeRecord& whole, ProbeRecord&& one, int number, bool interrupted) {
   for (Point& point : one.points) {
-    point.parameters[fields::run] = std::int64_t{number};
+    point.setting.set(Parameter::run, std::int64_t{number});
     whole.points.push_back(std::move(point));
   }
   whole.duration_s += one.duration_s;
@@ -292,7 +292,7 @@ void Session::add(Point point) {
 
 void Session::add_timeline(const Point& setting, Timeline timeline) {
   const Ledger ledger = build_ledger(timeline);
-  ProbeRecord& ledger_record = record(fields::step_ledger);
+  ProbeRecord& ledger_record = record(probe_name::step_ledger);
   ledger_record.status = ProbeStatus::measured;
   std::ranges::move(ledger_points(setting, ledger), std::back_inserter(ledger_record.points));
   for (const auto& [what, amount] : ledger.losses)

@@ -167,7 +167,7 @@ int measure_repeatedly(const MeasureOptions& options,
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments);
 
 /// roofline.gemm measures the user's shapes where given.
-void run_node_probes(Session& session, const Setting& setting, Machine& machine);
+void run_node_probes(Session& session, const PlanInputs& setting, Machine& machine);
 
 /// A launcher (mpirun, srun) started us: be one rank; rank 0 records and reports. Throws UserError
 /// also when MPI cannot be opened or announces another size than the launcher.

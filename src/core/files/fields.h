@@ -210,7 +210,7 @@ class Fields {
   template <class V>
   static constexpr const char* type_name() {
     if (std::is_same_v<V, bool>) return "boolean";
-    if (std::is_convertible_v<V, std::string_view>) return "string";
+    if (std::is_convertible_v<V, std::string_view> || Vocabulary<V>) return "string";
     if (std::is_floating_point_v<V> || requires(V v) { v.value() * 1.0; }) return "number";
     return "integer";
   }
@@ -224,6 +224,8 @@ class Fields {
       return std::int64_t{value.index};
     } else if constexpr (std::is_convertible_v<V, std::string_view>) {
       return std::string_view(value);
+    } else if constexpr (Vocabulary<V>) {
+      return std::string_view(key_of(value));
     } else if constexpr (requires { value.value(); }) {
       return value.value();
     } else {

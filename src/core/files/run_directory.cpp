@@ -4,7 +4,9 @@
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
+#include "src/core/files/run_version_1.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/whole_number.h"
 
 #include <array>
 #include <cmath>
@@ -51,6 +53,14 @@ class Reader {
     if (found == value_.end()) fail(fmt::format("lacks \"{}\"", key));
     return {*found, *this, key};
   }
+  bool contains(const char* key) const { return value_.is_object() && value_.contains(key); }
+  bool is_null() const { return value_.is_null(); }
+  /// Calls `read(key, member)` for each member of an object.
+  template <class Read>
+  void members(Read read) const {
+    require(value_.is_object(), "an object");
+    for (const auto& [key, item] : value_.items()) read(key, Reader(item, *this, key));
+  }
   /// Calls `read(element)` for each element of an array.
   template <class Read>
   void each(Read read) const {
@@ -72,23 +82,6 @@ class Reader {
     return value_.get<int>();
   }
 
- private:
-  void require(bool right_type, const char* expected) const {
-    if (!right_type) fail(fmt::format("expected {}, found {}", expected, value_.type_name()));
-  }
-  std::string path() const {
-    if (parent_ == nullptr) return "the document";
-    const std::string own = parent_->value_.is_array() ? std::to_string(index_)
-                                                       : toml_file::printable(key_.substr(0, 80));
-    return (parent_->parent_ == nullptr ? "" : parent_->path()) + "/" + own;
-  }
-  double number() const { return as<double>(value_.is_number(), "a number"); }
-  template <class T>
-  T as(bool right_type, const char* expected) const {
-    require(right_type, expected);
-    return value_.get<T>();
-  }
-
   void read(std::string& value, const FieldOptions& options) const {
     if (!options.or_null || !value_.is_null()) value = text();
   }
@@ -96,6 +89,33 @@ class Reader {
     value = as<bool>(value_.is_boolean(), "true or false");
   }
   void read(double& value, const FieldOptions&) const { value = number(); }
+  void read(std::int64_t& value, const FieldOptions&) const {
+    require(value_.is_number_integer(), "an integer");
+    value = value_.get<std::int64_t>();
+  }
+  void read(int& value, const FieldOptions& options) const {
+    std::int64_t whole = 0;
+    read(whole, options);
+    const auto number = whole_number<int>(whole);
+    if (!number) fail(fmt::format("{} is out of range", whole));
+    value = *number;
+  }
+  void read(SettingValue& value, const FieldOptions&) const {
+    if (value_.is_string()) {
+      value = text();
+    } else if (value_.is_boolean()) {
+      value = value_.get<bool>();
+    } else {
+      require(value_.is_number_integer(), "a whole number, a string or true or false");
+      value = value_.get<std::int64_t>();
+    }
+  }
+  template <Vocabulary E>
+  void read(E& value, const FieldOptions&) const {
+    const auto found = from_key<E>(text());
+    if (!found) fail("is none of " + listed(word_list<E>, &Word::key));
+    value = *found;
+  }
   void read(Value& value, const FieldOptions&) const {
     // An integer beyond 64 bits is a double, as any reader of JSON would take it.
     constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -131,13 +151,172 @@ class Reader {
     }
   }
 
+ private:
+  void require(bool right_type, const char* expected) const {
+    if (!right_type) fail(fmt::format("expected {}, found {}", expected, value_.type_name()));
+  }
+  std::string path() const {
+    if (parent_ == nullptr) return "the document";
+    const std::string own = parent_->value_.is_array() ? std::to_string(index_)
+                                                       : toml_file::printable(key_.substr(0, 80));
+    return (parent_->parent_ == nullptr ? "" : parent_->path()) + "/" + own;
+  }
+  double number() const { return as<double>(value_.is_number(), "a number"); }
+  template <class T>
+  T as(bool right_type, const char* expected) const {
+    require(right_type, expected);
+    return value_.get<T>();
+  }
+
   const json& value_;
   const Reader* parent_ = nullptr;
   std::string_view key_;  // in the parent; of the document the file's name
   std::size_t index_ = 0;
 };
 
-// The members of run.json, one list per struct: read by `Reader`, written by `Fields`.
+// The members of run.json, one list per struct: read by `Reader`, written by `Fields`. Those that
+// follow from the vocabulary are written and described by its lists, and read by their keys.
+
+/// Keys of a vocabulary, separated by '|'.
+std::string keys_of(std::span<const Word> words) {
+  return listed(words, &Word::key, "|");
+}
+
+void setting_fields(Fields& json, const Setting& setting) {
+  const auto members = [&](Fields& of) {
+    for (const ParameterInfo& about : all_parameters()) {
+      of.members_if(setting.contains(about.id), [&](Fields& member) {
+        const SettingValue* value = setting.find(about.id);
+        const auto* symbol = value ? std::get_if<Symbol>(value) : nullptr;
+        const std::string keys = keys_of(about.words);
+        switch (about.type) {
+          case ParameterType::count:
+            return member(about.key, setting.count(about.id).value_or(0), about.sentence);
+          case ParameterType::flag:
+            return member(about.key, setting.flag(about.id), about.sentence);
+          case ParameterType::text:
+            return member(about.key, setting.text(about.id), about.sentence);
+          case ParameterType::symbol:
+            return member(
+                about.key, symbol ? symbol->key() : "", about.sentence, one_of(keys.c_str()));
+        }
+      });
+    }
+  };
+  json.object("setting", members, "What was asked for.");
+}
+
+void setting_fields(const Reader& run, Setting& setting) {
+  run.member("setting").members([&](const std::string& key, const Reader& member) {
+    const auto parameter = parameter_of_key(key);
+    if (!parameter) member.fail("is no parameter that this version knows");
+    SettingValue value;
+    member.read(value, {});
+    try {
+      setting.set(*parameter, std::move(value));
+    } catch (const std::invalid_argument& wrong) {
+      member.fail(wrong.what());
+    }
+  });
+}
+
+template <class V>
+void metric_fields(Fields& json,
+                   const char* key,
+                   const std::map<Metric, V>& values,
+                   const char* sentence) {
+  const auto members = [&](Fields& of) {
+    for (const MetricInfo& about : all_metrics()) {
+      const V* value = value_at(values, about.id);
+      of.members_if(value != nullptr, [&](Fields& member) {
+        member(about.key, value == nullptr ? V{} : *value, about.sentence);
+      });
+    }
+  };
+  json.object(key, members, sentence);
+}
+
+template <class V>
+void metric_fields(const Reader& point, const char* key, std::map<Metric, V>& values, const char*) {
+  point.member(key).members([&](const std::string& name, const Reader& member) {
+    const auto metric = metric_of_key(name);
+    if (!metric) member.fail("is no metric that this version knows");
+    member.read(values[*metric], {});
+  });
+}
+
+bool is_taken_by_others(const Series& series) {
+  return series.sampling.kind != Sampling::Kind::single || series.sampling.resolution != 0.0;
+}
+
+// In the order of Sampling::Kind.
+constexpr std::array sampling_kinds{"single", "mean", "minimum"};
+
+void sampling_fields(Fields& json, const std::map<Metric, Series>& samples) {
+  const bool any = std::ranges::any_of(
+      samples, [](const auto& entry) { return is_taken_by_others(entry.second); });
+  json.members_if(any, [&](Fields& of) {
+    const auto members = [&](Fields& list) {
+      for (const MetricInfo& about : all_metrics()) {
+        const Series* series = value_at(samples, about.id);
+        list.members_if(series != nullptr && is_taken_by_others(*series), [&](Fields& entry) {
+          const Sampling sampling = series ? series->sampling : Sampling{};
+          entry.object(about.key, [&](Fields& each) {
+            each("kind",
+                 sampling_kinds.at(static_cast<std::size_t>(sampling.kind)),
+                 one_of("single|mean|minimum"));
+            each("of", sampling.of, "Operations that one sample covers.");
+            each("resolution", sampling.resolution, "Of the number it was read from; 0: exact.");
+          });
+        });
+      }
+    };
+    of.object("sampling", members, "What one sample is, where another program took it.");
+  });
+}
+
+void sampling_fields(const Reader& point, std::map<Metric, Series>& samples) {
+  if (!point.contains("sampling")) return;
+  point.member("sampling").members([&](const std::string& name, const Reader& member) {
+    const auto metric = metric_of_key(name);
+    Series* series = metric ? value_at(samples, *metric) : nullptr;
+    if (series == nullptr) member.fail("has no series in samples");
+    const std::string kind = member.member("kind").text();
+    const auto* found = std::ranges::find(sampling_kinds, std::string_view(kind));
+    if (found == sampling_kinds.end()) member.fail("is none of single, mean, minimum");
+    series->sampling.kind = static_cast<Sampling::Kind>(found - sampling_kinds.begin());
+    member("of", series->sampling.of);
+    member("resolution", series->sampling.resolution);
+  });
+}
+
+void placement_fields(Fields& json, const std::optional<RankPlacement>& placement) {
+  json.object(
+      "placement",
+      placement,
+      [](Fields& of, const RankPlacement& one) {
+        of("ranks", one.ranks);
+        of("nodes", one.nodes);
+        of("on_gpus", one.on_gpus);
+      },
+      "Where the ranks stood; null where none were asked.");
+}
+
+void placement_fields(const Reader& run, std::optional<RankPlacement>& placement) {
+  const Reader member = run.member("placement");
+  if (member.is_null()) return;
+  RankPlacement& one = placement.emplace();
+  member("ranks", one.ranks);
+  member("nodes", one.nodes);
+  member("on_gpus", one.on_gpus);
+}
+
+constexpr auto link_fields = [](auto& fields, auto& link) {
+  fields("first", link.first, "Ordinals of the two GPUs.");
+  fields("second", link.second);
+  fields("kind", link.kind);
+  fields("links", link.links, "NVLinks between them.");
+};
 
 constexpr auto section_fields = [](auto& fields, auto& section) {
   fields("name", section.name);
@@ -149,11 +328,16 @@ constexpr auto section_fields = [](auto& fields, auto& section) {
 };
 
 constexpr auto point_fields = [](auto& fields, auto& point) {
-  fields("parameters", point.parameters, "The setting.");
-  fields("amounts", point.amounts, "Exactly known amounts of one sample: FLOPs, bytes, tokens.");
-  fields("samples",
-         point.samples,
-         "Series by name, in the order taken; the same index is the same repetition.");
+  setting_fields(fields, point.setting);
+  metric_fields(fields,
+                "amounts",
+                point.amounts,
+                "Exactly known amounts of one sample: FLOPs, bytes, tokens.");
+  metric_fields(fields,
+                "samples",
+                point.samples,
+                "Series in the order taken; the same index is the same repetition.");
+  sampling_fields(fields, point.samples);
   fields("stop_reason", point.stop_reason, "Why sampling ended.", or_null);
   fields("warnings", point.warnings);
 };
@@ -189,6 +373,8 @@ constexpr auto run_fields = [](auto& fields, auto& run) {
   fields("warnings", run.warnings);
   fields("files", run.files, "Files beside run.json, relative to its directory.");
   fields.array("environment", run.environment, section_fields);
+  placement_fields(fields, run.placement);
+  fields.array("gpu_links", run.gpu_links, link_fields, "What joins the GPUs of the node.");
   fields.array("probes", run.probes, probe_fields, "Every probe that was asked for.");
 };
 
@@ -265,10 +451,10 @@ std::string contents_of(const fs::path& file) try {
 }  // namespace
 
 Run run_from_json(std::string_view text, const std::string& where) {
-  const json document = parse_bounded_json(text, where);
+  json document = parse_bounded_json(text, where);
   const Reader root(document, where);
   Run run;
-  run.schema_version = root.member("schema_version").version();
+  if (root.member("schema_version").version() == 1) upgrade_run_version_1(document);
   run_fields(root, run);
   root.member("files").each([](const Reader& file) {
     if (!stays_inside(file.text())) file.fail("names a file outside the run directory");
@@ -291,12 +477,11 @@ std::string run_schema() {
 }
 
 void require_finite(const Point& point) {
-  for (const auto& [name, value] : point.parameters) require_finite(value, name);
-  for (const auto& [name, number] : point.amounts) require_finite(number, name);
-  for (const auto& [name, series] : point.samples) {
+  for (const auto& [metric, number] : point.amounts) require_finite(number, info(metric).key);
+  for (const auto& [metric, series] : point.samples) {
     const auto broken = std::ranges::find_if_not(series, [](double x) { return std::isfinite(x); });
     if (broken == series.end()) continue;
-    require_finite(*broken, fmt::format("{}[{}]", name, broken - series.begin()));
+    require_finite(*broken, fmt::format("{}[{}]", info(metric).key, broken - series.begin()));
   }
 }
 

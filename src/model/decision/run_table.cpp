@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 #include "src/model/roofline.h"
@@ -111,68 +111,71 @@ std::vector<double> seconds(const std::vector<double>& nanoseconds) {
 
 MeasuredCount read_count(const Point& point) {
   MeasuredCount count;
-  count.ranks = std::max(1, count_parameter(point, fields::ranks));
-  count.global_batch = integer_parameter(point, fields::global_batch);
-  if (point.parameters.contains(fields::precision)) {
-    count.precision = text_parameter(point, fields::precision);
+  count.ranks = std::max(1, count_parameter(point, Parameter::ranks));
+  count.global_batch = integer_parameter(point, Parameter::global_batch_sequences);
+  if (point.setting.contains(Parameter::precision)) {
+    count.precision = text_parameter(point, Parameter::precision);
   }
-  count.tokens = amount(point, fields::tokens);
-  count.model_flops = amount(point, fields::model_flops);
+  count.tokens = amount(point, Metric::tokens);
+  count.model_flops = amount(point, Metric::model_flops);
   if (!(count.tokens > 0.0) || !(count.model_flops >= 0.0)) {
     throw UserError("run.json: step.training has no tokens or negative FLOPs; measure again");
   }
-  if (point.amounts.contains(fields::gradient_bytes)) {
-    count.gradient = Bytes(amount(point, fields::gradient_bytes));
+  if (point.amounts.contains(Metric::gradient_bytes)) {
+    count.gradient = Bytes(amount(point, Metric::gradient_bytes));
   }
-  if (point.amounts.contains(fields::bucket_count)) {
-    count.buckets = saturated<int>(amount(point, fields::bucket_count));
+  if (point.amounts.contains(Metric::bucket_count)) {
+    count.buckets = saturated<int>(amount(point, Metric::bucket_count));
   }
-  count.step_s = series(point, fields::step_s);
+  count.step_s = series(point, Metric::step_s);
   for (const double step : count.step_s) {
     if (!(step > 0.0) || !std::isfinite(step)) {
       throw UserError("run.json: a step time of step.training is not positive; measure again");
     }
   }
-  if (point.samples.contains(fields::loss)) count.loss = series(point, fields::loss);
-  if (!point.parameters.contains(fields::straggler_rank)) return count;
-  count.straggler_rank = count_parameter(point, fields::straggler_rank);
-  count.straggler_factor = parameter_of(point, fields::straggler_factor, 1.0);
+  if (point.samples.contains(Metric::loss)) count.loss = series(point, Metric::loss);
+  if (!point.setting.contains(Parameter::straggler_rank)) return count;
+  count.straggler_rank = count_parameter(point, Parameter::straggler_rank);
+  count.straggler_factor =
+      static_cast<double>(point.setting.count(Parameter::straggler_per_mille).value_or(1000)) / 1000.0;
   return count;
 }
 
 RankLedger read_ledger(const Point& point) {
   RankLedger ledger;
-  ledger.rank = count_parameter(point, fields::rank);
-  const std::size_t steps = series(point, fields::step_ns).size();
+  ledger.rank = count_parameter(point, Parameter::rank);
+  const std::size_t steps = series(point, Metric::step_ns).size();
   for (const Part part : probe_parts) {
     auto& times = ledger.parts[index_of(part)];
-    times = seconds(series(point, part_key(part)));
+    times = seconds(series(point, metric_of(part)));
     if (times.size() != steps) {
       throw UserError("run.json: series of step.ledger differ in length; measure again");
     }
   }
-  const std::string prefix = fields::waited_for_ns_prefix;
-  for (const auto& [name, values] : point.samples) {
-    if (!name.starts_with(prefix)) continue;
-    const std::string digits = name.substr(prefix.size());
-    if (digits.empty() || digits.size() > 6 ||
-        digits.find_first_not_of("0123456789") != std::string::npos) {
-      throw UserError("run.json: '" + name + "' names no rank; measure again");
-    }
-    ledger.waited_for[std::stoi(digits)] = seconds(values);
-  }
   return ledger;
 }
 
+/// Parts of one rank's steps, or its waits for another, which follow the parts.
+void add_ledger_point(const Point& point, std::vector<RankLedger>& ledgers) {
+  if (!point.setting.contains(Parameter::waited_for)) {
+    ledgers.push_back(read_ledger(point));
+    return;
+  }
+  RankLedger* own = find_in(ledgers, count_parameter(point, Parameter::rank), &RankLedger::rank);
+  if (own == nullptr) throw UserError("run.json: waits of a rank without steps; measure again");
+  own->waited_for[count_parameter(point, Parameter::waited_for)] =
+      seconds(series(point, Metric::wait_ns));
+}
+
 void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
-  const ProbeRecord* probe = find_probe(run, fields::step_ledger);
+  const ProbeRecord* probe = find_probe(run, probe_name::step_ledger);
   if (probe == nullptr) return;
   for (const Point& point : probe->points) {
-    const int ranks = count_parameter(point, fields::ranks);
+    const int ranks = count_parameter(point, Parameter::ranks);
     for (MeasuredMode& mode : modes) {
-      if (mode.mode != text_parameter(point, fields::mode)) continue;
+      if (mode.mode != text_parameter(point, Parameter::scaling)) continue;
       for (MeasuredCount& count : mode.counts) {
-        if (count.ranks == ranks) count.ledger.push_back(read_ledger(point));
+        if (count.ranks == ranks) add_ledger_point(point, count.ledger);
       }
     }
   }
@@ -219,12 +222,12 @@ void check_agreement(const MeasuredMode& mode) {
 
 std::vector<MeasuredMode> measured_modes(const Run& run) {
   std::vector<MeasuredMode> modes;
-  const ProbeRecord* probe = find_probe(run, fields::step_training);
+  const ProbeRecord* probe = find_probe(run, probe_name::step_training);
   if (probe == nullptr) return modes;
   for (const Point& point : probe->points) {
     MeasuredCount count = read_count(point);
     if (count.step_s.empty()) continue;
-    const std::string& name = text_parameter(point, fields::mode);
+    const std::string& name = text_parameter(point, Parameter::scaling);
     MeasuredMode* found = find_in(modes, name, &MeasuredMode::mode);
     MeasuredMode& mode = found ? *found : modes.emplace_back(MeasuredMode{name, {}});
     if (std::ranges::count(mode.counts, count.ranks, &MeasuredCount::ranks) > 0) {

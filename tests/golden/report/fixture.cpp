@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/report/fixture.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 
 namespace scaleworth::report::fixture {
 namespace {
 
 Point warned(const std::string& warning) {
   Point point;
-  point.samples[fields::wall_s] = {0.010, 0.010, 0.011};
+  point.samples[Metric::wall_s] = {0.010, 0.010, 0.011};
   point.stop_reason = "time budget: 1.0 s spent after 3 samples";
   point.warnings = {warning};
   return point;
@@ -59,13 +59,13 @@ Run complete_run() {
   run.suite = "quick";
   run.complete = true;
   run.environment = environment();
-  run.probes = {probe(fields::roofline_compute, ProbeStatus::measured),
-                probe(fields::roofline_memory, ProbeStatus::measured),
-                probe(fields::roofline_latency, ProbeStatus::measured),
-                probe(fields::roofline_intensity, ProbeStatus::measured),
-                probe(fields::roofline_gemm, ProbeStatus::measured),
-                probe(fields::comm_collectives, ProbeStatus::measured),
-                probe(fields::step_training, ProbeStatus::measured),
+  run.probes = {probe(probe_name::roofline_compute, ProbeStatus::measured),
+                probe(probe_name::roofline_memory, ProbeStatus::measured),
+                probe(probe_name::roofline_latency, ProbeStatus::measured),
+                probe(probe_name::roofline_intensity, ProbeStatus::measured),
+                probe(probe_name::roofline_gemm, ProbeStatus::measured),
+                probe(probe_name::comm_collectives, ProbeStatus::measured),
+                probe(probe_name::step_training, ProbeStatus::measured),
                 probe("roofline.gemm_bf16", ProbeStatus::skipped, "no bf16 here"),
                 probe("comm.all_to_all", ProbeStatus::failed, "out of memory")};
   run.probes[1].points = {warned("drift: the second half is 3 % slower than the first"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Two GPUs of one model, the second with a lowered power limit, as points; analysed as any run is.
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/model/analysis.h"
 #include "tests/golden/report/fixture.h"
 
@@ -32,22 +32,22 @@ std::vector<double> around(double centre, double spread) {
 
 Point point(int gpu, Parameters parameters, double time, double spread, double clock_hz) {
   Point result;
-  result.parameters = std::move(parameters);
-  result.parameters[fields::gpu] = std::int64_t{gpu};
-  result.samples[fields::wall_s] = around(time, spread);
+  result.setting = std::move(parameters);
+  result.setting.set(Parameter::gpu, std::int64_t{gpu});
+  result.samples[Metric::wall_s] = around(time, spread);
   if (clock_hz > 0.0) {
-    result.samples[fields::clock_hz] = around(clock_hz, spread / 4.0);
+    result.samples[Metric::clock_hz] = around(clock_hz, spread / 4.0);
   }
   result.stop_reason = "time budget";
   return result;
 }
 
 void add_telemetry(Point& point, double power, double heat, double seconds) {
-  point.samples[fields::telemetry_power_w] = around(power, 0.01);
-  point.samples[fields::telemetry_temperature_c] = around(heat, 0.01);
-  point.samples[fields::telemetry_clock_event_reasons] = {4, 4, 4, 4, 4, 4, 4, 0, 4};
-  point.samples[fields::telemetry_energy_j] = {power * seconds};
-  point.samples[fields::telemetry_window_s] = {seconds};
+  point.samples[Metric::telemetry_power_w] = around(power, 0.01);
+  point.samples[Metric::telemetry_temperature_c] = around(heat, 0.01);
+  point.samples[Metric::telemetry_clock_event_reasons] = {4, 4, 4, 4, 4, 4, 4, 0, 4};
+  point.samples[Metric::telemetry_energy_j] = {power * seconds};
+  point.samples[Metric::telemetry_window_s] = {seconds};
 }
 
 struct Product {
@@ -68,27 +68,27 @@ struct Product {
 Point product(int gpu, const Product& work) {
   const double flops = 2.0 * work.m * work.n * work.k;
   Point result = point(gpu,
-                       {{fields::precision, text(work.precision)},
-                        {fields::family, text(work.family)},
-                        {fields::pass, text(work.pass)},
-                        {fields::data, text(work.data)},
-                        {fields::library, text("cuBLASLt 13.1.0")},
-                        {fields::algorithm, text("algorithm 66, tile 128x256, cluster 2x1")},
-                        {fields::heuristic_rank, std::int64_t{work.rank}},
-                        {fields::workspace_bytes, std::int64_t{33554432}},
-                        {fields::fast_accumulation, work.fast},
-                        {fields::m, whole(work.m)},
-                        {fields::n, whole(work.n)},
-                        {fields::k, whole(work.k)},
-                        {fields::batch, std::int64_t{1}},
-                        {fields::multiprocessors, std::int64_t{work.multiprocessors}}},
+                       {{Parameter::precision, text(work.precision)},
+                        {Parameter::family, text(work.family)},
+                        {Parameter::pass, text(work.pass)},
+                        {Parameter::data, text(work.data)},
+                        {Parameter::library, text("cuBLASLt 13.1.0")},
+                        {Parameter::algorithm, text("algorithm 66, tile 128x256, cluster 2x1")},
+                        {Parameter::heuristic_rank, std::int64_t{work.rank}},
+                        {Parameter::workspace_bytes, std::int64_t{33554432}},
+                        {Parameter::fast_accumulation, work.fast},
+                        {Parameter::m, whole(work.m)},
+                        {Parameter::n, whole(work.n)},
+                        {Parameter::k, whole(work.k)},
+                        {Parameter::batch, std::int64_t{1}},
+                        {Parameter::multiprocessors, std::int64_t{work.multiprocessors}}},
                        flops / work.rate,
                        0.004,
                        work.clock_hz);
   if (work.name != nullptr) {
-    result.parameters[fields::name] = text(work.name);
+    result.setting.set(Parameter::name, text(work.name));
   }
-  result.amounts[fields::flops] = flops;
+  result.amounts[Metric::flops] = flops;
   const bool steady = std::string(work.pass) != "burst";
   add_telemetry(result, work.power, 0.09 * work.power, steady ? 5.0 : 0.2);
   return result;
@@ -138,7 +138,7 @@ ProbeRecord products() {
   for (const Product& work : works) {
     points.push_back(product(0, work));
   }
-  return probe(fields::gpu_gemm, points);
+  return probe(probe_name::gpu_gemm, points);
 }
 
 ProbeRecord own_products() {
@@ -171,7 +171,7 @@ ProbeRecord together() {
   points.push_back(product(1, {"bf16", "alone", c, c, c, 561e12, 1.160e9, 498.0}));
   points.push_back(product(0, {"bf16", "together", c, c, c, 704e12, 1.475e9, 698.0}));
   points.push_back(product(1, {"bf16", "together", c, c, c, 556e12, 1.150e9, 499.0}));
-  return probe(fields::gpu_together, points);
+  return probe(probe_name::gpu_together, points);
 }
 
 ProbeRecord contention() {
@@ -183,22 +183,22 @@ ProbeRecord contention() {
     work.multiprocessors = left;
     points.push_back(product(0, work));
   }
-  return probe(fields::gpu_contention, points);
+  return probe(probe_name::gpu_contention, points);
 }
 
 Point stream(const char* kernel, const char* scope, double size, double rate) {
   Point result = point(0,
-                       {{fields::kernel, text(kernel)},
-                        {fields::scope, text(scope)},
-                        {fields::variant, text("persistent, 512 threads, 4 at once")},
-                        {fields::nontemporal, false},
-                        {fields::workers, std::int64_t{1}},
-                        {fields::pass, text("sweep")},
-                        {fields::working_set_bytes, whole(size)}},
+                       {{Parameter::kernel, text(kernel)},
+                        {Parameter::scope, text(scope)},
+                        {Parameter::variant, text("persistent, 512 threads, 4 at once")},
+                        {Parameter::nontemporal, false},
+                        {Parameter::workers, std::int64_t{1}},
+                        {Parameter::pass, text("sweep")},
+                        {Parameter::working_set_bytes, whole(size)}},
                        size / rate,
                        0.003,
                        1.98e9);
-  result.amounts[fields::bytes] = size;
+  result.amounts[Metric::bytes] = size;
   return result;
 }
 
@@ -225,7 +225,7 @@ ProbeRecord memory() {
     points.push_back(stream("read", "multiprocessor", size, 29.5e12));
   }
   points.push_back(stream("read", "shared", 32768.0, 31.8e12));
-  return probe(fields::gpu_memory, points);
+  return probe(probe_name::gpu_memory, points);
 }
 
 ProbeRecord latency() {
@@ -237,14 +237,14 @@ ProbeRecord latency() {
                                                     : 672.0;
     Point one =
         point(0,
-              {{fields::working_set_bytes, whole(size)}, {fields::stride_bytes, whole(128)}},
+              {{Parameter::working_set_bytes, whole(size)}, {Parameter::stride_bytes, whole(128)}},
               cycles / 1.98e9,
               0.004,
               1.98e9);
-    one.amounts[fields::accesses] = 1.0;
+    one.amounts[Metric::accesses] = 1.0;
     points.push_back(one);
   }
-  return probe(fields::gpu_latency, points);
+  return probe(probe_name::gpu_latency, points);
 }
 
 ProbeRecord compute() {
@@ -259,16 +259,16 @@ ProbeRecord compute() {
                            {"cuda cores", "fp64", 31.2e12, 1.95e9},
                            {"tensor cores", "bf16", 829e12, 1.63e9}}) {
     Point one = point(0,
-                      {{fields::isa, text(unit.isa)},
-                       {fields::precision, text(unit.precision)},
-                       {fields::workers, std::int64_t{1}}},
+                      {{Parameter::isa, text(unit.isa)},
+                       {Parameter::precision, text(unit.precision)},
+                       {Parameter::workers, std::int64_t{1}}},
                       1e12 / unit.rate,
                       0.002,
                       unit.clock_hz);
-    one.amounts[fields::flops] = 1e12;
+    one.amounts[Metric::flops] = 1e12;
     points.push_back(one);
   }
-  return probe(fields::gpu_compute, points);
+  return probe(probe_name::gpu_compute, points);
 }
 
 ProbeRecord intensity() {
@@ -281,31 +281,31 @@ ProbeRecord intensity() {
     const double time =
         std::pow(std::pow(bytes / 4.1e12, p) + std::pow(flops / 60.5e12, p), 1.0 / p);
     Point one = point(0,
-                      {{fields::precision, text("fp32")},
-                       {fields::workers, std::int64_t{1}},
-                       {fields::working_set_bytes, whole(size)},
-                       {fields::fma_per_element, whole(fma)}},
+                      {{Parameter::precision, text("fp32")},
+                       {Parameter::workers, std::int64_t{1}},
+                       {Parameter::working_set_bytes, whole(size)},
+                       {Parameter::fma_per_element, whole(fma)}},
                       time,
                       0.004,
                       1.95e9);
-    one.amounts = {{fields::flops, flops}, {fields::bytes, bytes}};
+    one.amounts = {{Metric::flops, flops}, {Metric::bytes, bytes}};
     points.push_back(one);
   }
-  return probe(fields::gpu_intensity, points);
+  return probe(probe_name::gpu_intensity, points);
 }
 
 Point copy(int gpu, const char* source, const char* target, bool both, double size, double time) {
   Point result = point(gpu,
-                       {{fields::source, text(source)},
-                        {fields::target, text(target)},
-                        {fields::engine, text("copy engine")},
-                        {fields::both_directions, both},
-                        {fields::pass, text("alone")},
-                        {fields::transfer_bytes, whole(size)}},
+                       {{Parameter::source, text(source)},
+                        {Parameter::target, text(target)},
+                        {Parameter::engine, text("copy engine")},
+                        {Parameter::both_directions, both},
+                        {Parameter::pass, text("alone")},
+                        {Parameter::transfer_bytes, whole(size)}},
                        time,
                        0.002,
                        0.0);
-  result.amounts[fields::bytes] = both ? 2.0 * size : size;
+  result.amounts[Metric::bytes] = both ? 2.0 * size : size;
   return result;
 }
 
@@ -323,15 +323,15 @@ ProbeRecord transfers() {
   points.push_back(copy(0, "host (pinned)", "gpu 0", true, size, size / 44e9));
   points.push_back(copy(0, "gpu 0", "gpu 1", false, size, size / 386e9));
   points.push_back(copy(1, "gpu 1", "gpu 0", false, size, size / 384e9));
-  return probe(fields::gpu_transfer, points);
+  return probe(probe_name::gpu_transfer, points);
 }
 
 ProbeRecord launches() {
   std::vector<Point> points;
-  points.push_back(point(0, {{fields::launch, text("empty kernel")}}, 2.1e-6, 0.01, 0.0));
-  points.push_back(point(0, {{fields::launch, text("graph node")}}, 1.3e-6, 0.01, 0.0));
-  points.push_back(point(0, {{fields::launch, text("launch and wait")}}, 6.8e-6, 0.02, 0.0));
-  return probe(fields::gpu_launch, points);
+  points.push_back(point(0, {{Parameter::launch, text("empty kernel")}}, 2.1e-6, 0.01, 0.0));
+  points.push_back(point(0, {{Parameter::launch, text("graph node")}}, 1.3e-6, 0.01, 0.0));
+  points.push_back(point(0, {{Parameter::launch, text("launch and wait")}}, 6.8e-6, 0.02, 0.0));
+  return probe(probe_name::gpu_launch, points);
 }
 
 FactSection gpu_section(int ordinal, double limit) {

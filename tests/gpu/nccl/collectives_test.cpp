@@ -41,7 +41,7 @@ TEST_CASE("every collective is right in every mode at odd sizes", "[nccl][gpu]")
     for (const auto mode :
          {CollectiveMode::isolated, CollectiveMode::back_to_back, CollectiveMode::graph}) {
       for (const double bytes : {8.0, 4100.0, 1234567.0, 67108864.0}) {
-        CAPTURE(collective_name(collective), collective_mode_name(mode), bytes);
+        CAPTURE(key_of(collective), key_of(mode), bytes);
         const CollectiveMeasured measured =
             opened_group().group->time_collective(work_of(collective, mode, bytes), short_target);
         CHECK(measured.time_s.size() >= 6);
@@ -67,7 +67,7 @@ TEST_CASE("in place and with registered buffers the results are right", "[nccl][
                                       Collective::scatter}) {
     CollectiveWork work = work_of(collective, CollectiveMode::isolated, 1234567.0);
     work.in_place = true;
-    CAPTURE(collective_name(collective));
+    CAPTURE(key_of(collective));
     CHECK(opened_group().group->time_collective(work, short_target).time_s.size() >= 6);
     work.in_place = false;
     work.registered = true;

@@ -45,7 +45,7 @@ unsigned long long errors_in(LocalRank& place, const float* data, float offset) 
 TEST_CASE("the pattern on the GPU is that of the host, and one wrong element is counted",
           "[nccl][gpu]") {
   LocalRank place(0, 0);
-  const auto shape = probes::message_shape(probes::Collective::all_reduce, Bytes(4.0 * count), 2);
+  const auto shape = probes::message_shape(Collective::all_reduce, Bytes(4.0 * count), 2);
   const CollectiveBuffers buffers = place.plain_buffers(all_reduce_work(), shape, 0);
   check(launch_fill_pattern(buffers.send, count, probes::rank_term(3), place.stream()));
   check(cudaStreamSynchronize(place.stream()));
@@ -67,15 +67,15 @@ TEST_CASE("a communicator of one rank copies", "[nccl][gpu]") {
   const probes::MessageShape shape{count, count, count, Bytes(4.0 * count)};
   const CollectiveBuffers buffers = place.plain_buffers(all_reduce_work(), shape, 0);
   check(launch_fill_pattern(buffers.send, count, 0.0F, place.stream()));
-  for (const auto collective : {probes::Collective::all_reduce,
-                                probes::Collective::all_gather,
-                                probes::Collective::broadcast,
-                                probes::Collective::gather,
-                                probes::Collective::send_receive}) {
+  for (const auto collective : {Collective::all_reduce,
+                                Collective::all_gather,
+                                Collective::broadcast,
+                                Collective::gather,
+                                Collective::send_receive}) {
     check(cudaMemsetAsync(buffers.receive, 0xFF, count * sizeof(float), place.stream()));
     enqueue(collective, shape, buffers, communicator, place.stream());
     check(cudaStreamSynchronize(place.stream()));
-    CAPTURE(probes::collective_name(collective));
+    CAPTURE(key_of(collective));
     CHECK(errors_in(place, buffers.receive, 0.0F) == 0);
   }
   communicator.require_healthy("copying");

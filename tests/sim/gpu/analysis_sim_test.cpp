@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The analysis of what the real probes record on simulated GPUs: it must tell their truth.
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/model/analysis.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_facts.h"
@@ -18,13 +18,13 @@ model::Analysis analysis_of_a_node() {
   auto truths = h100_truths(2);
   truths[1].fault.slow_factor = 0.8;
   SimNode node(truths);
-  for (const char* probe : {fields::gpu_compute,
-                            fields::gpu_memory,
-                            fields::gpu_latency,
-                            fields::gpu_transfer,
-                            fields::gpu_launch,
-                            fields::gpu_gemm,
-                            fields::gpu_together}) {
+  for (const char* probe : {probe_name::gpu_compute,
+                            probe_name::gpu_memory,
+                            probe_name::gpu_latency,
+                            probe_name::gpu_transfer,
+                            probe_name::gpu_launch,
+                            probe_name::gpu_gemm,
+                            probe_name::gpu_together}) {
     node.measure(probe, probes::Suite::quick);
   }
   Run run = node.run();

@@ -2,7 +2,7 @@
 /// What GPUs that are slower than planned leave of a run: it ends in time, and what matters most is
 /// measured.
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_node.h"
 #include "tests/sim/sim_run.h"
@@ -47,9 +47,9 @@ bool was_cut(const Run& run, const char* probe) {
 }
 
 std::size_t steady_products(const Run& run, const std::string& precision) {
-  return std::ranges::count_if(find_probe(run, fields::gpu_gemm)->points, [&](const Point& point) {
-    return text_parameter(point, fields::pass) == "steady" &&
-           text_parameter(point, fields::precision) == precision;
+  return std::ranges::count_if(find_probe(run, probe_name::gpu_gemm)->points, [&](const Point& point) {
+    return text_parameter(point, Parameter::pass) == "steady" &&
+           text_parameter(point, Parameter::precision) == precision;
   });
 }
 }  // namespace
@@ -61,7 +61,7 @@ TEST_CASE("as fast as planned, nothing of a run is left out", "[gpu]") {
       CAPTURE(suite_name(suite), probe.name);
       CHECK_FALSE(was_cut(whole.run, probe.name.c_str()));
     }
-    CHECK(whole.skipped == std::vector<std::string>{fields::gpu_together});
+    CHECK(whole.skipped == std::vector<std::string>{probe_name::gpu_together});
     CHECK(whole.taken_s <= 1.1 * whole.planned_s);
   }
 }
@@ -74,11 +74,11 @@ TEST_CASE("however slow, a run ends in its time, and the most important probes a
     // The limit and the question that was being asked, at most 5 s of products.
     CHECK(cut.taken_s <= 1.1 * cut.planned_s + 5.5 * slowness);
     CHECK(cut.taken_s <= 400.0);
-    CHECK(find_probe(cut.run, fields::gpu_launch)->points.size() == 3);
-    CHECK(find_probe(cut.run, fields::gpu_transfer)->points.size() > 20);
-    CHECK(find_probe(cut.run, fields::gpu_memory)->points.size() > 20);
+    CHECK(find_probe(cut.run, probe_name::gpu_launch)->points.size() == 3);
+    CHECK(find_probe(cut.run, probe_name::gpu_transfer)->points.size() > 20);
+    CHECK(find_probe(cut.run, probe_name::gpu_memory)->points.size() > 20);
     CHECK(steady_products(cut.run, "bf16") > 0);
     CHECK(steady_products(cut.run, "fp8_e4m3") > 0);
-    CHECK(was_cut(cut.run, fields::gpu_gemm));
+    CHECK(was_cut(cut.run, probe_name::gpu_gemm));
   }
 }

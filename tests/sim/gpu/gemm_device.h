@@ -23,10 +23,10 @@ class GemmDevice final : public probes::Device {
   Outcome<std::string> gemm_library() override { return std::string("sim library 1.0"); }
   std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override {
     // The truth is that of bf16; other formats as the hardware's.
-    const auto flops = [&](probes::NumberFormat format) {
+    const auto flops = [&](NumberFormat format) {
       return probes::flops_per_clock(format, description_.compute_capability);
     };
-    const auto bf16 = flops(probes::NumberFormat::bf16);
+    const auto bf16 = flops(NumberFormat::bf16);
     GemmTruth truth = truth_;
     if (bf16) truth.flops_per_clock *= flops(problem.input).value_or(*bf16) / *bf16;
     return std::make_unique<SimGemmSession>(description_, problem, truth, use_);
@@ -49,7 +49,7 @@ class GemmDevice final : public probes::Device {
                                        const probes::Target&) override {
     return absent();
   }
-  probes::DeviceMeasured time_launch(probes::LaunchKind, const probes::Target&) override {
+  probes::DeviceMeasured time_launch(LaunchKind, const probes::Target&) override {
     return absent();
   }
 

@@ -2,7 +2,7 @@
 /// The GEMM probes against simulated GPUs whose best algorithm and clocks are known.
 #include "probes/gpu/gemm.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/gemm_device.h"
@@ -58,12 +58,12 @@ std::vector<Point> passes(const ProbeRecord& record, const std::string& pass) {
   std::copy_if(record.points.begin(),
                record.points.end(),
                std::back_inserter(found),
-               [&](const Point& point) { return text_parameter(point, fields::pass) == pass; });
+               [&](const Point& point) { return text_parameter(point, Parameter::pass) == pass; });
   return found;
 }
 
 double median_time(const Point& point) {
-  return *median(series(point, fields::wall_s));
+  return *median(series(point, Metric::wall_s));
 }
 
 bool mentions(const std::vector<std::string>& warnings, const std::string& text) {
@@ -81,25 +81,25 @@ TEST_CASE("the algorithm search finds the best correct algorithm and the headroo
   const GemmSubject subject = cube_of(8192);
   SimGemmSession session(subject.device, subject.problem, truth, std::make_shared<GpuUse>());
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   const AlgorithmChoice chosen = search_algorithm(session, subject, SearchEffort{}, recorder);
   CHECK(chosen.best.heuristic_rank == truth.best_algorithm);
   const double best = true_gemm_time(subject.device, subject.problem, truth, 5, 1980e6);
   CHECK_THAT(chosen.best_s, WithinRel(best, 0.002));
-  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  const ProbeRecord& record = *find_probe(run, probe_name::gpu_gemm);
   // 40 proposals, one of which breaks; four finalists and the library's own choice.
   CHECK(passes(record, "coarse").size() == 39);
   CHECK(passes(record, "fine").size() == 5);
-  CHECK(series(passes(record, "fine").front(), fields::wall_s).size() == 7);
+  CHECK(series(passes(record, "fine").front(), Metric::wall_s).size() == 7);
 }
 
 TEST_CASE("wrong, too fast and broken algorithms are dropped, and said", "[gpu gemm]") {
   const GemmSubject subject = cube_of(8192);
   SimGemmSession session(subject.device, subject.problem, {}, std::make_shared<GpuUse>());
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   search_algorithm(session, subject, SearchEffort{}, recorder);
-  const std::vector<std::string>& warnings = find_probe(run, fields::gpu_gemm)->warnings;
+  const std::vector<std::string>& warnings = find_probe(run, probe_name::gpu_gemm)->warnings;
   CHECK(mentions(warnings, "heuristic 3 dropped (algorithm 3): row 17, column 5"));
   CHECK(mentions(warnings, "heuristic 7 dropped (algorithm 7): invalid:"));
   CHECK(mentions(warnings, "heuristic 9 dropped (algorithm 9): cublasLtMatmul"));
@@ -111,7 +111,7 @@ TEST_CASE("a library without an algorithm is nothing to measure", "[gpu gemm]") 
   const GemmSubject subject = cube_of(4096);
   SimGemmSession session(subject.device, subject.problem, truth, std::make_shared<GpuUse>());
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   CHECK_THROWS_AS(search_algorithm(session, subject, SearchEffort{}, recorder), NothingToMeasure);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("the sustained rate is that of the fallen clock, however hot or cold t
   for (const double heat_s : {0.0, 0.3, 60.0}) {
     GemmDevice device(hopper(), truth);
     Run run;
-    RunRecorder recorder(run, fields::gpu_gemm);
+    RunRecorder recorder(run, probe_name::gpu_gemm);
     ChosenGemm gemm(device, cube_of(8192), {.wanted = 8, .recorded = false}, recorder);
     device.use().heat_s = heat_s;
     const Point point = gemm.steady("steady", SustainedRule{});
@@ -139,7 +139,7 @@ TEST_CASE("a clock that never settles is kept with a warning", "[gpu gemm]") {
   truth.clock.time_constant_s = 20.0;
   GemmDevice device(hopper(), truth);
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   ChosenGemm gemm(device, cube_of(8192), {.wanted = 8, .recorded = false}, recorder);
   const Point point = gemm.steady("steady", {.maximum = Seconds(6.0)});
   REQUIRE(point.warnings.size() == 1);
@@ -150,9 +150,9 @@ TEST_CASE("the probe recovers burst and sustained rates by data and the best sha
   const GemmTruth truth;
   Devices devices = devices_of(1, truth);
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   measure_gpu_gemm(devices, setting_of(devices, Suite::standard), recorder);
-  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  const ProbeRecord& record = *find_probe(run, probe_name::gpu_gemm);
   GemmProblem cube;
   cube.m = cube.n = cube.k = 8192;
   const auto truth_at = [&](const GemmProblem& problem, double clock) {
@@ -160,10 +160,10 @@ TEST_CASE("the probe recovers burst and sustained rates by data and the best sha
   };
   const auto reference = [&](const std::string& pass, const std::string& data) {
     for (const Point& point : passes(record, pass)) {
-      if (text_parameter(point, fields::precision) == "bf16" &&
-          integer_parameter(point, fields::k) == 8192 &&
-          text_parameter(point, fields::data) == data &&
-          text_parameter(point, fields::family) == "cube") {
+      if (text_parameter(point, Parameter::precision) == "bf16" &&
+          integer_parameter(point, Parameter::k) == 8192 &&
+          text_parameter(point, Parameter::data) == data &&
+          text_parameter(point, Parameter::family) == "cube") {
         return median_time(point);
       }
     }
@@ -185,9 +185,9 @@ TEST_CASE("the probe recovers burst and sustained rates by data and the best sha
   for (const auto& [pass, clock] : {std::pair("steady", 1500e6), std::pair("burst", 1970e6)}) {
     double found = 1e9;
     for (const Point& point : passes(record, pass)) {
-      if (text_parameter(point, fields::family) != "search") continue;
-      if (text_parameter(point, fields::precision) != "bf16") continue;
-      found = median_time(point) / amount(point, fields::flops);
+      if (text_parameter(point, Parameter::family) != "search") continue;
+      if (text_parameter(point, Parameter::precision) != "bf16") continue;
+      found = median_time(point) / amount(point, Metric::flops);
     }
     CHECK_THAT(found, WithinRel(truth_at(best, clock) / (2.0 * 1536.0 * 2816.0 * 4096.0), 0.01));
   }
@@ -197,7 +197,7 @@ TEST_CASE("estimated times of the GEMM probes hold on a simulated GPU", "[gpu ge
   for (const Suite suite : {Suite::quick, Suite::standard}) {
     Devices devices = devices_of(1, {});
     Run run;
-    RunRecorder recorder(run, fields::gpu_gemm);
+    RunRecorder recorder(run, probe_name::gpu_gemm);
     measure_gpu_gemm(devices, setting_of(devices, suite), recorder);
     CAPTURE(suite_name(suite));
     CHECK_THAT(estimate_gpu_gemm(setting_of(devices, suite)).value(),
@@ -210,9 +210,9 @@ TEST_CASE("a format that the library lacks is a warning, not a failure", "[gpu g
   truth.unsupported = {NumberFormat::tf32};
   Devices devices = devices_of(1, truth);
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   measure_gpu_gemm(devices, setting_of(devices), recorder);
-  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  const ProbeRecord& record = *find_probe(run, probe_name::gpu_gemm);
   CHECK(mentions(record.warnings, "n/a: tf32"));
   CHECK_FALSE(passes(record, "steady").empty());
 }
@@ -222,7 +222,7 @@ TEST_CASE("a library that has no format at all fails the probe with its reason",
   truth.algorithms = 0;
   Devices devices = devices_of(1, truth);
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   CHECK_THROWS_AS(measure_gpu_gemm(devices, setting_of(devices), recorder), ProbeFailure);
 }
 
@@ -238,16 +238,16 @@ TEST_CASE("the user's own products replace the search and keep their names", "[g
   problem.n = 1001;
   setting.own_problems.push_back({"odd", problem});
   Run run;
-  RunRecorder recorder(run, fields::gpu_gemm);
+  RunRecorder recorder(run, probe_name::gpu_gemm);
   measure_gpu_gemm(devices, setting, recorder);
-  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  const ProbeRecord& record = *find_probe(run, probe_name::gpu_gemm);
   const std::vector<Point> steady = passes(record, "steady");
   REQUIRE(steady.size() == 1);
-  CHECK(text_parameter(steady.front(), fields::name) == "up projection");
-  CHECK(text_parameter(steady.front(), fields::family) == "own");
+  CHECK(text_parameter(steady.front(), Parameter::name) == "up projection");
+  CHECK(text_parameter(steady.front(), Parameter::family) == "own");
   const std::vector<Point> burst = passes(record, "burst");
   REQUIRE(burst.size() == 1);
-  CHECK(text_parameter(burst.front(), fields::name) == "up projection");
+  CHECK(text_parameter(burst.front(), Parameter::name) == "up projection");
   CHECK(mentions(record.warnings, "pad to 4096 x 1008 x 8192"));
 }
 
@@ -256,19 +256,19 @@ TEST_CASE("held multiprocessors slow the product by what they take, whatever the
   const GemmTruth truth;  // the clock rises by a quarter of the share that is held
   Devices devices = devices_of(1, truth);
   Run run;
-  RunRecorder recorder(run, fields::gpu_contention);
+  RunRecorder recorder(run, probe_name::gpu_contention);
   measure_gpu_contention(devices, setting_of(devices), recorder);
-  const ProbeRecord& record = *find_probe(run, fields::gpu_contention);
+  const ProbeRecord& record = *find_probe(run, probe_name::gpu_contention);
   REQUIRE(record.points.size() == 4);
   const GemmProblem cube = cube_of(8192).problem;
   for (const Point& point : record.points) {
-    const int held = 132 - static_cast<int>(integer_parameter(point, fields::multiprocessors));
+    const int held = 132 - static_cast<int>(integer_parameter(point, Parameter::multiprocessors));
     CAPTURE(held);
-    CHECK(series(point, fields::wall_s).size() == series(point, fields::clock_hz).size());
-    CHECK(series(point, fields::wall_s).size() >= 25);  // five rounds of five samples
-    const double cycles = median_time(point) * *median(series(point, fields::clock_hz));
+    CHECK(series(point, Metric::wall_s).size() == series(point, Metric::clock_hz).size());
+    CHECK(series(point, Metric::wall_s).size() >= 25);  // five rounds of five samples
+    const double cycles = median_time(point) * *median(series(point, Metric::clock_hz));
     CHECK_THAT(cycles, WithinRel(true_gemm_time(hopper(), cube, truth, 5, 1.0, held), 0.003));
-    CHECK_THAT(*median(series(point, fields::clock_hz)),
+    CHECK_THAT(*median(series(point, Metric::clock_hz)),
                WithinRel(1500e6 * (1.0 + 0.25 * held / 132.0), 0.01));
   }
   CHECK_THAT(estimate_gpu_contention(setting_of(devices)).value(),
@@ -278,18 +278,18 @@ TEST_CASE("held multiprocessors slow the product by what they take, whatever the
 TEST_CASE("all GPUs run alone and together, one point each", "[gpu gemm]") {
   Devices devices = devices_of(3, {});
   Run run;
-  RunRecorder recorder(run, fields::gpu_together);
+  RunRecorder recorder(run, probe_name::gpu_together);
   measure_gpu_together(devices, setting_of(devices), recorder);
-  const ProbeRecord& record = *find_probe(run, fields::gpu_together);
+  const ProbeRecord& record = *find_probe(run, probe_name::gpu_together);
   CHECK(passes(record, "alone").size() == 3);
   const std::vector<Point> together = passes(record, "together");
   REQUIRE(together.size() == 3);
-  CHECK(integer_parameter(together[2], fields::gpu) == 2);
+  CHECK(integer_parameter(together[2], Parameter::gpu) == 2);
 }
 
 TEST_CASE("one GPU has no other to run together with", "[gpu gemm]") {
   Devices devices = devices_of(1, {});
   Run run;
-  RunRecorder recorder(run, fields::gpu_together);
+  RunRecorder recorder(run, probe_name::gpu_together);
   CHECK_THROWS_AS(measure_gpu_together(devices, setting_of(devices), recorder), NothingToMeasure);
 }

@@ -10,7 +10,7 @@
 namespace scaleworth::sim {
 namespace {
 
-using probes::NumberFormat;
+using NumberFormat;
 
 constexpr double memory_efficiency = 0.9;
 constexpr double load_clock_share = 0.9;  // of the maximum
@@ -30,7 +30,7 @@ std::map<NumberFormat, double> per_clock(const std::map<std::string, DatasheetPe
                                          const GpuDatasheet& datasheet) {
   std::map<NumberFormat, double> result;
   for (const auto& [name, peak] : peaks) {
-    const auto format = probes::parse_number_format(name);
+    const auto format = from_key<NumberFormat>(name);
     if (!format) continue;
     const double clock = peak.clock_hz.value_or(datasheet.maximum_clock_hz.value_or(1.5e9));
     result[*format] = peak.rate.value() / clock / datasheet.multiprocessors;

@@ -45,18 +45,18 @@ struct FaultTruth {
 struct GpuTruth {
   probes::DeviceDescription description;
   double clock_hz = 1.7e9;                            // under load
-  std::map<probes::NumberFormat, double> cuda_cores;  // FLOP per clock and multiprocessor
-  std::map<probes::NumberFormat, double> tensor_cores;
+  std::map<NumberFormat, double> cuda_cores;  // FLOP per clock and multiprocessor
+  std::map<NumberFormat, double> tensor_cores;
   double l1_bytes_per_clock = 64.0;  // per multiprocessor
   double shared_bytes_per_clock = 128.0;
   double l2_bytes_per_clock = 4200.0;  // all
   double memory_bytes_per_s = 3.0e12;
-  std::map<probes::MemoryKernel, double> kernel_share{{probes::MemoryKernel::read, 1.0},
-                                                      {probes::MemoryKernel::write, 0.97},
-                                                      {probes::MemoryKernel::copy, 0.94},
-                                                      {probes::MemoryKernel::triad, 0.92}};
-  VariantTruth in_cache{{probes::StreamGrid::persistent, 1024, 4, false}};
-  VariantTruth in_memory{{probes::StreamGrid::one_shot, 512, 4, false}};
+  std::map<MemoryKernel, double> kernel_share{{MemoryKernel::read, 1.0},
+                                                      {MemoryKernel::write, 0.97},
+                                                      {MemoryKernel::copy, 0.94},
+                                                      {MemoryKernel::triad, 0.92}};
+  VariantTruth in_cache{{StreamGrid::persistent, 1024, 4, false}};
+  VariantTruth in_memory{{StreamGrid::one_shot, 512, 4, false}};
   double l1_clocks = 33.0;  // latency
   double l2_clocks = 270.0;
   double memory_latency_s = 400e-9;
@@ -65,9 +65,9 @@ struct GpuTruth {
   double sharpness = 4.0;                       // p of the soft roof
   LinkRates link;
   GemmTruth gemm;  // rates and clocks are taken from above
-  std::map<probes::LaunchKind, double> launch_s{{probes::LaunchKind::empty_kernel, 2.2e-6},
-                                                {probes::LaunchKind::graph_node, 1.3e-6},
-                                                {probes::LaunchKind::synchronise, 9e-6}};
+  std::map<LaunchKind, double> launch_s{{LaunchKind::empty_kernel, 2.2e-6},
+                                                {LaunchKind::graph_node, 1.3e-6},
+                                                {LaunchKind::synchronise, 9e-6}};
   double power_limit_w = 700.0;
   double power_w = 520.0;
   double temperature_c = 61.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "tests/catch.h"
@@ -21,7 +21,7 @@ using probes::Suite;
 namespace {
 std::size_t points_of(const ProbeRecord& probe, int gpu) {
   return std::ranges::count_if(probe.points, [&](const Point& point) {
-    return integer_parameter(point, fields::gpu) == gpu;
+    return integer_parameter(point, Parameter::gpu) == gpu;
   });
 }
 
@@ -31,19 +31,19 @@ bool warns(const ProbeRecord& probe, const std::string& words) {
   });
 }
 
-constexpr std::array roofline_probes{fields::gpu_compute,
-                                     fields::gpu_memory,
-                                     fields::gpu_latency,
-                                     fields::gpu_intensity,
-                                     fields::gpu_transfer,
-                                     fields::gpu_launch};
+constexpr std::array roofline_probes{probe_name::gpu_compute,
+                                     probe_name::gpu_memory,
+                                     probe_name::gpu_latency,
+                                     probe_name::gpu_intensity,
+                                     probe_name::gpu_transfer,
+                                     probe_name::gpu_launch};
 }  // namespace
 
 TEST_CASE("a GPU that is lost does not end the measuring of the others", "[gpu]") {
   auto truths = h100_truths(3);
   truths[0].fault.lost_after = 2;
   SimNode node(truths);
-  const ProbeRecord probe = node.measure(fields::gpu_compute, Suite::standard);
+  const ProbeRecord probe = node.measure(probe_name::gpu_compute, Suite::standard);
   REQUIRE(points_of(probe, 0) == 2);
   REQUIRE(points_of(probe, 1) == 0);
   REQUIRE(points_of(probe, 2) == 0);
@@ -51,7 +51,7 @@ TEST_CASE("a GPU that is lost does not end the measuring of the others", "[gpu]"
   REQUIRE(warns(probe, "GPU 0: left out of the rest"));
   REQUIRE(probe.warnings.size() == 4);  // a short look at two, two failures, left out
   // From then on the next of its kind is the one that is measured in full.
-  const ProbeRecord& next = node.measure(fields::gpu_intensity, Suite::standard);
+  const ProbeRecord& next = node.measure(probe_name::gpu_intensity, Suite::standard);
   REQUIRE(points_of(next, 1) == 40);
   REQUIRE(points_of(next, 2) == 0);
 }
@@ -69,7 +69,7 @@ TEST_CASE("wrong results are failed points, however many in a row, and the walk 
     CHECK_FALSE(warns(probe, "left out of the rest"));
     std::vector<std::size_t> failed;
     for (std::size_t i = 0; i < probe.points.size(); ++i) {
-      if (!series(probe.points[i], fields::wall_s).empty()) continue;
+      if (!series(probe.points[i], Metric::wall_s).empty()) continue;
       failed.push_back(i);
       CHECK(probe.points[i].stop_reason.starts_with("failed: GPU 0: element 5 is 12.5"));
       CHECK(probe.points[i].parameters == sound.run().probes.front().points[i].parameters);
@@ -85,8 +85,8 @@ TEST_CASE("a probe fails when every result is wrong", "[gpu]") {
     truths[0].fault.wrong_results.insert(question);
   }
   SimNode node(truths);
-  REQUIRE_THROWS_AS(node.measure(fields::gpu_compute, Suite::quick), ProbeFailure);
-  REQUIRE(find_probe(node.run(), fields::gpu_compute)->points.size() == 9);
+  REQUIRE_THROWS_AS(node.measure(probe_name::gpu_compute, Suite::quick), ProbeFailure);
+  REQUIRE(find_probe(node.run(), probe_name::gpu_compute)->points.size() == 9);
 }
 
 TEST_CASE("a probe fails when every GPU does", "[gpu]") {
@@ -103,11 +103,11 @@ TEST_CASE("the read of the whole memory shrinks until it fits, and says so", "[g
   auto truths = h100_truths(1);
   truths[0].fault.out_of_memory_above = Bytes(45e9);  // of 86e9
   SimNode node(truths);
-  const ProbeRecord& probe = node.measure(fields::gpu_memory, Suite::standard);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_memory, Suite::standard);
   REQUIRE(warns(probe, "three quarters"));
   std::int64_t largest = 0;
   for (const Point& point : probe.points) {
-    largest = std::max(largest, integer_parameter(point, fields::working_set_bytes));
+    largest = std::max(largest, integer_parameter(point, Parameter::working_set_bytes));
   }
   REQUIRE(largest > 30'000'000'000);
   REQUIRE(largest <= 45'000'000'000);
@@ -116,12 +116,12 @@ TEST_CASE("the read of the whole memory shrinks until it fits, and says so", "[g
 TEST_CASE("the GPUs after the first of a kind get a short look, which is said", "[gpu]") {
   for (const Suite suite : {Suite::quick, Suite::standard}) {
     SimNode node(h100_truths(4));
-    const ProbeRecord memory = node.measure(fields::gpu_memory, suite);
+    const ProbeRecord memory = node.measure(probe_name::gpu_memory, suite);
     REQUIRE(points_of(memory, 0) > 20);
     // The whole memory is read of each, because slow regions of it show nowhere else.
     REQUIRE(points_of(memory, 3) == (suite == Suite::quick ? 1 : 2));
     REQUIRE(warns(memory, "GPU 0 was measured in full, the other 3 by a short look, one large"));
-    const ProbeRecord& compute = node.measure(fields::gpu_compute, suite);
+    const ProbeRecord& compute = node.measure(probe_name::gpu_compute, suite);
     REQUIRE(points_of(compute, 0) == 9);
     REQUIRE(points_of(compute, 3) == 0);
     REQUIRE(warns(compute, "GPU 0 was measured in full, the other 3 not at all"));
@@ -132,15 +132,15 @@ TEST_CASE("a slow link to the host shows in a short look", "[gpu]") {
   auto truths = h100_truths(4);
   truths[3].link.pinned *= 0.5;
   SimNode node(truths);
-  const ProbeRecord& probe = node.measure(fields::gpu_transfer, Suite::quick);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_transfer, Suite::quick);
   const auto time = [&](const char* target) {
     for (const Point& point : probe.points) {
-      const bool found = text_parameter(point, fields::source) == "host (pinned)" &&
-                         text_parameter(point, fields::target) == target &&
-                         text_parameter(point, fields::engine) == "copy engine" &&
-                         integer_parameter(point, fields::transfer_bytes) == 64 << 20 &&
-                         !flag_parameter(point, fields::both_directions);
-      if (found) return *median(series(point, fields::wall_s));
+      const bool found = text_parameter(point, Parameter::source) == "host (pinned)" &&
+                         text_parameter(point, Parameter::target) == target &&
+                         text_parameter(point, Parameter::engine) == "copy engine" &&
+                         integer_parameter(point, Parameter::transfer_bytes) == 64 << 20 &&
+                         !flag_parameter(point, Parameter::both_directions);
+      if (found) return *median(series(point, Metric::wall_s));
     }
     return 0.0;
   };
@@ -152,25 +152,25 @@ TEST_CASE("without peer access copies are measured, kernels are not, and one war
   auto truths = h100_truths(2);
   for (GpuTruth& truth : truths) truth.link.peer_access = false;
   SimNode node(truths);
-  const ProbeRecord& probe = node.measure(fields::gpu_transfer, Suite::standard);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_transfer, Suite::standard);
   REQUIRE(probe.warnings.size() == 2);  // and the short look at GPU 1
   REQUIRE(warns(probe, "no peer access from GPU 0 to 1, 1 to 0"));
   for (const Point& point : probe.points) {
     const bool peers =
-        text_parameter(point, fields::source).starts_with("gpu") &&
-        text_parameter(point, fields::target).starts_with("gpu") &&
-        text_parameter(point, fields::source) != text_parameter(point, fields::target);
-    if (peers) REQUIRE(text_parameter(point, fields::engine) == "copy engine");
+        text_parameter(point, Parameter::source).starts_with("gpu") &&
+        text_parameter(point, Parameter::target).starts_with("gpu") &&
+        text_parameter(point, Parameter::source) != text_parameter(point, Parameter::target);
+    if (peers) REQUIRE(text_parameter(point, Parameter::engine) == "copy engine");
   }
 }
 
 TEST_CASE("a GPU that is lost among its products is replaced by an equal one", "[gpu]") {
   SimNode whole(h100_truths(1));
-  const std::size_t wanted = points_of(whole.measure(fields::gpu_gemm, Suite::quick), 0);
+  const std::size_t wanted = points_of(whole.measure(probe_name::gpu_gemm, Suite::quick), 0);
   auto truths = h100_truths(3);
   truths[0].fault.lost_after = 350;  // in the second format
   SimNode node(truths);
-  const ProbeRecord& probe = node.measure(fields::gpu_gemm, Suite::quick);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_gemm, Suite::quick);
   REQUIRE(warns(probe, "GPU 0 is lost"));
   REQUIRE(warns(probe, "GPU 1, which is equal, takes its place from fp8_e4m3 on"));
   REQUIRE(points_of(probe, 0) > 0);
@@ -178,9 +178,9 @@ TEST_CASE("a GPU that is lost among its products is replaced by an equal one", "
   REQUIRE(points_of(probe, 2) == 0);
   std::map<std::string, int> steady_on;
   for (const Point& point : probe.points) {
-    if (text_parameter(point, fields::pass) != "steady") continue;
-    steady_on[text_parameter(point, fields::precision)] =
-        static_cast<int>(integer_parameter(point, fields::gpu));
+    if (text_parameter(point, Parameter::pass) != "steady") continue;
+    steady_on[text_parameter(point, Parameter::precision)] =
+        static_cast<int>(integer_parameter(point, Parameter::gpu));
   }
   REQUIRE(steady_on ==
           std::map<std::string, int>{{"bf16", 0}, {"fp8_e4m3", 1}, {"tf32", 1}, {"fp32", 1}});
@@ -191,8 +191,8 @@ TEST_CASE("a GPU of another kind does not stand in for a lost one, and is measur
   truths[0].fault.lost_after = 350;
   truths[1].description.name = "another";
   SimNode node(truths);
-  REQUIRE_THROWS_AS(node.measure(fields::gpu_gemm, Suite::quick), ProbeFailure);
-  const ProbeRecord& probe = *find_probe(node.run(), fields::gpu_gemm);
+  REQUIRE_THROWS_AS(node.measure(probe_name::gpu_gemm, Suite::quick), ProbeFailure);
+  const ProbeRecord& probe = *find_probe(node.run(), probe_name::gpu_gemm);
   REQUIRE(warns(probe, "no equal GPU is left to measure fp8_e4m3 and what follows"));
   REQUIRE(points_of(probe, 0) > 0);
   REQUIRE(points_of(probe, 1) > points_of(probe, 0));
@@ -243,6 +243,6 @@ TEST_CASE("every GPU of the catalogue can be rehearsed", "[gpu]") {
     const GpuTruth truth = rehearsal_truths({"1", datasheet.id, ""}).front();
     REQUIRE(truth.clock_hz > 5e8);
     REQUIRE(truth.memory_bytes_per_s > 1e11);
-    REQUIRE(truth.cuda_cores.at(probes::NumberFormat::fp32) >= 64.0);
+    REQUIRE(truth.cuda_cores.at(NumberFormat::fp32) >= 64.0);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The real probes of GPUs against simulated ones, and the model's fits of what they recorded.
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
@@ -18,7 +18,7 @@ using probes::Suite;
 namespace {
 
 double rate_of(const Point& point, const char* amount_name) {
-  return amount(point, amount_name) / *median(series(point, fields::wall_s));
+  return amount(point, amount_name) / *median(series(point, Metric::wall_s));
 }
 
 using Wanted = std::map<std::string, Value>;
@@ -27,8 +27,8 @@ std::vector<Point> points_with(const ProbeRecord& probe, const Wanted& wanted) {
   std::vector<Point> found;
   for (const Point& point : probe.points) {
     const bool fits = std::all_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
-      const auto parameter = point.parameters.find(entry.first);
-      return parameter != point.parameters.end() && parameter->second == entry.second;
+      const auto parameter = point.setting.find(entry.first);
+      return parameter != point.setting.end() && parameter->second == entry.second;
     });
     if (fits) found.push_back(point);
   }
@@ -43,11 +43,11 @@ std::string text(const char* words) {
 std::vector<model::CurveSample> curve_of(const std::vector<Point>& points) {
   std::map<std::int64_t, std::vector<double>> by_size;
   for (const Point& point : points) {
-    std::vector<double> values = series(point, fields::wall_s);
-    if (point.amounts.contains(fields::bytes)) {
-      values = model::rates(amount(point, fields::bytes), values);
+    std::vector<double> values = series(point, Metric::wall_s);
+    if (point.amounts.contains(Metric::bytes)) {
+      values = model::rates(amount(point, Metric::bytes), values);
     }
-    by_size[integer_parameter(point, fields::working_set_bytes)] = values;
+    by_size[integer_parameter(point, Parameter::working_set_bytes)] = values;
   }
   std::vector<model::CurveSample> curve;
   for (auto& [size, values] : by_size) {
@@ -69,85 +69,85 @@ double level_value(const std::vector<model::Level>& levels, const std::string& l
 
 TEST_CASE("the compute probe recovers a simulated GPU's peaks and clock", "[gpu]") {
   SimNode node(h100_truths(1));
-  const ProbeRecord& probe = node.measure(fields::gpu_compute, Suite::quick);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_compute, Suite::quick);
   // fp32, fp64, fp16, bf16 and, on the tensor cores, fp16, bf16, tf32, fp64, int8.
   REQUIRE(probe.points.size() == 9);
   for (const Point& point : probe.points) {
-    const auto format = probes::parse_number_format(text_parameter(point, fields::precision));
-    const bool tensor = text_parameter(point, fields::isa) == "tensor cores";
-    REQUIRE_THAT(rate_of(point, fields::flops),
+    const auto format = from_key<NumberFormat>(text_parameter(point, Parameter::precision));
+    const bool tensor = text_parameter(point, Parameter::isa) == "tensor cores";
+    REQUIRE_THAT(rate_of(point, Metric::flops),
                  WithinRel(node.gpu(0).peak(*format, tensor), 0.005));
-    REQUIRE(*median(series(point, fields::clock_hz)) == node.gpu(0).truth().clock_hz);
-    REQUIRE_FALSE(series(point, fields::telemetry_power_w).empty());
+    REQUIRE(*median(series(point, Metric::clock_hz)) == node.gpu(0).truth().clock_hz);
+    REQUIRE_FALSE(series(point, Metric::telemetry_power_w).empty());
   }
 }
 
 TEST_CASE("the pilots find the variants that are fastest on a simulated GPU", "[gpu]") {
   GpuTruth truth = h100_truth();
-  truth.in_cache.best = {probes::StreamGrid::one_shot, 256, 8, false};
-  truth.in_memory.best = {probes::StreamGrid::persistent, 1024, 2, false};
+  truth.in_cache.best = {StreamGrid::one_shot, 256, 8, false};
+  truth.in_memory.best = {StreamGrid::persistent, 1024, 2, false};
   SimNode node({truth});
-  const ProbeRecord& probe = node.measure(fields::gpu_memory, Suite::standard);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_memory, Suite::standard);
   const auto sweep = points_with(probe,
-                                 {{fields::pass, text("sweep")},
-                                  {fields::scope, text("device")},
-                                  {fields::nontemporal, false}});
+                                 {{Parameter::pass, text("sweep")},
+                                  {Parameter::scope, text("device")},
+                                  {Parameter::nontemporal, false}});
   REQUIRE(sweep.size() > 80);
   for (const Point& point : sweep) {
-    const auto set = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
+    const auto set = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
     const bool cached = set <= truth.description.l2_cache.value();
-    REQUIRE(text_parameter(point, fields::variant) ==
-            stream_variant_name(cached ? truth.in_cache.best : truth.in_memory.best));
+    REQUIRE(text_parameter(point, Parameter::variant) ==
+            word_of(cached ? truth.in_cache.best : truth.in_memory.best));
   }
 }
 
 TEST_CASE("the memory probe recovers the levels of a simulated GPU", "[gpu]") {
   SimNode node(h100_truths(1));
-  const ProbeRecord& probe = node.measure(fields::gpu_memory, Suite::quick);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_memory, Suite::quick);
   const GpuTruth& truth = node.gpu(0).truth();
   const double l2 = truth.l2_bytes_per_clock * truth.clock_hz;
   const std::vector<model::CacheCapacity> caches{{"L2", truth.description.l2_cache, 1}};
   for (const auto& [kernel, share] : truth.kernel_share) {
-    CAPTURE(memory_kernel_name(kernel));
+    CAPTURE(key_of(kernel));
     const auto levels =
         find_levels(curve_of(points_with(probe,
-                                         {{fields::pass, text("sweep")},
-                                          {fields::scope, text("device")},
-                                          {fields::kernel, text(memory_kernel_name(kernel))},
-                                          {fields::nontemporal, false}})),
+                                         {{Parameter::pass, text("sweep")},
+                                          {Parameter::scope, text("device")},
+                                          {Parameter::kernel, text(key_of(kernel))},
+                                          {Parameter::nontemporal, false}})),
                     caches,
                     1);
     REQUIRE_THAT(level_value(levels, "L2"), WithinRel(share * l2, 0.03));
     REQUIRE_THAT(level_value(levels, "memory"), WithinRel(share * truth.memory_bytes_per_s, 0.03));
   }
-  const auto shared = points_with(probe, {{fields::scope, text("shared")}});
+  const auto shared = points_with(probe, {{Parameter::scope, text("shared")}});
   REQUIRE(shared.size() == 1);
   const double units = truth.description.multiprocessors;
-  REQUIRE(integer_parameter(shared[0], fields::multiprocessors) == 132);
-  REQUIRE_THAT(rate_of(shared[0], fields::bytes),
+  REQUIRE(integer_parameter(shared[0], Parameter::multiprocessors) == 132);
+  REQUIRE_THAT(rate_of(shared[0], Metric::bytes),
                WithinRel(truth.shared_bytes_per_clock * units * truth.clock_hz, 0.005));
-  const auto single = points_with(probe, {{fields::scope, text("multiprocessor")}});
+  const auto single = points_with(probe, {{Parameter::scope, text("multiprocessor")}});
   const double best =
       rate_of(*std::ranges::max_element(
-                  single, {}, [](const Point& point) { return rate_of(point, fields::bytes); }),
-              fields::bytes);
+                  single, {}, [](const Point& point) { return rate_of(point, Metric::bytes); }),
+              Metric::bytes);
   REQUIRE_THAT(best, WithinRel(truth.l1_bytes_per_clock * units * truth.clock_hz, 0.005));
 }
 
 TEST_CASE("the latency probe recovers the levels and the reach of a simulated GPU's TLBs",
           "[gpu]") {
   SimNode node(h100_truths(1));
-  const ProbeRecord& probe = node.measure(fields::gpu_latency, Suite::standard);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_latency, Suite::standard);
   const GpuTruth& truth = node.gpu(0).truth();
   const std::vector<model::CacheCapacity> caches{
       {"L1", truth.description.shared_per_multiprocessor, {}},
       {"L2", truth.description.l2_cache, {}}};
-  const auto lines = points_with(probe, {{fields::stride_bytes, std::int64_t{128}}});
+  const auto lines = points_with(probe, {{Parameter::stride_bytes, std::int64_t{128}}});
   const auto levels = find_levels(curve_of(lines), caches, 1);
   REQUIRE_THAT(level_value(levels, "L1"), WithinRel(truth.l1_clocks / truth.clock_hz, 0.03));
   REQUIRE_THAT(level_value(levels, "L2"), WithinRel(truth.l2_clocks / truth.clock_hz, 0.03));
   REQUIRE_THAT(level_value(levels, "memory"), WithinRel(truth.memory_latency_s, 0.03));
-  const auto pages = curve_of(points_with(probe, {{fields::stride_bytes, std::int64_t{2 << 20}}}));
+  const auto pages = curve_of(points_with(probe, {{Parameter::stride_bytes, std::int64_t{2 << 20}}}));
   // 20 000 nodes lie in L2, whatever the distance between them.
   const double beyond = *median(pages.back().values) - truth.l2_clocks / truth.clock_hz;
   REQUIRE_THAT(beyond, WithinRel(truth.translation_s, 0.1));
@@ -155,19 +155,19 @@ TEST_CASE("the latency probe recovers the levels and the reach of a simulated GP
 
 TEST_CASE("the intensity probe and the soft roof recover a simulated GPU", "[gpu]") {
   SimNode node(h100_truths(1));
-  const ProbeRecord& probe = node.measure(fields::gpu_intensity, Suite::quick);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_intensity, Suite::quick);
   for (const char* format : {"fp32", "fp64"}) {
     CAPTURE(format);
     std::vector<model::RoofSample> ladder;
-    for (const Point& point : points_with(probe, {{fields::precision, text(format)}})) {
-      ladder.push_back({Flops(amount(point, fields::flops)) / Bytes(amount(point, fields::bytes)),
-                        model::rates(amount(point, fields::flops), series(point, fields::wall_s))});
+    for (const Point& point : points_with(probe, {{Parameter::precision, text(format)}})) {
+      ladder.push_back({Flops(amount(point, Metric::flops)) / Bytes(amount(point, Metric::bytes)),
+                        model::rates(amount(point, Metric::flops), series(point, Metric::wall_s))});
     }
     REQUIRE(ladder.size() == 10);
     const auto fit = model::fit_soft_roof(ladder);
     const auto* roof = std::get_if<model::SoftRoof>(&fit);
     REQUIRE(roof != nullptr);
-    const auto number = *probes::parse_number_format(format);
+    const auto number = *from_key<NumberFormat>(format);
     REQUIRE_THAT(roof->peak.value.value(), WithinRel(node.gpu(0).peak(number, false), 0.03));
     REQUIRE_THAT(roof->bandwidth.value.value(),
                  WithinRel(node.gpu(0).truth().memory_bytes_per_s, 0.03));
@@ -176,48 +176,48 @@ TEST_CASE("the intensity probe and the soft roof recover a simulated GPU", "[gpu
 
 TEST_CASE("the transfer probe recovers links between host and GPU and between GPUs", "[gpu]") {
   SimNode node(h100_truths(2));
-  const ProbeRecord& probe = node.measure(fields::gpu_transfer, Suite::standard);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_transfer, Suite::standard);
   const LinkRates& link = node.gpu(0).truth().link;
   const auto one = [&](Wanted wanted) {
-    wanted.insert({{fields::gpu, std::int64_t{0}},
-                   {fields::pass, text("alone")},
-                   {fields::engine, text("copy engine")}});
+    wanted.insert({{Parameter::gpu, std::int64_t{0}},
+                   {Parameter::pass, text("alone")},
+                   {Parameter::engine, text("copy engine")}});
     return points_with(probe, wanted);
   };
-  const auto into = one({{fields::source, text("host (pinned)")}, {fields::target, text("gpu 0")}});
+  const auto into = one({{Parameter::source, text("host (pinned)")}, {Parameter::target, text("gpu 0")}});
   for (const Point& point : into) {
-    const auto bytes = static_cast<double>(integer_parameter(point, fields::transfer_bytes));
-    const bool both = flag_parameter(point, fields::both_directions);
+    const auto bytes = static_cast<double>(integer_parameter(point, Parameter::transfer_bytes));
+    const bool both = flag_parameter(point, Parameter::both_directions);
     const double rate = both ? link.both_directions * link.pinned / 2.0 : link.pinned;
-    REQUIRE_THAT(*median(series(point, fields::wall_s)),
+    REQUIRE_THAT(*median(series(point, Metric::wall_s)),
                  WithinRel(link.alpha_s + bytes / rate, 0.01));
   }
-  const auto to_peer = one({{fields::source, text("gpu 0")}, {fields::target, text("gpu 1")}});
+  const auto to_peer = one({{Parameter::source, text("gpu 0")}, {Parameter::target, text("gpu 1")}});
   REQUIRE(to_peer.size() == 2);  // one way and both
-  const auto far = one({{fields::source, text("host (pinned, node 1)")}});
+  const auto far = one({{Parameter::source, text("host (pinned, node 1)")}});
   REQUIRE(far.size() == 1);
-  REQUIRE_THAT(rate_of(far[0], fields::bytes), WithinRel(link.far_node_share * link.pinned, 0.01));
-  REQUIRE(points_with(probe, {{fields::pass, text("together")}}).size() == 4);
+  REQUIRE_THAT(rate_of(far[0], Metric::bytes), WithinRel(link.far_node_share * link.pinned, 0.01));
+  REQUIRE(points_with(probe, {{Parameter::pass, text("together")}}).size() == 4);
 }
 
 TEST_CASE("the launch probe recovers a simulated GPU's launches", "[gpu]") {
   SimNode node(h100_truths(1));
-  const ProbeRecord& probe = node.measure(fields::gpu_launch, Suite::quick);
+  const ProbeRecord& probe = node.measure(probe_name::gpu_launch, Suite::quick);
   REQUIRE(probe.points.size() == 3);
   for (const auto& [kind, seconds] : node.gpu(0).truth().launch_s) {
-    const auto points = points_with(probe, {{fields::launch, text(launch_kind_name(kind))}});
-    REQUIRE_THAT(*median(series(points.at(0), fields::wall_s)), WithinRel(seconds, 0.01));
+    const auto points = points_with(probe, {{Parameter::launch, text(word_of(kind))}});
+    REQUIRE_THAT(*median(series(points.at(0), Metric::wall_s)), WithinRel(seconds, 0.01));
   }
 }
 
 TEST_CASE("estimates of GPU probes are within 30 % of what simulated GPUs take", "[gpu]") {
   for (const Suite suite : {Suite::quick, Suite::standard}) {
-    for (const char* probe : {fields::gpu_compute,
-                              fields::gpu_memory,
-                              fields::gpu_latency,
-                              fields::gpu_intensity,
-                              fields::gpu_transfer,
-                              fields::gpu_launch}) {
+    for (const char* probe : {probe_name::gpu_compute,
+                              probe_name::gpu_memory,
+                              probe_name::gpu_latency,
+                              probe_name::gpu_intensity,
+                              probe_name::gpu_transfer,
+                              probe_name::gpu_launch}) {
       SimNode node(h100_truths(1));
       node.measure(probe, suite);
       const auto known = std::ranges::find(
@@ -232,7 +232,7 @@ TEST_CASE("estimates of GPU probes are within 30 % of what simulated GPUs take",
 TEST_CASE("a run of all roofline probes of a simulated GPU analyses to its truth", "[gpu]") {
   SimNode node(h100_truths(1));
   for (const char* probe :
-       {fields::gpu_compute, fields::gpu_memory, fields::gpu_latency, fields::gpu_intensity}) {
+       {probe_name::gpu_compute, probe_name::gpu_memory, probe_name::gpu_latency, probe_name::gpu_intensity}) {
     node.measure(probe, Suite::standard);
   }
   const auto results = model::analyse_gpus(node.run(), {});

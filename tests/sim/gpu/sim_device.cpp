@@ -143,7 +143,7 @@ double SimDevice::peak(NumberFormat format, bool tensor) const {
   const auto found = rates.find(format);
   if (found == rates.end()) {
     throw NothingToMeasure(fmt::format("this GPU has no {} on its {} cores",
-                                       number_format_name(format),
+                                       key_of(format),
                                        tensor ? "tensor" : "CUDA"));
   }
   return found->second * truth_.description.multiprocessors * clock_hz();

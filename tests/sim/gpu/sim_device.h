@@ -31,7 +31,7 @@ class SimDevice final : public probes::Device {
                                      const probes::Target& target) override;
   probes::DeviceMeasured time_transfer(const probes::TransferWork& work,
                                        const probes::Target& target) override;
-  probes::DeviceMeasured time_launch(probes::LaunchKind kind,
+  probes::DeviceMeasured time_launch(LaunchKind kind,
                                      const probes::Target& target) override;
   Outcome<std::string> gemm_library() override;
   std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override;
@@ -41,7 +41,7 @@ class SimDevice final : public probes::Device {
   /// Time that a real GPU would have taken for all answers so far.
   Seconds elapsed() const { return Seconds(use_->elapsed_s); }
   /// FLOP/s of one format, bytes/s and seconds per load of a working set.
-  double peak(probes::NumberFormat format, bool tensor) const;
+  double peak(NumberFormat format, bool tensor) const;
   double bandwidth(const probes::StreamWork& work) const;
   double latency(const probes::ChaseWork& work) const;
 

@@ -73,8 +73,8 @@ void SimGemmSession::verify(const probes::GemmCandidate& candidate) {
 /// Zeros draw so little power that the clock stays where it was.
 double SimGemmSession::clock_hz(int held) const {
   const ClockTruth& clock = truth_.clock;
-  if (data_ == probes::OperandData::zero) return clock.burst_hz;
-  const double share = data_ == probes::OperandData::normal ? clock.normal_share : 1.0;
+  if (data_ == OperandData::zero) return clock.burst_hz;
+  const double share = data_ == OperandData::normal ? clock.normal_share : 1.0;
   const double settled =
       share * clock.settled_hz * (1.0 + clock.held_gain * held / device_.multiprocessors);
   return settled + (clock.burst_hz - settled) * std::exp(-use_->heat_s / clock.time_constant_s);

@@ -32,7 +32,7 @@ struct GemmTruth {
   int breaking_algorithm = 9;     // throws when it is timed; -1: none
   double start_k = 400;           // k at which filling the pipeline costs half the rate
   double long_k = 30000;          // k at which the caches cost half the rate
-  std::set<probes::NumberFormat> unsupported;
+  std::set<NumberFormat> unsupported;
   NoiseTruth noise{.relative_sigma = 0.001, .outlier_share = 0.0};
 };
 
@@ -56,7 +56,7 @@ class SimGemmSession final : public probes::GemmSession {
   void verify(const probes::GemmCandidate& candidate) override;
   probes::DeviceMeasured time(const probes::GemmCandidate& candidate,
                               const probes::GemmPace& pace) override;
-  void fill(probes::OperandData data) override { data_ = data; }
+  void fill(OperandData data) override { data_ = data; }
 
  private:
   double clock_hz(int held) const;
@@ -67,7 +67,7 @@ class SimGemmSession final : public probes::GemmSession {
   std::shared_ptr<GpuUse> use_;
   Noise noise_;
   std::set<int> loaded_;
-  probes::OperandData data_ = probes::OperandData::uniform;
+  OperandData data_ = OperandData::uniform;
 };
 
 /// Of one product with the algorithm of that rank at that clock, without noise.

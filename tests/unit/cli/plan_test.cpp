@@ -15,8 +15,8 @@ using namespace scaleworth;
 using namespace scaleworth::cli;
 
 namespace {
-probes::Setting two_cores() {
-  probes::Setting setting;
+probes::PlanInputs two_cores() {
+  probes::PlanInputs setting;
   setting.workers = 2;
   setting.max_ranks = 2;
   setting.available_memory = Bytes(8e9);
@@ -54,7 +54,7 @@ TEST_CASE("part of a word chooses nothing and is refused with the known names", 
 
 TEST_CASE("the total is the sum of probes and overhead, and fits the promise of each suite",
           "[plan]") {
-  probes::Setting setting = two_cores();
+  probes::PlanInputs setting = two_cores();
   const Plan quick = make_plan(setting, {});
   Seconds sum = quick.overhead;
   for (const PlannedProbe& probe : quick.probes) sum += probe.estimate;
@@ -186,7 +186,7 @@ TEST_CASE("a shape file gives names, sizes, batches and formats in any column or
   REQUIRE(shapes[0].n == 12288);
   REQUIRE(shapes[0].k == 4096);
   REQUIRE(shapes[0].batch == 2);
-  REQUIRE(shapes[0].format == probes::NumberFormat::fp8_e4m3);
+  REQUIRE(shapes[0].format == NumberFormat::fp8_e4m3);
   REQUIRE(shapes[1].name == "out");
   REQUIRE(shapes[1].batch == 1);
   REQUIRE_FALSE(shapes[1].format);

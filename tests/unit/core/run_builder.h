@@ -8,7 +8,7 @@ namespace scaleworth {
 
 inline Point full_point() {
   Point point;
-  point.parameters = {{"isa", Value(std::string("avx2"))},
+  point.setting = {{"isa", Value(std::string("avx2"))},
                       {"workers", Value(std::int64_t{2})},
                       {"straggler_factor", Value(2.0)},
                       {"nontemporal", Value(true)}};

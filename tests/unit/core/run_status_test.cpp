@@ -45,8 +45,8 @@ TEST_CASE("points of one setting from several runs are one, which knows the run 
   ProbeRecord& probe = run.probes.emplace_back();
   const auto add = [&](std::int64_t of_run, std::int64_t workers, std::vector<double> times) {
     Point& point = probe.points.emplace_back();
-    point.parameters = {{"workers", workers}};
-    if (of_run > 0) point.parameters["run"] = of_run;
+    point.setting = {{"workers", workers}};
+    if (of_run > 0) point.setting["run"] = of_run;
     point.samples["wall_s"] = std::move(times);
     point.warnings = {"run " + std::to_string(of_run)};
   };
@@ -61,7 +61,7 @@ TEST_CASE("points of one setting from several runs are one, which knows the run 
   CHECK(both == std::vector<double>{1.0, 2.0, 3.0});
   CHECK(both.runs == std::vector<int>{1, 1, 2});
   CHECK(points[0].warnings == std::vector<std::string>{"run 1", "run 2"});
-  CHECK_FALSE(points[0].parameters.contains("run"));
+  CHECK_FALSE(points[0].setting.contains("run"));
   CHECK(series(points[1], "wall_s").runs == std::vector<int>{1});
   CHECK(series(points[2], "wall_s").runs.empty());
   CHECK(join_runs(joined).probes.front().points.size() == 3);

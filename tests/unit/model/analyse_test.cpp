@@ -49,12 +49,12 @@ namespace {
 void add_all_reduces(Run& run, int ranks, double latency, double per_byte) {
   for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
     Point point;
-    point.parameters = {{fields::collective, std::string("all_reduce")},
-                        {fields::mode, std::string("isolated")},
-                        {fields::ranks, std::int64_t{ranks}},
-                        {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
-    point.samples = {{fields::time_s, std::vector<double>(7, latency + bytes * per_byte)}};
-    probe(run, fields::comm_collectives).points.push_back(point);
+    point.setting = {{Parameter::collective, std::string("all_reduce")},
+                        {Parameter::mode, std::string("isolated")},
+                        {Parameter::ranks, std::int64_t{ranks}},
+                        {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
+    point.samples = {{Metric::time_s, std::vector<double>(7, latency + bytes * per_byte)}};
+    probe(run, probe_name::comm_collectives).points.push_back(point);
   }
 }
 
@@ -121,8 +121,8 @@ TEST_CASE("no price means no cost and no K*", "[analyse]") {
 
 TEST_CASE("a strong prediction ends where a rank would have no sequence", "[analyse]") {
   Run run = whole_run();
-  for (Point& point : probe(run, fields::step_training).points) {
-    point.parameters[fields::global_batch] = std::int64_t{8};
+  for (Point& point : probe(run, probe_name::step_training).points) {
+    point.setting.set(Parameter::global_batch_sequences, std::int64_t{8});
   }
   const ScalingLaw law = analyse(run, {}).scaling.front().laws[1];
   CHECK(law.curve.size() == 8);

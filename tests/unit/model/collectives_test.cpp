@@ -2,7 +2,7 @@
 #include "src/model/collectives.h"
 
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 
 #include <cmath>
@@ -42,11 +42,11 @@ CommunicationFit line_fit(double alpha, double beta) {
 
 Point collective_point(const char* name, int ranks, std::int64_t bytes, std::vector<double> times) {
   Point point;
-  point.parameters = {{fields::collective, std::string(name)},
-                      {fields::mode, std::string("isolated")},
-                      {fields::ranks, std::int64_t{ranks}},
-                      {fields::message_bytes, bytes}};
-  point.samples = {{fields::time_s, std::move(times)}};
+  point.setting = {{Parameter::collective, std::string(name)},
+                      {Parameter::mode, std::string("isolated")},
+                      {Parameter::ranks, std::int64_t{ranks}},
+                      {Parameter::message_bytes, bytes}};
+  point.samples = {{Metric::time_s, std::move(times)}};
   return point;
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("one measured count bounds the start-up time of others by no growth an
 TEST_CASE("repeated sizes are pooled, one rank and unusable times are left out", "[collectives]") {
   Run run;
   ProbeRecord& probe = run.probes.emplace_back();
-  probe.name = fields::comm_collectives;
+  probe.name = probe_name::comm_collectives;
   probe.points = {collective_point("all_reduce", 2, 2000, {3e-6}),
                   collective_point("all_reduce", 2, 1000, {1e-6, -1.0, std::nan("")}),
                   collective_point("all_reduce", 2, 2000, {5e-6}),

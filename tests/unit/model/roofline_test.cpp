@@ -2,7 +2,7 @@
 #include "src/model/roofline.h"
 
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 
 #include <cmath>
@@ -17,37 +17,37 @@ using Samples = std::vector<double>;
 
 Point compute_point(double wall, double cpu, int workers = 1) {
   Point point;
-  point.parameters = {{fields::isa, std::string("avx2")},
-                      {fields::precision, std::string("fp64")},
-                      {fields::workers, std::int64_t{workers}}};
-  point.amounts = {{fields::flops, 100.0}};
-  point.samples = {{fields::wall_s, Samples(7, wall)}, {fields::cpu_s, Samples(7, cpu)}};
+  point.setting = {{Parameter::isa, std::string("avx2")},
+                      {Parameter::precision, std::string("fp64")},
+                      {Parameter::workers, std::int64_t{workers}}};
+  point.amounts = {{Metric::flops, 100.0}};
+  point.samples = {{Metric::wall_s, Samples(7, wall)}, {Metric::cpu_s, Samples(7, cpu)}};
   return point;
 }
 
 Point memory_point(std::int64_t working_set, double rate, double real_rate) {
   Point point;
-  point.parameters = {{fields::kernel, std::string("triad")},
-                      {fields::nontemporal, false},
-                      {fields::workers, std::int64_t{1}},
-                      {fields::working_set_bytes, working_set}};
-  point.amounts = {{fields::bytes, rate}, {fields::bytes_real, real_rate}};
-  point.samples = {{fields::wall_s, Samples(7, 1.0)}, {fields::cpu_s, Samples(7, 1.0)}};
+  point.setting = {{Parameter::kernel, std::string("triad")},
+                      {Parameter::nontemporal, false},
+                      {Parameter::workers, std::int64_t{1}},
+                      {Parameter::working_set_bytes, working_set}};
+  point.amounts = {{Metric::bytes, rate}, {Metric::bytes_real, real_rate}};
+  point.samples = {{Metric::wall_s, Samples(7, 1.0)}, {Metric::cpu_s, Samples(7, 1.0)}};
   return point;
 }
 
 Point gemm_point(double flops, double bytes, double wall) {
   Point point;
-  point.parameters = {{fields::family, std::string("square")},
-                      {fields::precision, std::string("fp64")},
-                      {fields::library, std::string("blas")},
-                      {fields::m, std::int64_t{8}},
-                      {fields::n, std::int64_t{8}},
-                      {fields::k, std::int64_t{8}},
-                      {fields::batch, std::int64_t{1}},
-                      {fields::workers, std::int64_t{1}}};
-  point.amounts = {{fields::flops, flops}, {fields::bytes, bytes}};
-  point.samples = {{fields::wall_s, Samples(7, wall)}, {fields::cpu_s, Samples(7, wall)}};
+  point.setting = {{Parameter::family, std::string("square")},
+                      {Parameter::precision, std::string("fp64")},
+                      {Parameter::library, std::string("blas")},
+                      {Parameter::m, std::int64_t{8}},
+                      {Parameter::n, std::int64_t{8}},
+                      {Parameter::k, std::int64_t{8}},
+                      {Parameter::batch, std::int64_t{1}},
+                      {Parameter::workers, std::int64_t{1}}};
+  point.amounts = {{Metric::flops, flops}, {Metric::bytes, bytes}};
+  point.samples = {{Metric::wall_s, Samples(7, wall)}, {Metric::cpu_s, Samples(7, wall)}};
   return point;
 }
 
@@ -60,8 +60,8 @@ void add(Run& run, const char* probe, std::vector<Point> points) {
 /// Ceiling 100 FLOP/s; 40 B/s (real) while 10 B fit, 5 B/s beyond.
 Run small_machine() {
   Run run;
-  add(run, fields::roofline_compute, {compute_point(1.0, 1.0)});
-  add(run, fields::roofline_memory, {memory_point(10, 30, 40), memory_point(1000, 4, 5)});
+  add(run, probe_name::roofline_compute, {compute_point(1.0, 1.0)});
+  add(run, probe_name::roofline_memory, {memory_point(10, 30, 40), memory_point(1000, 4, 5)});
   return run;
 }
 }  // namespace
@@ -91,7 +91,7 @@ TEST_CASE("caches come from the run's own facts, without the instruction cache",
 TEST_CASE("a contended ceiling keeps both rates and is named", "[roofline]") {
   Run run;
   // Two workers, 100 FLOP in 2 s of wall with 3 CPU seconds: 3 / (2 x 2) = 75 % of the time.
-  add(run, fields::roofline_compute, {compute_point(2.0, 3.0, 2)});
+  add(run, probe_name::roofline_compute, {compute_point(2.0, 3.0, 2)});
   const auto result = analyse_roofline(run, {});
   const ComputeCeiling& ceiling = result->ceilings.at(0);
   CHECK_THAT(ceiling.wall_rate.value.value(), WithinRel(50.0, 1e-12));
@@ -103,10 +103,10 @@ TEST_CASE("a contended ceiling keeps both rates and is named", "[roofline]") {
 
 TEST_CASE("disturbed repetitions are set aside when enough undisturbed ones remain", "[roofline]") {
   Point point = memory_point(1000, 4, 5);
-  point.samples[fields::wall_s] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2};
-  point.samples[fields::cpu_s] = Samples(13, 1.0);
+  point.samples[Metric::wall_s] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2};
+  point.samples[Metric::cpu_s] = Samples(13, 1.0);
   Run run;
-  add(run, fields::roofline_memory, {point});
+  add(run, probe_name::roofline_memory, {point});
   const auto result = analyse_roofline(run, {});
   CHECK_THAT(result->memory.at(0).rate.value.value(), WithinRel(4.0, 1e-12));
   CHECK(result->memory.at(0).rate.samples == 6);
@@ -115,10 +115,10 @@ TEST_CASE("disturbed repetitions are set aside when enough undisturbed ones rema
 
 TEST_CASE("a contended point is measured by thread-CPU time and counted", "[roofline]") {
   Point point = memory_point(1000, 4, 5);
-  point.samples[fields::wall_s] = Samples(7, 2.0);
-  point.samples[fields::cpu_s] = Samples(7, 0.5);
+  point.samples[Metric::wall_s] = Samples(7, 2.0);
+  point.samples[Metric::cpu_s] = Samples(7, 0.5);
   Run run;
-  add(run, fields::roofline_memory, {point});
+  add(run, probe_name::roofline_memory, {point});
   const auto result = analyse_roofline(run, {});
   CHECK_THAT(result->memory.at(0).rate.value.value(), WithinRel(8.0, 1e-12));  // 4 B / 0.5 s
   CHECK(result->warnings.size() == 1);
@@ -131,10 +131,10 @@ TEST_CASE("a soft roof whose peak no rung came near says that it is extrapolated
   for (const double intensity : {0.0625, 0.125, 0.25, 0.5, 1.0, 2.25}) {
     Point point = compute_point(1.0, 1.0);
     const double rate = intensity / (1.0 + intensity);
-    point.amounts = {{fields::flops, rate}, {fields::bytes, rate / intensity}};
+    point.amounts = {{Metric::flops, rate}, {Metric::bytes, rate / intensity}};
     ladder.push_back(point);
   }
-  add(run, fields::roofline_intensity, ladder);
+  add(run, probe_name::roofline_intensity, ladder);
   const auto result = analyse_roofline(run, {});
   REQUIRE(result->soft_roofs.size() == 1);
   CHECK(result->warnings.size() == 1);
@@ -143,7 +143,7 @@ TEST_CASE("a soft roof whose peak no rung came near says that it is extrapolated
 TEST_CASE("a GEMM beyond the caches is held against memory bandwidth", "[roofline]") {
   Run run = small_machine();
   // 1000 B of operands, I = 2 FLOP/B, roof = min(100, 5 x 2) = 10; 2000 FLOP in 212.5 s: 94 %.
-  add(run, fields::roofline_gemm, {gemm_point(2000, 1000, 212.5)});
+  add(run, probe_name::roofline_gemm, {gemm_point(2000, 1000, 212.5)});
   const PlacedGemm gemm = analyse_roofline(run, {})->gemms.at(0);
   CHECK_THAT(gemm.intensity.value(), WithinRel(2.0, 1e-12));
   CHECK_THAT(gemm.roof.value(), WithinRel(10.0, 1e-12));
@@ -154,7 +154,7 @@ TEST_CASE("a GEMM beyond the caches is held against memory bandwidth", "[rooflin
 TEST_CASE("a GEMM whose operands fit a cache is held against that cache", "[roofline]") {
   Run run = small_machine();
   // 8 B of operands, I = 2: roof = min(100, 40 x 2) = 80; 16 FLOP in 0.4 s = 40 FLOP/s: half of it.
-  add(run, fields::roofline_gemm, {gemm_point(16, 8, 0.4)});
+  add(run, probe_name::roofline_gemm, {gemm_point(16, 8, 0.4)});
   const auto result = analyse_roofline(run, {});
   CHECK_THAT(result->gemms.at(0).roof.value(), WithinRel(80.0, 1e-12));
   CHECK(result->gemms.at(0).bound == Bound::neither);
@@ -164,7 +164,7 @@ TEST_CASE("a GEMM whose operands fit a cache is held against that cache", "[roof
 TEST_CASE("operands larger than every measured working set meet the largest one", "[roofline]") {
   Run run = small_machine();
   // I = 100, ridge = 100 / 5 = 20: compute side; 1e6 FLOP in 1e4 s = 100 FLOP/s.
-  add(run, fields::roofline_gemm, {gemm_point(1e6, 1e4, 1e4)});
+  add(run, probe_name::roofline_gemm, {gemm_point(1e6, 1e4, 1e4)});
   const PlacedGemm gemm = analyse_roofline(run, {})->gemms.at(0);
   CHECK_THAT(gemm.bandwidth->value(), WithinRel(5.0, 1e-12));
   CHECK_THAT(gemm.fraction, WithinRel(1.0, 1e-12));
@@ -176,7 +176,7 @@ TEST_CASE("between two working sets the roof is interpolated, suspicion starts a
   Run run = small_machine();
   // 100 B: half way between 10 and 1000 in logarithms, sqrt(40 x 5) = 14.14 B/s; I = 1.
   // 17 FLOP/s are 120 % of that, but below the 40 x 1 of the smaller working set.
-  add(run, fields::roofline_gemm, {gemm_point(100, 100, 100.0 / 17.0)});
+  add(run, probe_name::roofline_gemm, {gemm_point(100, 100, 100.0 / 17.0)});
   const auto result = analyse_roofline(run, {});
   CHECK_THAT(result->gemms.at(0).roof.value(), WithinRel(std::sqrt(200.0), 1e-9));
   CHECK(result->warnings.empty());
@@ -184,13 +184,13 @@ TEST_CASE("between two working sets the roof is interpolated, suspicion starts a
 
 TEST_CASE("a GEMM above its roof is suspect", "[roofline]") {
   Run run = small_machine();
-  add(run, fields::roofline_gemm, {gemm_point(1e6, 1e4, 0.9e4)});
+  add(run, probe_name::roofline_gemm, {gemm_point(1e6, 1e4, 0.9e4)});
   CHECK(analyse_roofline(run, {})->warnings.size() == 1);
 }
 
 TEST_CASE("a GEMM without a ceiling is left out and named", "[roofline]") {
   Run run;
-  add(run, fields::roofline_gemm, {gemm_point(1600, 800, 170)});
+  add(run, probe_name::roofline_gemm, {gemm_point(1600, 800, 170)});
   const auto result = analyse_roofline(run, {});
   CHECK(result->gemms.empty());
   CHECK(result->warnings.size() == 1);
@@ -199,13 +199,13 @@ TEST_CASE("a GEMM without a ceiling is left out and named", "[roofline]") {
 TEST_CASE("points without usable times are left out, a missing amount is refused", "[roofline]") {
   Run run;
   Point empty = memory_point(10, 1, 1);
-  empty.samples[fields::wall_s] = {std::numeric_limits<double>::quiet_NaN(), 0.0};
-  add(run, fields::roofline_memory, {empty});
+  empty.samples[Metric::wall_s] = {std::numeric_limits<double>::quiet_NaN(), 0.0};
+  add(run, probe_name::roofline_memory, {empty});
   CHECK(analyse_roofline(run, {})->memory.empty());
   Run broken;
   Point without = memory_point(10, 1, 1);
-  without.amounts.erase(fields::bytes);
-  add(broken, fields::roofline_memory, {without});
+  without.amounts.erase(Metric::bytes);
+  add(broken, probe_name::roofline_memory, {without});
   CHECK_THROWS_AS(analyse_roofline(broken, {}), UserError);
 }
 
@@ -338,18 +338,18 @@ Point stream_point(const char* kernel, bool nontemporal, double mebibytes, doubl
   const double in_cache = nontemporal ? 0.0 : std::min(1.0, std::pow(12.0 / mebibytes, 1.5));
   const double seconds = in_cache / 90e9 + (1.0 - in_cache) / memory / 1e9;
   Point point;
-  point.parameters = {
-      {fields::kernel, std::string(kernel)},
-      {fields::nontemporal, nontemporal},
-      {fields::workers, std::int64_t{2}},
-      {fields::working_set_bytes, static_cast<std::int64_t>(mebibytes * (1 << 20))}};
-  point.amounts = {{fields::bytes, 1.0}, {fields::bytes_real, 1.0}};
-  point.samples[fields::wall_s] = Samples(9, seconds);
-  point.samples[fields::cpu_s] = Samples(9, 2.0 * seconds);
+  point.setting = {
+      {Parameter::kernel, std::string(kernel)},
+      {Parameter::nontemporal, nontemporal},
+      {Parameter::workers, std::int64_t{2}},
+      {Parameter::working_set_bytes, static_cast<std::int64_t>(mebibytes * (1 << 20))}};
+  point.amounts = {{Metric::bytes, 1.0}, {Metric::bytes_real, 1.0}};
+  point.samples[Metric::wall_s] = Samples(9, seconds);
+  point.samples[Metric::cpu_s] = Samples(9, 2.0 * seconds);
   for (std::size_t i = 0; i < 9; ++i) {
     const double noise = 1.0 + 0.01 * (static_cast<double>(i) - 4.0) / 4.0;
-    point.samples[fields::wall_s][i] *= noise;
-    point.samples[fields::cpu_s][i] *= noise;
+    point.samples[Metric::wall_s][i] *= noise;
+    point.samples[Metric::cpu_s][i] *= noise;
   }
   return point;
 }
@@ -366,15 +366,15 @@ Run streaming_run(double largest) {
     points.push_back(stream_point("triad", true, mebibytes, 48.0));
   }
   Run run;
-  add(run, fields::roofline_memory, points);
+  add(run, probe_name::roofline_memory, points);
   std::vector<Point> ladder;
   for (double intensity = 0.0625; intensity < 65.0; intensity *= 2.0) {
     Point rung = compute_point(1.0, 2.0, 2);
     const double rate = 1.0 / (1.0 / 200e9 + 1.0 / (40e9 * intensity));
-    rung.amounts = {{fields::flops, rate}, {fields::bytes, rate / intensity}};
+    rung.amounts = {{Metric::flops, rate}, {Metric::bytes, rate / intensity}};
     ladder.push_back(rung);
   }
-  add(run, fields::roofline_intensity, ladder);
+  add(run, probe_name::roofline_intensity, ladder);
   return run;
 }
 

@@ -71,9 +71,9 @@ TEST_CASE("a slow rank is charged with the waiting of the others", "[scaling]") 
 
 TEST_CASE("a count with a rank slowed on purpose is left out, and the rank is named", "[scaling]") {
   Run run = pair_with(38, {18, 0, 2, 0, 0, 18, 0, {{1, 18.0}}}, {36, 0, 2, 0, 0, 0, 0, {}});
-  Point& point = testing::probe(run, fields::step_training).points[1];
-  point.parameters[fields::straggler_rank] = std::int64_t{1};
-  point.parameters[fields::straggler_factor] = 2.0;
+  Point& point = testing::probe(run, probe_name::step_training).points[1];
+  point.setting.set(Parameter::straggler_rank, std::int64_t{1});
+  point.setting.set(Parameter::straggler_factor, 2.0);
   const ScalingResult result = analyse(run, {}).scaling.front();
   CHECK(result.slowed == "rank 1 was slowed on purpose by a factor of 2");
   CHECK(result.decision->rows.size() == 1);

@@ -101,7 +101,7 @@ TEST_CASE("quality holds for equal losses and fails for losses that differ", "[s
   CHECK(quality_of(measured_modes(strong_pair()).front()).held);
   Run run = strong_pair();
   // 1.5 against 1.52: 1.3 % apart.
-  testing::probe(run, fields::step_training).points[1].samples[fields::loss] = {2.0, 1.52};
+  testing::probe(run, probe_name::step_training).points[1].samples[Metric::loss] = {2.0, 1.52};
   const Quality differing = quality_of(measured_modes(run).front());
   CHECK_FALSE(differing.held);
   CHECK(differing.note.find("1.3e-02") != std::string::npos);
@@ -118,7 +118,7 @@ TEST_CASE("weak losses are said to be not comparable", "[scaling]") {
 
 TEST_CASE("a loss that is not a number leaves the quality unknown", "[scaling]") {
   Run run = strong_pair();
-  testing::probe(run, fields::step_training).points[1].samples[fields::loss] = {2.0, NAN};
+  testing::probe(run, probe_name::step_training).points[1].samples[Metric::loss] = {2.0, NAN};
   CHECK(quality_of(measured_modes(run).front()).note.find("unknown") != std::string::npos);
 }
 
@@ -155,6 +155,6 @@ TEST_CASE("malformed training points are refused by name", "[scaling]") {
   add_training(negative, {"strong", 1, 512, {-20.0}, {}, {}});
   CHECK_THROWS_AS(measured_modes(negative), UserError);
   Run unnamed = strong_pair();
-  testing::probe(unnamed, fields::step_ledger).points[0].samples["waited_for_ns.x"] = {1.0};
+  testing::probe(unnamed, probe_name::step_ledger).points[0].samples["waited_for_ns.x"] = {1.0};
   CHECK_THROWS_AS(measured_modes(unnamed), UserError);
 }

@@ -2,7 +2,7 @@
 /// Small runs with training steps and ledgers for tests of the scaling model.
 #pragma once
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/run.h"
 #include "src/core/step_ledger.h"
 #include "src/model/analysis.h"
@@ -50,9 +50,9 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
   const LedgerTimes& times = at.ledger[static_cast<std::size_t>(rank)];
   const std::size_t steps = at.step_ms.size();
   Point point;
-  point.parameters = {{fields::mode, at.mode},
-                      {fields::ranks, std::int64_t{at.ranks}},
-                      {fields::rank, std::int64_t{rank}}};
+  point.setting = {{Parameter::mode, at.mode},
+                      {Parameter::ranks, std::int64_t{at.ranks}},
+                      {Parameter::rank, std::int64_t{rank}}};
   const auto constant = [&](double ms) { return std::vector<double>(steps, ms * 1e6); };
   point.samples[part_key(Part::compute)] = constant(times.compute);
   point.samples[part_key(Part::optimizer)] = constant(times.optimizer);
@@ -61,28 +61,28 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
   point.samples[part_key(Part::exposed_transfer)] = constant(times.transfer);
   point.samples[part_key(Part::exposed_wait)] = constant(times.wait);
   point.samples[part_key(Part::unattributed)] = constant(times.unattributed);
-  point.samples[fields::step_ns] =
+  point.samples[Metric::step_ns] =
       constant(times.compute + times.optimizer + times.host + times.progress + times.transfer +
                times.wait + times.unattributed);
   for (const auto& [straggler, ms] : times.waited_for) {
     point.samples[fields::waited_for_ns_prefix + std::to_string(straggler)] = constant(ms);
   }
-  probe(run, fields::step_ledger).points.push_back(point);
+  probe(run, probe_name::step_ledger).points.push_back(point);
 }
 
 inline void add_training(Run& run, const TrainingPoint& at) {
   Point point;
-  point.parameters = {{fields::mode, at.mode},
-                      {fields::ranks, std::int64_t{at.ranks}},
-                      {fields::global_batch, std::int64_t{64}}};
-  point.amounts = {{fields::tokens, at.tokens},
-                   {fields::model_flops, at.tokens * 1e6},
-                   {fields::gradient_bytes, 4e6},
-                   {fields::bucket_count, 4.0}};
-  point.samples[fields::step_s] = {};
-  for (const double ms : at.step_ms) point.samples[fields::step_s].push_back(ms * 1e-3);
-  point.samples[fields::loss] = at.loss;
-  probe(run, fields::step_training).points.push_back(point);
+  point.setting = {{Parameter::mode, at.mode},
+                      {Parameter::ranks, std::int64_t{at.ranks}},
+                      {Parameter::global_batch_sequences, std::int64_t{64}}};
+  point.amounts = {{Metric::tokens, at.tokens},
+                   {Metric::model_flops, at.tokens * 1e6},
+                   {Metric::gradient_bytes, 4e6},
+                   {Metric::bucket_count, 4.0}};
+  point.samples[Metric::step_s] = {};
+  for (const double ms : at.step_ms) point.samples[Metric::step_s].push_back(ms * 1e-3);
+  point.samples[Metric::loss] = at.loss;
+  probe(run, probe_name::step_training).points.push_back(point);
   for (std::size_t rank = 0; rank < at.ledger.size(); ++rank) {
     add_ledger(run, at, static_cast<int>(rank));
   }
@@ -98,13 +98,13 @@ inline std::vector<double> scattered(double centre, double spread = 0.002) {
 
 inline void add_ceiling(Run& run, std::int64_t workers, double wall_s) {
   Point point;
-  point.parameters = {{fields::isa, std::string("avx2")},
-                      {fields::precision, std::string("fp32")},
-                      {fields::workers, workers}};
-  point.amounts = {{fields::flops, 1e9}};
-  point.samples = {{fields::wall_s, std::vector<double>(7, wall_s)},
-                   {fields::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};
-  probe(run, fields::roofline_compute).points.push_back(point);
+  point.setting = {{Parameter::isa, std::string("avx2")},
+                      {Parameter::precision, std::string("fp32")},
+                      {Parameter::workers, workers}};
+  point.amounts = {{Metric::flops, 1e9}};
+  point.samples = {{Metric::wall_s, std::vector<double>(7, wall_s)},
+                   {Metric::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};
+  probe(run, probe_name::roofline_compute).points.push_back(point);
 }
 
 /// Two workers of 100 GFLOP/s; strong scaling 40 -> 25 ms with a transfer of 5 ms.

@@ -41,10 +41,10 @@ TEST_CASE("the findings warn of an interrupted run, failed and skipped probes", 
   Run run = whole_run();
   run.complete = false;
   run.interruption = "SIGINT";
-  probe(run, fields::comm_collectives).status = ProbeStatus::failed;
-  probe(run, fields::comm_collectives).reason = "rank 1 was lost";
-  probe(run, fields::roofline_gemm).status = ProbeStatus::skipped;
-  probe(run, fields::roofline_gemm).reason = "no OpenBLAS";
+  probe(run, probe_name::comm_collectives).status = ProbeStatus::failed;
+  probe(run, probe_name::comm_collectives).reason = "rank 1 was lost";
+  probe(run, probe_name::roofline_gemm).status = ProbeStatus::skipped;
+  probe(run, probe_name::roofline_gemm).reason = "no OpenBLAS";
   const auto findings = findings_of_run(run, {});
   CHECK(says(findings, "not complete: SIGINT", true));
   CHECK(says(findings, "comm.collectives failed: rank 1 was lost", true));
@@ -55,9 +55,9 @@ TEST_CASE("the findings warn of more ranks than workers and a slowed rank", "[se
   Run run = whole_run();
   const LedgerTimes rank{10, 0, 0, 0, 10, 0, 0, {}};
   add_training(run, {"strong", 4, 1024, scattered(20), {2}, {rank, rank, rank, rank}});
-  Point& last = probe(run, fields::step_training).points.back();
-  last.parameters[fields::straggler_rank] = std::int64_t{3};
-  last.parameters[fields::straggler_factor] = 2.0;
+  Point& last = probe(run, probe_name::step_training).points.back();
+  last.setting.set(Parameter::straggler_rank, std::int64_t{3});
+  last.setting.set(Parameter::straggler_factor, 2.0);
   const auto findings = findings_of_run(run, {});
   CHECK(says(findings, "4 ranks share 2 workers", true));
   CHECK(says(findings, "rank 3 was slowed on purpose by a factor of 2", true));
@@ -67,12 +67,12 @@ TEST_CASE("the findings price an all-reduce among the most ranks", "[sentences]"
   Run run = whole_run();
   for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
     Point point;
-    point.parameters = {{fields::collective, std::string("all_reduce")},
-                        {fields::mode, std::string("isolated")},
-                        {fields::ranks, std::int64_t{2}},
-                        {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
-    point.samples = {{fields::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
-    probe(run, fields::comm_collectives).points.push_back(point);
+    point.setting = {{Parameter::collective, std::string("all_reduce")},
+                        {Parameter::mode, std::string("isolated")},
+                        {Parameter::ranks, std::int64_t{2}},
+                        {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
+    point.samples = {{Metric::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
+    probe(run, probe_name::comm_collectives).points.push_back(point);
   }
   CHECK(says(findings_of_run(run, {}), "All-reduce over 2 ranks", false));
 }
@@ -86,12 +86,12 @@ TEST_CASE("a run with nothing measured has its warning", "[sentences]") {
 TEST_CASE("what tracing costs a step is the ratio of medians, with its interval", "[sentences]") {
   Run run;
   ProbeRecord probe;
-  probe.name = fields::step_variants;
+  probe.name = probe_name::step_variants;
   probe.status = ProbeStatus::measured;
   for (const auto& [variant, step] : {std::pair("launched", 0.100), std::pair("traced", 0.103)}) {
     Point point;
-    point.parameters[fields::variant] = std::string(variant);
-    point.samples[fields::step_s] = std::vector<double>(8, step);
+    point.setting.set(Parameter::variant, std::string(variant));
+    point.samples[Metric::step_s] = std::vector<double>(8, step);
     probe.points.push_back(point);
   }
   run.probes.push_back(probe);

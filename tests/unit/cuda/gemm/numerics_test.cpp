@@ -10,7 +10,7 @@
 
 using namespace scaleworth;
 using namespace scaleworth::gpu;
-using probes::NumberFormat;
+using NumberFormat;
 
 namespace {
 
@@ -91,8 +91,8 @@ TEST_CASE("a result within its tolerance passes, one beyond names its place", "[
 
 TEST_CASE("a result that is no number never passes", "[cuda gemm]") {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  for (const NumberFormat format : probes::all_number_formats) {
-    CAPTURE(probes::number_format_name(format));
+  for (const NumberFormat format : every<NumberFormat>) {
+    CAPTURE(key_of(format));
     CHECK(deviation(gemm_recipe(format), small_product(128.0, none)).has_value());
   }
 }
@@ -116,9 +116,9 @@ TEST_CASE("the tolerance of bf16 is its formula's", "[cuda gemm]") {
 
 TEST_CASE("no tolerance is so wide that a missing sixteenth of k passes", "[cuda gemm]") {
   const DotReference typical{1.0, 1.0};
-  for (const NumberFormat format : probes::all_number_formats) {
+  for (const NumberFormat format : every<NumberFormat>) {
     if (format == NumberFormat::int8) continue;
-    CAPTURE(probes::number_format_name(format));
+    CAPTURE(key_of(format));
     CHECK(gemm_tolerance(gemm_recipe(format), 16384, typical) < 0.5);
   }
 }
@@ -131,8 +131,8 @@ TEST_CASE("sampled places lie one in each stretch", "[cuda gemm]") {
 }
 
 TEST_CASE("the pattern before a checked product is no result", "[cuda gemm]") {
-  for (const NumberFormat format : probes::all_number_formats) {
-    CAPTURE(probes::number_format_name(format));
+  for (const NumberFormat format : every<NumberFormat>) {
+    CAPTURE(key_of(format));
     const GemmRecipe& recipe = gemm_recipe(format);
     const Sentinel sentinel = sentinel_of(recipe);
     std::uint64_t word = 0;

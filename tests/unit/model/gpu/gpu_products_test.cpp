@@ -12,27 +12,27 @@ using namespace scaleworth::model;
 namespace {
 std::vector<GpuGemm> read_products(std::vector<Point> points) {
   std::vector<std::string> warnings;
-  return products_of(record_of(fields::gpu_gemm, std::move(points)), round_gpu(), warnings);
+  return products_of(record_of(probe_name::gpu_gemm, std::move(points)), round_gpu(), warnings);
 }
 
 Point ranked(Point point, std::int64_t rank) {
-  point.parameters[fields::heuristic_rank] = rank;
+  point.setting.set(Parameter::heuristic_rank, rank);
   return point;
 }
 
 Point searched(Point point) {
-  point.parameters[fields::family] = std::string("search");
+  point.setting.set(Parameter::family, std::string("search"));
   return point;
 }
 
 Point of_data(Point point, const char* data) {
-  point.parameters[fields::data] = std::string(data);
+  point.setting.set(Parameter::data, std::string(data));
   return point;
 }
 
 Point own(Point point, const char* name) {
-  point.parameters[fields::family] = std::string("own");
-  point.parameters[fields::name] = std::string(name);
+  point.setting.set(Parameter::family, std::string("own"));
+  point.setting.set(Parameter::name, std::string(name));
   return point;
 }
 }  // namespace
@@ -40,9 +40,9 @@ Point own(Point point, const char* name) {
 TEST_CASE("conditions come from counted cycles, the energy counter and the reasons", "[gpu]") {
   Point point = product_point("steady", 60e12, 1.1e9);
   add_power(point, 650.0, 5.0, 71.0);
-  point.samples[fields::telemetry_power_w] = Samples(4, 400.0);  // the counter is the truth
-  point.samples[fields::telemetry_sm_clock_hz] = Samples(4, 1.2e9);
-  point.samples[fields::telemetry_clock_event_reasons] = {4.0, 4.0, 36.0, 0.0};  // 36 = 4 + 32
+  point.samples[Metric::telemetry_power_w] = Samples(4, 400.0);  // the counter is the truth
+  point.samples[Metric::telemetry_sm_clock_hz] = Samples(4, 1.2e9);
+  point.samples[Metric::telemetry_clock_event_reasons] = {4.0, 4.0, 36.0, 0.0};  // 36 = 4 + 32
   const GpuConditions conditions = conditions_of(point);
   CHECK_THAT(*conditions.clock_hz, WithinRel(1.1e9, 1e-12));
   CHECK_THAT(*conditions.power_w, WithinRel(650.0, 1e-12));
@@ -58,7 +58,7 @@ TEST_CASE("conditions come from counted cycles, the energy counter and the reaso
 TEST_CASE("a window too short for the energy counter gives the median reading", "[gpu]") {
   Point point = product_point("burst", 60e12, 1.1e9);
   add_power(point, 500.0, 0.5);
-  point.samples[fields::telemetry_energy_j] = {1.0};
+  point.samples[Metric::telemetry_energy_j] = {1.0};
   const GpuConditions conditions = conditions_of(point);
   CHECK_THAT(*conditions.power_w, WithinRel(500.0, 1e-12));
   CHECK_FALSE(conditions.power_from_energy);
@@ -79,7 +79,7 @@ TEST_CASE("FLOP per joule is the rate over the power of a gap-free product", "[g
 TEST_CASE("a product above what its clock allows is left out and named", "[gpu]") {
   std::vector<std::string> warnings;
   const auto products = products_of(
-      record_of(fields::gpu_gemm, {product_point("steady", 150e12, 1.2e9)}), round_gpu(), warnings);
+      record_of(probe_name::gpu_gemm, {product_point("steady", 150e12, 1.2e9)}), round_gpu(), warnings);
   CHECK(products.empty());
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].starts_with("bf16 8192 x 8192 x 8192 (steady) left out, it reaches 120 %"));
@@ -121,7 +121,7 @@ TEST_CASE("a format has its steady reference, its burst, its best shape and othe
 
 TEST_CASE("fp8 with fast and with precise accumulation are two formats", "[gpu]") {
   Point precise = product_point("steady", 80e12, 1e9, "fp8_e4m3");
-  precise.parameters[fields::fast_accumulation] = false;
+  precise.setting.set(Parameter::fast_accumulation, false);
   const auto formats = formats_of(
       read_products({precise, product_point("steady", 99e12, 1e9, "fp8_e4m3")}), round_result());
   REQUIRE(formats.size() == 2);
@@ -239,7 +239,7 @@ std::vector<std::string> names(const LossWaterfall& waterfall) {
 
 GpuGemm read_product(const Point& point) {
   std::vector<std::string> warnings;
-  return products_of(record_of(fields::gpu_gemm, {point}), round_gpu(), warnings).at(0);
+  return products_of(record_of(probe_name::gpu_gemm, {point}), round_gpu(), warnings).at(0);
 }
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/model/gpu.h"
 #include "tests/catch.h"
 
@@ -11,15 +11,15 @@ namespace {
 Run run_of(const std::string& precision) {
   Run run;
   ProbeRecord probe;
-  probe.name = fields::step_training;
+  probe.name = probe_name::step_training;
   probe.status = ProbeStatus::measured;
   Point point;
-  point.parameters = {{fields::mode, std::string("strong")},
-                      {fields::ranks, std::int64_t{2}},
-                      {fields::global_batch, std::int64_t{8}},
-                      {fields::precision, precision}};
-  point.amounts = {{fields::tokens, 8192.0}, {fields::model_flops, 40e12}};
-  point.samples[fields::step_s] = {0.05, 0.05};
+  point.setting = {{Parameter::mode, std::string("strong")},
+                      {Parameter::ranks, std::int64_t{2}},
+                      {Parameter::global_batch_sequences, std::int64_t{8}},
+                      {Parameter::precision, precision}};
+  point.amounts = {{Metric::tokens, 8192.0}, {Metric::model_flops, 40e12}};
+  point.samples[Metric::step_s] = {0.05, 0.05};
   probe.points.push_back(point);
   run.probes.push_back(probe);
   return run;

@@ -21,7 +21,7 @@ const MemoryLevel* level_named(const GpuResult& result, const std::string& label
 
 TEST_CASE("device streams show L2 and memory by the GPU's own L2", "[gpu]") {
   GpuResult result = round_result();
-  analyse_gpu_memory(record_of(fields::gpu_memory,
+  analyse_gpu_memory(record_of(probe_name::gpu_memory,
                                {stream_point("device", 4'000'000, 5e12),
                                 stream_point("device", 8'000'000, 5e12),
                                 stream_point("device", 16'000'000, 5e12),
@@ -43,7 +43,7 @@ TEST_CASE("device streams show L2 and memory by the GPU's own L2", "[gpu]") {
 TEST_CASE("of several variants at one size the fastest counts and is named", "[gpu]") {
   GpuResult result = round_result();
   analyse_gpu_memory(
-      record_of(fields::gpu_memory,
+      record_of(probe_name::gpu_memory,
                 {stream_point("device", 1'000'000'000, 0.7e12, "one shot, 256 threads"),
                  stream_point("device", 1'000'000'000, 0.8e12, "persistent, 512 threads"),
                  stream_point("device", 1'000'000'000, 0.6e12, "persistent, 1024 threads")}),
@@ -57,7 +57,7 @@ TEST_CASE("of several variants at one size the fastest counts and is named", "[g
 TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds them", "[gpu]") {
   GpuResult result = round_result();
   // 100 multiprocessors share 32 MB of L2: beyond 320 kB each it is memory.
-  analyse_gpu_memory(record_of(fields::gpu_memory,
+  analyse_gpu_memory(record_of(probe_name::gpu_memory,
                                {stream_point("multiprocessor", 16'000, 20e12),
                                 stream_point("multiprocessor", 32'000, 20e12),
                                 stream_point("multiprocessor", 64'000, 20e12),
@@ -74,7 +74,7 @@ TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds
 
 TEST_CASE("latency is told in cycles of the clock counted beside it", "[gpu]") {
   GpuResult result = round_result();
-  analyse_gpu_latency(record_of(fields::gpu_latency,
+  analyse_gpu_latency(record_of(probe_name::gpu_latency,
                                 {chase_point(16'000, 20e-9, 1.5e9),
                                  chase_point(32'000, 20e-9, 1.5e9),
                                  chase_point(64'000, 20e-9, 1.5e9),
@@ -95,7 +95,7 @@ TEST_CASE("latency is told in cycles of the clock counted beside it", "[gpu]") {
 TEST_CASE("without a counted clock there are no cycles", "[gpu]") {
   GpuResult result = round_result();
   analyse_gpu_latency(
-      record_of(fields::gpu_latency,
+      record_of(probe_name::gpu_latency,
                 {chase_point(256'000'000, 400e-9, 0.0), chase_point(512'000'000, 400e-9, 0.0)}),
       result);
   REQUIRE(result.roofline.latency_levels.size() == 1);
@@ -104,7 +104,7 @@ TEST_CASE("without a counted clock there are no cycles", "[gpu]") {
 
 namespace {
 Point of_gpu(Point point, std::int64_t ordinal) {
-  point.parameters[fields::gpu] = ordinal;
+  point.setting.set(Parameter::gpu, ordinal);
   return point;
 }
 
@@ -116,7 +116,7 @@ Point with_heat(Point point, double watts, double temperature_c) {
 /// GPU i: `rates[i]` together at `clocks[i]`, all 1 % slower than alone.
 Run node(const std::vector<double>& rates, const std::vector<double>& clocks) {
   Run run;
-  ProbeRecord record = record_of(fields::gpu_together, {});
+  ProbeRecord record = record_of(probe_name::gpu_together, {});
   for (std::size_t i = 0; i < rates.size(); ++i) {
     const auto ordinal = static_cast<std::int64_t>(i);
     record.points.push_back(of_gpu(product_point("alone", rates[i] / 0.99, clocks[i]), ordinal));
@@ -162,9 +162,9 @@ TEST_CASE("a slow GPU is explained by its clock and the limit behind it", "[gpu]
 TEST_CASE("heat and reasons that the others do not have are named", "[gpu]") {
   Run run = node({70e12, 60e12}, {1.05e9, 0.9e9});
   Point& slow = run.probes[0].points[3];
-  slow.samples[fields::telemetry_temperature_c] = Samples(4, 87.0);
-  slow.samples[fields::telemetry_clock_event_reasons] = Samples(4, 64.0);
-  run.probes[0].points[1].samples[fields::telemetry_clock_event_reasons] = Samples(4, 0.0);
+  slow.samples[Metric::telemetry_temperature_c] = Samples(4, 87.0);
+  slow.samples[Metric::telemetry_clock_event_reasons] = Samples(4, 64.0);
+  run.probes[0].points[1].samples[Metric::telemetry_clock_event_reasons] = Samples(4, 0.0);
   const auto together = compare_gpus(run, results(2));
   CHECK(together->paces[1].cause ==
         "it runs at 900 MHz, the others at 1050 MHz; thermal, hardware in 100 % of the readings, "
@@ -199,14 +199,14 @@ TEST_CASE("a PCIe link that never rises under load is told, one that does is not
   ProbeRecord probe;
   probe.points = {gpu_point(1.0), gpu_point(1.0)};
   CHECK(!lowered_pcie_link(run, probe, 0));  // no readings
-  probe.points[0].samples[fields::telemetry_pcie_generation] = {1.0};
-  probe.points[0].samples[fields::telemetry_pcie_width] = {8.0};
+  probe.points[0].samples[Metric::telemetry_pcie_generation] = {1.0};
+  probe.points[0].samples[Metric::telemetry_pcie_width] = {8.0};
   const auto lowered = lowered_pcie_link(run, probe, 0);
   REQUIRE(lowered);
   CHECK(lowered->find("generation 1 x8") != std::string::npos);
   CHECK(lowered->find("generation 5 x16") != std::string::npos);
-  probe.points[1].samples[fields::telemetry_pcie_generation] = {5.0};
-  probe.points[1].samples[fields::telemetry_pcie_width] = {16.0};
+  probe.points[1].samples[Metric::telemetry_pcie_generation] = {5.0};
+  probe.points[1].samples[Metric::telemetry_pcie_width] = {16.0};
   CHECK(!lowered_pcie_link(run, probe, 0));
   CHECK(!lowered_pcie_link(run, probe, 1));  // facts of another GPU
 }
@@ -221,7 +221,7 @@ TEST_CASE("a transfer has a latency, a plateau and the size at half of it", "[gp
     points.push_back(
         transfer_point("host (pinned)", "gpu 0", size, 10e-6 + static_cast<double>(size) / 50e9));
   }
-  const auto transfers = transfers_of(run, record_of(fields::gpu_transfer, points), gpu);
+  const auto transfers = transfers_of(run, record_of(probe_name::gpu_transfer, points), gpu);
   REQUIRE(transfers.size() == 1);
   CHECK_THAT(transfers[0].alpha->value.value(), WithinRel(10e-6, 1e-6));
   CHECK_THAT(transfers[0].beta->value.value(), WithinRel(1.0 / 50e9, 1e-6));
@@ -238,7 +238,7 @@ TEST_CASE("both directions count twice the bytes and twice the link", "[gpu]") {
   gpu.pcie_bandwidth = BytesPerSecond(60e9);
   const auto transfers =
       transfers_of(Run{},
-                   record_of(fields::gpu_transfer,
+                   record_of(probe_name::gpu_transfer,
                              {transfer_point("host (pinned)", "gpu 0", 100'000'000, 1e-3, true)}),
                    gpu);
   CHECK_THAT(transfers.at(0).plateau.value.value(), WithinRel(200e9, 1e-9));
@@ -292,12 +292,12 @@ TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
   for (const auto& [left, rate, clock] :
        {std::tuple{84, 51e12, 1e9}, {100, 60e12, 1e9}, {68, 45e12, 1.25e9}}) {
     Point point = product_point("contention", rate, clock);
-    point.parameters[fields::multiprocessors] = std::int64_t{left};
+    point.setting.set(Parameter::multiprocessors, std::int64_t{left});
     points.push_back(point);
   }
   std::vector<std::string> warnings;
   const auto products =
-      products_of(record_of(fields::gpu_contention, points), round_gpu(), warnings);
+      products_of(record_of(probe_name::gpu_contention, points), round_gpu(), warnings);
   const auto contention = contention_of(products);
   REQUIRE(contention.size() == 3);
   CHECK(contention[0].multiprocessors == 100);
@@ -333,15 +333,15 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
                        {"pcie_generation", Value(std::int64_t{5}), ""},
                        {"pcie_width", Value(std::int64_t{16}), ""}}}};
   Point launch = gpu_point(2e-6);
-  launch.parameters[fields::launch] = std::string("empty kernel");
+  launch.setting.set(Parameter::launch, std::string("empty kernel"));
   Point best = product_point("steady", 66e12, 1.1e9);
-  best.parameters[fields::family] = std::string("search");
+  best.setting.set(Parameter::family, std::string("search"));
   run.probes = {
-      record_of(fields::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),
-      record_of(fields::gpu_launch, {launch}),
-      record_of(fields::gpu_gemm,
+      record_of(probe_name::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),
+      record_of(probe_name::gpu_launch, {launch}),
+      record_of(probe_name::gpu_gemm,
                 {product_point("steady", 60e12, 1.1e9), best}),
-      record_of(fields::gpu_compute, {of_gpu(fma_point("cuda cores", "fp32", 9e12, 1.2e9), 1)})};
+      record_of(probe_name::gpu_compute, {of_gpu(fma_point("cuda cores", "fp32", 9e12, 1.2e9), 1)})};
   AnalysisOptions options;
   options.price_per_rank = dollars_per_hour(3.6);
   options.datasheets = {round_datasheet()};
@@ -427,7 +427,7 @@ TEST_CASE("a slice of a GPU is held against its own multiprocessors at its clock
 TEST_CASE("ceilings of a GPU have no CPU time and name an impossible one", "[gpu]") {
   GpuResult result;
   result.identity = round_gpu();
-  analyse_gpu_compute(record_of(fields::gpu_compute,
+  analyse_gpu_compute(record_of(probe_name::gpu_compute,
                                 {fma_point(cuda_cores, "fp32", 9e12, 1.25e9),
                                  fma_point(tensor_cores, "bf16", 190e12, 1.25e9)}),
                       result);

@@ -3,7 +3,7 @@
 /// multiprocessor, datasheet clock 1 GHz: 100 TFLOP/s.
 #pragma once
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
@@ -56,9 +56,9 @@ inline GpuResult round_result() {
 /// Seven equal samples of `wall` seconds; a clock where it is above 0.
 inline Point gpu_point(double wall, double clock_hz = 0.0, std::int64_t ordinal = 0) {
   Point point;
-  point.parameters[fields::gpu] = ordinal;
-  point.samples[fields::wall_s] = Samples(7, wall);
-  if (clock_hz > 0.0) point.samples[fields::clock_hz] = Samples(7, clock_hz);
+  point.setting.set(Parameter::gpu, ordinal);
+  point.samples[Metric::wall_s] = Samples(7, wall);
+  if (clock_hz > 0.0) point.samples[Metric::clock_hz] = Samples(7, clock_hz);
   return point;
 }
 
@@ -69,23 +69,23 @@ inline Point stream_point(const char* scope,
                           const char* variant = "persistent",
                           const char* kernel = "read") {
   Point point = gpu_point(1.0);
-  point.parameters[fields::scope] = std::string(scope);
-  point.parameters[fields::kernel] = std::string(kernel);
-  point.parameters[fields::variant] = std::string(variant);
-  point.parameters[fields::nontemporal] = false;
-  point.parameters[fields::workers] = std::int64_t{1};
-  point.parameters[fields::working_set_bytes] = working_set;
-  point.amounts[fields::bytes] = rate;
+  point.setting.set(Parameter::scope, std::string(scope));
+  point.setting.set(Parameter::kernel, std::string(kernel));
+  point.setting.set(Parameter::variant, std::string(variant));
+  point.setting.set(Parameter::nontemporal, false);
+  point.setting.set(Parameter::workers, std::int64_t{1});
+  point.setting.set(Parameter::working_set_bytes, working_set);
+  point.amounts[Metric::bytes] = rate;
   return point;
 }
 
 /// `flops` in one second.
 inline Point fma_point(const char* isa, const char* precision, double flops, double clock_hz) {
   Point point = gpu_point(1.0, clock_hz);
-  point.parameters[fields::isa] = std::string(isa);
-  point.parameters[fields::precision] = std::string(precision);
-  point.parameters[fields::workers] = std::int64_t{1};
-  point.amounts[fields::flops] = flops;
+  point.setting.set(Parameter::isa, std::string(isa));
+  point.setting.set(Parameter::precision, std::string(precision));
+  point.setting.set(Parameter::workers, std::int64_t{1});
+  point.amounts[Metric::flops] = flops;
   return point;
 }
 
@@ -94,9 +94,9 @@ inline Point chase_point(std::int64_t working_set,
                          double clock_hz,
                          std::int64_t stride = 128) {
   Point point = gpu_point(latency, clock_hz);
-  point.parameters[fields::working_set_bytes] = working_set;
-  point.parameters[fields::stride_bytes] = stride;
-  point.amounts[fields::accesses] = 1.0;
+  point.setting.set(Parameter::working_set_bytes, working_set);
+  point.setting.set(Parameter::stride_bytes, stride);
+  point.amounts[Metric::accesses] = 1.0;
   return point;
 }
 
@@ -109,20 +109,20 @@ inline Point product_point(const char* pass,
   const double flops = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                        static_cast<double>(shape.k) * static_cast<double>(shape.batch);
   Point point = gpu_point(flops / rate, clock_hz);
-  point.amounts[fields::flops] = flops;
-  point.parameters[fields::precision] = std::string(precision);
-  point.parameters[fields::family] = std::string("cube");
-  point.parameters[fields::pass] = std::string(pass);
-  point.parameters[fields::library] = std::string("cuBLASLt 13.1");
-  point.parameters[fields::algorithm] = std::string("algorithm 66, tile 128x256, split-k 1");
-  point.parameters[fields::heuristic_rank] = std::int64_t{0};
-  point.parameters[fields::workspace_bytes] = std::int64_t{33554432};
-  point.parameters[fields::fast_accumulation] = true;
-  point.parameters[fields::m] = shape.m;
-  point.parameters[fields::n] = shape.n;
-  point.parameters[fields::k] = shape.k;
-  point.parameters[fields::batch] = shape.batch;
-  point.parameters[fields::multiprocessors] = std::int64_t{100};
+  point.amounts[Metric::flops] = flops;
+  point.setting.set(Parameter::precision, std::string(precision));
+  point.setting.set(Parameter::family, std::string("cube"));
+  point.setting.set(Parameter::pass, std::string(pass));
+  point.setting.set(Parameter::library, std::string("cuBLASLt 13.1"));
+  point.setting.set(Parameter::algorithm, std::string("algorithm 66, tile 128x256, split-k 1"));
+  point.setting.set(Parameter::heuristic_rank, std::int64_t{0});
+  point.setting.set(Parameter::workspace_bytes, std::int64_t{33554432});
+  point.setting.set(Parameter::fast_accumulation, true);
+  point.setting.set(Parameter::m, shape.m);
+  point.setting.set(Parameter::n, shape.n);
+  point.setting.set(Parameter::k, shape.k);
+  point.setting.set(Parameter::batch, shape.batch);
+  point.setting.set(Parameter::multiprocessors, std::int64_t{100});
   return point;
 }
 
@@ -132,21 +132,21 @@ inline Point transfer_point(const char* source,
                             double time,
                             bool both_directions = false) {
   Point point = gpu_point(time);
-  point.parameters[fields::source] = std::string(source);
-  point.parameters[fields::target] = std::string(target);
-  point.parameters[fields::engine] = std::string("copy engine");
-  point.parameters[fields::both_directions] = both_directions;
-  point.parameters[fields::transfer_bytes] = size;
-  point.parameters[fields::pass] = std::string("alone");
-  point.amounts[fields::bytes] = static_cast<double>(size) * (both_directions ? 2.0 : 1.0);
+  point.setting.set(Parameter::source, std::string(source));
+  point.setting.set(Parameter::target, std::string(target));
+  point.setting.set(Parameter::engine, std::string("copy engine"));
+  point.setting.set(Parameter::both_directions, both_directions);
+  point.setting.set(Parameter::transfer_bytes, size);
+  point.setting.set(Parameter::pass, std::string("alone"));
+  point.amounts[Metric::bytes] = static_cast<double>(size) * (both_directions ? 2.0 : 1.0);
   return point;
 }
 
 inline void add_power(Point& point, double watts, double seconds, double temperature_c = 60.0) {
-  point.samples[fields::telemetry_power_w] = Samples(4, watts);
-  point.samples[fields::telemetry_temperature_c] = Samples(4, temperature_c);
-  point.samples[fields::telemetry_energy_j] = {watts * seconds};
-  point.samples[fields::telemetry_window_s] = {seconds};
+  point.samples[Metric::telemetry_power_w] = Samples(4, watts);
+  point.samples[Metric::telemetry_temperature_c] = Samples(4, temperature_c);
+  point.samples[Metric::telemetry_energy_j] = {watts * seconds};
+  point.samples[Metric::telemetry_window_s] = {seconds};
 }
 
 inline ProbeRecord record_of(const char* probe, std::vector<Point> points) {

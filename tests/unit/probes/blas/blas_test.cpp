@@ -223,7 +223,7 @@ class SpoilingBlas final : public Blas {
 TEST_CASE("a GEMM's amounts are counted from its shape", "[gemm]") {
   const Measured measured =
       time_gemm(SpoilingBlas(0.0),
-                {.precision = Precision::fp64, .m = 3, .n = 5, .k = 7, .batch = 2, .workers = 1},
+                {.precision = NumberFormat::fp64, .m = 3, .n = 5, .k = 7, .batch = 2, .workers = 1},
                 brief);
   // 2 x 3 x 5 x 7 x 2 products; (3x7 + 7x5 + 3x5) x 8 B x 2; C once more: + 3x5 x 8 B x 2.
   CHECK(measured.flops == Flops(420.0));
@@ -235,7 +235,7 @@ TEST_CASE("a GEMM's amounts are counted from its shape", "[gemm]") {
 }
 
 TEST_CASE("a wrong or NaN result fails the probe", "[gemm]") {
-  const GemmWork work{.precision = Precision::fp32, .m = 4, .n = 4, .k = 4};
+  const GemmWork work{.precision = NumberFormat::fp32, .m = 4, .n = 4, .k = 4};
   CHECK_THROWS_AS(time_gemm(SpoilingBlas(1e-3), work, brief), ProbeFailure);
   CHECK_THROWS_AS(time_gemm(SpoilingBlas(std::numeric_limits<double>::quiet_NaN()), work, brief),
                   ProbeFailure);
@@ -255,7 +255,7 @@ TEST_CASE("the installed library computes all families right", "[gemm]") {
   const auto opened = open_blas();
   REQUIRE(std::holds_alternative<std::shared_ptr<const Blas>>(opened));
   const Blas& blas = *std::get<std::shared_ptr<const Blas>>(opened);
-  for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
     CHECK_NOTHROW(time_gemm(blas, {.precision = precision, .m = 65, .n = 64, .k = 63}, brief));
     CHECK_NOTHROW(time_gemm(blas, {.precision = precision, .m = 1, .n = 128, .k = 128}, brief));
     CHECK_NOTHROW(

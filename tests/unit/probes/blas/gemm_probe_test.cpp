@@ -2,7 +2,7 @@
 #include "probes/host/host_machine.h"
 #include "probes/roofline.h"
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_machine.h"
 #include "tests/sim/sim_run.h"
@@ -15,12 +15,12 @@ using namespace scaleworth::probes;
 
 namespace {
 
-void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder) {
-  std::ranges::find(node_probes(), fields::roofline_gemm, &NodeProbe::name)
+void measure_gemm(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
+  std::ranges::find(node_probes(), probe_name::roofline_gemm, &NodeProbe::name)
       ->measure(machine, setting, recorder);
 }
 
-Setting quick(double memory_bytes) {
+PlanInputs quick(double memory_bytes) {
   return {.suite = Suite::quick,
           .workers = 2,
           .available_memory = Bytes(memory_bytes),
@@ -31,7 +31,7 @@ Setting quick(double memory_bytes) {
 
 TEST_CASE("every GEMM family is planned in both precisions on one and all workers", "[gemm]") {
   for (const Suite suite : {Suite::quick, Suite::standard}) {
-    Setting setting = quick(64e9);
+    PlanInputs setting = quick(64e9);
     setting.suite = suite;
     std::set<std::tuple<std::string, Precision, int>> seen;
     for (const GemmShape& shape : gemm_plan(setting)) {
@@ -44,12 +44,12 @@ TEST_CASE("every GEMM family is planned in both precisions on one and all worker
 
 TEST_CASE("shapes that do not fit a quarter of the memory are left out and counted", "[gemm]") {
   // 3 x 1024 x 1024 x 8 B = 24 MiB does not fit 64 MiB / 4; 3 x 512 x 512 x 8 B = 6 MiB does.
-  const Setting tight = quick(64.0 * 1024 * 1024);
+  const PlanInputs tight = quick(64.0 * 1024 * 1024);
   CHECK(gemm_shapes_left_out(quick(64e9)) == 0);
   CHECK(gemm_shapes_left_out(tight) > 0);
   for (const GemmShape& shape : gemm_plan(tight)) {
     const bool large_square = shape.family == "square" && shape.work.m == 1024;
-    CHECK_FALSE((large_square && shape.work.precision == Precision::fp64));
+    CHECK_FALSE((large_square && shape.work.precision == NumberFormat::fp64));
   }
 }
 
@@ -57,37 +57,37 @@ TEST_CASE("the GEMM probe records one point per planned shape, and warns of thos
           "[gemm]") {
   sim::SimMachine machine({});
   Run run;
-  sim::RunRecorder recorder(run, fields::roofline_gemm);
-  const Setting tight = quick(64.0 * 1024 * 1024);
+  sim::RunRecorder recorder(run, probe_name::roofline_gemm);
+  const PlanInputs tight = quick(64.0 * 1024 * 1024);
   measure_gemm(machine, tight, recorder);
   REQUIRE(run.probes.size() == 1);
   CHECK(run.probes[0].points.size() == gemm_plan(tight).size());
   CHECK(run.probes[0].warnings.size() == 1);
   const Point& point = run.probes[0].points.front();
   const double products = static_cast<double>(
-      integer_parameter(point, fields::m) * integer_parameter(point, fields::n) *
-      integer_parameter(point, fields::k) * integer_parameter(point, fields::batch));
-  CHECK(amount(point, fields::flops) == 2.0 * products);
-  CHECK(text_parameter(point, fields::library) == "sim blas");
-  CHECK(series(point, fields::wall_s).size() == series(point, fields::cpu_s).size());
+      integer_parameter(point, Parameter::m) * integer_parameter(point, Parameter::n) *
+      integer_parameter(point, Parameter::k) * integer_parameter(point, Parameter::batch));
+  CHECK(amount(point, Metric::flops) == 2.0 * products);
+  CHECK(text_parameter(point, Parameter::library) == "sim blas");
+  CHECK(series(point, Metric::wall_s).size() == series(point, Metric::cpu_s).size());
 }
 
 TEST_CASE("the user's shapes are the free family", "[gemm]") {
   sim::SimMachine machine({});
   Run run;
-  sim::RunRecorder recorder(run, fields::roofline_gemm);
+  sim::RunRecorder recorder(run, probe_name::roofline_gemm);
   measure_gemm_shapes(
-      machine, {{.precision = Precision::fp32, .m = 7, .n = 8, .k = 9}}, Suite::quick, recorder);
+      machine, {{.precision = NumberFormat::fp32, .m = 7, .n = 8, .k = 9}}, Suite::quick, recorder);
   REQUIRE(run.probes.size() == 1);
   REQUIRE(run.probes[0].points.size() == 1);
-  CHECK(text_parameter(run.probes[0].points[0], fields::family) == "free");
-  CHECK(integer_parameter(run.probes[0].points[0], fields::k) == 9);
+  CHECK(text_parameter(run.probes[0].points[0], Parameter::family) == "free");
+  CHECK(integer_parameter(run.probes[0].points[0], Parameter::k) == 9);
 }
 
 TEST_CASE("a machine without a GEMM library has nothing to measure, and says why", "[gemm]") {
   const auto machine = host::open_host_machine("/nonexistent/libopenblas.so.0");
   Run run;
-  sim::RunRecorder recorder(run, fields::roofline_gemm);
+  sim::RunRecorder recorder(run, probe_name::roofline_gemm);
   CHECK_THROWS_AS(measure_gemm(*machine, quick(64e9), recorder), NothingToMeasure);
   CHECK(run.probes.empty());
 }

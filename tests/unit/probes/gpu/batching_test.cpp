@@ -2,7 +2,7 @@
 #include "probes/gpu/batching.h"
 
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 
 #include <cmath>
@@ -211,12 +211,12 @@ TEST_CASE("a point of a GPU carries its ordinal, times, clocks and amounts that 
   measured.clock_hz = {1.7e9, 1.8e9};
   measured.stop_reason = "enough";
   measured.flops = Flops(5.0);
-  const Point point = device_point(3, {{fields::precision, std::string("fp32")}}, measured);
-  REQUIRE(integer_parameter(point, fields::gpu) == 3);
-  REQUIRE(text_parameter(point, fields::precision) == "fp32");
-  REQUIRE(series(point, fields::wall_s) == std::vector<double>{1.0, 2.0});
-  REQUIRE(series(point, fields::clock_hz) == std::vector<double>{1.7e9, 1.8e9});
-  REQUIRE(point.amounts == std::map<std::string, double>{{fields::flops, 5.0}});
+  const Point point = device_point(3, {{Parameter::precision, std::string("fp32")}}, measured);
+  REQUIRE(integer_parameter(point, Parameter::gpu) == 3);
+  REQUIRE(text_parameter(point, Parameter::precision) == "fp32");
+  REQUIRE(series(point, Metric::wall_s) == std::vector<double>{1.0, 2.0});
+  REQUIRE(series(point, Metric::clock_hz) == std::vector<double>{1.7e9, 1.8e9});
+  REQUIRE(point.amounts == std::map<std::string, double>{{Metric::flops, 5.0}});
   REQUIRE(point.samples.size() == 2);  // no telemetry series, no cpu_s
   REQUIRE(point.stop_reason == "enough");
 }
@@ -229,11 +229,11 @@ TEST_CASE("telemetry that the driver refused in part is left out of a point and 
   measured.telemetry.clock_event_reasons = {0, 4, 4};
   measured.telemetry.energy_j = 20.0;
   const Point point = device_point(0, {}, measured);
-  REQUIRE(series(point, fields::telemetry_time_s) == std::vector<double>{0.0, 0.04});
-  REQUIRE(series(point, fields::telemetry_power_w) == std::vector<double>{500.0, 510.0});
-  REQUIRE(series(point, fields::telemetry_clock_event_reasons) == std::vector<double>{0.0, 4.0});
-  REQUIRE(series(point, fields::telemetry_energy_j) == std::vector<double>{20.0});
-  REQUIRE(point.samples.count(fields::telemetry_temperature_c) == 0);
+  REQUIRE(series(point, Metric::telemetry_time_s) == std::vector<double>{0.0, 0.04});
+  REQUIRE(series(point, Metric::telemetry_power_w) == std::vector<double>{500.0, 510.0});
+  REQUIRE(series(point, Metric::telemetry_clock_event_reasons) == std::vector<double>{0.0, 4.0});
+  REQUIRE(series(point, Metric::telemetry_energy_j) == std::vector<double>{20.0});
+  REQUIRE(point.samples.count(Metric::telemetry_temperature_c) == 0);
   REQUIRE(point.warnings.size() == 1);
 }
 
@@ -246,9 +246,9 @@ TEST_CASE("the PCIe link and an early end of telemetry are carried", "[gpu]") {
   measured.telemetry.pcie_width = 8;
   measured.telemetry.missing = "GPU is lost";
   const Point point = device_point(0, {}, measured);
-  REQUIRE(series(point, fields::telemetry_pcie_generation) == std::vector<double>{5.0});
-  REQUIRE(series(point, fields::telemetry_pcie_width) == std::vector<double>{8.0});
-  REQUIRE(point.samples.count(fields::telemetry_time_s) == 0);  // its mask was refused
+  REQUIRE(series(point, Metric::telemetry_pcie_generation) == std::vector<double>{5.0});
+  REQUIRE(series(point, Metric::telemetry_pcie_width) == std::vector<double>{8.0});
+  REQUIRE(point.samples.count(Metric::telemetry_time_s) == 0);  // its mask was refused
   REQUIRE(point.warnings.size() == 2);
 }
 

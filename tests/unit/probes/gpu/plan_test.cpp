@@ -189,7 +189,7 @@ TEST_CASE("the sweep uses the fastest variant that the pilots saw in its region"
     if (work.kernel != MemoryKernel::copy) continue;
     const bool cache = region_of(planned, work.working_set) == Region::cache;
     const StreamVariant& expected = work.variant.streaming ? streaming : cache ? narrow : wide;
-    REQUIRE(stream_variant_name(work.variant) == stream_variant_name(expected));
+    REQUIRE(word_of(work.variant) == word_of(expected));
   }
 }
 
@@ -232,8 +232,8 @@ TEST_CASE("transfers of one GPU have the GPU at one end and one point per settin
   const auto works = own_transfer_plan(planned_gpu(Suite::standard, 1), 2);
   for (const TransferWork& work : works) {
     REQUIRE((work.source.device == 1 || work.target.device == 1));
-    seen.insert(endpoint_name(work.source) + endpoint_name(work.target) +
-                transfer_engine_name(work.engine) + (work.both_directions ? "2" : "1") +
+    seen.insert(word_of(place_of(work.source)) + word_of(place_of(work.target)) +
+                word_of(work.engine) + (work.both_directions ? "2" : "1") +
                 size_name(work.bytes));
   }
   REQUIRE(seen.size() == works.size());
@@ -279,7 +279,7 @@ TEST_CASE("plans are the same every time", "[gpu]") {
   const auto second = pilot_plan(planned_gpu(Suite::quick));
   for (std::size_t i = 0; i < first.size(); ++i) {
     REQUIRE(first[i].kernel == second[i].kernel);
-    REQUIRE(stream_variant_name(first[i].variant) == stream_variant_name(second[i].variant));
+    REQUIRE(word_of(first[i].variant) == word_of(second[i].variant));
   }
 }
 

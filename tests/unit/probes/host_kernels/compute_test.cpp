@@ -85,7 +85,7 @@ TEST_CASE("FLOPs of one FMA operation are 2 x block x steps x workers", "[comput
   for (const ComputeIsa& isa : compute_isas()) {
     INFO(isa.name);
     const Measured measured =
-        time_fma({.isa = isa.name, .precision = Precision::fp32, .workers = 1}, brief);
+        time_fma({.isa = isa.name, .precision = NumberFormat::fp32, .workers = 1}, brief);
     // 2^14 steps for each element held in registers.
     REQUIRE(measured.flops.value() == 2.0 * static_cast<double>(isa.fp32.block) * 16384.0);
     REQUIRE(measured.samples.wall_s.size() == measured.samples.cpu_s.size());
@@ -104,7 +104,7 @@ TEST_CASE("an update counts 2 FLOPs per FMA and one load and store per element",
   const std::int64_t block = compute_isas().back().fp64.block;
   const double elements = static_cast<double>(8192 / block * block);
   ArrayPool pool;
-  const Measured measured = time_intensity({.precision = Precision::fp64,
+  const Measured measured = time_intensity({.precision = NumberFormat::fp64,
                                             .working_set = Bytes(65536.0),
                                             .fma_per_element = 3,
                                             .workers = 1},
@@ -117,7 +117,7 @@ TEST_CASE("an update counts 2 FLOPs per FMA and one load and store per element",
 
 TEST_CASE("updates of both precisions over several pieces agree with the reference", "[compute]") {
   ArrayPool pool;  // kept, so that the second precision finds the first one's values
-  for (const Precision precision : {Precision::fp32, Precision::fp64, Precision::fp32}) {
+  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp32}) {
     for (const int fmas : {1, 2, 7, 64}) {
       REQUIRE_NOTHROW(time_intensity({.precision = precision,
                                       .working_set = Bytes(3 << 20),

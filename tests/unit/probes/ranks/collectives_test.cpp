@@ -2,7 +2,7 @@
 #include "probes/collectives.h"
 
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -275,17 +275,17 @@ TEST_CASE("the order is random and the same each time", "[sweep]") {
 TEST_CASE("each setting gives a point with its parameters and the ranks' timings", "[sweep]") {
   FakeGroup group(2);
   KeepingRecorder recorder;
-  Setting setting;
+  PlanInputs setting;
   setting.max_ranks = 2;
   measure_collectives(group, setting, {}, recorder);
 
   // 2048 B of buffers: 8, 32, 128, 512 B for all; 2048 B for none (2 x 2048, 1.5 x 2048).
   REQUIRE(recorder.points.size() == 4 * 6 * 2);
   const Point& point = recorder.points.front();
-  const auto bytes = integer_parameter(point, fields::message_bytes);
-  REQUIRE_THAT(series(point, fields::time_s).at(0),
+  const auto bytes = integer_parameter(point, Parameter::message_bytes);
+  REQUIRE_THAT(series(point, Metric::time_s).at(0),
                WithinRel(1e-6 + 1e-9 * static_cast<double>(bytes), 1e-12));
-  REQUIRE(integer_parameter(point, fields::ranks) == 2);
+  REQUIRE(integer_parameter(point, Parameter::ranks) == 2);
   REQUIRE(recorder.warnings.size() == 1);
   REQUIRE(std::is_sorted(recorder.fractions.begin(), recorder.fractions.end()));
 
@@ -304,12 +304,12 @@ TEST_CASE("one rank has nothing to measure", "[sweep]") {
 }
 
 TEST_CASE("more rank counts and a larger suite take longer", "[sweep]") {
-  Setting two;
+  PlanInputs two;
   two.available_memory = plenty;
   two.max_ranks = 2;
-  Setting four = two;
+  PlanInputs four = two;
   four.max_ranks = 4;
-  Setting standard = two;
+  PlanInputs standard = two;
   standard.suite = Suite::standard;
   REQUIRE(estimate_collectives(two) < estimate_collectives(four));
   REQUIRE(estimate_collectives(two) < estimate_collectives(standard));

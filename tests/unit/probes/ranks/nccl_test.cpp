@@ -2,7 +2,7 @@
 #include "probes/gpu/nccl.h"
 
 #include "probes/collectives.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ TEST_CASE("ranks that share a GPU exchange small messages only", "[nccl]") {
 
 TEST_CASE("a quick run of eight GPUs is planned for under 25 s, a standard one for under 100 s",
           "[nccl]") {
-  Setting setting;
+  PlanInputs setting;
   setting.max_ranks = 8;
   setting.available_memory = Bytes(70.0 * gibibyte);
   setting.suite = Suite::quick;
@@ -102,7 +102,7 @@ TEST_CASE("a quick run of eight GPUs is planned for under 25 s, a standard one f
   CHECK(estimate_nccl(setting) > Seconds(20.0));
   setting.max_ranks = 1;
   CHECK(estimate_nccl(setting) == Seconds(0.0));
-  CHECK(device_rank_probes().front().name == fields::comm_nccl);
+  CHECK(device_rank_probes().front().name == probe_name::comm_nccl);
 }
 
 namespace {

@@ -2,7 +2,7 @@
 #include "probes/roofline.h"
 
 #include "src/core/error.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ using namespace scaleworth;
 using namespace scaleworth::probes;
 
 namespace {
-void measure(std::string_view probe, Machine& machine, const Setting& setting, Recorder& recorder) {
+void measure(std::string_view probe, Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   std::ranges::find(node_probes(), probe, &NodeProbe::name)->measure(machine, setting, recorder);
 }
 
-Setting small_machine(Suite suite) {
+PlanInputs small_machine(Suite suite) {
   return {.suite = suite,
           .workers = 2,
           .available_memory = Bytes(8192.0 * mebibyte),
@@ -41,7 +41,7 @@ TEST_CASE("working sets of all workers share the last cache", "[roofline]") {
 }
 
 TEST_CASE("short memory ends the working sets early, and says so", "[roofline]") {
-  Setting setting = small_machine(Suite::standard);
+  PlanInputs setting = small_machine(Suite::standard);
   setting.available_memory = Bytes(64.0 * mebibyte);
   // An eighth of 64 MiB, for two workers.
   REQUIRE(working_sets(setting, 2).back().value() == 4.0 * mebibyte);
@@ -54,20 +54,20 @@ TEST_CASE("short memory ends the working sets early, and says so", "[roofline]")
 }
 
 TEST_CASE("hardly any memory still leaves one working set of a page", "[roofline]") {
-  Setting setting = small_machine(Suite::quick);
+  PlanInputs setting = small_machine(Suite::quick);
   setting.available_memory = Bytes(0.0);
   REQUIRE(working_sets(setting, 2) == std::vector<Bytes>{Bytes(4096.0)});
 }
 
 TEST_CASE("one worker is not measured twice", "[roofline]") {
-  Setting setting = small_machine(Suite::quick);
+  PlanInputs setting = small_machine(Suite::quick);
   setting.workers = 1;
   REQUIRE(worker_counts(setting) == std::vector<int>{1});
 }
 
 TEST_CASE("the memory plan holds every kernel at every size, non-temporal stores beyond 4 MiB",
           "[roofline]") {
-  const Setting setting = small_machine(Suite::standard);
+  const PlanInputs setting = small_machine(Suite::standard);
   std::size_t expected = 0;
   for (const int workers : {1, 2}) {
     for (const Bytes set : working_sets(setting, workers)) {
@@ -83,7 +83,7 @@ TEST_CASE("the memory plan holds every kernel at every size, non-temporal stores
 }
 
 TEST_CASE("the memory plan begins with the largest set and is the same every time", "[roofline]") {
-  const Setting setting = small_machine(Suite::quick);
+  const PlanInputs setting = small_machine(Suite::quick);
   const std::vector<MemoryWork> plan = memory_plan(setting);
   REQUIRE(plan.front().working_set * plan.front().workers == Bytes(128.0 * mebibyte));
   const std::vector<MemoryWork> again = memory_plan(setting);
@@ -175,7 +175,7 @@ class KeepingRecorder : public Recorder {
   std::vector<double> fractions;
 };
 
-Setting setting_of(const Machine& machine, Suite suite) {
+PlanInputs setting_of(const Machine& machine, Suite suite) {
   return {.suite = suite,
           .workers = machine.workers(),
           .available_memory = machine.available_memory(),
@@ -187,14 +187,14 @@ Setting setting_of(const Machine& machine, Suite suite) {
 TEST_CASE("the compute probe records every isa, precision and worker count", "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure(fields::roofline_compute, machine, setting_of(machine, Suite::quick), recorder);
+  measure(probe_name::roofline_compute, machine, setting_of(machine, Suite::quick), recorder);
   std::set<std::string> seen;
   for (const Point& point : recorder.points) {
-    seen.insert(text_parameter(point, fields::isa) + text_parameter(point, fields::precision) +
-                std::to_string(integer_parameter(point, fields::workers)));
-    REQUIRE(amount(point, fields::flops) == 10.0);
-    REQUIRE(series(point, fields::wall_s) == std::vector<double>{2.0, 2.0});
-    REQUIRE(series(point, fields::cpu_s) == std::vector<double>{4.0, 4.0});
+    seen.insert(text_parameter(point, Parameter::isa) + text_parameter(point, Parameter::precision) +
+                std::to_string(integer_parameter(point, Parameter::workers)));
+    REQUIRE(amount(point, Metric::flops) == 10.0);
+    REQUIRE(series(point, Metric::wall_s) == std::vector<double>{2.0, 2.0});
+    REQUIRE(series(point, Metric::cpu_s) == std::vector<double>{4.0, 4.0});
     REQUIRE(point.stop_reason == "enough");
   }
   REQUIRE(seen.size() == 8);  // 2 x 2 x 2
@@ -205,15 +205,15 @@ TEST_CASE("memory points carry kernel, stores, workers and size, and both byte c
           "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure(fields::roofline_memory, machine, setting_of(machine, Suite::quick), recorder);
+  measure(probe_name::roofline_memory, machine, setting_of(machine, Suite::quick), recorder);
   REQUIRE(recorder.points.size() == memory_plan(setting_of(machine, Suite::quick)).size());
   for (const Point& point : recorder.points) {
-    REQUIRE_FALSE(text_parameter(point, fields::kernel).empty());
-    REQUIRE_NOTHROW(flag_parameter(point, fields::nontemporal));
-    REQUIRE(integer_parameter(point, fields::workers) >= 1);
-    REQUIRE(integer_parameter(point, fields::working_set_bytes) >= 4096);
-    REQUIRE(amount(point, fields::bytes) == 20.0);
-    REQUIRE(amount(point, fields::bytes_real) == 30.0);
+    REQUIRE_FALSE(text_parameter(point, Parameter::kernel).empty());
+    REQUIRE_NOTHROW(flag_parameter(point, Parameter::nontemporal));
+    REQUIRE(integer_parameter(point, Parameter::workers) >= 1);
+    REQUIRE(integer_parameter(point, Parameter::working_set_bytes) >= 4096);
+    REQUIRE(amount(point, Metric::bytes) == 20.0);
+    REQUIRE(amount(point, Metric::bytes_real) == 30.0);
   }
   REQUIRE(machine.releases == 1);
   REQUIRE(recorder.warnings.empty());
@@ -224,22 +224,22 @@ TEST_CASE("memory points carry kernel, stores, workers and size, and both byte c
 TEST_CASE("latency points carry the size and count one access", "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure(fields::roofline_latency, machine, setting_of(machine, Suite::standard), recorder);
+  measure(probe_name::roofline_latency, machine, setting_of(machine, Suite::standard), recorder);
   REQUIRE(recorder.points.size() == working_sets(setting_of(machine, Suite::standard), 1).size());
-  REQUIRE(amount(recorder.points.front(), fields::accesses) == 1.0);
+  REQUIRE(amount(recorder.points.front(), Metric::accesses) == 1.0);
 }
 
 TEST_CASE("intensity points carry the rung, the precision and the set", "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure(fields::roofline_intensity, machine, setting_of(machine, Suite::quick), recorder);
+  measure(probe_name::roofline_intensity, machine, setting_of(machine, Suite::quick), recorder);
   REQUIRE(recorder.points.size() == 40);
   for (const Point& point : recorder.points) {
-    REQUIRE(integer_parameter(point, fields::fma_per_element) >= 1);
-    REQUIRE_FALSE(text_parameter(point, fields::precision).empty());
+    REQUIRE(integer_parameter(point, Parameter::fma_per_element) >= 1);
+    REQUIRE_FALSE(text_parameter(point, Parameter::precision).empty());
     // Four times the last cache of 8 MiB, over all workers: memory, as the ridge needs it.
-    REQUIRE(integer_parameter(point, fields::working_set_bytes) *
-                integer_parameter(point, fields::workers) ==
+    REQUIRE(integer_parameter(point, Parameter::working_set_bytes) *
+                integer_parameter(point, Parameter::workers) ==
             32 << 20);
   }
 }
@@ -247,10 +247,10 @@ TEST_CASE("intensity points carry the rung, the precision and the set", "[roofli
 TEST_CASE("no question asks for more than an eighth of the memory, and what is left out is said",
           "[roofline]") {
   NotingMachine machine;
-  Setting setting = setting_of(machine, Suite::standard);
+  PlanInputs setting = setting_of(machine, Suite::standard);
   setting.available_memory = Bytes(64.0 * mebibyte);
   for (const char* probe :
-       {fields::roofline_memory, fields::roofline_latency, fields::roofline_intensity}) {
+       {probe_name::roofline_memory, probe_name::roofline_latency, probe_name::roofline_intensity}) {
     KeepingRecorder recorder;
     measure(probe, machine, setting, recorder);
     REQUIRE_FALSE(recorder.warnings.empty());
@@ -263,7 +263,7 @@ TEST_CASE("what was measured before a failure is kept", "[roofline]") {
   machine.breaks_at = 6;
   KeepingRecorder recorder;
   REQUIRE_THROWS_AS(
-      measure(fields::roofline_memory, machine, setting_of(machine, Suite::quick), recorder),
+      measure(probe_name::roofline_memory, machine, setting_of(machine, Suite::quick), recorder),
       ProbeFailure);
   REQUIRE(recorder.points.size() == 5);
 }

@@ -2,7 +2,7 @@
 #include "probes/training/step_probes.h"
 
 #include "probes/training/shape.h"
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/fake_group.h"
 
@@ -15,8 +15,8 @@ using scaleworth::testing::FakeGroup;
 using scaleworth::testing::KeepingRecorder;
 
 namespace {
-Setting quick(int ranks) {
-  Setting setting;
+PlanInputs quick(int ranks) {
+  PlanInputs setting;
   setting.max_ranks = ranks;
   return setting;
 }
@@ -52,10 +52,10 @@ TEST_CASE("a GPU's step is bf16, of 50 ms at the largest count, and a wide model
   measure_device_training(group, quick(4), {}, recorder);
   REQUIRE(recorder.points.size() == 6);
   const Point& largest = recorder.points.at(2);
-  REQUIRE(text_parameter(largest, fields::precision) == "bf16");
+  REQUIRE(text_parameter(largest, Parameter::precision) == "bf16");
   // 6 x 470 M parameters x 7 x 1024 tokens = 20 TFLOP
-  REQUIRE(integer_parameter(largest, fields::width) == 2048);
-  REQUIRE_THAT(series(largest, fields::step_s).front(), WithinRel(0.05, 0.13));
+  REQUIRE(integer_parameter(largest, Parameter::width) == 2048);
+  REQUIRE_THAT(series(largest, Metric::step_s).front(), WithinRel(0.05, 0.13));
   REQUIRE(group.works.back().bucket == Bytes(32.0 * 1024.0 * 1024.0));
 }
 
@@ -91,10 +91,10 @@ TEST_CASE("ways of running a step take turns, and one that cannot be had is left
   KeepingRecorder recorder;
   measure_step_variants(group, quick(2), {}, recorder);
   REQUIRE(recorder.points.size() == 2);
-  REQUIRE(text_parameter(recorder.points[0], fields::variant) == "launched");
-  REQUIRE(text_parameter(recorder.points[1], fields::variant) == "graphs");
-  REQUIRE(series(recorder.points[0], fields::step_s).size() == 20);
-  REQUIRE(series(recorder.points[1], fields::step_s).size() == 20);
+  REQUIRE(text_parameter(recorder.points[0], Parameter::variant) == "launched");
+  REQUIRE(text_parameter(recorder.points[1], Parameter::variant) == "graphs");
+  REQUIRE(series(recorder.points[0], Metric::step_s).size() == 20);
+  REQUIRE(series(recorder.points[1], Metric::step_s).size() == 20);
 }
 
 TEST_CASE("the timeline of traced steps is kept, under a mode of its own", "[training]") {
@@ -103,7 +103,7 @@ TEST_CASE("the timeline of traced steps is kept, under a mode of its own", "[tra
   KeepingRecorder recorder;
   measure_step_variants(group, quick(2), {}, recorder);
   REQUIRE(recorder.points.size() == 3);
-  REQUIRE(text_parameter(recorder.points[2], fields::mode) == "traced");
+  REQUIRE(text_parameter(recorder.points[2], Parameter::mode) == "traced");
   REQUIRE(recorder.timelines.size() == 1);
   REQUIRE(recorder.timelines[0].ranks == 2);
 }
@@ -126,18 +126,18 @@ TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2 and 
   KeepingRecorder recorder;
   measure_training(group, quick(5), {}, recorder);
   REQUIRE(recorder.points.size() == 6);
-  const std::int64_t batch = integer_parameter(recorder.points[0], fields::global_batch);
-  const std::int64_t weak = integer_parameter(recorder.points[3], fields::global_batch);
+  const std::int64_t batch = integer_parameter(recorder.points[0], Parameter::global_batch_sequences);
+  const std::int64_t weak = integer_parameter(recorder.points[3], Parameter::global_batch_sequences);
   for (std::size_t i = 0; i < 3; ++i) {
     const Point& strong = recorder.points[i];
     const Point& grown = recorder.points[i + 3];
     const std::int64_t ranks = std::int64_t{1} << i;
-    REQUIRE(text_parameter(strong, fields::mode) == "strong");
-    REQUIRE(integer_parameter(strong, fields::ranks) == ranks);
-    REQUIRE(integer_parameter(strong, fields::global_batch) == batch);
-    REQUIRE(text_parameter(grown, fields::mode) == "weak");
-    REQUIRE(integer_parameter(grown, fields::ranks) == ranks);
-    REQUIRE(integer_parameter(grown, fields::global_batch) == weak * ranks);
+    REQUIRE(text_parameter(strong, Parameter::mode) == "strong");
+    REQUIRE(integer_parameter(strong, Parameter::ranks) == ranks);
+    REQUIRE(integer_parameter(strong, Parameter::global_batch_sequences) == batch);
+    REQUIRE(text_parameter(grown, Parameter::mode) == "weak");
+    REQUIRE(integer_parameter(grown, Parameter::ranks) == ranks);
+    REQUIRE(integer_parameter(grown, Parameter::global_batch_sequences) == weak * ranks);
   }
   REQUIRE(batch % 4 == 0);
 }
@@ -148,19 +148,19 @@ TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses o
   KeepingRecorder recorder;
   measure_training(group, quick(2), {}, recorder);
   const Point& both = recorder.points.at(1);
-  const double flops = model_flops(host_family().member(integer_parameter(both, fields::width)),
-                                   integer_parameter(both, fields::global_batch) / 2)
+  const double flops = model_flops(host_family().member(integer_parameter(both, Parameter::width)),
+                                   integer_parameter(both, Parameter::global_batch_sequences) / 2)
                            .value();
-  const auto& steps = series(both, fields::step_s);
+  const auto& steps = series(both, Metric::step_s);
   REQUIRE(steps.size() == 20);
   for (const double step : steps) REQUIRE_THAT(step, WithinRel(flops / 30e9, 1e-6));
   // 3 warm-up and 10 measured steps a round, whose losses fall from 100 by one a step
-  const auto& loss = series(both, fields::loss);
+  const auto& loss = series(both, Metric::loss);
   REQUIRE(loss.size() == 20);
   REQUIRE(loss.front() == 97.0);
   REQUIRE(loss[9] == 88.0);
   REQUIRE(loss[10] == 97.0);
-  REQUIRE(amount(both, fields::bucket_count) == 2.0);
+  REQUIRE(amount(both, Metric::bucket_count) == 2.0);
   REQUIRE(both.stop_reason == "20 steps in 2 rounds");
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("a step at the largest count comes near its target on slow and fast ma
     KeepingRecorder recorder;
     measure_training(group, quick(4), {}, recorder);
     // four or more sequences a step: rounding to whole ones is off by an eighth at most
-    REQUIRE_THAT(series(recorder.points.at(2), fields::step_s).front(),
+    REQUIRE_THAT(series(recorder.points.at(2), Metric::step_s).front(),
                  WithinRel(host_family().target_step.value(), 0.13));
   }
 }
@@ -203,8 +203,8 @@ TEST_CASE("a training that would not fit into memory becomes smaller", "[trainin
   measure_training(group, quick(2), {}, recorder);
   group.memory = Bytes(32e6);
   measure_training(group, quick(2), {}, recorder);
-  REQUIRE(integer_parameter(recorder.points.at(4), fields::width) <
-          integer_parameter(recorder.points.at(0), fields::width));
+  REQUIRE(integer_parameter(recorder.points.at(4), Parameter::width) <
+          integer_parameter(recorder.points.at(0), Parameter::width));
   const TrainingWork& last = group.works.back();
   REQUIRE(training_memory(last.shape, last.global_batch / last.ranks) <= group.memory);
 }
@@ -216,7 +216,7 @@ TEST_CASE("the estimate is within 30 % of the time that the steps take", "[train
         FakeGroup group(ranks);
         group.rate = FlopPerSecond(rate);
         KeepingRecorder recorder;
-        Setting setting = quick(ranks);
+        PlanInputs setting = quick(ranks);
         setting.suite = suite;
         measure_training(group, setting, {}, recorder);
         REQUIRE_THAT(estimate_training(setting).value(), WithinRel(group.time_spent.value(), 0.3));
@@ -231,9 +231,9 @@ TEST_CASE("when a rank is lost in the second round the first one is kept", "[tra
   KeepingRecorder recorder;
   REQUIRE_THROWS_AS(measure_training(group, quick(2), {}, recorder), ProbeFailure);
   REQUIRE(recorder.points.size() == 4);
-  REQUIRE(series(recorder.points.front(), fields::step_s).size() == 10);
+  REQUIRE(series(recorder.points.front(), Metric::step_s).size() == 10);
   // the second round goes down the list: weak scaling at 2 ranks comes first
-  REQUIRE(series(recorder.points.back(), fields::step_s).size() == 20);
+  REQUIRE(series(recorder.points.back(), Metric::step_s).size() == 20);
 }
 
 TEST_CASE("the straggler is on record where it works and refused where it cannot", "[training]") {
@@ -242,8 +242,8 @@ TEST_CASE("the straggler is on record where it works and refused where it cannot
   RankOptions options;
   options.straggler = TrainingWork::Straggler{Rank{1}, 2.0};
   measure_training(group, quick(2), options, recorder);
-  REQUIRE(recorder.points[0].parameters.count(fields::straggler_rank) == 0);
-  REQUIRE(integer_parameter(recorder.points[1], fields::straggler_rank) == 1);
+  REQUIRE(recorder.points[0].setting.count(Parameter::straggler_rank) == 0);
+  REQUIRE(integer_parameter(recorder.points[1], Parameter::straggler_rank) == 1);
   options.straggler->rank = Rank{2};
   REQUIRE_THROWS_AS(measure_training(group, quick(2), options, recorder), UserError);
 }

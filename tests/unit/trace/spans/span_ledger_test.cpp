@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_ledger.h"
 
-#include "src/core/files/run_names.h"
+#include "src/core/probe_names.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/timelines.h"
 
@@ -126,15 +126,15 @@ TEST_CASE("an empty timeline is still a trace", "[chrome]") {
 
 TEST_CASE("each rank becomes a point whose series have one value per step", "[ledger]") {
   Point setting;
-  setting.parameters[fields::mode] = std::string("strong");
-  setting.parameters[fields::ranks] = std::int64_t{2};
+  setting.setting.set(Parameter::mode, std::string("strong"));
+  setting.setting.set(Parameter::ranks, std::int64_t{2});
   const Timeline timeline = straggling_steps({0, 300}, 4);
   const auto points = trace::ledger_points(setting, trace::build_ledger(timeline));
   REQUIRE(points.size() == 2);
-  REQUIRE(text_parameter(points[1], fields::mode) == "strong");
-  REQUIRE(integer_parameter(points[1], fields::rank) == 1);
+  REQUIRE(text_parameter(points[1], Parameter::mode) == "strong");
+  REQUIRE(integer_parameter(points[1], Parameter::rank) == 1);
   // step = 1000 + 300 compute + 10 post + 200 transfer + 50 optimizer
-  REQUIRE(series(points[0], fields::step_ns) == std::vector<double>(4, 1560.0));
+  REQUIRE(series(points[0], Metric::step_ns) == std::vector<double>(4, 1560.0));
   REQUIRE(series(points[0], part_key(Part::compute)) == std::vector<double>(4, 1000.0));
   REQUIRE(series(points[0], part_key(Part::exposed_wait)) == std::vector<double>(4, 300.0));
   REQUIRE(series(points[0], "waited_for_ns.1") == std::vector<double>(4, 300.0));

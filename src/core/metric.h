@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `Metric`: what a measurement or a model gives, with its unit and which way is better.
+#pragma once
+
+#include "src/core/step_ledger.h"
+
+#include <span>
+
+namespace scaleworth {
+/// Keys, units and sentences: `info()`.
+enum class Metric : std::uint8_t {
+  // Exact amounts of one sample.
+  flops,
+  bytes,
+  bytes_real,
+  accesses,
+  wire_bytes,
+  predicted_s,
+  wrong_elements,
+  model_parameters,
+  model_flops,
+  tokens,
+  gradient_bytes,
+  bucket_count,
+  // Samples.
+  wall_s,
+  cpu_s,
+  time_s,
+  clock_hz,
+  telemetry_time_s,
+  telemetry_sm_clock_hz,
+  telemetry_memory_clock_hz,
+  telemetry_power_w,
+  telemetry_temperature_c,
+  telemetry_clock_event_reasons,
+  telemetry_energy_j,
+  telemetry_window_s,
+  telemetry_pcie_generation,
+  telemetry_pcie_width,
+  loss,
+  step_s,
+  step_ns,
+  wait_ns,
+  // Parts of a step, named as in `ledger_parts`.
+  compute_ns,
+  optimizer_ns,
+  host_ns,
+  progress_ns,
+  exposed_transfer_ns,
+  exposed_wait_ns,
+  unattributed_ns,
+  // Figures of models.
+  operation_time,
+  algorithm_bandwidth,
+  bus_bandwidth,
+  alpha,
+  inverse_beta,
+  half_size,
+  largest_bus_bandwidth
+};
+inline constexpr std::size_t metric_count =
+    static_cast<std::size_t>(Metric::largest_bus_bandwidth) + 1;
+
+enum class Better : std::uint8_t { higher, lower, neither };
+
+/// How a number of the metric is printed. Files hold base units: seconds, bytes, hertz.
+enum class MetricUnit : std::uint8_t {
+  one,
+  seconds,
+  nanoseconds,
+  bytes,
+  bytes_per_second,
+  flops,
+  hertz,
+  watts,
+  joules,
+  celsius
+};
+
+struct MetricInfo {
+  Metric id;
+  const char* key;
+  MetricUnit unit;
+  Better better;
+  const char* sentence;
+};
+const MetricInfo& info(Metric metric);
+/// Every metric, in the order of the enumeration.
+std::span<const MetricInfo> all_metrics();
+/// Absent for what is no key.
+std::optional<Metric> metric_of_key(std::string_view key);
+/// "s", "B/s"; empty for a plain number.
+const char* unit_symbol(MetricUnit unit);
+
+/// Of a part that the spans of our own training step have (`probe_parts`).
+Metric metric_of(Part part);
+}  // namespace scaleworth
