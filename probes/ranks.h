@@ -3,6 +3,7 @@
 /// question with the same arguments; results are complete on rank 0 and empty elsewhere.
 #pragma once
 
+#include "src/core/run.h"
 #include "src/core/span.h"
 #include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
@@ -165,6 +166,8 @@ class RankGroup {
   virtual int size() const = 0;
   /// Ranks on this node and where they run, for the record: "2 ranks on 1 node, shared memory".
   virtual std::string placement() const = 0;
+  /// The same as values; absent for a group that is none.
+  virtual std::optional<RankPlacement> located() const { return std::nullopt; }
   /// Memory one rank may use for buffers.
   virtual Bytes available_memory_per_rank() const = 0;
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,

@@ -54,7 +54,7 @@ std::int64_t batch_for(std::int64_t side, NumberFormat precision, int workers) {
 /// The families for one precision and worker count; the batched one goes to the front.
 std::vector<GemmShape> families(const Grids& grid, NumberFormat precision, int workers) {
   std::vector<GemmShape> shapes;
-  const auto add = [&](const char* family, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto add = [&](ProductFamily family, std::int64_t m, std::int64_t n, std::int64_t k) {
     shapes.push_back({family, {precision, m, n, k, 1, workers}});
   };
   for (const std::int64_t side : grid.batched) {

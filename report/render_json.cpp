@@ -11,7 +11,8 @@ constexpr JsonHead head{"", "", "", report_schema_version, "scaleworth report"};
 
 void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("directory", options.input, or_null);
-  FIELDS(json, run.schema_version, run.tool_version, run.git_revision, run.started_at);
+  json("schema_version", run_schema_version);
+  FIELDS(json, run.tool_version, run.git_revision, run.started_at);
   FIELDS(json, run.command_line, run.suite, run.complete, or_null(run.interruption));
   json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
     of("name", probe.name);

@@ -116,6 +116,8 @@ Cell as_cell(const V& value) {
     return std::string(std::string_view(value));
   } else if constexpr (std::is_same_v<V, Rank>) {
     return std::to_string(value.index);
+  } else if constexpr (requires { word_of(value); }) {
+    return std::string(word_of(value));
   } else if constexpr (requires { value.has_value(); }) {
     return value ? as_cell(*value) : Cell{};
   } else if constexpr (std::is_integral_v<V>) {

@@ -317,7 +317,7 @@ LinkedGpu linked_gpu(int ordinal,
 }
 
 /// A GPU that is lost has a section with the reason; the others keep theirs.
-std::vector<FactSection> sections_of(int count,
+Environment sections_of(int count,
                                      const NvmlOutcome& nvml,
                                      std::span<const pid_t> own) {
   std::vector<FactSection> sections{version_section(nvml)};
@@ -332,13 +332,12 @@ std::vector<FactSection> sections_of(int count,
     sections.push_back(std::move(section));
   }
   sections.push_back(gpu::link_section(linked));
-  return sections;
+  return {std::move(sections), gpu::gpu_links(linked)};
 }
 }  // namespace
 
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own) {
-  using Sections = std::vector<FactSection>;
-  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
+Outcome<Environment> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own) {
+  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Environment> {
     try {
       return sections_of(count, gpu::open_nvml(paths.nvml), own);
     } catch (const gpu::Error& error) {

@@ -95,6 +95,8 @@ struct LinkedGpu {
 /// gpu_0_gpu_1: "peer access, 18 NVLinks through switches", "peer access over PCIe", "no peer
 /// access: bytes go through this node's memory".
 FactSection link_section(const std::vector<LinkedGpu>& gpus);
+/// The same as values; `unknown` where only one of a pair reaches the other, or CUDA failed.
+std::vector<GpuLink> gpu_links(const std::vector<LinkedGpu>& gpus);
 
 /// The state of a GPU's PCIe link. Idle GPUs lower it: what it is now is of use only while bytes
 /// move. `most`: what GPU and slot can do together, without replays.

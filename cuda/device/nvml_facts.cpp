@@ -295,6 +295,25 @@ FactSection link_section(const std::vector<LinkedGpu>& gpus) {
   return section;
 }
 
+std::vector<GpuLink> gpu_links(const std::vector<LinkedGpu>& gpus) {
+  std::vector<GpuLink> links;
+  for (std::size_t first = 0; first < gpus.size(); ++first) {
+    for (std::size_t second = first + 1; second < gpus.size(); ++second) {
+      GpuLink& link = links.emplace_back();
+      link.first = gpus[first].description.ordinal;
+      link.second = gpus[second].description.ordinal;
+      const auto there = access(gpus[first], gpus[second]);
+      const auto back = access(gpus[second], gpus[first]);
+      if (!there || !back || *there != *back) continue;
+      link.links = *there ? links_between(gpus[first], gpus[second]) : 0;
+      link.kind = !*there           ? LinkKind::through_host
+                  : link.links == 0 ? LinkKind::peer
+                                    : LinkKind::nvlink;
+    }
+  }
+  return links;
+}
+
 Nvlinks read_nvlinks(const NvmlDevice& device) {
   Nvlinks links;
   for (unsigned int link = 0; link < nvml::most_nvlinks; ++link) {

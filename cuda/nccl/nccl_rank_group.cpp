@@ -66,6 +66,14 @@ NcclRankGroup::NcclRankGroup(Rendezvous meeting, NcclRankGroupOptions options)
   placement_ = describe_placement(places_, meeting_.size() > 1, options_.shared_gpu);
 }
 
+std::optional<RankPlacement> NcclRankGroup::located() const {
+  // Ranks that share a GPU stand on no nodes of their own.
+  if (options_.shared_gpu) return std::nullopt;
+  std::set<std::string> hosts;
+  for (const RankPlace& place : places_) hosts.insert(place.host);
+  return RankPlacement{size(), static_cast<int>(hosts.size()), true};
+}
+
 void NcclRankGroup::exchange_places() {
   Bytes least{1e300};
   std::vector<RankPlace> own;

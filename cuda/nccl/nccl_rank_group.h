@@ -123,6 +123,7 @@ class NcclRankGroup final : public RankGroup {
   Rank rank() const override { return Rank{meeting_.rank()}; }
   int size() const override { return static_cast<int>(places_.size()); }
   std::string placement() const override { return placement_; }
+  std::optional<RankPlacement> located() const override;
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   /// Throws NothingToMeasure for what this NCCL cannot do: a way that is not usable here, a form in
   /// place that does not exist; OutOfMemory after giving back all that the group held of GPUs.

@@ -24,9 +24,8 @@ std::vector<VendorLibrary> vendor_libraries(const VendorPaths& /*paths*/) {
   return {{"CUDA", "", "", reason_of(no_gpu_layer<int>()), "every GPU probe"}};
 }
 
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& /*paths*/,
-                                            std::span<const pid_t> /*own*/) {
-  return no_gpu_layer<std::vector<FactSection>>();
+Outcome<Environment> gpu_facts(const VendorPaths& /*paths*/, std::span<const pid_t> /*own*/) {
+  return no_gpu_layer<Environment>();
 }
 
 Outcome<Devices> open_devices(const VendorPaths& /*paths*/) {

@@ -240,7 +240,7 @@ Point ChosenGemm::burst(Seconds pause) {
   pace.pause = pause;
   DeviceMeasured measured = session_->time(choice_.best, pace);
   keep_highest_clock(measured);
-  return gemm_point(subject_, "burst", choice_.best, measured);
+  return gemm_point(subject_, Pass::burst, choice_.best, measured);
 }
 
 DeviceMeasured ChosenGemm::beside(int held, Seconds time) {

@@ -110,11 +110,11 @@ class FormatMeasurement {
             .fast_accumulation = format_.fast_accumulation};
   }
 
-  GemmSubject subject(const std::string& family, const ProductShape& shape) const {
+  GemmSubject subject(ProductFamily family, const ProductShape& shape) const {
     return {device_.description(), library_, family, {}, problem(shape)};
   }
 
-  std::unique_ptr<ChosenGemm> chosen(const std::string& family,
+  std::unique_ptr<ChosenGemm> chosen(ProductFamily family,
                                      const ProductShape& shape,
                                      const SearchEffort& effort) {
     auto gemm = std::make_unique<ChosenGemm>(device_, subject(family, shape), effort, recorder_);
@@ -451,7 +451,7 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
       description, required(device.gemm_library()), ProductFamily::cube, {}, reference_cube(description)};
   recorder.progress(0.0, gemm_problem_name(subject.problem));
   ChosenGemm gemm(device, subject, effort, recorder);
-  gemm.steady("warm-up", {});
+  gemm.steady(Pass::contention, {});  // to warm up
   std::vector<std::pair<int, DeviceMeasured>> arms;  // multiprocessors held, and what they left
   for (const int held : held_counts(description, setting.suite)) arms.push_back({held, {}});
   std::string last_failure;

@@ -41,8 +41,7 @@ void keep_variant(VariantSeries& one, Recorder& recorder) {
     recorder.warn(fmt::format("no steps {}: {}", word_of(one.variant.id), one.missing));
   }
   if (one.series.empty()) return;
-  Point point = one.series.point();
-  point.setting.set(Parameter::step_variant, one.variant.id);
+  const Point point = one.series.point();
   recorder.add(point);
   if (one.variant.trace) recorder.add_timeline(point, one.series.take_timeline());
 }
@@ -68,12 +67,13 @@ void measure_step_variants(RankGroup& group,
   for (const Variant& variant : variants) {
     work.graphs = variant.graphs;
     work.trace = variant.trace;
-    // A mode of its own: the ledger of a traced step is not that of strong scaling.
-    series.push_back({variant, StepSeries(variant.name, work, "bf16"), {}});
+    // Not that of strong scaling: the ledger of a traced step is one of its own.
+    const Setting of_variant{{Parameter::step_variant, variant.id}};
+    series.push_back({variant, StepSeries(of_variant, work, NumberFormat::bf16), {}});
   }
   in_turns(rounds.count, series.size(), [&](int round, std::size_t index) {
     recorder.progress(static_cast<double>(round) / rounds.count,
-                      fmt::format("steps {}", series[index].variant.name));
+                      fmt::format("steps {}", word_of(series[index].variant.id)));
     run_variant(group, series[index], recorder);
   });
   for (VariantSeries& one : series) keep_variant(one, recorder);

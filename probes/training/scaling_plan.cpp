@@ -103,14 +103,14 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
     next.ranks = ranks;
     next.steps = strong_steps(family, suite, ranks, counts.back());
     next.global_batch = sizes.batch * counts.back();
-    series.emplace_back(BatchScaling::strong, next, family.precision);
+    series.emplace_back(Setting{{Parameter::scaling, BatchScaling::strong}}, next, family.precision);
   }
   if (counts.size() == 1) return series;
   next.steps = rounds_of(suite).steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
     next.global_batch = 2 * sizes.batch * ranks;
-    series.emplace_back(BatchScaling::weak, next, family.precision);
+    series.emplace_back(Setting{{Parameter::scaling, BatchScaling::weak}}, next, family.precision);
   }
   return series;
 }

@@ -21,11 +21,11 @@ std::vector<double> slowest_steps(const Timeline& timeline) {
   return seconds;
 }
 
-StepSeries::StepSeries(BatchScaling scaling, TrainingWork work, NumberFormat precision)
-    : scaling_(scaling), work_(std::move(work)), precision_(precision) {}
+StepSeries::StepSeries(Setting setting, TrainingWork work, NumberFormat precision)
+    : setting_(std::move(setting)), work_(std::move(work)), precision_(precision) {}
 
 std::string StepSeries::description() const {
-  return std::string(word_of(scaling_)) + " scaling, " + counted(work_.ranks, "rank");
+  return setting_.text(Parameter::scaling) + " scaling, " + counted(work_.ranks, "rank");
 }
 
 void StepSeries::append(TrainingMeasured measured) {
@@ -54,8 +54,7 @@ void StepSeries::append(TrainingMeasured measured) {
 Point StepSeries::point() const {
   Point point;
   const TransformerShape& shape = work_.shape;
-  point.setting = {{Parameter::scaling, scaling_},
-                      {Parameter::ranks, std::int64_t{work_.ranks}},
+  point.setting = {{Parameter::ranks, std::int64_t{work_.ranks}},
                       {Parameter::global_batch_sequences, work_.global_batch},
                       {Parameter::layers, shape.layers},
                       {Parameter::width, shape.width},
@@ -63,6 +62,7 @@ Point StepSeries::point() const {
                       {Parameter::sequence, shape.sequence},
                       {Parameter::vocabulary, shape.vocabulary},
                       {Parameter::precision, precision_}};
+  point.setting.set(setting_);
   if (work_.straggler && work_.straggler->rank.index < work_.ranks) {
     point.setting.set(Parameter::straggler_rank, std::int64_t{work_.straggler->rank.index});
     point.setting.set(Parameter::straggler_per_mille,

@@ -27,8 +27,8 @@ RankProbe::Estimate estimate_training;
 
 class StepSeries {
  public:
-  /// `precision`: of the products, fp32 or bf16.
-  StepSeries(BatchScaling scaling, TrainingWork work, NumberFormat precision);
+  /// `setting`: scaling or step_variant. `precision`: of the products, fp32 or bf16.
+  StepSeries(Setting setting, TrainingWork work, NumberFormat precision);
 
   const TrainingWork& work() const { return work_; }
   /// "strong scaling, 2 ranks".
@@ -42,7 +42,7 @@ class StepSeries {
   Timeline take_timeline() { return std::move(timeline_); }
 
  private:
-  BatchScaling scaling_;
+  Setting setting_;
   TrainingWork work_;
   NumberFormat precision_;
   int rounds_ = 0;

@@ -58,7 +58,7 @@ std::vector<Table> capability_tables(const Gpus& gpus) {
                {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
                {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
                {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
-               {measure("variant", "fastest variant").as_detail(), variant_of}},
+               {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
               {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
                "together. The rate counts explicit loads and stores."}),
           make_table("gpu_latency_levels",
@@ -158,9 +158,9 @@ std::vector<ColumnOf<Nested>> transfer_columns(const std::vector<ColumnOf<Nested
   const auto pass = [](bool together) { return together ? "all at once" : "alone"; };
   std::vector<ColumnOf<Nested>> columns{
       {gpu_column().as_detail(), gpu_ordinal},
-      {parameter("source", "from"), path(&GpuTransfer::source, place_word)},
-      {parameter("target", "to"), path(&GpuTransfer::target, place_word)},
-      {parameter("engine", "engine"), path(&GpuTransfer::engine, word_of<TransferEngine>)},
+      {parameter("source", "from"), &GpuTransfer::source},
+      {parameter("target", "to"), &GpuTransfer::target},
+      {parameter("engine", "engine"), &GpuTransfer::engine},
       {parameter("directions", "directions"), path(&GpuTransfer::both_directions, directions)},
       {parameter("pass", "GPUs"), path(&GpuTransfer::together, pass)}};
   columns.insert(columns.end(), measures.begin(), measures.end());

@@ -87,8 +87,9 @@ int list(const ListOptions& options) {
   print_probes(device_probes());
   print_probes(device_rank_probes());
   const auto machine = host::open_host_machine({options.blas_library});
-  for (const FactSection& section :
-       collect_environment(*machine, options.mpi_module, options.vendor_paths)) {
+  const Environment environment =
+      collect_environment(*machine, options.mpi_module, options.vendor_paths);
+  for (const FactSection& section : environment.sections) {
     if (section.name == gpu_libraries_section) continue;  // the table of peak losses shows it
     fmt::print("\n{}\n", section.name);
     for (const Fact& fact : section.facts) {

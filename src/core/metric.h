@@ -58,8 +58,6 @@ enum class Metric : std::uint8_t {
   half_size,
   largest_bus_bandwidth
 };
-inline constexpr std::size_t metric_count =
-    static_cast<std::size_t>(Metric::largest_bus_bandwidth) + 1;
 
 enum class Better : std::uint8_t { higher, lower, neither };
 

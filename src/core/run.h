@@ -59,6 +59,12 @@ struct GpuLink {
   int links = 0;  // NVLinks
 };
 
+/// What a run says about its machine.
+struct Environment {
+  std::vector<FactSection> sections;
+  std::vector<GpuLink> gpu_links;  // each pair of the node's GPUs once
+};
+
 enum class ProbeStatus {
   pending,  // asked for, not reached: the run ended before
   measured,

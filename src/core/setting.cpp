@@ -125,7 +125,7 @@ constexpr std::array parameters{
     ParameterInfo{P::run, "run", count, ran,
                   "Of several, each in processes of its own; from 1."}};
 
-static_assert(ids_in_order(parameters) && parameters.size() == parameter_count);
+static_assert(ids_in_order(parameters) && parameters.back().id == P::run);
 static_assert(std::ranges::all_of(parameters, [](const ParameterInfo& about) {
   return (about.type == symbol) == !about.words.empty();
 }));

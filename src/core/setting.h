@@ -90,7 +90,6 @@ enum class Parameter : std::uint8_t {
   // Of several runs that were measured as one.
   run
 };
-inline constexpr std::size_t parameter_count = static_cast<std::size_t>(Parameter::run) + 1;
 
 /// What a parameter does when the figures of two machines are compared.
 enum class Role : std::uint8_t {

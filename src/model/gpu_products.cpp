@@ -215,7 +215,7 @@ std::vector<GpuGemm> products_of(const ProbeRecord& probe,
       products.push_back(std::move(*gemm));
     } else {
       warnings.push_back(
-          fmt::format("{} ({}) left out, it reaches {}", product_text(*gemm), gemm->pass, why));
+          fmt::format("{} ({}) left out, it reaches {}", product_text(*gemm), word_of(gemm->pass), why));
     }
   }
   return products;

@@ -23,7 +23,7 @@ constexpr std::chrono::hours sleeping_limit{2};
 constexpr std::chrono::minutes training_limit{15};
 
 /// "4 ranks on 2 nodes (2 per node), network chosen by MPI".
-std::string describe_placement(const MpiModule& mpi, MpiGroup world) {
+std::string describe_placement(const MpiModule& mpi, MpiGroup world, int& node_count) {
   const int size = mpi.size(world);
   const int on_node = mpi.node_size(world);
   const float share = 1.0F / static_cast<float>(on_node);
@@ -32,7 +32,7 @@ std::string describe_placement(const MpiModule& mpi, MpiGroup world) {
   const double own = on_node;
   double most = 0.0;
   check(mpi, mpi.all_reduce_max_f64(world, &own, &most, 1));
-  const int node_count = static_cast<int>(std::lround(nodes));
+  node_count = static_cast<int>(std::lround(nodes));
   const std::string ranks = counted(size, "rank");
   if (node_count == 1) return ranks + " on 1 node, shared memory";
   return fmt::format("{} on {} nodes ({}{} per node), network chosen by MPI",
@@ -96,7 +96,7 @@ MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
       size_(mpi.size(world_)),
       watchdog_(options_.stall_limit, end_this_rank(rank_)) {
   const auto watch = watchdog_.watch("counting the nodes");
-  placement_ = describe_placement(mpi_, world_);
+  placement_ = describe_placement(mpi_, world_, nodes_);
   const double own = -options_.available_memory_per_rank.value();
   double least = 0.0;
   check(mpi_, mpi_.all_reduce_max_f64(world_, &own, &least, 1));

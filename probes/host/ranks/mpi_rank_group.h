@@ -134,6 +134,9 @@ class MpiRankGroup final : public RankGroup {
   Rank rank() const override { return Rank{rank_}; }
   int size() const override { return size_; }
   std::string placement() const override { return placement_; }
+  std::optional<RankPlacement> located() const override {
+    return RankPlacement{size(), nodes_, false};
+  }
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   CollectiveMeasured time_collective(const CollectiveWork& work,
                                      const StoppingTarget& target) override;
@@ -156,6 +159,7 @@ class MpiRankGroup final : public RankGroup {
   const int size_;
   Bytes memory_per_rank_;
   std::string placement_;
+  int nodes_ = 1;
   std::map<int, MpiGroup> parts_;
   Buffer send_;
   Buffer receive_;

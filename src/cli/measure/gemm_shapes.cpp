@@ -27,7 +27,7 @@ GemmWork parse_shape(const std::string& text) {
 }
 
 std::string number_format_names() {
-  return listed(every<NumberFormat>, key_of);
+  return listed(every<NumberFormat>, key_of<NumberFormat>);
 }
 
 namespace {

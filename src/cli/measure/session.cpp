@@ -48,8 +48,9 @@ std::optional<RunDirectory> new_directory(const MeasureOptions& options, bool wr
 }
 
 std::string trace_file_name(const Run& run, const Point& setting) {
-  const std::string stem = fmt::format("trace-{}-{}",
-                                       text_parameter(setting, Parameter::scaling),
+  const std::string stem = fmt::format("trace-{}{}-{}",
+                                       setting.setting.text(Parameter::scaling),
+                                       setting.setting.text(Parameter::step_variant),
                                        integer_parameter(setting, Parameter::ranks));
   std::string name = stem + ".json";
   for (int copy = 2; std::ranges::count(run.files, name) > 0; ++copy) {
@@ -160,7 +161,10 @@ void Session::until_interrupted(const std::function<void()>& measure) {
 }
 
 void Session::record_environment(Machine& machine, std::span<const pid_t> own) {
-  run_.environment = collect_environment(machine, options_.mpi_module, options_.vendor_paths, own);
+  Environment environment =
+      collect_environment(machine, options_.mpi_module, options_.vendor_paths, own);
+  run_.environment = std::move(environment.sections);
+  run_.gpu_links = std::move(environment.gpu_links);
 }
 
 void Session::record_ranks(const RankGroup& group,
@@ -170,6 +174,7 @@ void Session::record_ranks(const RankGroup& group,
       {"ranks",
        {{"placement", group.placement(), medium},
         {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
+  run_.placement = group.located();
   if (!group.note().empty()) run_.warnings.push_back(group.note());
   if (launch.launcher != Launcher::none) other_ranks_cpu_s_.reset();
 }
@@ -322,15 +327,17 @@ void Session::remember_file(const std::string& name) {
   if (directory_ && std::ranges::count(run_.files, name) == 0) run_.files.push_back(name);
 }
 
-std::vector<FactSection> collect_environment(Machine& machine,
-                                             const std::string& mpi_module,
-                                             const VendorPaths& vendor_paths,
-                                             std::span<const pid_t> own) {
+Environment collect_environment(Machine& machine,
+                                const std::string& mpi_module,
+                                const VendorPaths& vendor_paths,
+                                std::span<const pid_t> own) {
   std::vector<FactSection> sections = machine.facts();
-  const Outcome<std::vector<FactSection>> gpus = gpu_facts(vendor_paths, own);
+  std::vector<GpuLink> links;
+  const Outcome<Environment> gpus = gpu_facts(vendor_paths, own);
   // Without a GPU its libraries stay closed: they are large, and a rank's memory may be limited.
-  if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
-    sections.insert(sections.end(), found->begin(), found->end());
+  if (const auto* found = std::get_if<Environment>(&gpus)) {
+    sections.insert(sections.end(), found->sections.begin(), found->sections.end());
+    links = found->gpu_links;
     sections.push_back(gpu_libraries(vendor_paths));
   } else {
     sections.push_back({"gpu", {{"count", std::nullopt, reason_of(gpus)}}});
@@ -342,6 +349,6 @@ std::vector<FactSection> collect_environment(Machine& machine,
           return module->library_version();
         })}});
   sections.push_back(allowed_variables(environment_variables()));
-  return sections;
+  return {std::move(sections), std::move(links)};
 }
 }  // namespace scaleworth::cli

@@ -12,6 +12,7 @@
 #include "src/core/estimate.h"
 #include "src/core/span.h"
 #include "src/core/units.h"
+#include "src/core/vocabulary.h"
 
 #include <concepts>
 #include <cstddef>

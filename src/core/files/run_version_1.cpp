@@ -101,7 +101,7 @@ json setting_of(const json& parameters, const std::string& probe) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     const auto parameter = parameter_of_key(key);
     if (key == "mode" && of_steps) {
-      setting["scaling"] = value;
+      setting[from_key<BatchScaling>(text) ? "scaling" : "step_variant"] = value;
     } else if (key == "straggler_factor" && value.is_number()) {
       setting["straggler_per_mille"] = std::llround(std::clamp(value.get<double>(), 0.0, 1e9) * 1e3);
     } else if (key == "variant" && of_steps) {

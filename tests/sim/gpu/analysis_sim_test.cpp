@@ -28,7 +28,9 @@ model::Analysis analysis_of_a_node() {
     node.measure(probe, probes::Suite::quick);
   }
   Run run = node.run();
-  run.environment = facts_of(truths);
+  Environment environment = facts_of(truths);
+  run.environment = std::move(environment.sections);
+  run.gpu_links = std::move(environment.gpu_links);
   return model::analyse(run, {});
 }
 

@@ -61,11 +61,18 @@ FactSection links_of(const std::vector<GpuTruth>& truths) {
 
 }  // namespace
 
-std::vector<FactSection> facts_of(const std::vector<GpuTruth>& truths) {
+Environment facts_of(const std::vector<GpuTruth>& truths) {
   std::vector<FactSection> sections{{"cuda", {fact("driver", std::string(source))}}};
   for (const GpuTruth& truth : truths) sections.push_back(section_of(truth));
   sections.push_back(links_of(truths));
-  return sections;
+  std::vector<GpuLink> links;
+  for (int i = 0; i < static_cast<int>(truths.size()); ++i) {
+    const bool peer = truths[static_cast<std::size_t>(i)].link.peer_access;
+    for (int j = i + 1; j < static_cast<int>(truths.size()); ++j) {
+      links.push_back({i, j, peer ? LinkKind::unknown : LinkKind::through_host, 0});
+    }
+  }
+  return {std::move(sections), std::move(links)};
 }
 
 }  // namespace scaleworth::sim

@@ -9,7 +9,9 @@
 namespace scaleworth::sim {
 
 SimNode::SimNode(const std::vector<GpuTruth>& truths) {
-  run_.environment = facts_of(truths);
+  Environment environment = facts_of(truths);
+  run_.environment = std::move(environment.sections);
+  run_.gpu_links = std::move(environment.gpu_links);
   for (const GpuTruth& truth : truths) {
     auto device = std::make_unique<SimDevice>(truth);
     gpus_.push_back(device.get());
