@@ -502,10 +502,12 @@ void add_sample_warnings(const Run& run, Findings& findings) {
     const auto steady =
         std::ranges::count_if(probe.points, &std::vector<std::string>::empty, &Point::warnings);
     const auto here = std::ssize(probe.points) - steady;
-    all += probe.points.size();
+    const auto settings =
+        std::ssize(probe.points) - std::ranges::count_if(probe.points, adds_to_another);
+    all += static_cast<std::size_t>(settings);
     unsteady += here;
     if (here == 0) return "";
-    return fmt::format("{} {} of {}", probe.name, here, probe.points.size());
+    return fmt::format("{} {} of {}", probe.name, here, settings);
   };
   const std::string by_probe = listed(run.probes, unsteady_of);
   if (unsteady == 0) return;

@@ -26,6 +26,11 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name) {
   return find_in(run.probes, name, &ProbeRecord::name);
 }
 
+bool adds_to_another(const Point& point) {
+  return point.setting.contains(Parameter::waited_for) ||
+         point.setting.contains(Parameter::predicted_algorithm);
+}
+
 void lacks(Parameter parameter) {
   throw UserError("run.json: a point lacks the parameter '{}'; measure again", info(parameter).key);
 }
@@ -84,6 +89,46 @@ Run join_runs(Run run) {
     probe.points = std::move(joined);
   }
   return run;
+}
+
+Run pool_runs(std::vector<Run> runs) {
+  int last = 0;
+  for (Run& run : runs) {
+    int most = 0;
+    for (ProbeRecord& probe : run.probes) {
+      for (Point& point : probe.points) {
+        for (auto& [metric, series] : point.samples) {
+          if (series.runs.empty()) series.runs.assign(series.size(), 1);
+          for (int& number : series.runs) most = std::max(most, number += last);
+        }
+      }
+    }
+    last = std::max(last, most);
+  }
+  Run pooled = std::move(runs.front());
+  for (auto run = runs.begin() + 1; run != runs.end(); ++run) {
+    for (ProbeRecord& probe : run->probes) {
+      ProbeRecord* own = find_in(pooled.probes, probe.name, &ProbeRecord::name);
+      if (own == nullptr) {
+        pooled.probes.push_back(std::move(probe));
+        continue;
+      }
+      for (Point& point : probe.points) {
+        Point* same = find_in(own->points, point.setting, &Point::setting);
+        if (same == nullptr) {
+          own->points.push_back(std::move(point));
+          continue;
+        }
+        for (const auto& [metric, samples] : point.samples) same->samples[metric].append(samples);
+        for (const auto& [metric, amount] : point.amounts) {
+          // Of wrong results the worst counts; other amounts are the same in every run.
+          double& known = same->amounts[metric];
+          known = std::max(known, amount);
+        }
+      }
+    }
+  }
+  return pooled;
 }
 
 const char* probe_status_name(ProbeStatus status) {

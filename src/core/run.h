@@ -104,6 +104,10 @@ struct Run {
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name);
 const ProbeRecord* find_probe(const Run& run, const std::string& name);
 
+/// Whether the point adds to another of the same setting: the waits of a rank for one other, what a
+/// library expects of one way. Others are settings that were measured.
+bool adds_to_another(const Point& point);
+
 // A point's parameter; throws UserError naming it when it is absent.
 std::int64_t integer_parameter(const Point& point, Parameter parameter);
 /// An integer that counts ranks, workers or GPUs, or numbers one of them: from 0 to a million.
@@ -124,6 +128,11 @@ const Series& series(const Point& point, Metric metric);
 /// The points of one setting that several runs measured as one point, which knows the run of each
 /// sample; the parameter `run` is gone. Other points stay as they are.
 Run join_runs(Run run);
+
+/// Several runs of the same as one: points of one setting join, and know the run of each sample,
+/// numbered on over all of them. What is said of the machine is that of the first. As `join_runs`
+/// left them; at least one.
+Run pool_runs(std::vector<Run> runs);
 
 /// "pending", "measured", "skipped" or "failed".
 const char* probe_status_name(ProbeStatus status);

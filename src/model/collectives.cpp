@@ -30,8 +30,10 @@ constexpr std::array traffic{Traffic{Collective::all_reduce, 2.0, true},
                              Traffic{Collective::reduce, 1.0, false},
                              Traffic{Collective::send_receive, 1.0, false}};
 
-/// Ranks and message bytes of a point; absent for one without communication.
+/// Ranks and message bytes of a point; absent for one without communication, and for one whose
+/// results a check found wrong: a wrong sum says nothing of the time of a right one.
 std::optional<std::pair<int, double>> size_of(const Point& point) {
+  if (amount_of(point, Metric::wrong_elements).value_or(0.0) > 0.0) return std::nullopt;
   const auto ranks = count_parameter(point, Parameter::ranks);
   const auto bytes = static_cast<double>(integer_parameter(point, Parameter::message_bytes));
   return ranks < 2 || bytes <= 0.0 ? std::nullopt : std::optional(std::pair(ranks, bytes));

@@ -24,18 +24,18 @@ struct Best {
   Series rates;
   std::optional<StreamVariant> variant;
 };
-using Curve = std::map<double, Best>;                  // by working set in bytes
-using CurveKey = std::pair<std::string, std::string>;  // scope, kernel
+using StreamCurve = std::map<double, Best>;                  // by working set in bytes
+using StreamKey = std::pair<std::string, std::string>;  // scope, kernel
 
-std::map<CurveKey, Curve> best_variants(const ProbeRecord& probe) {
-  std::map<CurveKey, Curve> curves;
+std::map<StreamKey, StreamCurve> best_variants(const ProbeRecord& probe) {
+  std::map<StreamKey, StreamCurve> curves;
   for (const Point& point : probe.points) {
     // Pilots choose the variant; their few short samples are no measurement.
     if (point.setting.symbol<Pass>(Parameter::pass) == Pass::pilot) continue;
     const auto rate = rate_of(point, Metric::bytes);
     if (!rate) continue;
     const auto size = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
-    Curve& curve =
+    StreamCurve& curve =
         curves[{text_parameter(point, Parameter::scope), text_parameter(point, Parameter::kernel)}];
     Best& best = curve[size];
     if (best.rates.empty() || rate->value > best.rate.value) {
@@ -56,7 +56,7 @@ std::vector<CacheCapacity> caches_of(const GpuIdentity& gpu, bool of_multiproces
   return caches;
 }
 
-std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const GpuIdentity& gpu) {
+std::vector<Level> levels_of(const std::string& scope, const StreamCurve& curve, const GpuIdentity& gpu) {
   std::vector<CurveSample> samples;
   for (const auto& [size, best] : curve) samples.push_back({Bytes(size), best.rates});
   if (scope == device_scope) return find_levels(samples, caches_of(gpu, false), 1);

@@ -41,7 +41,8 @@ Run measured(const RankTruth& truth, probes::Suite suite = probes::Suite::standa
 
 const model::AlgorithmResult& plain_all_reduce(const std::vector<model::AlgorithmResult>& results) {
   return *std::find_if(results.begin(), results.end(), [](const auto& result) {
-    return result.collective == "all_reduce" && result.mode == "isolated" && !result.in_place &&
+    return result.collective == Collective::all_reduce &&
+           result.mode == CollectiveMode::isolated && !result.in_place &&
            !result.registered;
   });
 }
@@ -128,7 +129,7 @@ TEST_CASE("sizes that find no memory are left out with what is larger, and the r
   double largest = 0.0;
   for (const Point& point : probe.points) {
     const auto message = static_cast<double>(integer_parameter(point, Parameter::message_bytes));
-    if (text_parameter(point, Parameter::collective) == "all_reduce") {
+    if (symbol_parameter<Collective>(point, Parameter::collective) == Collective::all_reduce) {
       largest = std::max(largest, message);
     }
   }

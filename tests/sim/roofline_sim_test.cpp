@@ -12,7 +12,7 @@
 
 using namespace scaleworth;
 using namespace scaleworth::sim;
-using probes::Precision;
+using scaleworth::NumberFormat;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "report/attribution/attribution_report.h"
 #include "report/decision/decision_report.h"
 #include "report/mfu/mfu_report.h"
+#include "report/run/compare_report.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/run_directory.h"
 
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("usage: scaleworth_schemas DOCS [write]\n", stderr), 2;
   const std::pair<const char*, std::string> schemas[] = {
       {"attribution.schema.json", report::attribution_schema()},
+      {"compare.schema.json", report::comparison_schema()},
       {"decision.schema.json", report::decision_schema()},
       {"mfu.schema.json", report::mfu_schema()},
       {"mfu_budget.schema.json", report::budget_schema()},

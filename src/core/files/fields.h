@@ -11,8 +11,8 @@
 
 #include "src/core/estimate.h"
 #include "src/core/span.h"
+#include "src/core/setting.h"
 #include "src/core/units.h"
-#include "src/core/vocabulary.h"
 
 #include <concepts>
 #include <cstddef>
@@ -349,6 +349,9 @@ class Fields {
   std::string_view sentence_;
   std::unique_ptr<State> state_;
 };
+
+/// The parameters of a setting by their keys; the schema describes every one.
+void put_setting(Fields& json, const char* key, const Setting& setting, const char* sentence = "");
 
 /// The schema of the document that `members(json)` writes under `head`.
 template <std::invocable<Fields&> Members>

@@ -369,4 +369,28 @@ std::string Fields::schema() {
   if (!state_->named.empty()) whole["$defs"] = std::move(state_->named);
   return spread(whole, "") + "\n";
 }
+
+void put_setting(Fields& json, const char* key, const Setting& setting, const char* sentence) {
+  const auto members = [&](Fields& of) {
+    for (const ParameterInfo& about : all_parameters()) {
+      of.members_if(setting.contains(about.id), [&](Fields& member) {
+        const SettingValue* value = setting.find(about.id);
+        const auto* symbol = value ? std::get_if<Symbol>(value) : nullptr;
+        const std::string keys = listed(about.words, &Word::key, "|");
+        switch (about.type) {
+          case ParameterType::count:
+            return member(about.key, setting.count(about.id).value_or(0), about.sentence);
+          case ParameterType::flag:
+            return member(about.key, setting.flag(about.id), about.sentence);
+          case ParameterType::text:
+            return member(about.key, setting.text(about.id), about.sentence);
+          case ParameterType::symbol:
+            return member(
+                about.key, symbol ? symbol->key() : "", about.sentence, one_of(keys.c_str()));
+        }
+      });
+    }
+  };
+  json.object(key, members, sentence);
+}
 }  // namespace scaleworth

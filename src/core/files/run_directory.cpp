@@ -177,33 +177,8 @@ class Reader {
 // The members of run.json, one list per struct: read by `Reader`, written by `Fields`. Those that
 // follow from the vocabulary are written and described by its lists, and read by their keys.
 
-/// Keys of a vocabulary, separated by '|'.
-std::string keys_of(std::span<const Word> words) {
-  return listed(words, &Word::key, "|");
-}
-
 void setting_fields(Fields& json, const Setting& setting) {
-  const auto members = [&](Fields& of) {
-    for (const ParameterInfo& about : all_parameters()) {
-      of.members_if(setting.contains(about.id), [&](Fields& member) {
-        const SettingValue* value = setting.find(about.id);
-        const auto* symbol = value ? std::get_if<Symbol>(value) : nullptr;
-        const std::string keys = keys_of(about.words);
-        switch (about.type) {
-          case ParameterType::count:
-            return member(about.key, setting.count(about.id).value_or(0), about.sentence);
-          case ParameterType::flag:
-            return member(about.key, setting.flag(about.id), about.sentence);
-          case ParameterType::text:
-            return member(about.key, setting.text(about.id), about.sentence);
-          case ParameterType::symbol:
-            return member(
-                about.key, symbol ? symbol->key() : "", about.sentence, one_of(keys.c_str()));
-        }
-      });
-    }
-  };
-  json.object("setting", members, "What was asked for.");
+  put_setting(json, "setting", setting, "What was asked for.");
 }
 
 void setting_fields(const Reader& run, Setting& setting) {

@@ -11,13 +11,11 @@
 namespace scaleworth::report::fixture {
 namespace {
 
-using Parameters = std::map<std::string, Value>;
-
-Value text(const char* value) {
-  return std::string(value);
+std::string text(const char* value) {
+  return value;
 }
 
-Value whole(double value) {
+std::int64_t whole(double value) {
   return static_cast<std::int64_t>(value);
 }
 
@@ -30,7 +28,7 @@ std::vector<double> around(double centre, double spread) {
   return values;
 }
 
-Point point(int gpu, Parameters parameters, double time, double spread, double clock_hz) {
+Point point(int gpu, Setting parameters, double time, double spread, double clock_hz) {
   Point result;
   result.setting = std::move(parameters);
   result.setting.set(Parameter::gpu, std::int64_t{gpu});
@@ -73,7 +71,9 @@ Point product(int gpu, const Product& work) {
                         {Parameter::pass, text(work.pass)},
                         {Parameter::data, text(work.data)},
                         {Parameter::library, text("cuBLASLt 13.1.0")},
-                        {Parameter::algorithm, text("algorithm 66, tile 128x256, cluster 2x1")},
+                        {Parameter::recipe, text("algorithm 66, tile 128x256, cluster 2x1")},
+                        {Parameter::tile_m, std::int64_t{128}},
+                        {Parameter::tile_n, std::int64_t{256}},
                         {Parameter::heuristic_rank, std::int64_t{work.rank}},
                         {Parameter::workspace_bytes, std::int64_t{33554432}},
                         {Parameter::fast_accumulation, work.fast},
@@ -190,7 +190,9 @@ Point stream(const char* kernel, const char* scope, double size, double rate) {
   Point result = point(0,
                        {{Parameter::kernel, text(kernel)},
                         {Parameter::scope, text(scope)},
-                        {Parameter::variant, text("persistent, 512 threads, 4 at once")},
+                        {Parameter::grid, StreamGrid::persistent},
+                        {Parameter::block_threads, std::int64_t{512}},
+                        {Parameter::loads_at_once, std::int64_t{4}},
                         {Parameter::nontemporal, false},
                         {Parameter::workers, std::int64_t{1}},
                         {Parameter::pass, text("sweep")},
@@ -255,9 +257,9 @@ ProbeRecord compute() {
     double clock_hz;
   };
   std::vector<Point> points;
-  for (const Unit& unit : {Unit{"cuda cores", "fp32", 60.9e12, 1.92e9},
-                           {"cuda cores", "fp64", 31.2e12, 1.95e9},
-                           {"tensor cores", "bf16", 829e12, 1.63e9}}) {
+  for (const Unit& unit : {Unit{"cuda_cores", "fp32", 60.9e12, 1.92e9},
+                           {"cuda_cores", "fp64", 31.2e12, 1.95e9},
+                           {"tensor_cores", "bf16", 829e12, 1.63e9}}) {
     Point one = point(0,
                       {{Parameter::isa, text(unit.isa)},
                        {Parameter::precision, text(unit.precision)},
@@ -294,17 +296,17 @@ ProbeRecord intensity() {
   return probe(probe_name::gpu_intensity, points);
 }
 
-Point copy(int gpu, const char* source, const char* target, bool both, double size, double time) {
+Point copy(int gpu, MemoryPlace source, MemoryPlace target, bool both, double size, double time) {
   Point result = point(gpu,
-                       {{Parameter::source, text(source)},
-                        {Parameter::target, text(target)},
-                        {Parameter::engine, text("copy engine")},
+                       {{Parameter::engine, TransferEngine::copy_engine},
                         {Parameter::both_directions, both},
                         {Parameter::pass, text("alone")},
                         {Parameter::transfer_bytes, whole(size)}},
                        time,
                        0.002,
                        0.0);
+  result.setting.set_place(Parameter::source, source);
+  result.setting.set_place(Parameter::target, target);
   result.amounts[Metric::bytes] = both ? 2.0 * size : size;
   return result;
 }

@@ -11,17 +11,17 @@ namespace {
 using namespace model;
 
 struct Cost {
-  const char* collective;
+  Collective collective;
   double alpha;  // s
   double rate;   // message bytes per second
   double bus;    // busbw / algbw at two ranks
 };
-constexpr Cost costs[] = {{"all_reduce", 2.1e-6, 2.6e9, 1.0},
-                          {"all_gather", 1.6e-6, 6.1e9, 0.5},
-                          {"reduce_scatter", 2.4e-6, 4.4e9, 0.5},
-                          {"all_to_all", 1.7e-6, 5.6e9, 0.5},
-                          {"broadcast", 1.1e-6, 4.9e9, 1.0},
-                          {"send_receive", 0.9e-6, 5.2e9, 1.0}};
+constexpr Cost costs[] = {{Collective::all_reduce, 2.1e-6, 2.6e9, 1.0},
+                          {Collective::all_gather, 1.6e-6, 6.1e9, 0.5},
+                          {Collective::reduce_scatter, 2.4e-6, 4.4e9, 0.5},
+                          {Collective::all_to_all, 1.7e-6, 5.6e9, 0.5},
+                          {Collective::broadcast, 1.1e-6, 4.9e9, 1.0},
+                          {Collective::send_receive, 0.9e-6, 5.2e9, 1.0}};
 
 template <class Q>
 Estimate<Q> estimate_around(double value, double below, double above, std::size_t samples = 21) {
@@ -38,7 +38,7 @@ CommunicationFit fit(const std::string& form, double alpha, double rate, double 
   return {form, {segment}, error, 0.6 * error};
 }
 
-CollectiveResult collective(const Cost& cost, const std::string& mode, double speed) {
+CollectiveResult collective(const Cost& cost, CollectiveMode mode, double speed) {
   CollectiveResult result;
   result.collective = cost.collective;
   result.mode = mode;
@@ -137,8 +137,8 @@ ScalingLaw unidentified() {
 std::vector<CollectiveResult> collectives() {
   std::vector<CollectiveResult> result;
   for (const Cost& cost : costs) {
-    result.push_back(collective(cost, "isolated", 1.0));
-    result.push_back(collective(cost, "back_to_back", 1.6));
+    result.push_back(collective(cost, CollectiveMode::isolated, 1.0));
+    result.push_back(collective(cost, CollectiveMode::back_to_back, 1.6));
   }
   return result;
 }

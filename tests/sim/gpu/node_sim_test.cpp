@@ -72,7 +72,7 @@ TEST_CASE("wrong results are failed points, however many in a row, and the walk 
       if (!series(probe.points[i], Metric::wall_s).empty()) continue;
       failed.push_back(i);
       CHECK(probe.points[i].stop_reason.starts_with("failed: GPU 0: element 5 is 12.5"));
-      CHECK(probe.points[i].parameters == sound.run().probes.front().points[i].parameters);
+      CHECK(probe.points[i].setting == sound.run().probes.front().points[i].setting);
     }
     CHECK(failed == std::vector<std::size_t>{0, 1});
     CHECK_NOTHROW(model::analyse_gpus(node.run(), {}));
@@ -135,8 +135,8 @@ TEST_CASE("a slow link to the host shows in a short look", "[gpu]") {
   const ProbeRecord& probe = node.measure(probe_name::gpu_transfer, Suite::quick);
   const auto time = [&](const char* target) {
     for (const Point& point : probe.points) {
-      const bool found = text_parameter(point, Parameter::source) == "host (pinned)" &&
-                         text_parameter(point, Parameter::target) == target &&
+      const bool found = word_of(point.setting.place(Parameter::source)) == "host (pinned)" &&
+                         word_of(point.setting.place(Parameter::target)) == target &&
                          text_parameter(point, Parameter::engine) == "copy engine" &&
                          integer_parameter(point, Parameter::transfer_bytes) == 64 << 20 &&
                          !flag_parameter(point, Parameter::both_directions);
@@ -157,9 +157,9 @@ TEST_CASE("without peer access copies are measured, kernels are not, and one war
   REQUIRE(warns(probe, "no peer access from GPU 0 to 1, 1 to 0"));
   for (const Point& point : probe.points) {
     const bool peers =
-        text_parameter(point, Parameter::source).starts_with("gpu") &&
-        text_parameter(point, Parameter::target).starts_with("gpu") &&
-        text_parameter(point, Parameter::source) != text_parameter(point, Parameter::target);
+        text_parameter(point, Parameter::source) == "gpu" &&
+        text_parameter(point, Parameter::target) == "gpu" &&
+        point.setting.place(Parameter::source) != point.setting.place(Parameter::target);
     if (peers) REQUIRE(text_parameter(point, Parameter::engine) == "copy engine");
   }
 }

@@ -17,22 +17,29 @@ using probes::Suite;
 
 namespace {
 
-double rate_of(const Point& point, const char* amount_name) {
-  return amount(point, amount_name) / *median(series(point, Metric::wall_s));
+double rate_of(const Point& point, Metric metric) {
+  return amount(point, metric) / *median(series(point, Metric::wall_s));
 }
 
-using Wanted = std::map<std::string, Value>;
+using Wanted = Setting;
 
 std::vector<Point> points_with(const ProbeRecord& probe, const Wanted& wanted) {
   std::vector<Point> found;
   for (const Point& point : probe.points) {
     const bool fits = std::all_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
-      const auto parameter = point.setting.find(entry.first);
-      return parameter != point.setting.end() && parameter->second == entry.second;
+      const SettingValue* value = point.setting.find(entry.first);
+      return value != nullptr && *value == entry.second;
     });
     if (fits) found.push_back(point);
   }
   return found;
+}
+
+Wanted places(const MemoryPlace& source, const MemoryPlace& target) {
+  Wanted wanted;
+  wanted.set_place(Parameter::source, source);
+  wanted.set_place(Parameter::target, target);
+  return wanted;
 }
 
 std::string text(const char* words) {
@@ -96,7 +103,7 @@ TEST_CASE("the pilots find the variants that are fastest on a simulated GPU", "[
   for (const Point& point : sweep) {
     const auto set = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
     const bool cached = set <= truth.description.l2_cache.value();
-    REQUIRE(text_parameter(point, Parameter::variant) ==
+    REQUIRE(word_of(*point.setting.stream_variant()) ==
             word_of(cached ? truth.in_cache.best : truth.in_memory.best));
   }
 }
@@ -179,12 +186,12 @@ TEST_CASE("the transfer probe recovers links between host and GPU and between GP
   const ProbeRecord& probe = node.measure(probe_name::gpu_transfer, Suite::standard);
   const LinkRates& link = node.gpu(0).truth().link;
   const auto one = [&](Wanted wanted) {
-    wanted.insert({{Parameter::gpu, std::int64_t{0}},
+    wanted.set({{Parameter::gpu, std::int64_t{0}},
                    {Parameter::pass, text("alone")},
-                   {Parameter::engine, text("copy engine")}});
+                   {Parameter::engine, TransferEngine::copy_engine}});
     return points_with(probe, wanted);
   };
-  const auto into = one({{Parameter::source, text("host (pinned)")}, {Parameter::target, text("gpu 0")}});
+  const auto into = one(places({TransferEnd::host_pinned, {}}, {TransferEnd::gpu, 0}));
   for (const Point& point : into) {
     const auto bytes = static_cast<double>(integer_parameter(point, Parameter::transfer_bytes));
     const bool both = flag_parameter(point, Parameter::both_directions);
@@ -192,9 +199,10 @@ TEST_CASE("the transfer probe recovers links between host and GPU and between GP
     REQUIRE_THAT(*median(series(point, Metric::wall_s)),
                  WithinRel(link.alpha_s + bytes / rate, 0.01));
   }
-  const auto to_peer = one({{Parameter::source, text("gpu 0")}, {Parameter::target, text("gpu 1")}});
+  const auto to_peer = one(places({TransferEnd::gpu, 0}, {TransferEnd::gpu, 1}));
   REQUIRE(to_peer.size() == 2);  // one way and both
-  const auto far = one({{Parameter::source, text("host (pinned, node 1)")}});
+  const auto far = one({{Parameter::source, TransferEnd::host_pinned},
+                        {Parameter::source_index, std::int64_t{1}}});
   REQUIRE(far.size() == 1);
   REQUIRE_THAT(rate_of(far[0], Metric::bytes), WithinRel(link.far_node_share * link.pinned, 0.01));
   REQUIRE(points_with(probe, {{Parameter::pass, text("together")}}).size() == 4);

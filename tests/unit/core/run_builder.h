@@ -8,12 +8,14 @@ namespace scaleworth {
 
 inline Point full_point() {
   Point point;
-  point.setting = {{"isa", Value(std::string("avx2"))},
-                      {"workers", Value(std::int64_t{2})},
-                      {"straggler_factor", Value(2.0)},
-                      {"nontemporal", Value(true)}};
-  point.amounts = {{"flops", 1e9}};
-  point.samples = {{"wall_s", {0.1, 1.0 / 3.0, 5e-324}}, {"cpu_s", {0.1, 0.2, 0.3}}};
+  point.setting = {{Parameter::isa, Isa::avx2},
+                   {Parameter::workers, std::int64_t{2}},
+                   {Parameter::library, std::string("a library")},
+                   {Parameter::nontemporal, true}};
+  point.amounts = {{Metric::flops, 1e9}};
+  point.samples = {{Metric::wall_s, {0.1, 1.0 / 3.0, 5e-324}},
+                   {Metric::cpu_s, {0.1, 0.2, 0.3}}};
+  point.samples[Metric::cpu_s].sampling = {Sampling::Kind::mean, 20, 1e-8};
   point.stop_reason = "converged";
   point.warnings = {"drift"};
   return point;
@@ -30,6 +32,8 @@ inline Run full_run() {
   run.interruption = "interrupted by signal 2";
   run.environment = {
       {"cpu", {{"cores", Value(std::int64_t{2}), "hwloc"}, {"clock", std::nullopt, "hidden"}}}};
+  run.placement = RankPlacement{16, 2, true};
+  run.gpu_links = {{0, 1, LinkKind::nvlink, 18}};
   run.probes = {{"roofline.compute", ProbeStatus::measured, "", 1.5, {full_point()}, {}, {}},
                 {"comm.collectives",
                  ProbeStatus::failed,

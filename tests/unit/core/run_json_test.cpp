@@ -32,7 +32,7 @@ TEST_CASE("a run survives writing and reading to the last bit", "[run]") {
   const Run read = run_from_json(text, "run.json");
   REQUIRE(run_to_json(read) == text);
   REQUIRE(read.probes[0].points[0].samples == full_point().samples);
-  REQUIRE(read.probes[0].points[0].parameters == full_point().parameters);
+  REQUIRE(read.probes[0].points[0].setting == full_point().setting);
   REQUIRE(read.probes[1].status == ProbeStatus::failed);
   REQUIRE_FALSE(read.environment[0].facts[1].value);
   REQUIRE(read.interruption == "interrupted by signal 2");
@@ -44,23 +44,27 @@ TEST_CASE("an empty run survives writing and reading", "[run]") {
   REQUIRE(text.find("\"interruption\": null") != std::string::npos);
 }
 
-TEST_CASE("a whole double stays a double and an integer stays an integer", "[run]") {
-  const Run read = run_from_json(run_to_json(full_run()), "run.json");
-  const Point& point = read.probes[0].points[0];
-  REQUIRE(std::holds_alternative<double>(point.parameters.at("straggler_factor")));
-  REQUIRE(integer_parameter(point, "workers") == 2);
+TEST_CASE("a parameter, a word of a vocabulary and a metric that are not known are refused", "[run]") {
+  REQUIRE(refusal(with("/probes/0/points/0/setting/colour", "red")).find("is no parameter") !=
+          std::string::npos);
+  REQUIRE(refusal(with("/probes/0/points/0/setting/isa", "mmx")).find("'mmx' is no isa") !=
+          std::string::npos);
+  REQUIRE(refusal(with("/probes/0/points/0/setting/workers", 2.0)).find("whole number") !=
+          std::string::npos);
+  REQUIRE(refusal(with("/probes/0/points/0/amounts/colour", 1.0)).find("is no metric") !=
+          std::string::npos);
 }
 
 TEST_CASE("each point fills one line, so that a person can read the file", "[run]") {
   const std::string text = run_to_json(full_run());
-  const std::size_t start = text.find("{\"parameters\"");
+  const std::size_t start = text.find("{\"setting\"");
   const std::string line = text.substr(start, text.find('\n', start) - start);
   REQUIRE(line.find("\"warnings\":[\"drift\"]}") != std::string::npos);
 }
 
 TEST_CASE("a number that is not finite is refused with its place", "[run]") {
   Point point = full_point();
-  point.samples["wall_s"][1] = std::numeric_limits<double>::quiet_NaN();
+  point.samples[Metric::wall_s][1] = std::numeric_limits<double>::quiet_NaN();
   const std::string expected = "wall_s[1] is nan: the measurement is broken and is not recorded";
   REQUIRE(message_of<ProbeFailure>([&] { require_finite(point); }) == expected);
   Run run = full_run();
@@ -76,7 +80,7 @@ TEST_CASE("bytes that are no UTF-8 are replaced rather than lost", "[run]") {
 
 TEST_CASE("a newer schema version is refused with both versions", "[run]") {
   REQUIRE(refusal(with("/schema_version", 7)) ==
-          "run.json: schema version 7 is newer than 1, the newest that this scaleworth reads; "
+          "run.json: schema version 7 is newer than 2, the newest that this scaleworth reads; "
           "update scaleworth");
   REQUIRE_FALSE(refusal(with("/schema_version", 0)).empty());
   REQUIRE_FALSE(refusal(with("/schema_version", 1.5)).empty());
@@ -122,7 +126,7 @@ TEST_CASE("a hostile key cannot break the line of the message", "[run]") {
 }
 
 TEST_CASE("a missing member is named", "[run]") {
-  REQUIRE(refusal(R"({"schema_version": 1})") ==
+  REQUIRE(refusal(R"({"schema_version": 2})") ==
           "run.json: the document: lacks \"tool_version\"; restore the file or measure again");
 }
 

@@ -45,9 +45,9 @@ TEST_CASE("points of one setting from several runs are one, which knows the run 
   ProbeRecord& probe = run.probes.emplace_back();
   const auto add = [&](std::int64_t of_run, std::int64_t workers, std::vector<double> times) {
     Point& point = probe.points.emplace_back();
-    point.setting = {{"workers", workers}};
-    if (of_run > 0) point.setting["run"] = of_run;
-    point.samples["wall_s"] = std::move(times);
+    point.setting = {{Parameter::workers, workers}};
+    if (of_run > 0) point.setting.set(Parameter::run, of_run);
+    point.samples[Metric::wall_s] = Series(std::move(times));
     point.warnings = {"run " + std::to_string(of_run)};
   };
   add(1, 1, {1.0, 2.0});
@@ -57,12 +57,12 @@ TEST_CASE("points of one setting from several runs are one, which knows the run 
   const Run joined = join_runs(run);
   const std::vector<Point>& points = joined.probes.front().points;
   REQUIRE(points.size() == 3);
-  const Series& both = series(points[0], "wall_s");
+  const Series& both = series(points[0], Metric::wall_s);
   CHECK(both == std::vector<double>{1.0, 2.0, 3.0});
   CHECK(both.runs == std::vector<int>{1, 1, 2});
   CHECK(points[0].warnings == std::vector<std::string>{"run 1", "run 2"});
-  CHECK_FALSE(points[0].setting.contains("run"));
-  CHECK(series(points[1], "wall_s").runs == std::vector<int>{1});
-  CHECK(series(points[2], "wall_s").runs.empty());
+  CHECK_FALSE(points[0].setting.contains(Parameter::run));
+  CHECK(series(points[1], Metric::wall_s).runs == std::vector<int>{1});
+  CHECK(series(points[2], Metric::wall_s).runs.empty());
   CHECK(join_runs(joined).probes.front().points.size() == 3);
 }

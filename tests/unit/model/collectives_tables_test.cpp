@@ -53,13 +53,13 @@ const std::vector<std::string> full_sweeps{"a100x8_40gb_superbench_allreduce.txt
 
 TEST_CASE("bus bandwidth agrees with the printed columns of public tables", "[collectives]") {
   if (!have_tables()) return;
-  const std::vector<std::tuple<std::string, std::string, int>> files{
-      {"a100x8_40gb_superbench_allreduce.txt", "all_reduce", 8},
-      {"a100x8_40gb_superbench_allgather.txt", "all_gather", 8},
-      {"a100x8_40gb_superbench_reducescatter.txt", "reduce_scatter", 8},
-      {"a100x8_40gb_superbench_alltoall.txt", "all_to_all", 8},
-      {"a100x8_40gb_superbench_broadcast.txt", "broadcast", 8},
-      {"rtx4090x4_pcie_p2p_allreduce.txt", "all_reduce", 4}};
+  const std::vector<std::tuple<std::string, Collective, int>> files{
+      {"a100x8_40gb_superbench_allreduce.txt", Collective::all_reduce, 8},
+      {"a100x8_40gb_superbench_allgather.txt", Collective::all_gather, 8},
+      {"a100x8_40gb_superbench_reducescatter.txt", Collective::reduce_scatter, 8},
+      {"a100x8_40gb_superbench_alltoall.txt", Collective::all_to_all, 8},
+      {"a100x8_40gb_superbench_broadcast.txt", Collective::broadcast, 8},
+      {"rtx4090x4_pcie_p2p_allreduce.txt", Collective::all_reduce, 4}};
   for (const auto& [file, collective, ranks] : files) {
     for (const tests::NcclRow& row : tests::nccl_rows(tables / file)) {
       if (row.bytes < (1 << 20)) continue;

@@ -53,17 +53,16 @@ Point collective_point(const char* name, int ranks, std::int64_t bytes, std::vec
 }  // namespace
 
 TEST_CASE("bus factors are those of nccl-tests", "[collectives]") {
-  CHECK_THAT(bus_factor("all_reduce", 8), WithinRel(1.75, 1e-12));  // 2 x 7 / 8
-  CHECK_THAT(bus_factor("all_gather", 8), WithinRel(0.875, 1e-12));
-  CHECK_THAT(bus_factor("gather", 8), WithinRel(0.875, 1e-12));
-  CHECK_THAT(bus_factor("scatter", 4), WithinRel(0.75, 1e-12));
-  CHECK_THAT(bus_factor("reduce", 8), WithinRel(1.0, 1e-12));
-  CHECK_THAT(bus_factor("reduce_scatter", 4), WithinRel(0.75, 1e-12));
-  CHECK_THAT(bus_factor("all_to_all", 2), WithinRel(0.5, 1e-12));
-  CHECK_THAT(bus_factor("broadcast", 8), WithinRel(1.0, 1e-12));
-  CHECK_THAT(bus_factor("send_receive", 2), WithinRel(1.0, 1e-12));
-  CHECK_THROWS_AS(bus_factor("all_reduce", 1), UserError);
-  CHECK_THROWS_AS(bus_factor("gossip", 4), UserError);
+  CHECK_THAT(bus_factor(Collective::all_reduce, 8), WithinRel(1.75, 1e-12));  // 2 x 7 / 8
+  CHECK_THAT(bus_factor(Collective::all_gather, 8), WithinRel(0.875, 1e-12));
+  CHECK_THAT(bus_factor(Collective::gather, 8), WithinRel(0.875, 1e-12));
+  CHECK_THAT(bus_factor(Collective::scatter, 4), WithinRel(0.75, 1e-12));
+  CHECK_THAT(bus_factor(Collective::reduce, 8), WithinRel(1.0, 1e-12));
+  CHECK_THAT(bus_factor(Collective::reduce_scatter, 4), WithinRel(0.75, 1e-12));
+  CHECK_THAT(bus_factor(Collective::all_to_all, 2), WithinRel(0.5, 1e-12));
+  CHECK_THAT(bus_factor(Collective::broadcast, 8), WithinRel(1.0, 1e-12));
+  CHECK_THAT(bus_factor(Collective::send_receive, 2), WithinRel(1.0, 1e-12));
+  CHECK_THROWS_AS(bus_factor(Collective::all_reduce, 1), UserError);
 }
 
 TEST_CASE("an exact line is recovered by both forms and the line is chosen", "[collectives]") {
@@ -248,8 +247,8 @@ AllReduceTime ring(std::vector<int> counts, Start start) {
   std::vector<CollectiveResult> results;
   for (const int ranks : counts) {
     CollectiveResult& one = results.emplace_back();
-    one.collective = "all_reduce";
-    one.mode = "isolated";
+    one.collective = Collective::all_reduce;
+    one.mode = CollectiveMode::isolated;
     one.ranks = ranks;
     one.fits = {line_fit(start(ranks), 2e-9 * (ranks - 1) / ranks)};
   }

@@ -73,7 +73,7 @@ TEST_CASE("a count with a rank slowed on purpose is left out, and the rank is na
   Run run = pair_with(38, {18, 0, 2, 0, 0, 18, 0, {{1, 18.0}}}, {36, 0, 2, 0, 0, 0, 0, {}});
   Point& point = testing::probe(run, probe_name::step_training).points[1];
   point.setting.set(Parameter::straggler_rank, std::int64_t{1});
-  point.setting.set(Parameter::straggler_factor, 2.0);
+  point.setting.set(Parameter::straggler_per_mille, std::int64_t{2000});
   const ScalingResult result = analyse(run, {}).scaling.front();
   CHECK(result.slowed == "rank 1 was slowed on purpose by a factor of 2");
   CHECK(result.decision->rows.size() == 1);

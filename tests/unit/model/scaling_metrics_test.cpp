@@ -154,7 +154,11 @@ TEST_CASE("malformed training points are refused by name", "[scaling]") {
   Run negative;
   add_training(negative, {"strong", 1, 512, {-20.0}, {}, {}});
   CHECK_THROWS_AS(measured_modes(negative), UserError);
-  Run unnamed = strong_pair();
-  testing::probe(unnamed, probe_name::step_ledger).points[0].samples["waited_for_ns.x"] = {1.0};
-  CHECK_THROWS_AS(measured_modes(unnamed), UserError);
+  Run without = strong_pair();
+  Point wait = testing::probe(without, probe_name::step_ledger).points[0];
+  wait.setting.set(Parameter::rank, std::int64_t{7});
+  wait.setting.set(Parameter::waited_for, std::int64_t{0});
+  wait.samples = {{Metric::wait_ns, {1.0}}};
+  testing::probe(without, probe_name::step_ledger).points.push_back(wait);
+  CHECK_THROWS_AS(measured_modes(without), UserError);
 }

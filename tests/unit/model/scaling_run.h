@@ -50,29 +50,33 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
   const LedgerTimes& times = at.ledger[static_cast<std::size_t>(rank)];
   const std::size_t steps = at.step_ms.size();
   Point point;
-  point.setting = {{Parameter::mode, at.mode},
+  point.setting = {{Parameter::scaling, at.mode},
                       {Parameter::ranks, std::int64_t{at.ranks}},
                       {Parameter::rank, std::int64_t{rank}}};
   const auto constant = [&](double ms) { return std::vector<double>(steps, ms * 1e6); };
-  point.samples[part_key(Part::compute)] = constant(times.compute);
-  point.samples[part_key(Part::optimizer)] = constant(times.optimizer);
-  point.samples[part_key(Part::host)] = constant(times.host);
-  point.samples[part_key(Part::progress)] = constant(times.progress);
-  point.samples[part_key(Part::exposed_transfer)] = constant(times.transfer);
-  point.samples[part_key(Part::exposed_wait)] = constant(times.wait);
-  point.samples[part_key(Part::unattributed)] = constant(times.unattributed);
+  point.samples[metric_of(Part::compute)] = constant(times.compute);
+  point.samples[metric_of(Part::optimizer)] = constant(times.optimizer);
+  point.samples[metric_of(Part::host)] = constant(times.host);
+  point.samples[metric_of(Part::progress)] = constant(times.progress);
+  point.samples[metric_of(Part::exposed_transfer)] = constant(times.transfer);
+  point.samples[metric_of(Part::exposed_wait)] = constant(times.wait);
+  point.samples[metric_of(Part::unattributed)] = constant(times.unattributed);
   point.samples[Metric::step_ns] =
       constant(times.compute + times.optimizer + times.host + times.progress + times.transfer +
                times.wait + times.unattributed);
-  for (const auto& [straggler, ms] : times.waited_for) {
-    point.samples[fields::waited_for_ns_prefix + std::to_string(straggler)] = constant(ms);
-  }
   probe(run, probe_name::step_ledger).points.push_back(point);
+  for (const auto& [straggler, ms] : times.waited_for) {
+    Point wait;
+    wait.setting = point.setting;
+    wait.setting.set(Parameter::waited_for, std::int64_t{straggler});
+    wait.samples[Metric::wait_ns] = constant(ms);
+    probe(run, probe_name::step_ledger).points.push_back(wait);
+  }
 }
 
 inline void add_training(Run& run, const TrainingPoint& at) {
   Point point;
-  point.setting = {{Parameter::mode, at.mode},
+  point.setting = {{Parameter::scaling, at.mode},
                       {Parameter::ranks, std::int64_t{at.ranks}},
                       {Parameter::global_batch_sequences, std::int64_t{64}}};
   point.amounts = {{Metric::tokens, at.tokens},

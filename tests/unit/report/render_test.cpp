@@ -42,9 +42,10 @@ model::AlgorithmResult switched() {
   line.library_error = 0.177;
 
   model::AlgorithmResult result;
-  result.topology = "pair, NVLink";
-  result.collective = "all_reduce";
-  result.mode = "isolated";
+  result.selection = {{Parameter::selection, RankSelection::pair},
+                      {Parameter::link, LinkKind::nvlink}};
+  result.collective = Collective::all_reduce;
+  result.mode = CollectiveMode::isolated;
   result.ranks = 8;
   result.lines = {line};
   result.regimes = {{"NVLS", "Simple", Bytes(8.0), Bytes(1e9)}};

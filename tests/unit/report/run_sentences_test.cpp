@@ -57,7 +57,7 @@ TEST_CASE("the findings warn of more ranks than workers and a slowed rank", "[se
   add_training(run, {"strong", 4, 1024, scattered(20), {2}, {rank, rank, rank, rank}});
   Point& last = probe(run, probe_name::step_training).points.back();
   last.setting.set(Parameter::straggler_rank, std::int64_t{3});
-  last.setting.set(Parameter::straggler_factor, 2.0);
+  last.setting.set(Parameter::straggler_per_mille, std::int64_t{2000});
   const auto findings = findings_of_run(run, {});
   CHECK(says(findings, "4 ranks share 2 workers", true));
   CHECK(says(findings, "rank 3 was slowed on purpose by a factor of 2", true));
@@ -90,7 +90,7 @@ TEST_CASE("what tracing costs a step is the ratio of medians, with its interval"
   probe.status = ProbeStatus::measured;
   for (const auto& [variant, step] : {std::pair("launched", 0.100), std::pair("traced", 0.103)}) {
     Point point;
-    point.setting.set(Parameter::variant, std::string(variant));
+    point.setting.set(Parameter::step_variant, std::string(variant));
     point.samples[Metric::step_s] = std::vector<double>(8, step);
     probe.points.push_back(point);
   }

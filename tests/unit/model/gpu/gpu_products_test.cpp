@@ -110,7 +110,7 @@ TEST_CASE("a format has its steady reference, its burst, its best shape and othe
   CHECK_THAT(formats[1].best_shape->rate.value.value(), WithinRel(65e12, 1e-9));
   CHECK_THAT(formats[1].best_burst->rate.value.value(), WithinRel(75e12, 1e-9));
   REQUIRE(formats[1].by_data.size() == 3);
-  CHECK(formats[1].by_data[1].data == "zero");
+  CHECK(formats[1].by_data[1].data == OperandData::zero);
   // 60e12 / (1e9 Hz x 100 multiprocessors).
   CHECK_THAT(formats[1].steady->flop_per_clock->value, WithinRel(600.0, 1e-9));
   // Zeros are no ceiling.
@@ -379,14 +379,14 @@ TEST_CASE("waves of tiles that fill the multiprocessors in part", "[gpu][waterfa
   CHECK_THROWS_AS(wave_efficiency({0, 1, 1, 1}, {}, 132), UserError);
 }
 
-TEST_CASE("the tile is read from the library's description", "[gpu][waterfall]") {
-  const Tile tile = tile_of("algorithm 66, tile 64x192, cluster 2x1");
-  CHECK(tile.known);
-  CHECK(tile.m == 64);
-  CHECK(tile.n == 192);
-  CHECK_FALSE(tile_of("algorithm 66").known);
-  CHECK_FALSE(tile_of("tile undefined").known);
-  CHECK(tile_of("").n == 256);
+TEST_CASE("an unknown tile is taken as one of 128 x 256", "[gpu][waterfall]") {
+  GpuGemm product;
+  CHECK_FALSE(tile_of(product).known);
+  CHECK(tile_of(product).n == 256);
+  product.tile = GemmShape{64, 192};
+  CHECK(tile_of(product).known);
+  CHECK(tile_of(product).m == 64);
+  CHECK(tile_of(product).n == 192);
 }
 
 TEST_CASE("the clock is charged to what held it down", "[gpu][waterfall]") {

@@ -14,7 +14,7 @@ Run run_of(const std::string& precision) {
   probe.name = probe_name::step_training;
   probe.status = ProbeStatus::measured;
   Point point;
-  point.setting = {{Parameter::mode, std::string("strong")},
+  point.setting = {{Parameter::scaling, std::string("strong")},
                       {Parameter::ranks, std::int64_t{2}},
                       {Parameter::global_batch_sequences, std::int64_t{8}},
                       {Parameter::precision, precision}};

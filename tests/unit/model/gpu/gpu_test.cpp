@@ -44,13 +44,13 @@ TEST_CASE("of several variants at one size the fastest counts and is named", "[g
   GpuResult result = round_result();
   analyse_gpu_memory(
       record_of(probe_name::gpu_memory,
-                {stream_point("device", 1'000'000'000, 0.7e12, "one shot, 256 threads"),
-                 stream_point("device", 1'000'000'000, 0.8e12, "persistent, 512 threads"),
-                 stream_point("device", 1'000'000'000, 0.6e12, "persistent, 1024 threads")}),
+                {stream_point("device", 1'000'000'000, 0.7e12, StreamVariant{StreamGrid::one_shot, 256, 4, false}),
+                 stream_point("device", 1'000'000'000, 0.8e12, StreamVariant{}),
+                 stream_point("device", 1'000'000'000, 0.6e12, StreamVariant{StreamGrid::persistent, 1024, 4, false})}),
       result);
   REQUIRE(result.roofline.memory_levels.size() == 1);
   CHECK(result.roofline.memory_levels[0].label == "memory");
-  CHECK(result.roofline.memory_levels[0].variant == "persistent, 512 threads");
+  CHECK(result.roofline.memory_levels[0].variant->block_threads == 512);
   CHECK_THAT(result.roofline.memory_levels[0].rate.value.value(), WithinRel(0.8e12, 1e-9));
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a transfer has a latency, a plateau and the size at half of it", "[gp
   std::vector<Point> points;
   for (const std::int64_t size : {4096, 65536, 1048576, 16777216, 268435456}) {
     points.push_back(
-        transfer_point("host (pinned)", "gpu 0", size, 10e-6 + static_cast<double>(size) / 50e9));
+        transfer_point(host_memory, gpu_0, size, 10e-6 + static_cast<double>(size) / 50e9));
   }
   const auto transfers = transfers_of(run, record_of(probe_name::gpu_transfer, points), gpu);
   REQUIRE(transfers.size() == 1);
@@ -239,7 +239,7 @@ TEST_CASE("both directions count twice the bytes and twice the link", "[gpu]") {
   const auto transfers =
       transfers_of(Run{},
                    record_of(probe_name::gpu_transfer,
-                             {transfer_point("host (pinned)", "gpu 0", 100'000'000, 1e-3, true)}),
+                             {transfer_point(host_memory, gpu_0, 100'000'000, 1e-3, true)}),
                    gpu);
   CHECK_THAT(transfers.at(0).plateau.value.value(), WithinRel(200e9, 1e-9));
   CHECK_THAT(*transfers.at(0).of_link, WithinRel(200.0 / 120.0, 1e-9));
@@ -250,8 +250,8 @@ TEST_CASE("rates that the link or the memory forbid are named", "[gpu]") {
   GpuResult result;
   result.identity = round_gpu();
   GpuTransfer transfer;
-  transfer.source = "host (pinned)";
-  transfer.target = "gpu 0";
+  transfer.source = host_memory;
+  transfer.target = gpu_0;
   transfer.link = "PCIe";
   transfer.of_link = 1.1;
   result.transfers = {transfer};
@@ -266,23 +266,22 @@ TEST_CASE("rates that the link or the memory forbid are named", "[gpu]") {
 
 TEST_CASE("the link between two GPUs is what the facts say of the pair", "[gpu]") {
   Run run;
-  run.environment = {
-      {"gpu links",
-       {{"gpu_0_gpu_1", Value(std::string("peer access, 18 NVLinks through switches")), ""},
-        {"gpu_0_gpu_2", Value(std::string("peer access over PCIe")), ""},
-        {"gpu_1_gpu_2", Value(std::string("no peer access")), ""}}},
-      {"gpu 0", {{"nvlink_bytes_per_s", Value(25e9), ""}}}};
+  run.gpu_links = {{0, 1, LinkKind::nvlink, 18},
+                   {0, 2, LinkKind::peer, 0},
+                   {1, 2, LinkKind::through_host, 0}};
+  run.environment = {{"gpu 0", {{"nvlink_bytes_per_s", Value(25e9), ""}}}};
+  const auto of_gpu_number = [](int ordinal) { return MemoryPlace{TransferEnd::gpu, ordinal}; };
   GpuIdentity gpu = round_gpu();
   gpu.pcie_bandwidth = BytesPerSecond(60e9);
-  const auto switched = link_between(run, "gpu 0", "gpu 1", gpu);
+  const auto switched = link_between(run, of_gpu_number(0), of_gpu_number(1), gpu);
   CHECK(switched->name == "18 NVLinks");
   CHECK_THAT(switched->rate.value(), WithinRel(450e9, 1e-12));
   // GPU 1 does not tell the speed: half of the datasheet's 400 GB/s for both directions.
-  CHECK_THAT(link_between(run, "gpu 1", "gpu 0", gpu)->rate.value(), WithinRel(200e9, 1e-12));
-  CHECK(link_between(run, "gpu 2", "gpu 0", gpu)->name == "PCIe");
-  CHECK_FALSE(link_between(run, "gpu 1", "gpu 2", gpu).has_value());
-  CHECK_FALSE(link_between(run, "gpu 0", "gpu 0", gpu).has_value());
-  CHECK(link_between(run, "host (pinned, node 1)", "gpu 0", gpu)->name == "PCIe");
+  CHECK_THAT(link_between(run, of_gpu_number(1), of_gpu_number(0), gpu)->rate.value(), WithinRel(200e9, 1e-12));
+  CHECK(link_between(run, of_gpu_number(2), of_gpu_number(0), gpu)->name == "PCIe");
+  CHECK_FALSE(link_between(run, of_gpu_number(1), of_gpu_number(2), gpu).has_value());
+  CHECK_FALSE(link_between(run, of_gpu_number(0), of_gpu_number(0), gpu).has_value());
+  CHECK(link_between(run, {TransferEnd::host_pinned, 1}, gpu_0, gpu)->name == "PCIe");
 }
 
 TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
@@ -341,7 +340,7 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
       record_of(probe_name::gpu_launch, {launch}),
       record_of(probe_name::gpu_gemm,
                 {product_point("steady", 60e12, 1.1e9), best}),
-      record_of(probe_name::gpu_compute, {of_gpu(fma_point("cuda cores", "fp32", 9e12, 1.2e9), 1)})};
+      record_of(probe_name::gpu_compute, {of_gpu(fma_point("cuda_cores", "fp32", 9e12, 1.2e9), 1)})};
   AnalysisOptions options;
   options.price_per_rank = dollars_per_hour(3.6);
   options.datasheets = {round_datasheet()};
@@ -428,8 +427,8 @@ TEST_CASE("ceilings of a GPU have no CPU time and name an impossible one", "[gpu
   GpuResult result;
   result.identity = round_gpu();
   analyse_gpu_compute(record_of(probe_name::gpu_compute,
-                                {fma_point(cuda_cores, "fp32", 9e12, 1.25e9),
-                                 fma_point(tensor_cores, "bf16", 190e12, 1.25e9)}),
+                                {fma_point("cuda_cores", "fp32", 9e12, 1.25e9),
+                                 fma_point("tensor_cores", "bf16", 190e12, 1.25e9)}),
                       result);
   REQUIRE(result.roofline.ceilings.size() == 2);
   CHECK_FALSE(result.roofline.ceilings[0].cpu_rate.has_value());

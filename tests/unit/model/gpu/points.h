@@ -66,13 +66,12 @@ inline Point gpu_point(double wall, double clock_hz = 0.0, std::int64_t ordinal 
 inline Point stream_point(const char* scope,
                           std::int64_t working_set,
                           double rate,
-                          const char* variant = "persistent",
+                          const StreamVariant& variant = {},
                           const char* kernel = "read") {
   Point point = gpu_point(1.0);
   point.setting.set(Parameter::scope, std::string(scope));
   point.setting.set(Parameter::kernel, std::string(kernel));
-  point.setting.set(Parameter::variant, std::string(variant));
-  point.setting.set(Parameter::nontemporal, false);
+  point.setting.set_stream_variant(variant);
   point.setting.set(Parameter::workers, std::int64_t{1});
   point.setting.set(Parameter::working_set_bytes, working_set);
   point.amounts[Metric::bytes] = rate;
@@ -114,7 +113,9 @@ inline Point product_point(const char* pass,
   point.setting.set(Parameter::family, std::string("cube"));
   point.setting.set(Parameter::pass, std::string(pass));
   point.setting.set(Parameter::library, std::string("cuBLASLt 13.1"));
-  point.setting.set(Parameter::algorithm, std::string("algorithm 66, tile 128x256, split-k 1"));
+  point.setting.set(Parameter::recipe, std::string("algorithm 66, tile 128x256, split-k 1"));
+  point.setting.set(Parameter::tile_m, std::int64_t{128});
+  point.setting.set(Parameter::tile_n, std::int64_t{256});
   point.setting.set(Parameter::heuristic_rank, std::int64_t{0});
   point.setting.set(Parameter::workspace_bytes, std::int64_t{33554432});
   point.setting.set(Parameter::fast_accumulation, true);
@@ -126,21 +127,25 @@ inline Point product_point(const char* pass,
   return point;
 }
 
-inline Point transfer_point(const char* source,
-                            const char* target,
+inline Point transfer_point(const MemoryPlace& source,
+                            const MemoryPlace& target,
                             std::int64_t size,
                             double time,
                             bool both_directions = false) {
   Point point = gpu_point(time);
-  point.setting.set(Parameter::source, std::string(source));
-  point.setting.set(Parameter::target, std::string(target));
-  point.setting.set(Parameter::engine, std::string("copy engine"));
+  point.setting.set_place(Parameter::source, source);
+  point.setting.set_place(Parameter::target, target);
+  point.setting.set(Parameter::engine, TransferEngine::copy_engine);
   point.setting.set(Parameter::both_directions, both_directions);
   point.setting.set(Parameter::transfer_bytes, size);
   point.setting.set(Parameter::pass, std::string("alone"));
   point.amounts[Metric::bytes] = static_cast<double>(size) * (both_directions ? 2.0 : 1.0);
   return point;
 }
+
+/// GPU 0 and pinned memory of the host.
+inline const MemoryPlace gpu_0{TransferEnd::gpu, 0};
+inline const MemoryPlace host_memory{TransferEnd::host_pinned, {}};
 
 inline void add_power(Point& point, double watts, double seconds, double temperature_c = 60.0) {
   point.samples[Metric::telemetry_power_w] = Samples(4, watts);

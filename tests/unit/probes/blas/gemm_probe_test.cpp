@@ -33,10 +33,10 @@ TEST_CASE("every GEMM family is planned in both precisions on one and all worker
   for (const Suite suite : {Suite::quick, Suite::standard}) {
     PlanInputs setting = quick(64e9);
     setting.suite = suite;
-    std::set<std::tuple<std::string, Precision, int>> seen;
+    std::set<std::tuple<ProductFamily, NumberFormat, int>> seen;
     for (const GemmShape& shape : gemm_plan(setting)) {
       seen.insert({shape.family, shape.work.precision, shape.work.workers});
-      if (shape.family == "batched") CHECK(shape.work.batch % shape.work.workers == 0);
+      if (shape.family == ProductFamily::batched) CHECK(shape.work.batch % shape.work.workers == 0);
     }
     CHECK(seen.size() == 4 * 2 * 2);
   }
@@ -48,7 +48,7 @@ TEST_CASE("shapes that do not fit a quarter of the memory are left out and count
   CHECK(gemm_shapes_left_out(quick(64e9)) == 0);
   CHECK(gemm_shapes_left_out(tight) > 0);
   for (const GemmShape& shape : gemm_plan(tight)) {
-    const bool large_square = shape.family == "square" && shape.work.m == 1024;
+    const bool large_square = shape.family == ProductFamily::square && shape.work.m == 1024;
     CHECK_FALSE((large_square && shape.work.precision == NumberFormat::fp64));
   }
 }

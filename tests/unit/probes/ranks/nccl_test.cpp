@@ -14,8 +14,10 @@ using namespace scaleworth;
 using namespace scaleworth::probes;
 
 namespace {
-const RankTopology all{"all ranks", {0, 1, 2, 3}};
-const RankTopology pair{"pair, NVLink", {1, 3}};
+const RankTopology all{{{Parameter::selection, RankSelection::all}}, {0, 1, 2, 3}};
+const RankTopology pair{{{Parameter::selection, RankSelection::pair},
+                         {Parameter::link, LinkKind::nvlink}},
+                        {1, 3}};
 
 Bytes largest(const std::vector<CollectiveWork>& works) {
   Bytes most;
@@ -122,7 +124,7 @@ RankLinks one_node(int size, const Between& between) {
 
 std::vector<std::string> names(const std::vector<RankTopology>& found) {
   std::vector<std::string> result;
-  for (const RankTopology& topology : found) result.push_back(topology.name);
+  for (const RankTopology& topology : found) result.push_back(selection_text(topology.setting));
   return result;
 }
 }  // namespace

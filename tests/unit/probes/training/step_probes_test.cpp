@@ -91,19 +91,19 @@ TEST_CASE("ways of running a step take turns, and one that cannot be had is left
   KeepingRecorder recorder;
   measure_step_variants(group, quick(2), {}, recorder);
   REQUIRE(recorder.points.size() == 2);
-  REQUIRE(text_parameter(recorder.points[0], Parameter::variant) == "launched");
-  REQUIRE(text_parameter(recorder.points[1], Parameter::variant) == "graphs");
+  REQUIRE(text_parameter(recorder.points[0], Parameter::step_variant) == "launched");
+  REQUIRE(text_parameter(recorder.points[1], Parameter::step_variant) == "graphs");
   REQUIRE(series(recorder.points[0], Metric::step_s).size() == 20);
   REQUIRE(series(recorder.points[1], Metric::step_s).size() == 20);
 }
 
-TEST_CASE("the timeline of traced steps is kept, under a mode of its own", "[training]") {
+TEST_CASE("the timeline of traced steps is kept, under a variant of its own", "[training]") {
   Gpus group(2);
   group.tracer = true;
   KeepingRecorder recorder;
   measure_step_variants(group, quick(2), {}, recorder);
   REQUIRE(recorder.points.size() == 3);
-  REQUIRE(text_parameter(recorder.points[2], Parameter::mode) == "traced");
+  REQUIRE(text_parameter(recorder.points[2], Parameter::step_variant) == "traced");
   REQUIRE(recorder.timelines.size() == 1);
   REQUIRE(recorder.timelines[0].ranks == 2);
 }
@@ -132,10 +132,10 @@ TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2 and 
     const Point& strong = recorder.points[i];
     const Point& grown = recorder.points[i + 3];
     const std::int64_t ranks = std::int64_t{1} << i;
-    REQUIRE(text_parameter(strong, Parameter::mode) == "strong");
+    REQUIRE(text_parameter(strong, Parameter::scaling) == "strong");
     REQUIRE(integer_parameter(strong, Parameter::ranks) == ranks);
     REQUIRE(integer_parameter(strong, Parameter::global_batch_sequences) == batch);
-    REQUIRE(text_parameter(grown, Parameter::mode) == "weak");
+    REQUIRE(text_parameter(grown, Parameter::scaling) == "weak");
     REQUIRE(integer_parameter(grown, Parameter::ranks) == ranks);
     REQUIRE(integer_parameter(grown, Parameter::global_batch_sequences) == weak * ranks);
   }

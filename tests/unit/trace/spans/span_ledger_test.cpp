@@ -126,7 +126,7 @@ TEST_CASE("an empty timeline is still a trace", "[chrome]") {
 
 TEST_CASE("each rank becomes a point whose series have one value per step", "[ledger]") {
   Point setting;
-  setting.setting.set(Parameter::mode, std::string("strong"));
+  setting.setting.set(Parameter::scaling, std::string("strong"));
   setting.setting.set(Parameter::ranks, std::int64_t{2});
   const Timeline timeline = straggling_steps({0, 300}, 4);
   const auto points = trace::ledger_points(setting, trace::build_ledger(timeline));

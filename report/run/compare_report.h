@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What differs between two runs, and whether a run meets its baseline, as documents.
+#pragma once
+
+#include "report/render_options.h"
+#include "src/model/comparison.h"
+
+namespace scaleworth::report {
+/// One of the two: what it is called and what was read.
+struct ComparedRun {
+  std::string name;
+  const Run* run = nullptr;
+};
+
+/// The whole document in the format of `options`. A is the first of the command line.
+std::string render_comparison(const ComparedRun& a,
+                              const ComparedRun& b,
+                              const model::Comparison& comparison,
+                              const RenderOptions& options);
+
+/// `run` judged by `check` against `baseline`, which is A of `comparison`. `tolerance`: the loss
+/// that is looked for, in (0, 1).
+std::string render_check(const ComparedRun& run,
+                         const ComparedRun& baseline,
+                         const model::Comparison& comparison,
+                         const model::CheckResult& result,
+                         double tolerance,
+                         const RenderOptions& options);
+
+/// "NCCL 2.22.3 against 2.28.9": the library of `b` and of `a` that moves bytes, where both are
+/// recorded and differ; else empty.
+std::string different_libraries(const Run& a, const Run& b);
+
+/// docs/compare.schema.json, of both documents.
+std::string comparison_schema();
+}  // namespace scaleworth::report

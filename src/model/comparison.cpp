@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/comparison.h"
+
+#include "src/core/statistics/sample_statistics.h"
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+namespace scaleworth::model {
+namespace {
+/// Common sizes that are judged: small enough for latency, in between, and large.
+constexpr std::array judged_sizes{8.0 * 1024, 1024.0 * 1024, 64.0 * 1024 * 1024};
+constexpr std::size_t least_neighbours = 4;
+constexpr double confidence = 0.95;
+
+using Key = std::pair<Metric, Setting>;
+
+/// What a join asks for.
+class JoinedOn {
+ public:
+  /// How many nodes there were is asked only where both say it for every figure.
+  JoinedOn(const std::vector<Figure>& a, const std::vector<Figure>& b) {
+    const auto says = [](const Figure& figure) { return figure.setting.contains(Parameter::nodes); };
+    nodes_ = std::ranges::all_of(a, says) && std::ranges::all_of(b, says);
+  }
+  Setting operator()(const Setting& setting) const {
+    Setting asked = setting.of_roles({Role::asked, Role::machine});
+    if (!nodes_) asked.erase(Parameter::nodes);
+    return asked;
+  }
+
+ private:
+  bool nodes_ = false;
+};
+
+std::map<Key, const Figure*> by_key(const std::vector<Figure>& figures, const JoinedOn& asked_of) {
+  std::map<Key, const Figure*> found;
+  for (const Figure& figure : figures)
+    found.try_emplace({figure.metric, asked_of(figure.setting)}, &figure);
+  return found;
+}
+
+Setting sweep_of(const Figure& figure) {
+  return figure.setting.without({Parameter::message_bytes});
+}
+
+double size_of(const Setting& setting) {
+  return static_cast<double>(setting.count(Parameter::message_bytes).value_or(0));
+}
+
+/// Sum of squared deviations of ln(value) from its mean, and how many degrees of freedom it has.
+struct Scatter {
+  double squares = 0.0;
+  double degrees = 0.0;
+  double mean = 0.0;
+  std::size_t count = 0;
+};
+
+Scatter scatter_of(const Figure& figure) {
+  std::vector<double> logs;
+  for (const double value : figure.repeats)
+    if (value > 0.0) logs.push_back(std::log(value));
+  if (logs.size() < 2) return {0.0, 0.0, std::log(figure.value.value), 1};
+  Scatter scatter;
+  scatter.count = logs.size();
+  for (const double log : logs) scatter.mean += log / static_cast<double>(logs.size());
+  for (const double log : logs) scatter.squares += (log - scatter.mean) * (log - scatter.mean);
+  scatter.degrees = static_cast<double>(logs.size()) - 1.0;
+  return scatter;
+}
+
+/// exp(log) within t times the error.
+void set_gain(ComparedFigure& compared, double log, double error, double degrees) {
+  const double reach = student_t_two_sided(confidence, degrees) * error;
+  compared.gain.value = std::exp(log);
+  compared.gain.interval = Interval<double>{std::exp(log - reach), std::exp(log + reach)};
+  compared.error = error;
+  compared.degrees = degrees;
+}
+
+ComparedFigure joined(const Figure& a, const Figure& b) {
+  ComparedFigure compared{a.metric, a.setting, a.value, b.value, {}, NoiseBasis::none, 0.0, 0.0};
+  const bool higher = info(a.metric).better == Better::higher;
+  compared.gain = higher ? ratio(b.value, a.value) : ratio(a.value, b.value);
+  if (compared.gain.interval) compared.noise = NoiseBasis::samples;
+  const Scatter of_a = scatter_of(a);
+  const Scatter of_b = scatter_of(b);
+  const double degrees = of_a.degrees + of_b.degrees;
+  if (degrees < 1.0) return compared;
+  const double deviation = std::sqrt((of_a.squares + of_b.squares) / degrees);
+  const double error =
+      deviation * std::sqrt(1.0 / static_cast<double>(of_a.count) +
+                            1.0 / static_cast<double>(of_b.count));
+  compared.noise = NoiseBasis::repeats;
+  const double log = of_b.mean - of_a.mean;
+  set_gain(compared, higher ? log : -log, error, degrees);
+  return compared;
+}
+
+bool is_known(const Estimate<double>& estimate) {
+  return std::isfinite(estimate.value) && estimate.value > 0.0;
+}
+
+/// Deviation of ln(gain) at one size, from its differences between neighbours; absent for few.
+std::optional<double> neighbour_deviation(const std::vector<ComparedFigure>& sizes) {
+  if (sizes.size() < least_neighbours) return std::nullopt;
+  std::vector<double> differences;
+  for (std::size_t i = 1; i < sizes.size(); ++i)
+    differences.push_back(std::log(sizes[i].gain.value / sizes[i - 1].gain.value));
+  const double centre = *median(differences);
+  for (double& difference : differences) difference = std::abs(difference - centre);
+  return 1.4826 * *median(differences) / std::numbers::sqrt2;
+}
+
+/// Sizes that a figure of the whole sweep rests on, as `large_bus_bandwidth` takes them.
+std::size_t sizes_behind(const ComparedFigure& figure, const std::vector<ComparedFigure>& sizes) {
+  if (figure.setting.contains(Parameter::message_bytes)) return 1;
+  const double largest = size_of(sizes.back().setting);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sizes, [&](const ComparedFigure& at) { return 8.0 * size_of(at.setting) >= largest; }));
+}
+
+/// Gives an interval to what has none.
+void add_neighbour_noise(ComparedSweep& sweep) {
+  const auto deviation = neighbour_deviation(sweep.sizes);
+  if (!deviation) return;
+  const auto degrees = static_cast<double>(sweep.sizes.size() - 2);
+  const auto widen = [&](ComparedFigure& figure) {
+    if (figure.noise != NoiseBasis::none || figure.metric == Metric::alpha) return;
+    const auto count = static_cast<double>(sizes_behind(figure, sweep.sizes));
+    const double error = count > 1.0 ? std::sqrt(std::numbers::pi / (2.0 * count)) : 1.0;
+    set_gain(figure, std::log(figure.gain.value), error * *deviation, degrees);
+    figure.noise = NoiseBasis::neighbours;
+  };
+  std::ranges::for_each(sweep.key_figures, widen);
+  std::ranges::for_each(sweep.sizes, widen);
+}
+
+/// The common sizes nearest to those that are judged, each once.
+void add_judged_sizes(ComparedSweep& sweep) {
+  std::vector<std::size_t> chosen;
+  for (const double wanted : judged_sizes) {
+    const auto distance = [&](const ComparedFigure& at) {
+      return std::abs(std::log(size_of(at.setting) / wanted));
+    };
+    const auto nearest = std::ranges::min_element(sweep.sizes, {}, distance);
+    const auto index = static_cast<std::size_t>(nearest - sweep.sizes.begin());
+    // A size that is another one by far says nothing of the wanted one.
+    if (distance(*nearest) > std::log(4.0) || std::ranges::count(chosen, index) > 0) continue;
+    chosen.push_back(index);
+    sweep.key_figures.push_back(*nearest);
+  }
+}
+
+/// Parameters in which two settings differ, of those that a join asks for.
+std::vector<Parameter> differences(const Setting& a, const Setting& b) {
+  std::vector<Parameter> found;
+  for (const ParameterInfo& about : all_parameters()) {
+    if (about.role == Role::ran) continue;
+    const SettingValue* in_a = a.find(about.id);
+    const SettingValue* in_b = b.find(about.id);
+    const bool same = in_a != nullptr && in_b != nullptr ? *in_a == *in_b : in_a == in_b;
+    if (!same) found.push_back(about.id);
+  }
+  return found;
+}
+
+std::vector<Setting> sweeps_in(const std::vector<Figure>& figures, const JoinedOn& asked_of) {
+  std::vector<Setting> sweeps;
+  for (const Figure& figure : figures) {
+    const Setting sweep = asked_of(sweep_of(figure));
+    if (std::ranges::count(sweeps, sweep) == 0) sweeps.push_back(sweep);
+  }
+  return sweeps;
+}
+
+void add_unmatched(const std::vector<Setting>& own,
+                   const std::vector<Setting>& others,
+                   bool of_a,
+                   std::vector<Unmatched>& unmatched) {
+  for (const Setting& sweep : own) {
+    if (std::ranges::count(others, sweep) > 0) continue;
+    Unmatched& one = unmatched.emplace_back(Unmatched{of_a, sweep, {}});
+    for (const Setting& other : others) {
+      auto differ = differences(sweep, other);
+      if (std::ranges::count(differ, Parameter::collective) > 0) continue;
+      if (one.differs_in.empty() || differ.size() < one.differs_in.size())
+        one.differs_in = std::move(differ);
+    }
+  }
+}
+
+/// All-reduce first, then most ranks first.
+auto order_of(const ComparedSweep& sweep) {
+  const auto collective = sweep.setting.symbol<Collective>(Parameter::collective);
+  return std::tuple(collective != Collective::all_reduce,
+                    -sweep.setting.count(Parameter::ranks).value_or(0),
+                    collective,
+                    sweep.setting.symbol<CollectiveMode>(Parameter::mode));
+}
+
+/// Chance of a gain this far below 1 where there is no difference.
+double chance_of_loss(const ComparedFigure& figure) {
+  if (figure.noise != NoiseBasis::repeats) return 1.0;
+  const double log = std::log(figure.gain.value);
+  if (!(figure.error > 0.0)) return log < 0.0 ? 0.0 : 1.0;
+  return student_t_below(log / figure.error, figure.degrees);
+}
+
+/// Runs of each side with which a loss of the tolerance is seen with 80 %: z = 1.645 + 0.842.
+std::optional<int> runs_needed(const ComparedFigure& figure, double tolerance) {
+  if (figure.noise != NoiseBasis::repeats || !(figure.error > 0.0)) return std::nullopt;
+  // The error is that of the runs at hand: back to the deviation of one run, for equal sides.
+  const double runs_each = figure.degrees / 2.0 + 1.0;
+  const double deviation = figure.error * std::sqrt(runs_each / 2.0);
+  const double needed = 2.0 * std::pow(2.487 * deviation / -std::log1p(-tolerance), 2.0);
+  return std::max(2, saturated<int>(std::ceil(needed)));
+}
+
+CheckStatus judge(const ComparedFigure& figure, double tolerance, bool holds_among_all) {
+  if (figure.noise != NoiseBasis::repeats) return CheckStatus::cannot_tell;
+  const double loss = 1.0 - figure.gain.value;
+  if (holds_among_all && loss >= tolerance) return CheckStatus::fail;
+  if (chance_of_loss(figure) < 1.0 - confidence && loss > 0.0) return CheckStatus::warn;
+  return figure.gain.low() > 1.0 - tolerance ? CheckStatus::pass : CheckStatus::cannot_tell;
+}
+}  // namespace
+
+Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
+  const JoinedOn asked_of(a, b);
+  const auto partners = by_key(b, asked_of);
+  std::map<Setting, ComparedSweep> sweeps;
+  for (const Figure& figure : a) {
+    const Figure* const* other =
+        value_at(partners, Key{figure.metric, asked_of(figure.setting)});
+    if (other == nullptr || !is_known(figure.value) || !is_known((*other)->value)) continue;
+    ComparedSweep& sweep = sweeps[asked_of(sweep_of(figure))];
+    sweep.setting = sweep_of(figure);
+    if (figure.metric == Metric::bus_bandwidth) {
+      sweep.sizes.push_back(joined(figure, **other));
+    } else if (figure.metric != Metric::operation_time) {
+      sweep.key_figures.push_back(joined(figure, **other));
+    }
+  }
+  Comparison comparison;
+  for (auto& [key, sweep] : sweeps) {
+    if (sweep.sizes.empty()) continue;
+    std::ranges::sort(sweep.sizes, {}, [](const auto& one) { return size_of(one.setting); });
+    std::ranges::stable_sort(sweep.key_figures, std::greater{}, &ComparedFigure::metric);
+    add_judged_sizes(sweep);
+    add_neighbour_noise(sweep);
+    comparison.sweeps.push_back(std::move(sweep));
+  }
+  std::ranges::stable_sort(comparison.sweeps, {}, order_of);
+  const auto of_a = sweeps_in(a, asked_of);
+  const auto of_b = sweeps_in(b, asked_of);
+  add_unmatched(of_a, of_b, true, comparison.unmatched);
+  add_unmatched(of_b, of_a, false, comparison.unmatched);
+  return comparison;
+}
+
+CheckResult check(const Comparison& comparison, double tolerance) {
+  std::vector<ComparedFigure> figures;
+  for (const ComparedSweep& sweep : comparison.sweeps)
+    figures.insert(figures.end(), sweep.key_figures.begin(), sweep.key_figures.end());
+  std::ranges::stable_sort(figures, {}, chance_of_loss);
+  // Holm: the k-th smallest chance is held against 5 % over the figures that are left.
+  const auto judged = std::ranges::count(figures, NoiseBasis::repeats, &ComparedFigure::noise);
+  CheckResult result;
+  bool holds = true;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const double left = std::max<double>(1.0, static_cast<double>(judged) - static_cast<double>(i));
+    holds = holds && chance_of_loss(figures[i]) < (1.0 - confidence) / left;
+    CheckedFigure& one = result.figures.emplace_back();
+    one.figure = figures[i];
+    one.status = judge(figures[i], tolerance, holds);
+    if (one.status == CheckStatus::cannot_tell) one.runs_needed = runs_needed(one.figure, tolerance);
+  }
+  const auto any = [&](CheckStatus status) {
+    return std::ranges::count(result.figures, status, &CheckedFigure::status) > 0;
+  };
+  for (const CheckStatus status :
+       {CheckStatus::pass, CheckStatus::warn, CheckStatus::cannot_tell, CheckStatus::fail}) {
+    if (any(status)) result.status = status;
+  }
+  return result;
+}
+}  // namespace scaleworth::model

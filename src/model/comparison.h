@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What differs between two runs: a join of their figures on metric and setting.
+#pragma once
+
+#include "src/core/figure.h"
+#include "src/core/run.h"
+
+namespace scaleworth::model {
+/// The figures of all collectives of a run: operation_time and bus_bandwidth at each size; alpha
+/// and largest_bus_bandwidth of each sweep, at its setting without a size. Those of ranks that
+/// share a GPU and of sizes with wrong results are left out. Throws UserError for a malformed point.
+std::vector<Figure> collective_figures(const Run& run);
+
+/// What the interval of a ratio is made from.
+enum class NoiseBasis : std::uint8_t {
+  repeats,     // the spread between runs, of one or of both
+  samples,     // the samples within one run of each: how far runs differ is not known
+  neighbours,  // single values: the scatter of the ratio from one size to the next
+  none         // nothing to tell noise from
+};
+
+/// One metric at one setting in both: B over A. Where a low number is better (a time) it is A over
+/// B, so that above 1 B is always the better one.
+struct ComparedFigure {
+  Metric metric = Metric::operation_time;
+  Setting setting;  // of A; what ran may differ in B
+  Estimate<double> a;
+  Estimate<double> b;
+  Estimate<double> gain;  // its interval at 95 %, absent where `noise` is none
+  NoiseBasis noise = NoiseBasis::none;
+  /// Of the repeats' logarithms: standard error of ln(gain) and its degrees of freedom.
+  double error = 0.0;
+  double degrees = 0.0;
+
+  /// Whether the interval leaves out 1.
+  bool differs() const {
+    return gain.interval && (gain.interval->low > 1.0 || gain.interval->high < 1.0);
+  }
+};
+
+/// One sweep over sizes: a collective in one mode on one layout.
+struct ComparedSweep {
+  Setting setting;                    // of A, without a size
+  std::vector<ComparedFigure> sizes;  // bus_bandwidth at the sizes that both have, ascending
+  /// largest_bus_bandwidth, alpha, and bus_bandwidth at the common sizes nearest to 8 KiB, 1 MiB
+  /// and 64 MiB: what is judged. Never a mean over the sweep.
+  std::vector<ComparedFigure> key_figures;
+};
+
+/// A sweep that only one of the two has, and what tells it from the most similar one of the other.
+struct Unmatched {
+  bool of_a = true;
+  Setting setting;
+  std::vector<Parameter> differs_in;  // empty: the other has no such collective
+};
+
+struct Comparison {
+  std::vector<ComparedSweep> sweeps;  // all-reduce first, most ranks first
+  std::vector<Unmatched> unmatched;
+};
+
+/// Joins on the metric and the parameters that are asked or relative to the machine.
+///
+/// Interval of a gain g from repeats: ln g +- t s sqrt(1/n_a + 1/n_b), s^2 the pooled variance of
+/// ln(value) between the runs of each side, t of its degrees of freedom (Student; a side with one
+/// run has the spread of the other). Without repeats that of `ratio()`. Where there are single
+/// values too, as in published tables: ln g +- t s, s = 1.4826 MAD of the differences between
+/// ln(gain) at neighbouring sizes over sqrt(2) (Rousseeuw & Croux 1993), at least four common
+/// sizes; of a figure over k sizes s sqrt(pi / (2 k)), the error of a median.
+Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b);
+
+enum class CheckStatus : std::uint8_t { pass, warn, fail, cannot_tell };
+
+struct CheckedFigure {
+  ComparedFigure figure;  // A is the baseline
+  CheckStatus status = CheckStatus::cannot_tell;
+  /// Where it cannot be told: runs of each side that would show a loss of the tolerance with 80 %.
+  std::optional<int> runs_needed;
+};
+
+struct CheckResult {
+  std::vector<CheckedFigure> figures;  // the worst first
+  CheckStatus status = CheckStatus::cannot_tell;
+};
+
+/// Judges the key figures of `comparison` by the spread between repeats; tolerance in (0, 1).
+///   fail         worse by at least the tolerance, with 95 % over all figures together (Holm 1979)
+///   warn         worse, but by less than the tolerance, or only when judged alone
+///   pass         a loss of the tolerance is left out by the interval
+///   cannot tell  neither: no repeats, or too few for their spread
+/// The whole is the worst of fail, warn, pass; cannot tell where no figure could be judged or one
+/// that could not might hide a failure.
+CheckResult check(const Comparison& comparison, double tolerance);
+}  // namespace scaleworth::model
