@@ -317,7 +317,7 @@ LinkedGpu linked_gpu(int ordinal,
 }
 
 /// A GPU that is lost has a section with the reason; the others keep theirs.
-Environment sections_of(int count,
+MachineFacts sections_of(int count,
                                      const NvmlOutcome& nvml,
                                      std::span<const pid_t> own) {
   std::vector<FactSection> sections{version_section(nvml)};
@@ -336,8 +336,8 @@ Environment sections_of(int count,
 }
 }  // namespace
 
-Outcome<Environment> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own) {
-  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<Environment> {
+Outcome<MachineFacts> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own) {
+  return and_then(gpu::count_gpus(), [&](int count) -> Outcome<MachineFacts> {
     try {
       return sections_of(count, gpu::open_nvml(paths.nvml), own);
     } catch (const gpu::Error& error) {

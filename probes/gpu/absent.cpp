@@ -24,8 +24,8 @@ std::vector<VendorLibrary> vendor_libraries(const VendorPaths& /*paths*/) {
   return {{"CUDA", "", "", reason_of(no_gpu_layer<int>()), "every GPU probe"}};
 }
 
-Outcome<Environment> gpu_facts(const VendorPaths& /*paths*/, std::span<const pid_t> /*own*/) {
-  return no_gpu_layer<Environment>();
+Outcome<MachineFacts> gpu_facts(const VendorPaths& /*paths*/, std::span<const pid_t> /*own*/) {
+  return no_gpu_layer<MachineFacts>();
 }
 
 Outcome<Devices> open_devices(const VendorPaths& /*paths*/) {

@@ -133,7 +133,7 @@ std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths);
 /// One section per GPU ("gpu 0", ...), and "cuda" with the versions, and "gpu links" with the
 /// peer matrix, which the links repeat as values. `own`: the processes of this job on this node, which are no other programs; this
 /// process need not be among them. Without a GPU as open_devices.
-Outcome<Environment> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own);
+Outcome<MachineFacts> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own);
 
 /// Every GPU that this process sees. Skipped with the reason when the node shows neither GPU nor
 /// driver (driver_signs.h); Failed when it does and none can be used, with the remedy.

@@ -87,7 +87,7 @@ int list(const ListOptions& options) {
   print_probes(device_probes());
   print_probes(device_rank_probes());
   const auto machine = host::open_host_machine({options.blas_library});
-  const Environment environment =
+  const MachineFacts environment =
       collect_environment(*machine, options.mpi_module, options.vendor_paths);
   for (const FactSection& section : environment.sections) {
     if (section.name == gpu_libraries_section) continue;  // the table of peak losses shows it

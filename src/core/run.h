@@ -60,7 +60,7 @@ struct GpuLink {
 };
 
 /// What a run says about its machine.
-struct Environment {
+struct MachineFacts {
   std::vector<FactSection> sections;
   std::vector<GpuLink> gpu_links;  // each pair of the node's GPUs once
 };

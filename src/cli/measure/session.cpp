@@ -161,7 +161,7 @@ void Session::until_interrupted(const std::function<void()>& measure) {
 }
 
 void Session::record_environment(Machine& machine, std::span<const pid_t> own) {
-  Environment environment =
+  MachineFacts environment =
       collect_environment(machine, options_.mpi_module, options_.vendor_paths, own);
   run_.environment = std::move(environment.sections);
   run_.gpu_links = std::move(environment.gpu_links);
@@ -327,15 +327,15 @@ void Session::remember_file(const std::string& name) {
   if (directory_ && std::ranges::count(run_.files, name) == 0) run_.files.push_back(name);
 }
 
-Environment collect_environment(Machine& machine,
+MachineFacts collect_environment(Machine& machine,
                                 const std::string& mpi_module,
                                 const VendorPaths& vendor_paths,
                                 std::span<const pid_t> own) {
   std::vector<FactSection> sections = machine.facts();
   std::vector<GpuLink> links;
-  const Outcome<Environment> gpus = gpu_facts(vendor_paths, own);
+  const Outcome<MachineFacts> gpus = gpu_facts(vendor_paths, own);
   // Without a GPU its libraries stay closed: they are large, and a rank's memory may be limited.
-  if (const auto* found = std::get_if<Environment>(&gpus)) {
+  if (const auto* found = std::get_if<MachineFacts>(&gpus)) {
     sections.insert(sections.end(), found->sections.begin(), found->sections.end());
     links = found->gpu_links;
     sections.push_back(gpu_libraries(vendor_paths));

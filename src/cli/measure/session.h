@@ -150,7 +150,7 @@ inline constexpr const char* gpu_libraries_section = "gpu libraries";
 
 /// What a reader needs to judge a run: facts of the machine, GPUs or why none, libraries found or
 /// why not, and the allow-listed variables. `own`: as in gpu_facts.
-Environment collect_environment(Machine& machine,
+MachineFacts collect_environment(Machine& machine,
                                 const std::string& mpi_module,
                                 const VendorPaths& vendor_paths,
                                 std::span<const pid_t> own = {});

@@ -28,7 +28,7 @@ model::Analysis analysis_of_a_node() {
     node.measure(probe, probes::Suite::quick);
   }
   Run run = node.run();
-  Environment environment = facts_of(truths);
+  MachineFacts environment = facts_of(truths);
   run.environment = std::move(environment.sections);
   run.gpu_links = std::move(environment.gpu_links);
   return model::analyse(run, {});

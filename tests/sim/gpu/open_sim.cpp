@@ -12,7 +12,7 @@ std::vector<VendorLibrary> vendor_libraries(const VendorPaths& /*paths*/) {
   return {{"simulated GPUs", "1.0", "none", reason, ""}};
 }
 
-Outcome<Environment> gpu_facts(const VendorPaths& /*paths*/, std::span<const pid_t> /*own*/) {
+Outcome<MachineFacts> gpu_facts(const VendorPaths& /*paths*/, std::span<const pid_t> /*own*/) {
   return sim::facts_of(sim::rehearsal_truths(sim::wishes_from_environment()));
 }
 

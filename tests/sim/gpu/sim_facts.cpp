@@ -61,7 +61,7 @@ FactSection links_of(const std::vector<GpuTruth>& truths) {
 
 }  // namespace
 
-Environment facts_of(const std::vector<GpuTruth>& truths) {
+MachineFacts facts_of(const std::vector<GpuTruth>& truths) {
   std::vector<FactSection> sections{{"cuda", {fact("driver", std::string(source))}}};
   for (const GpuTruth& truth : truths) sections.push_back(section_of(truth));
   sections.push_back(links_of(truths));

@@ -10,6 +10,6 @@
 namespace scaleworth::sim {
 
 /// The sections that real GPUs have: "cuda", "gpu 0", ..., "gpu links". At least one GPU.
-Environment facts_of(const std::vector<GpuTruth>& truths);
+MachineFacts facts_of(const std::vector<GpuTruth>& truths);
 
 }  // namespace scaleworth::sim

@@ -9,7 +9,7 @@
 namespace scaleworth::sim {
 
 SimNode::SimNode(const std::vector<GpuTruth>& truths) {
-  Environment environment = facts_of(truths);
+  MachineFacts environment = facts_of(truths);
   run_.environment = std::move(environment.sections);
   run_.gpu_links = std::move(environment.gpu_links);
   for (const GpuTruth& truth : truths) {

@@ -10,7 +10,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::gpu;
-using NumberFormat;
 
 namespace {
 

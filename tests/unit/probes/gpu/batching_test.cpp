@@ -216,7 +216,7 @@ TEST_CASE("a point of a GPU carries its ordinal, times, clocks and amounts that 
   REQUIRE(text_parameter(point, Parameter::precision) == "fp32");
   REQUIRE(series(point, Metric::wall_s) == std::vector<double>{1.0, 2.0});
   REQUIRE(series(point, Metric::clock_hz) == std::vector<double>{1.7e9, 1.8e9});
-  REQUIRE(point.amounts == std::map<std::string, double>{{Metric::flops, 5.0}});
+  REQUIRE(point.amounts == std::map<Metric, double>{{Metric::flops, 5.0}});
   REQUIRE(point.samples.size() == 2);  // no telemetry series, no cpu_s
   REQUIRE(point.stop_reason == "enough");
 }

@@ -49,10 +49,10 @@ TEST_CASE("one GPU of each kind is measured in full, the others by a glance", "[
     DeviceSetting setting = setting_of(suite, 4);
     setting.devices[2].name = "another";
     const auto planned = planned_devices(setting);
-    REQUIRE(planned[0].part == Part::full);
-    REQUIRE(planned[1].part == Part::glance);
-    REQUIRE(planned[2].part == Part::full);
-    REQUIRE(planned[3].part == Part::glance);
+    REQUIRE(planned[0].part == probes::Part::full);
+    REQUIRE(planned[1].part == probes::Part::glance);
+    REQUIRE(planned[2].part == probes::Part::full);
+    REQUIRE(planned[3].part == probes::Part::glance);
     REQUIRE_THAT(planned[0].available.value(), WithinRel(0.9 * 64.0 * gibibyte, 1e-12));
   }
 }
@@ -97,7 +97,7 @@ TEST_CASE("cc 7.5 is asked for no format that it lacks", "[gpu]") {
 
 TEST_CASE("a glance asks one read of memory and a copy each way", "[gpu]") {
   PlannedDevice planned = planned_gpu(Suite::quick);
-  planned.part = Part::glance;
+  planned.part = probes::Part::glance;
   REQUIRE(device_compute_plan(planned).empty());
   REQUIRE(pilot_plan(planned).empty());
   REQUIRE(sweep_plan(planned, {}).size() == 1);

@@ -130,15 +130,17 @@ TEST_CASE("each rank becomes a point whose series have one value per step", "[le
   setting.setting.set(Parameter::ranks, std::int64_t{2});
   const Timeline timeline = straggling_steps({0, 300}, 4);
   const auto points = trace::ledger_points(setting, trace::build_ledger(timeline));
-  REQUIRE(points.size() == 2);
-  REQUIRE(text_parameter(points[1], Parameter::mode) == "strong");
+  REQUIRE(points.size() == 3);
+  REQUIRE(text_parameter(points[1], Parameter::scaling) == "strong");
   REQUIRE(integer_parameter(points[1], Parameter::rank) == 1);
   // step = 1000 + 300 compute + 10 post + 200 transfer + 50 optimizer
   REQUIRE(series(points[0], Metric::step_ns) == std::vector<double>(4, 1560.0));
-  REQUIRE(series(points[0], part_key(Part::compute)) == std::vector<double>(4, 1000.0));
-  REQUIRE(series(points[0], part_key(Part::exposed_wait)) == std::vector<double>(4, 300.0));
-  REQUIRE(series(points[0], "waited_for_ns.1") == std::vector<double>(4, 300.0));
-  REQUIRE(series(points[1], "waited_for_ns.0") == std::vector<double>(4, 0.0));
+  REQUIRE(series(points[0], Metric::compute_ns) == std::vector<double>(4, 1000.0));
+  REQUIRE(series(points[0], Metric::exposed_wait_ns) == std::vector<double>(4, 300.0));
+  // Rank 0 waits for rank 1, which waits for none.
+  REQUIRE(integer_parameter(points[2], Parameter::rank) == 0);
+  REQUIRE(integer_parameter(points[2], Parameter::waited_for) == 1);
+  REQUIRE(series(points[2], Metric::wait_ns) == std::vector<double>(4, 300.0));
   REQUIRE(points[0].warnings.empty());
 }
 
