@@ -21,6 +21,11 @@ bool is_valid(const Span& span, int ranks) {
          span.end <= farthest_time && span.start <= span.end;
 }
 
+/// Of a timeline, in which all ranks are.
+Place place_of(Rank rank) {
+  return place_at(static_cast<std::size_t>(rank.index));
+}
+
 void lose(Ledger& ledger, const char* what, std::int64_t amount) {
   if (amount != 0) ledger.losses[what] += amount;
 }
@@ -262,10 +267,10 @@ class LedgerBuilder {
     const Span& step = spans.front();
     StepLedger entry;
     entry.step = step.step;
+    entry.place = place_of(step.rank);
     entry.rank = step.rank;
     entry.start = step.start;
     entry.end = step.end;
-    entry.waited_for.resize(static_cast<std::size_t>(timeline_.ranks));
     nanoseconds covered = step.start;
     for (const Span& span : spans.subspan(1)) {
       entry.part(Part::unattributed) += span.start - covered;
@@ -314,7 +319,7 @@ class LedgerBuilder {
       // A rank that blocks before its own arrival is a malformed recording: it waits for no rank.
       if (time < timeline_.clock_error || part.waited_for == entry.rank) part.waited_for.reset();
       if (part.waited_for) {
-        entry.waited_for[part.waited_for->place()] += time;
+        entry.waited_for[place_of(*part.waited_for)] += time;
       } else {
         lose(ledger_, "uncharged_waits", 1);
         entry.uncharged_wait += time;
@@ -371,14 +376,14 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
       point.warnings.push_back(fmt::format("ledger: {} = {}", name, amount));
   }
   for (const StepLedger& entry : ledger.entries) {
-    auto& samples = points[entry.rank.place()].samples;
+    auto& samples = points[entry.place.index].samples;
     const auto add = [&](const std::string& series, nanoseconds time) {
       samples[series].push_back(static_cast<double>(time.count()));
     };
     add(fields::step_ns, entry.end - entry.start);
     for (const Part part : probe_parts) add(part_key(part), entry.part(part));
-    for (std::size_t rank = 0; rank < entry.waited_for.size(); ++rank)
-      add(fields::waited_for_ns_prefix + std::to_string(rank), entry.waited_for[rank]);
+    for (std::size_t rank = 0; rank < points.size(); ++rank)
+      add(fields::waited_for_ns_prefix + std::to_string(rank), entry.waited_for.at(place_at(rank)));
   }
   return points;
 }
@@ -408,7 +413,7 @@ std::string chrome_trace(const Timeline& timeline,
   std::size_t number = 0;
   for (std::size_t index = 0; index < ledger.spans.size(); ++index) {
     const Span& span = ledger.spans[index];
-    const TrackId track = tracks[span.rank.place()];
+    const TrackId track = tracks[place_of(span.rank).index];
     const std::string activity = activity_name(span.activity);
     std::vector<Argument> arguments{{"step", std::int64_t{span.step}}};
     if (span.sequence >= 0) arguments.push_back({"sequence", std::int64_t{span.sequence}});

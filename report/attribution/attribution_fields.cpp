@@ -91,15 +91,10 @@ void step_ledger(Fields& json, const Attribution& job, const StepLedger& ledger)
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
   for (const Part part : recording_parts)
     json(part_key(part), known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
-  std::vector<std::pair<Rank, Nanoseconds>> waited;
-  for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
-    const Nanoseconds time = ledger.waited_for[place];
-    if (time.count() != 0) waited.emplace_back(rank_at(job, place), time);
-  }
   json.sentence("Divides exposed_wait_ns, together with uncharged_wait_ns.");
-  json.array("waited_for", waited, [](Fields& entry, const auto& one) {
-    entry("rank", one.first);
-    entry("time_ns", one.second);
+  json.array("waited_for", ledger.waited_for, [&](Fields& entry, const auto& one) {
+    entry("rank", rank_at(job, one.place));
+    entry("time_ns", one.time);
   });
   json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
 }
@@ -144,7 +139,7 @@ void stragglers(Fields& json, const AttributionView& view) {
   json("saved_ns", report.saved, "Of the mean step, by a replay in which none of them is late.");
   const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
   json.array("stragglers", report.stragglers, priced, "The most expensive first.");
-  std::vector<PairWait> matrix = pair_waits(view.attribution);
+  std::vector<PairWait> matrix = report.pairs;
   std::erase_if(matrix, [](const PairWait& one) { return one.total.count() == 0; });
   json.sentence("Entries that are not zero, over the steps that count.");
   json.array("matrix", matrix, [](Fields& entry, const PairWait& one) {

@@ -299,18 +299,4 @@ Table limit_rows(Table table, const std::string& what) {
       fmt::format("{} more {} in CSV, JSON and HTML.", table.rows.size() - most_rows, what));
   return table;
 }
-
-std::vector<PairWait> pair_waits(const Attribution& attribution) {
-  const auto& exposed = attribution.stragglers.exposed;
-  const auto& total = attribution.stragglers.total;
-  std::vector<PairWait> waits;
-  for (std::size_t i = 0; i < total.size(); ++i) {
-    for (std::size_t j = 0; j < total[i].size(); ++j) {
-      if (total[i][j].count() == 0 && exposed[i][j].count() == 0) continue;
-      waits.push_back(
-          {rank_at(attribution, i), rank_at(attribution, j), exposed[i][j], total[i][j]});
-    }
-  }
-  return waits;
-}
 }  // namespace scaleworth::report

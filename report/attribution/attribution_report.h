@@ -84,16 +84,6 @@ struct AttributionView {
   std::optional<DollarsPerSecond> price_per_gpu = {};
 };
 
-/// Who waited for whom, over the steps that count.
-struct PairWait {
-  Rank rank;
-  Rank waited_for;
-  Nanoseconds exposed{};
-  Nanoseconds total{};
-};
-/// The pairs that are not zero, row by row of the matrix.
-std::vector<PairWait> pair_waits(const Attribution& attribution);
-
 /// Single collectives that CSV and JSON hold.
 inline constexpr std::size_t most_collectives = 1000;
 

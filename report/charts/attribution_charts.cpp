@@ -3,7 +3,6 @@
 #include "src/core/statistics/sample_statistics.h"
 
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace scaleworth::report {
@@ -93,36 +92,31 @@ Chart timeline_chart(const AttributionView& view) {
 }
 
 /// The ranks of a large matrix that take part in most of the waiting, in order.
-std::vector<std::size_t> drawn_cells(const StragglerReport& report) {
-  const std::size_t ranks = report.root_cause.size();
-  std::vector<std::int64_t> weights(ranks);
-  for (const auto& row : report.root_cause) {
-    for (std::size_t j = 0; j < row.size(); ++j) weights[j] += row[j].count();
+std::vector<Rank> drawn_cells(const Attribution& job) {
+  std::map<Rank, std::int64_t> weights;
+  for (const PairWait& pair : job.stragglers.pairs)
+    weights[pair.waited_for] += pair.root_cause.count();
+  std::vector<Rank> ranks = mapped(job.recordings, &RankRecording::rank);
+  if (ranks.size() > most_cells) {
+    std::ranges::stable_sort(ranks, std::greater{}, [&](Rank rank) { return weights[rank]; });
+    ranks.resize(most_cells);
+    std::ranges::sort(ranks);
   }
-  std::vector<std::size_t> order(ranks);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (ranks > most_cells) {
-    std::ranges::stable_sort(order, std::greater{}, [&](auto rank) { return weights[rank]; });
-    order.resize(most_cells);
-    std::sort(order.begin(), order.end());
-  }
-  return order;
+  return ranks;
 }
 
 /// Not for whom a rank waits, who may be late by waiting too, but for whom it all began.
 Chart matrix_chart(const AttributionView& view) {
   const auto& report = view.attribution.stragglers;
   Chart chart{"waits", "stragglers", "Who waits because of whom"};
-  const auto ranks = drawn_cells(report);
+  const std::vector<Rank> ranks = drawn_cells(view.attribution);
   std::vector<Json> rows;
   bool any = false;
-  for (const std::size_t i : ranks) {
-    for (const std::size_t j : ranks) {
-      const double time = in_seconds(report.root_cause[i][j]) * 1e3;
+  for (const Rank rank : ranks) {
+    for (const Rank late : ranks) {
+      const double time = in_seconds(pair_wait(report, rank, late).root_cause) * 1e3;
       any = any || time > 0.0;
-      rows.push_back({{"waits", rank_at(view.attribution, i).index},
-                      {"for", rank_at(view.attribution, j).index},
-                      {"time", time}});
+      rows.push_back({{"waits", rank.index}, {"for", late.index}, {"time", time}});
     }
   }
   if (!any) return chart.without("No picture: no exposed waiting is charged to a rank.");

@@ -137,9 +137,9 @@ class Matcher {
   }
 
   void pair_by_order(const Channel& channel) {
-    std::vector<std::uint32_t> lossy;
+    std::vector<Place> lossy;
     for (const std::uint32_t member : channel.members)
-      if (dropped_records(job_.recordings[member])) lossy.push_back(member);
+      if (dropped_records(job_.recordings[member])) lossy.push_back(Place{member});
     if (!lossy.empty())
       return remark(
           fmt::format("{}: {} dropped records, so that calls without numbers cannot be paired",
@@ -186,7 +186,7 @@ class Matcher {
               "{}: the calls of {} end as evenly when paired in another order; left out, because "
               "without sequence numbers a pairing would be a guess",
               label,
-              numbers_.names({by_member.front().front().rank, calls.front().rank})));
+              numbers_.names({Place{by_member.front().front().rank}, Place{calls.front().rank}})));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
     for (std::size_t index = 0; index < fewest->size(); ++index) {
@@ -244,9 +244,9 @@ class Matcher {
   std::string unequal_counts(const Channel& channel,
                              const CallsByMember& by_member,
                              const std::string& label) const {
-    std::map<std::size_t, std::vector<std::uint32_t>> by_count;
+    std::map<std::size_t, std::vector<Place>> by_count;
     for (std::size_t member = 0; member < by_member.size(); ++member)
-      by_count[by_member[member].size()].push_back(channel.members[member]);
+      by_count[by_member[member].size()].push_back(Place{channel.members[member]});
     const auto text = [&](const auto& one) {
       return fmt::format("{} {} calls", numbers_.names(one.second), one.first);
     };
@@ -526,11 +526,11 @@ class Collector {
       if (group) channel.group = groups_.at(*group).name;
       channel.label = peer ? fmt::format("messages {} rank {} {} rank {}",
                                          directed ? "from" : "between",
-                                         numbers_.at(first).index,
+                                         numbers_.at(Place{first}).index,
                                          directed ? "to" : "and",
-                                         numbers_.at(second).index)
+                                         numbers_.at(Place{second}).index)
                            : fmt::format("messages of rank {} with a rank that left no recording",
-                                         numbers_.at(call.rank).index);
+                                         numbers_.at(Place{call.rank}).index);
       if (peer) channel.members = {std::min(first, second), std::max(first, second)};
       if (!peer) channel.missing_members = 2;
       if (directed && peer) channel.sender = first;
@@ -549,8 +549,8 @@ class Collector {
     add_to(key, call, [&](Channel& channel) {
       channel.group = fmt::format("{} of ranks {} to {}",
                                   meeting.operation,
-                                  numbers_.at(first).index,
-                                  numbers_.at(last).index);
+                                  numbers_.at(Place{first}).index,
+                                  numbers_.at(Place{last}).index);
       channel.label = channel.group;
       channel.members = std::move(meeting.members);
       channel.sender = meeting.sender;
@@ -573,12 +573,12 @@ class Collector {
   void complete_members(Channel& channel) const {
     std::set<std::uint32_t> present(channel.members.begin(), channel.members.end());
     for (const Call& call : channel.calls) present.insert(call.rank);
-    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
-      if (channel.basis == Channel::Basis::role && !job_.recordings[rank].device_events.empty())
-        present.insert(rank);
-    if (channel.basis == Channel::Basis::role)
+    if (channel.basis == Channel::Basis::role) {
+      for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
+        if (!job_.recordings[rank].device_events.empty()) present.insert(rank);
       channel.missing_members =
           job_size(job_).at_least - std::ssize(job_.recordings) + std::ssize(present);
+    }
     channel.members.assign(present.begin(), present.end());
     channel.missing_members = std::max<std::int64_t>(
         0, channel.missing_members - static_cast<std::int64_t>(channel.members.size()));

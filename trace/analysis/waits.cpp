@@ -139,7 +139,7 @@ CommunicationSplit split_member(const MatchedCollective& matched,
   split.below_error = split.split - split.start <= clocks.error;
   const bool certain = clocks.comparable && !split.below_error;
   if (certain && awaited.member && *awaited.member != member)
-    split.waited_for = Rank{static_cast<int>(matched.members[*awaited.member].rank)};
+    split.waited_for = Place{matched.members[*awaited.member].rank};
   return split;
 }
 
@@ -162,6 +162,7 @@ void add_collective_wait(const Job& job,
                          const MatchedCollective& matched,
                          const Collective& collective,
                          const ClockReport& clocks,
+                         const RankNumbers& numbers,
                          Waits& waits) {
   CollectiveWait wait;
   wait.kind = matched.kind;
@@ -170,7 +171,9 @@ void add_collective_wait(const Job& job,
   for (std::size_t i = 0; i < matched.members.size(); ++i) {
     CommunicationSplit split = split_member(matched, collective, i, clocks);
     split.collective = std::ssize(waits.collectives);
-    wait.participants.push_back({Rank{static_cast<int>(matched.members[i].rank)},
+    const Place place{matched.members[i].rank};
+    wait.participants.push_back({place,
+                                 numbers.at(place),
                                  split.start,
                                  split.end,
                                  split.split - split.start,
@@ -259,6 +262,7 @@ std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective)
 
 Waits split_waits(const Job& job, const Matching& matching, const Alignment& alignment) {
   const ArrivalFinder arrivals(job, alignment.map);
+  const RankNumbers numbers(job);
   Waits waits;
   waits.collectives.reserve(matching.collectives.size());
   waits.by_rank.resize(job.recordings.size());
@@ -277,6 +281,7 @@ Waits split_waits(const Job& job, const Matching& matching, const Alignment& ali
                         *matched,
                         Collective(*matched, arrivals.of(*matched), alignment.report.error),
                         alignment.report,
+                        numbers,
                         waits);
   add_unmatched(job, alignment.map, waits);
   for (std::vector<CommunicationSplit>& splits : waits.by_rank) {

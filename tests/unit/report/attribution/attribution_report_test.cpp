@@ -330,6 +330,7 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
   for (auto& one : job.recordings) number(one.rank);
   for (auto& one : job.clocks.ranks) number(one.rank);
   for (auto& one : job.ledger) number(one.rank);
+  for (auto& one : job.stragglers.pairs) number(one.waited_for);
   for (auto& one : job.stragglers.stragglers) {
     number(one.rank);
     one.unit = fmt::format("rank {}", one.rank.index);
@@ -467,8 +468,7 @@ TEST_CASE("the slowest step's pieces fill it on every rank", "[charts]") {
 
 TEST_CASE("the picture of waiting shows where it began and whom the verdict names", "[charts]") {
   Attribution job = fixture::straggler_job();
-  job.stragglers.root_cause = job.stragglers.exposed;
-  job.stragglers.root_cause[0][1] = 7ms;
+  job.stragglers.pairs[0].root_cause = 7ms;  // of rank 0 for rank 1
   const Chart chart = chart_of(job, "waits");
   CHECK(chart.data.at("named") == nlohmann::ordered_json::array({3}));
   CHECK(chart.data.at("rows")[1].at("time") == 7.0);
