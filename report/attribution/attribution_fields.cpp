@@ -58,7 +58,7 @@ auto shares(const std::array<double, N>& seconds, const char* (*name)(Kind)) {
   };
 }
 
-void averaged(Fields& json, const AveragedLedger& ledger) {
+void averaged(Fields& json, const MeanLedger& ledger) {
   json.named("averaged");
   json("rank", ledger.rank, "null: the mean over ranks.");
   json("steps", ledger.steps);
@@ -257,7 +257,7 @@ void document(Fields& json, const AttributionView& view) {
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
   json.sentence("Means over the steps that count; null without steps.");
-  json.object("averages", view.averages, [](Fields& means, const AveragedJob& all) {
+  json.object("averages", view.averages, [](Fields& means, const JobMeans& all) {
     means.object("mean", all.mean, averaged);
     means.array("ranks", all.ranks, averaged);
   });

@@ -13,8 +13,8 @@ constexpr std::size_t most_cells = 64;
 constexpr std::size_t most_outliers = 200;
 
 /// Ranks to draw: all, or those with the least and the most waiting when there are too many.
-std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
-  auto ranks = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
+std::vector<const MeanLedger*> drawn_ranks(const JobMeans& job) {
+  auto ranks = mapped(job.ranks, [](const MeanLedger& rank) { return &rank; });
   if (ranks.size() <= most_bars) return ranks;
   std::ranges::stable_sort(
       ranks, {}, [](const auto* rank) { return rank->part(Part::exposed_wait).mean; });
@@ -23,7 +23,7 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   return ranks;
 }
 
-std::string left_out(const AveragedJob& job) {
+std::string left_out(const JobMeans& job) {
   if (job.ranks.size() <= most_bars) return "";
   return fmt::format(
       " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
@@ -36,7 +36,7 @@ Chart ledger_chart(const AttributionView& view) {
   Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
   if (!view.averages) return chart.without("No bars: no step was found.");
   std::vector<Json> bars;
-  for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
+  for (const MeanLedger* rank : drawn_ranks(*view.averages)) {
     const std::string bar = fmt::format("rank {}", rank->rank->index);
     for (const Part part : recording_parts) {
       if (!rank->known(part)) continue;
@@ -57,7 +57,7 @@ Chart timeline_chart(const AttributionView& view) {
   Chart chart{"timeline", "ledger", "The slowest step, rank by rank"};
   std::set<int> drawn;
   if (view.averages) {
-    for (const AveragedLedger* rank : drawn_ranks(*view.averages)) drawn.insert(rank->rank->index);
+    for (const MeanLedger* rank : drawn_ranks(*view.averages)) drawn.insert(rank->rank->index);
   }
   std::vector<const StepLedger*> ledgers;
   for (const StepLedger& ledger : view.attribution.ledger) {
