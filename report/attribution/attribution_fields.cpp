@@ -93,7 +93,8 @@ void step_ledger(Fields& json, const Attribution& job, const StepLedger& ledger)
     json(part_key(part), known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
   json.sentence("Divides exposed_wait_ns, together with uncharged_wait_ns.");
   json.array("waited_for", ledger.waited_for, [&](Fields& entry, const auto& one) {
-    entry("rank", rank_at(job, one.place));
+    // The schema is derived from one element of each list, without recordings.
+    entry("rank", job.recordings.empty() ? Rank{} : rank_at(job, one.place));
     entry("time_ns", one.time);
   });
   json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
