@@ -2,14 +2,14 @@
 #include "trace/span_ledger.h"
 
 #include "src/core/files/run_names.h"
-#include "trace/formats/export/export_writer.h"
+#include "trace/recording.h"
 
 #include <array>
 #include <set>
 #include <span>
 #include <tuple>
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 namespace scaleworth::trace {
 namespace {
@@ -333,32 +333,6 @@ class LedgerBuilder {
   std::optional<StallTable> stalls_;  // where ranks that compute hold up collectives
   Ledger ledger_;
 };
-
-std::string wait_name(const WaitPart& part) {
-  if (part.cause == WaitCause::transfer) return "transfer";
-  if (!part.waited_for) return "wait, charged to no rank";
-  return fmt::format("wait for rank {}{}",
-                     part.waited_for->index,
-                     part.cause == WaitCause::stall ? " to make progress" : "");
-}
-
-/// Whether the wait is charged to the last arriver and ends in something else.
-bool has_arrow(const WaitSplit& wait) {
-  return wait.parts.size() > 1 && wait.parts[0].cause == WaitCause::arrival &&
-         wait.parts[0].waited_for;
-}
-
-/// Up to the traceEvents, which the exporter adds: a viewer shows it as facts of the file.
-std::string trace_head(const Timeline& timeline,
-                       const Ledger& ledger,
-                       std::map<std::string, std::string> metadata) {
-  metadata["clock_method"] = timeline.clock_method;
-  metadata["clock_error_ns"] = std::to_string(timeline.clock_error.count());
-  for (const auto& [name, amount] : ledger.losses) metadata[name] = std::to_string(amount);
-  return fmt::format(
-      R"({{"otherData":{},)",
-      nlohmann::json(metadata).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
 }  // namespace
 
 Ledger build_ledger(const Timeline& timeline) {
@@ -375,6 +349,9 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
     for (const auto& [name, amount] : ledger.losses)
       point.warnings.push_back(fmt::format("ledger: {} = {}", name, amount));
   }
+  std::vector<std::set<Place>> waited_for(points.size());
+  for (const StepLedger& entry : ledger.entries)
+    for (const auto& [late, time] : entry.waited_for) waited_for[entry.place.index].insert(late);
   for (const StepLedger& entry : ledger.entries) {
     auto& samples = points[entry.place.index].samples;
     const auto add = [&](const std::string& series, nanoseconds time) {
@@ -382,60 +359,9 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
     };
     add(fields::step_ns, entry.end - entry.start);
     for (const Part part : probe_parts) add(part_key(part), entry.part(part));
-    for (std::size_t rank = 0; rank < points.size(); ++rank)
-      add(fields::waited_for_ns_prefix + std::to_string(rank), entry.waited_for.at(place_at(rank)));
+    for (const Place late : waited_for[entry.place.index])
+      add(fields::waited_for_ns_prefix + std::to_string(late.index), entry.waited_for.at(late));
   }
   return points;
-}
-
-std::string chrome_trace(const Timeline& timeline,
-                         const Ledger& ledger,
-                         const std::map<std::string, std::string>& metadata) {
-  const auto first = std::ranges::min_element(ledger.entries, {}, &StepLedger::start);
-  std::string text;
-  const auto writer = chrome_writer([&](std::string_view bytes) { text += bytes; },
-                                    first == ledger.entries.end() ? nanoseconds{} : first->start,
-                                    trace_head(timeline, ledger, metadata));
-  std::vector<TrackId> tracks;
-  for (int rank = 0; rank < ledger.ranks; ++rank) {
-    // Viewers treat process 0 as the idle task.
-    writer->add_process({rank + 1, fmt::format("rank {}", rank), nullptr, 0});
-    tracks.push_back(writer->add_track(rank + 1, "training"));
-  }
-  // Numbers of the arrows that leave a rank's post; an arrow has the number of its wait.
-  std::map<std::pair<CollectiveKey, Rank>, std::vector<std::uint64_t>> arrows;
-  for (std::size_t number = 0; number < ledger.waits.size(); ++number) {
-    const WaitSplit& wait = ledger.waits[number];
-    const Span& span = ledger.spans[wait.span];
-    if (has_arrow(wait))
-      arrows[{{span.step, span.sequence}, *wait.parts[0].waited_for}].push_back(number);
-  }
-  std::size_t number = 0;
-  for (std::size_t index = 0; index < ledger.spans.size(); ++index) {
-    const Span& span = ledger.spans[index];
-    const TrackId track = tracks[place_of(span.rank).index];
-    const std::string activity = activity_name(span.activity);
-    std::vector<Argument> arguments{{"step", std::int64_t{span.step}}};
-    if (span.sequence >= 0) arguments.push_back({"sequence", std::int64_t{span.sequence}});
-    std::vector<std::uint64_t> out;
-    if (span.activity == Activity::post) out.swap(arrows[{{span.step, span.sequence}, span.rank}]);
-    writer->begin(track,
-                  {{span.start, span.end},
-                   span.name.empty() ? activity : span.name,
-                   activity,
-                   arguments,
-                   out,
-                   std::nullopt});
-    if (number == ledger.waits.size() || ledger.waits[number].span != index) continue;
-    const WaitSplit& wait = ledger.waits[number];
-    for (const WaitPart& part : wait.parts) {
-      std::optional<std::uint64_t> arrow;
-      if (has_arrow(wait) && &part == &wait.parts[1]) arrow = number;
-      writer->begin(track, {part.time, wait_name(part), "ledger", {}, {}, arrow});
-    }
-    ++number;
-  }
-  writer->finish();
-  return text;
 }
 }  // namespace scaleworth::trace

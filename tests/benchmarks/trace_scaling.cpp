@@ -191,9 +191,7 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
   Attributed attributed;
   std::vector<Stage> stages;
   stages.push_back(timed("read", [&] { job = read_job(files, rules, threads); }));
-  stages.push_back(timed("classify", [&] {
-    for (Recording& recording : job.recordings) classify(recording, rules);
-  }));
+  stages.push_back(timed("classify", [&] { classify(job.recordings, rules); }));
   // The stages of trace::attribute, one by one.
   Attribution& result = attributed.result;
   stages.push_back(timed("match", [&] { attributed.matching = match_collectives(job); }));

@@ -229,7 +229,7 @@ std::optional<nanoseconds> typical_lateness(const Job& job,
   std::vector<WeightedValue> spreads;
   for (const MatchedCollective& matched : matching.collectives) {
     std::vector<TimeInterval> arrivals = finder.of(matched);
-    if (!job.recordings[matched.members.front().rank].origin.framework_timeline)
+    if (!job.recordings[matched.members.front().place.index].origin.framework_timeline)
       for (TimeInterval& arrival : arrivals) arrival.start -= arrival.end;
     const auto [first, last] = std::ranges::minmax(arrivals, {}, &TimeInterval::start);
     const auto spread = in_ns(last.start - first.start);

@@ -272,8 +272,8 @@ class Matcher {
     for (const Call& call : calls) {
       if (channel.sender == call.rank)
         matched.sender = static_cast<std::uint32_t>(matched.members.size());
-      if (call.root) matched.root = call.root;
-      matched.members.push_back({call.rank, call.event});
+      if (call.root) matched.root = Place{*call.root};
+      matched.members.push_back({Place{call.rank}, call.event});
     }
     matching_.collectives.push_back(std::move(matched));
     paired_ += std::ssize(calls);

@@ -71,7 +71,7 @@ TEST_CASE("Recordings without sense are taken apart without loss") {
     const Waits waits = split_waits(job, matching, alignment);
     for (const MatchedCollective& matched : matching.collectives) {
       std::set<std::uint32_t> ranks;
-      for (const auto& member : matched.members) ranks.insert(member.rank);
+      for (const auto& member : matched.members) ranks.insert(member.place.index);
       REQUIRE(ranks.size() == matched.members.size());
       REQUIRE(ranks.size() >= 2);
     }

@@ -9,35 +9,10 @@
 
 namespace scaleworth::trace {
 namespace {
-/// What is open in one lane, by its end; the innermost last.
-using OpenEnds = std::vector<nanoseconds>;
-
 bool fits(OpenEnds& open, const TimeInterval& event, Nesting nesting) {
   while (!open.empty() && open.back() <= event.start) open.pop_back();
   return open.empty() || (nesting == Nesting::inside_allowed && event.end <= open.back());
 }
-
-/// Ends slices that are over before the next one begins.
-class NestingTrack {
- public:
-  NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
-
-  void add(const ExportSlice& slice) {
-    end_before(slice.time.start);
-    writer_.begin(track_, slice);
-    open_.push_back(slice.time.end);
-  }
-  void finish() { end_before(nanoseconds::max()); }
-
- private:
-  void end_before(nanoseconds time) {
-    for (; !open_.empty() && open_.back() <= time; open_.pop_back())
-      writer_.end(track_, open_.back());
-  }
-  ExportWriter& writer_;
-  TrackId track_;
-  OpenEnds open_;
-};
 
 /// Arguments of one event; valid until the next call.
 class EventArguments {
