@@ -31,9 +31,9 @@ std::vector<std::string> programs(const Job& job) {
     for (const auto& [name, time] : times) sum += other.contains(name) ? time : -time;
     return sum >= 0.0;
   };
-  std::vector<std::pair<Times, std::vector<std::uint32_t>>> programs;  // and places of ranks
-  for (std::uint32_t place = 0; place < job.recordings.size(); ++place) {
-    const Recording& recording = job.recordings[place];
+  std::vector<std::pair<Times, std::vector<Place>>> programs;
+  for (Place place; place.index < job.recordings.size(); ++place.index) {
+    const Recording& recording = job.recordings[place.index];
     Times times;
     for (const DeviceEvent& event : recording.device_events)
       if (is_compute(event) && !recording.origin.pipeline_stage)
@@ -58,8 +58,8 @@ std::vector<std::string> programs(const Job& job) {
 void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
   const RankNumbers numbers(job);
   std::map<std::string, std::vector<int>> ranks_of;
-  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
-    for (const std::string& remark : job.recordings[place].remarks)
+  for (Place place; place.index < job.recordings.size(); ++place.index) {
+    for (const std::string& remark : job.recordings[place.index].remarks)
       ranks_of[remark].push_back(numbers.at(place).index);
   }
   for (const auto& [remark, ranks] : ranks_of) {
@@ -88,7 +88,7 @@ void place_in_steps(const StepPlan& steps, std::vector<CollectiveWait>& collecti
     const auto last =
         std::ranges::max_element(collective.participants, {}, &CollectiveWait::Participant::end);
     if (last == collective.participants.end()) continue;
-    const auto& spans = steps.by_rank.at(last->rank.place());
+    const auto& spans = steps.by_rank.at(last->place.index);
     const auto after = std::ranges::lower_bound(spans, last->end, {}, &StepSpan::end);
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }
@@ -98,8 +98,9 @@ void place_in_steps(const StepPlan& steps, std::vector<CollectiveWait>& collecti
 Attributed attribute(const Job& job) {
   Attributed all;
   Attribution& result = all.result;
+  const RankNumbers numbers(job);
   for (const Recording& recording : job.recordings)
-    result.recordings.push_back({Rank{static_cast<int>(result.recordings.size())},
+    result.recordings.push_back({numbers.at(place_at(result.recordings.size())),
                                  recording.origin.file,
                                  place(recording.origin),
                                  recording.origin.rank_from,
@@ -133,7 +134,6 @@ Attributed attribute(const Job& job) {
   EfficiencyResult efficiency = measure_efficiency(replay, result.stragglers);
   result.efficiency = std::move(efficiency.efficiency);
   result.efficiency_reason = std::move(efficiency.reason);
-  number_ranks(RankNumbers(job), result);
   return all;
 }
 }  // namespace scaleworth::trace

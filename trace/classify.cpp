@@ -22,8 +22,32 @@ using toml_file::Table;
 
 constexpr std::size_t names_shown = 5;
 
-void classify_device(Recording& recording, const RuleTable& rules) {
-  auto verdict_of = remembered(recording.names, [&](auto name) { return rules.kernel(name); });
+/// What the rules say of names: each is looked at once, in however many recordings it is. Refers to
+/// the recordings' names.
+class KnownNames {
+ public:
+  explicit KnownNames(const RuleTable& rules) : rules_(rules) {}
+
+  KernelVerdict kernel(std::string_view name) {
+    const auto [known, fresh] = kernels_.try_emplace(name);
+    if (fresh) known->second = rules_.kernel(name);
+    return known->second;
+  }
+  std::optional<HostCause> host(std::string_view name) {
+    const auto [known, fresh] = hosts_.try_emplace(name);
+    if (fresh) known->second = rules_.host(name);
+    return known->second;
+  }
+
+ private:
+  const RuleTable& rules_;
+  std::unordered_map<std::string_view, KernelVerdict> kernels_;
+  std::unordered_map<std::string_view, std::optional<HostCause>> hosts_;
+};
+
+void classify_device(Recording& recording, KnownNames& known_names) {
+  auto verdict_of =
+      remembered(recording.names, [&](auto name) { return known_names.kernel(name); });
   for (DeviceEvent& event : recording.device_events) {
     const bool collective = event.communication != no_index;
     if (!collective && event.operation != DeviceOperation::kernel) {
@@ -46,8 +70,8 @@ bool host_stands_still(const Recording& recording, const HostEvent& event) {
          known->kind != Synchronization::Kind::stream_wait_event;
 }
 
-void classify_host(Recording& recording, const RuleTable& rules) {
-  auto cause_of = remembered(recording.names, [&](auto name) { return rules.host(name); });
+void classify_host(Recording& recording, KnownNames& known_names) {
+  auto cause_of = remembered(recording.names, [&](auto name) { return known_names.host(name); });
   for (HostEvent& event : recording.host_events) {
     event.cause = cause_of(event.name);
     if (!event.cause && host_stands_still(recording, event))
@@ -299,9 +323,16 @@ std::optional<HostCause> RuleTable::host(std::string_view name) const {
   return first_verdict(rules_->hosts, name);
 }
 
+void classify(std::span<Recording> recordings, const RuleTable& rules) {
+  KnownNames names(rules);
+  for (Recording& recording : recordings) {
+    classify_device(recording, names);
+    classify_host(recording, names);
+  }
+}
+
 void classify(Recording& recording, const RuleTable& rules) {
-  classify_device(recording, rules);
-  classify_host(recording, rules);
+  classify(std::span(&recording, 1), rules);
 }
 
 std::vector<ClassifiedTime> classified_time(const Job& job) {

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace scaleworth::trace {
 /// The ordered rules that derive from a name what a kernel, an operator or a call is for.
@@ -38,6 +39,7 @@ class RuleTable {
 /// looked at once. An event with a collective's metadata is communication, and its kind that of the
 /// metadata, else of the rule. Other copies and fills are WorkClass::copy whatever they are called.
 void classify(Recording& recording, const RuleTable& rules);
+void classify(std::span<Recording> recordings, const RuleTable& rules);
 
 /// Kernels, copies and fills summed over the recordings, by class in the order of WorkClass;
 /// classes without kernels are left out, but `unclassified` never is.

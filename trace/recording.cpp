@@ -98,7 +98,7 @@ JobSize job_size(const Job& job) {
   for (std::size_t place = 0; place < job.recordings.size(); ++place) {
     const Origin& origin = job.recordings[place].origin;
     const std::int32_t world = origin.world_size.value_or(0);
-    size.at_least = std::max({size.at_least, numbers.at(place).index + 1, world});
+    size.at_least = std::max({size.at_least, numbers.at(place_at(place)).index + 1, world});
     size.stated = size.stated || (world > 0 && origin.rank_basis == RankBasis::stated);
   }
   return size;
@@ -116,34 +116,15 @@ RankNumbers::RankNumbers(const Job& job) {
     ranks_[place] = Rank{static_cast<int>(place)};
 }
 
-std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
+std::optional<Place> RankNumbers::place_of(Rank rank) const {
   const auto found = std::ranges::lower_bound(ranks_, rank);
   if (found == ranks_.end() || *found != rank) return std::nullopt;
-  return static_cast<std::size_t>(found - ranks_.begin());
+  return place_at(static_cast<std::size_t>(found - ranks_.begin()));
 }
 
-std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
-  return rank_names(mapped(
-      places, [&](std::uint32_t place) { return static_cast<std::uint32_t>(at(place).index); }));
-}
-
-void number_ranks(const RankNumbers& numbers, Attribution& result) {
-  const auto number = [&](Rank& rank) { rank = numbers.at(rank.place()); };
-  for (RankRecording& one : result.recordings) number(one.rank);
-  for (ClockReport::RankClock& one : result.clocks.ranks) number(one.rank);
-  for (StepLedger& one : result.ledger) number(one.rank);
-  for (CollectiveWait& one : result.collectives) {
-    for (CollectiveWait::Participant& part : one.participants) number(part.rank);
-    if (one.sender) number(*one.sender);
-    if (one.last_arriver) number(*one.last_arriver);
-  }
-  for (SlowFabric& one : result.slow_fabric) std::ranges::for_each(one.ranks, number);
-  for (Straggler& one : result.stragglers.stragglers) {
-    number(one.rank);
-    for (Rank& member : one.members) number(member);
-  }
-  if (result.efficiency)
-    for (Efficiency::PathShare& one : result.efficiency->critical_path) number(one.rank);
+std::string RankNumbers::names(const std::vector<Place>& places) const {
+  return rank_names(
+      mapped(places, [&](Place place) { return static_cast<std::uint32_t>(at(place).index); }));
 }
 
 std::string shortened(std::string_view name) {

@@ -281,11 +281,11 @@ class RankNumbers {
  public:
   explicit RankNumbers(const Job& job);
 
-  Rank at(std::size_t place) const { return ranks_.at(place); }
+  Rank at(Place place) const { return ranks_.at(place.index); }
   /// Absent when the rank left no recording.
-  std::optional<std::size_t> place_of(Rank rank) const;
+  std::optional<Place> place_of(Rank rank) const;
   /// "ranks 0, 2-5 and 7" for ascending places, as rank_names.
-  std::string names(const std::vector<std::uint32_t>& places) const;
+  std::string names(const std::vector<Place>& places) const;
 
  private:
   std::vector<Rank> ranks_;  // ascending
@@ -293,10 +293,6 @@ class RankNumbers {
 
 /// By the ranks' numbers and by what the recordings say of their job.
 JobSize job_size(const Job& job);
-
-/// Every rank in the results of analyses, which is a place, becomes the rank that it stands for;
-/// vectors by place stay as they are.
-void number_ranks(const RankNumbers& numbers, Attribution& result);
 
 /// A kernel's name with its end cut off after 60 characters.
 std::string shortened(std::string_view name);

@@ -2,14 +2,14 @@
 #include "trace/span_ledger.h"
 
 #include "src/core/probe_names.h"
-#include "trace/formats/export/export_writer.h"
+#include "trace/recording.h"
 
 #include <array>
 #include <set>
 #include <span>
 #include <tuple>
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 namespace scaleworth::trace {
 namespace {
@@ -19,6 +19,11 @@ namespace {
 bool is_valid(const Span& span, int ranks) {
   return span.rank.index >= 0 && span.rank.index < ranks && span.start >= -farthest_time &&
          span.end <= farthest_time && span.start <= span.end;
+}
+
+/// Of a timeline, in which all ranks are.
+Place place_of(Rank rank) {
+  return place_at(static_cast<std::size_t>(rank.index));
 }
 
 void lose(Ledger& ledger, const char* what, std::int64_t amount) {
@@ -262,10 +267,10 @@ class LedgerBuilder {
     const Span& step = spans.front();
     StepLedger entry;
     entry.step = step.step;
+    entry.place = place_of(step.rank);
     entry.rank = step.rank;
     entry.start = step.start;
     entry.end = step.end;
-    entry.waited_for.resize(static_cast<std::size_t>(timeline_.ranks));
     nanoseconds covered = step.start;
     for (const Span& span : spans.subspan(1)) {
       entry.part(Part::unattributed) += span.start - covered;
@@ -314,7 +319,7 @@ class LedgerBuilder {
       // A rank that blocks before its own arrival is a malformed recording: it waits for no rank.
       if (time < timeline_.clock_error || part.waited_for == entry.rank) part.waited_for.reset();
       if (part.waited_for) {
-        entry.waited_for[part.waited_for->place()] += time;
+        entry.waited_for[place_of(*part.waited_for)] += time;
       } else {
         lose(ledger_, "uncharged_waits", 1);
         entry.uncharged_wait += time;
@@ -328,32 +333,6 @@ class LedgerBuilder {
   std::optional<StallTable> stalls_;  // where ranks that compute hold up collectives
   Ledger ledger_;
 };
-
-std::string wait_name(const WaitPart& part) {
-  if (part.cause == WaitCause::transfer) return "transfer";
-  if (!part.waited_for) return "wait, charged to no rank";
-  return fmt::format("wait for rank {}{}",
-                     part.waited_for->index,
-                     part.cause == WaitCause::stall ? " to make progress" : "");
-}
-
-/// Whether the wait is charged to the last arriver and ends in something else.
-bool has_arrow(const WaitSplit& wait) {
-  return wait.parts.size() > 1 && wait.parts[0].cause == WaitCause::arrival &&
-         wait.parts[0].waited_for;
-}
-
-/// Up to the traceEvents, which the exporter adds: a viewer shows it as facts of the file.
-std::string trace_head(const Timeline& timeline,
-                       const Ledger& ledger,
-                       std::map<std::string, std::string> metadata) {
-  metadata["clock_method"] = timeline.clock_method;
-  metadata["clock_error_ns"] = std::to_string(timeline.clock_error.count());
-  for (const auto& [name, amount] : ledger.losses) metadata[name] = std::to_string(amount);
-  return fmt::format(
-      R"({{"otherData":{},)",
-      nlohmann::json(metadata).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
 }  // namespace
 
 Ledger build_ledger(const Timeline& timeline) {
@@ -373,7 +352,7 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
       point.warnings.push_back(fmt::format("ledger: {} = {}", name, amount));
   }
   for (const StepLedger& entry : ledger.entries) {
-    const std::size_t own = entry.rank.place();
+    const std::size_t own = entry.place.index;
     auto& samples = points[own].samples;
     const std::size_t step = samples[Metric::step_ns].size();
     const auto add = [&](Metric metric, nanoseconds time) {
@@ -381,11 +360,10 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
     };
     add(Metric::step_ns, entry.end - entry.start);
     for (const Part part : probe_parts) add(metric_of(part), entry.part(part));
-    for (std::size_t late = 0; late < entry.waited_for.size(); ++late) {
-      if (entry.waited_for[late] == nanoseconds::zero()) continue;
-      Series& series = waits[{own, late}];
+    for (const auto& [late, time] : entry.waited_for) {
+      Series& series = waits[{own, late.index}];
       series.resize(step);
-      series.push_back(static_cast<double>(entry.waited_for[late].count()));
+      series.push_back(static_cast<double>(time.count()));
     }
   }
   for (auto& [ranks, series] : waits) {
@@ -396,56 +374,5 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
     point.samples[Metric::wait_ns] = std::move(series);
   }
   return points;
-}
-
-std::string chrome_trace(const Timeline& timeline,
-                         const Ledger& ledger,
-                         const std::map<std::string, std::string>& metadata) {
-  const auto first = std::ranges::min_element(ledger.entries, {}, &StepLedger::start);
-  std::string text;
-  const auto writer = chrome_writer([&](std::string_view bytes) { text += bytes; },
-                                    first == ledger.entries.end() ? nanoseconds{} : first->start,
-                                    trace_head(timeline, ledger, metadata));
-  std::vector<TrackId> tracks;
-  for (int rank = 0; rank < ledger.ranks; ++rank) {
-    // Viewers treat process 0 as the idle task.
-    writer->add_process({rank + 1, fmt::format("rank {}", rank), nullptr, 0});
-    tracks.push_back(writer->add_track(rank + 1, "training"));
-  }
-  // Numbers of the arrows that leave a rank's post; an arrow has the number of its wait.
-  std::map<std::pair<CollectiveKey, Rank>, std::vector<std::uint64_t>> arrows;
-  for (std::size_t number = 0; number < ledger.waits.size(); ++number) {
-    const WaitSplit& wait = ledger.waits[number];
-    const Span& span = ledger.spans[wait.span];
-    if (has_arrow(wait))
-      arrows[{{span.step, span.sequence}, *wait.parts[0].waited_for}].push_back(number);
-  }
-  std::size_t number = 0;
-  for (std::size_t index = 0; index < ledger.spans.size(); ++index) {
-    const Span& span = ledger.spans[index];
-    const TrackId track = tracks[span.rank.place()];
-    const std::string activity = activity_name(span.activity);
-    std::vector<Argument> arguments{{"step", std::int64_t{span.step}}};
-    if (span.sequence >= 0) arguments.push_back({"sequence", std::int64_t{span.sequence}});
-    std::vector<std::uint64_t> out;
-    if (span.activity == Activity::post) out.swap(arrows[{{span.step, span.sequence}, span.rank}]);
-    writer->begin(track,
-                  {{span.start, span.end},
-                   span.name.empty() ? activity : span.name,
-                   activity,
-                   arguments,
-                   out,
-                   std::nullopt});
-    if (number == ledger.waits.size() || ledger.waits[number].span != index) continue;
-    const WaitSplit& wait = ledger.waits[number];
-    for (const WaitPart& part : wait.parts) {
-      std::optional<std::uint64_t> arrow;
-      if (has_arrow(wait) && &part == &wait.parts[1]) arrow = number;
-      writer->begin(track, {part.time, wait_name(part), "ledger", {}, {}, arrow});
-    }
-    ++number;
-  }
-  writer->finish();
-  return text;
 }
 }  // namespace scaleworth::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Adapter: `Timeline` of a probe -> `StepLedger` and export.
+/// Adapter: `Timeline` of a probe -> `StepLedger`.
 #pragma once
 
 #include "src/core/run.h"
@@ -75,18 +75,9 @@ struct Ledger {
 Ledger build_ledger(const Timeline& timeline);
 
 /// The ledger in the form in which run.json keeps it: one point per rank for the probe
-/// probe_name::step_ledger: the parameters of `setting` (the point of probe_name::step_training) and the
-/// rank; one value per step in each series, whole nanoseconds; waited_for_ns.<rank> for every rank
-/// of the timeline. Losses of the ledger become warnings of every point.
+/// probe_name::step_ledger: the setting of `setting` (the point of probe_name::step_training) and
+/// the rank; one value per step in each series, whole nanoseconds. Behind them one point for each
+/// rank that a rank waited for in some step, with the series wait_ns. Losses of the ledger become
+/// warnings of every rank's point.
 std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger);
-
-/// The ledger's spans as Chrome trace JSON, which ui.perfetto.dev and chrome://tracing open: one
-/// process per rank, in which a step encloses its spans, and a collective wait its parts ("wait for
-/// rank r" until it arrived, "wait for rank r to make progress" after all had, "transfer"). An
-/// arrow leads from the last arriver's post to the end of each wait for it that ends in something
-/// else. Times are relative to the first step. `metadata`, the clock of `timeline` and the losses
-/// go to "otherData".
-std::string chrome_trace(const Timeline& timeline,
-                         const Ledger& ledger,
-                         const std::map<std::string, std::string>& metadata);
 }  // namespace scaleworth::trace

@@ -58,7 +58,7 @@ auto shares(const std::array<double, N>& seconds, const char* (*name)(Kind)) {
   };
 }
 
-void averaged(Fields& json, const AveragedLedger& ledger) {
+void averaged(Fields& json, const MeanLedger& ledger) {
   json.named("averaged");
   json("rank", ledger.rank, "null: the mean over ranks.");
   json("steps", ledger.steps);
@@ -91,15 +91,11 @@ void step_ledger(Fields& json, const Attribution& job, const StepLedger& ledger)
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
   for (const Part part : recording_parts)
     json(part_key(part), known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
-  std::vector<std::pair<Rank, Nanoseconds>> waited;
-  for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
-    const Nanoseconds time = ledger.waited_for[place];
-    if (time.count() != 0) waited.emplace_back(rank_at(job, place), time);
-  }
   json.sentence("Divides exposed_wait_ns, together with uncharged_wait_ns.");
-  json.array("waited_for", waited, [](Fields& entry, const auto& one) {
-    entry("rank", one.first);
-    entry("time_ns", one.second);
+  json.array("waited_for", ledger.waited_for, [&](Fields& entry, const auto& one) {
+    // The schema is derived from one element of each list, without recordings.
+    entry("rank", job.recordings.empty() ? Rank{} : rank_at(job, one.place));
+    entry("time_ns", one.time);
   });
   json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
 }
@@ -144,7 +140,7 @@ void stragglers(Fields& json, const AttributionView& view) {
   json("saved_ns", report.saved, "Of the mean step, by a replay in which none of them is late.");
   const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
   json.array("stragglers", report.stragglers, priced, "The most expensive first.");
-  std::vector<PairWait> matrix = pair_waits(view.attribution);
+  std::vector<PairWait> matrix = report.pairs;
   std::erase_if(matrix, [](const PairWait& one) { return one.total.count() == 0; });
   json.sentence("Entries that are not zero, over the steps that count.");
   json.array("matrix", matrix, [](Fields& entry, const PairWait& one) {
@@ -262,7 +258,7 @@ void document(Fields& json, const AttributionView& view) {
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
   json.sentence("Means over the steps that count; null without steps.");
-  json.object("averages", view.averages, [](Fields& means, const AveragedJob& all) {
+  json.object("averages", view.averages, [](Fields& means, const JobMeans& all) {
     means.object("mean", all.mean, averaged);
     means.array("ranks", all.ranks, averaged);
   });

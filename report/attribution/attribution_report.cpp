@@ -35,7 +35,7 @@ Document frame(const AttributionView& view) {
       fmt::format("{} recording{}; {} of {} step{} averaged ({})",
                   recordings,
                   recordings == 1 ? "" : "s",
-                  view.averages && !view.averages->only_excluded ? view.averages->steps : 0,
+                  view.averages && !view.averages->only_excluded ? view.averages->mean.steps : 0,
                   choice.steps,
                   choice.steps == 1 ? "" : "s",
                   choice.source.empty() ? "no steps found" : choice.source);
@@ -109,59 +109,12 @@ Document summarise_attribution(const AttributionView& view) {
       {command_text(view) + " --details", "causes, waiting matrix, factors, clocks, recordings"});
   return document;
 }
-
-/// The means of one step; its extremes are left out.
-AveragedLedger of_one_step(const StepLedger& ledger) {
-  AveragedLedger one;
-  one.step.mean = in_seconds(ledger.end - ledger.start);
-  for (std::size_t i = 0; i < part_count; ++i) one.parts[i].mean = in_seconds(ledger.parts[i]);
-  std::ranges::transform(ledger.compute_by_class, one.compute_by_class.begin(), in_seconds);
-  std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
-  one.overlapped_transfer = in_seconds(ledger.overlapped_transfer);
-  one.overlapped_wait = in_seconds(ledger.overlapped_wait);
-  one.overlapped_undivided = in_seconds(ledger.overlapped_undivided);
-  one.overlapped_copy = in_seconds(ledger.overlapped_copy);
-  one.communication = in_seconds(ledger.communication);
-  return one;
-}
-
-/// Every mean of the ledger, always in the same order.
-std::vector<double*> means_of(AveragedLedger& ledger) {
-  std::vector<double*> means{&ledger.step.mean,
-                             &ledger.overlapped_transfer,
-                             &ledger.overlapped_wait,
-                             &ledger.overlapped_undivided,
-                             &ledger.overlapped_copy,
-                             &ledger.communication};
-  for (Spread& part : ledger.parts) means.push_back(&part.mean);
-  for (double& time : ledger.compute_by_class) means.push_back(&time);
-  for (double& time : ledger.host_late_by_cause) means.push_back(&time);
-  return means;
-}
-
-void widen(Spread& spread, double value, bool first) {
-  spread.least = first ? value : std::min(spread.least, value);
-  spread.most = first ? value : std::max(spread.most, value);
-}
-
-/// Adds to means that are still sums.
-void add(AveragedLedger& sum, AveragedLedger one, bool first) {
-  const std::vector<double*> sums = means_of(sum);
-  const std::vector<double*> means = means_of(one);
-  for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *means[i];
-  widen(sum.step, one.step.mean, first);
-  for (std::size_t i = 0; i < part_count; ++i) widen(sum.parts[i], one.parts[i].mean, first);
-}
-
-void divide(AveragedLedger& sum, double count) {
-  for (double* mean : means_of(sum)) *mean /= count;
-}
 }  // namespace
 
 std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options) {
-  const AttributionView view{attribution, options, average(attribution), price_per_gpu};
+  const AttributionView view{attribution, options, job_means(attribution.ledger), price_per_gpu};
   const auto document = [&](const RenderOptions& as) {
     return as.details ? compose_attribution(view) : summarise_attribution(view);
   };
@@ -180,31 +133,6 @@ std::string render_attribution(const Attribution& attribution,
                            "index",
                            "what"}},
                          options);
-}
-
-std::optional<AveragedJob> average(const Attribution& attribution) {
-  const auto& ledgers = attribution.ledger;
-  if (ledgers.empty()) return std::nullopt;
-  AveragedJob job;
-  job.only_excluded = std::ranges::none_of(
-      ledgers, [](const StepLedger& ledger) { return ledger.excluded.empty(); });
-  std::map<Rank, AveragedLedger> by_rank;
-  for (const StepLedger& ledger : ledgers) {
-    if (!job.only_excluded && !ledger.excluded.empty()) continue;
-    AveragedLedger& sum = by_rank[ledger.rank];
-    add(sum, of_one_step(ledger), sum.steps == 0);
-    ++sum.steps;
-  }
-  for (auto& [rank, ledger] : by_rank) {
-    ledger.rank = rank;
-    divide(ledger, ledger.steps);
-    add(job.mean, ledger, job.ranks.empty());
-    job.steps = std::max(job.steps, ledger.steps);
-    job.ranks.push_back(ledger);
-  }
-  job.mean.steps = job.steps;
-  divide(job.mean, static_cast<double>(job.ranks.size()));
-  return job;
 }
 
 void CollectiveTime::add(const CollectiveWait& collective) {
@@ -234,7 +162,7 @@ std::vector<CollectiveWait> listed_collectives(const Attribution& attribution) {
 std::optional<double> share_of_gpu_time(const AttributionView& view, const Straggler& straggler) {
   if (!view.averages) return std::nullopt;
   double counted = 0.0;  // seconds of GPU time
-  for (const AveragedLedger& rank : view.averages->ranks) counted += rank.step.mean * rank.steps;
+  for (const MeanLedger& rank : view.averages->ranks) counted += rank.step.mean * rank.steps;
   return share_of(straggler.gpu_seconds, counted);
 }
 
@@ -279,7 +207,7 @@ std::string recording_limits(const AttributionView& view) {
         fmt::format("No step counts as steady state ({}): the figures are of excluded steps. ",
                     reason.substr(0, reason.find(':')));
   }
-  const AveragedLedger& mean = view.averages->mean;
+  const MeanLedger& mean = view.averages->mean;
   const double undivided = mean.part(Part::exposed_undivided).mean;
   constexpr double noted = 0.01;  // of the step
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
@@ -298,19 +226,5 @@ Table limit_rows(Table table, const std::string& what) {
   table.notes.push_back(
       fmt::format("{} more {} in CSV, JSON and HTML.", table.rows.size() - most_rows, what));
   return table;
-}
-
-std::vector<PairWait> pair_waits(const Attribution& attribution) {
-  const auto& exposed = attribution.stragglers.exposed;
-  const auto& total = attribution.stragglers.total;
-  std::vector<PairWait> waits;
-  for (std::size_t i = 0; i < total.size(); ++i) {
-    for (std::size_t j = 0; j < total[i].size(); ++j) {
-      if (total[i][j].count() == 0 && exposed[i][j].count() == 0) continue;
-      waits.push_back(
-          {rank_at(attribution, i), rank_at(attribution, j), exposed[i][j], total[i][j]});
-    }
-  }
-  return waits;
 }
 }  // namespace scaleworth::report

@@ -5,8 +5,7 @@
 #include "report/charts/charts.h"
 #include "report/document.h"
 #include "src/core/attribution.h"
-
-#include <array>
+#include "src/core/mean_ledger.h"
 
 namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
@@ -19,80 +18,18 @@ std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options);
 
-/// Mean over steps with the extremes, in seconds.
-struct Spread {
-  double mean = 0.0;
-  double least = 0.0;
-  double most = 0.0;
-};
-
-struct AveragedLedger {
-  std::optional<Rank> rank;  // absent: the mean over ranks, whose extremes are those of the ranks
-  int steps = 0;
-  Spread step;
-  std::array<Spread, part_count> parts{};
-  // Means in seconds; the first two divide compute and host late.
-  std::array<double, work_classes> compute_by_class{};
-  std::array<double, host_causes> host_late_by_cause{};
-  double overlapped_transfer = 0.0;
-  double overlapped_wait = 0.0;
-  double overlapped_undivided = 0.0;
-  double overlapped_copy = 0.0;
-  double communication = 0.0;
-
-  const Spread& part(Part which) const { return parts[index_of(which)]; }
-  /// As known_time.
-  std::optional<Spread> known(Part which) const {
-    const double undivided = part(Part::exposed_undivided).mean;
-    const bool is_known = known_time(which, part(which).mean, undivided).has_value();
-    return is_known ? std::optional(part(which)) : std::nullopt;
-  }
-  std::optional<double> known_overlap(Part which) const {
-    const double time = which == Part::exposed_wait ? overlapped_wait : overlapped_transfer;
-    return known_time(which, time, overlapped_undivided);
-  }
-  /// Of the mean step; 0 for a step without length.
-  double share(Part which) const { return step.mean > 0.0 ? part(which).mean / step.mean : 0.0; }
-};
-
-/// A job's ledgers averaged over the steps that count.
-struct AveragedJob {
-  std::vector<AveragedLedger> ranks;  // by rank
-  AveragedLedger mean;
-  /// Every step is one that must not be averaged, and they were, because nothing else is there.
-  bool only_excluded = false;
-  int steps = 0;  // of the rank with the most
-};
-
-/// Absent when there is no step at all.
-std::optional<AveragedJob> average(const Attribution& attribution);
-
 /// Absent where the whole is 0.
 inline std::optional<double> share_of(double part, double whole) {
   return whole > 0.0 ? std::optional(part / whole) : std::nullopt;
-}
-
-inline double in_seconds(Nanoseconds time) {
-  return static_cast<double>(time.count()) * 1e-9;
 }
 
 /// What the sections of a report are made from.
 struct AttributionView {
   const Attribution& attribution;
   const RenderOptions& options;
-  std::optional<AveragedJob> averages;
+  std::optional<JobMeans> averages;
   std::optional<DollarsPerSecond> price_per_gpu = {};
 };
-
-/// Who waited for whom, over the steps that count.
-struct PairWait {
-  Rank rank;
-  Rank waited_for;
-  Nanoseconds exposed{};
-  Nanoseconds total{};
-};
-/// The pairs that are not zero, row by row of the matrix.
-std::vector<PairWait> pair_waits(const Attribution& attribution);
 
 /// Single collectives that CSV and JSON hold.
 inline constexpr std::size_t most_collectives = 1000;

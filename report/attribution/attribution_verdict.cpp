@@ -49,7 +49,7 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                      straggler.cause_text(undecided));
 }
 
-Part largest_loss(const AveragedJob& job) {
+Part largest_loss(const JobMeans& job) {
   return *std::ranges::max_element(
       recording_parts.begin() + 1, recording_parts.end(), {}, [&](Part part) {
         return job.mean.part(part).mean;
@@ -60,7 +60,7 @@ std::string loss_name(Part part) {
   return part == Part::exposed_undivided ? "exposed communication" : part_name(part);
 }
 
-std::string step_line(const AveragedJob& job) {
+std::string step_line(const JobMeans& job) {
   const Part part = largest_loss(job);
   return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
                      seconds(job.mean.step.mean),
@@ -71,7 +71,7 @@ std::string step_line(const AveragedJob& job) {
 }
 
 /// "Host late costs most: ..." where something else costs more than waiting for the straggler.
-std::string loss_headline(const AveragedJob& job, Part part) {
+std::string loss_headline(const JobMeans& job, Part part) {
   std::string most;
   const auto& causes = job.mean.host_late_by_cause;
   const auto largest = std::ranges::max_element(causes);
@@ -101,7 +101,7 @@ std::string short_kernel_name(std::string name) {
   return name.size() <= 48 ? name : name.substr(0, 45) + "...";
 }
 
-std::string healthy_headline(const AveragedJob& job) {
+std::string healthy_headline(const JobMeans& job) {
   return fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}. ",
                      percent(job.mean.share(Part::compute)),
                      seconds(job.mean.step.mean),

@@ -3,37 +3,37 @@
 
 namespace scaleworth::report {
 namespace {
-std::string rank_name(const AveragedLedger& ledger) {
+std::string rank_name(const MeanLedger& ledger) {
   return ledger.rank ? std::to_string(ledger.rank->index) : "mean";
 }
 
-std::vector<const AveragedLedger*> ranks_and_mean(const AveragedJob& job) {
-  auto result = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
+std::vector<const MeanLedger*> ranks_and_mean(const JobMeans& job) {
+  auto result = mapped(job.ranks, [](const MeanLedger& rank) { return &rank; });
   result.push_back(&job.mean);
   return result;
 }
 
 /// A part of an average step, or the step itself.
 struct Line {
-  const AveragedLedger* ledger;
+  const MeanLedger* ledger;
   const char* part;
   std::optional<Spread> time;   // absent where it is not known
   std::optional<double> share;  // of the step
 };
 
-std::optional<double> known_share(const AveragedLedger& ledger, Part part) {
+std::optional<double> known_share(const MeanLedger& ledger, Part part) {
   return ledger.known(part) ? std::optional(ledger.share(part)) : std::nullopt;
 }
 
-std::vector<Line> parts_of(const AveragedLedger& ledger) {
+std::vector<Line> parts_of(const MeanLedger& ledger) {
   return mapped(recording_parts, [&](Part part) {
     return Line{&ledger, part_name(part), ledger.known(part), known_share(ledger, part)};
   });
 }
 
-Table tidy_table(const AveragedJob& job) {
+Table tidy_table(const JobMeans& job) {
   std::vector<Line> lines;
-  for (const AveragedLedger* ledger : ranks_and_mean(job)) {
+  for (const MeanLedger* ledger : ranks_and_mean(job)) {
     lines.push_back({ledger, "step", ledger->step, ledger->step.mean > 0.0 ? 1.0 : 0.0});
     std::ranges::copy(parts_of(*ledger), std::back_inserter(lines));
   }
@@ -56,7 +56,7 @@ Table tidy_table(const AveragedJob& job) {
 template <class Kind, std::size_t N>
 Table breakdown(const std::string& id,
                 const std::string& title,
-                const AveragedJob& job,
+                const JobMeans& job,
                 const std::array<double, N>& times,
                 const char* (*name)(Kind)) {
   using Time = std::pair<const char*, double>;
@@ -75,8 +75,8 @@ Table breakdown(const std::string& id,
   return make_table(id, title, rows, columns);
 }
 
-Table hidden_table(const AveragedJob& job) {
-  using Ledger = const AveragedLedger*;
+Table hidden_table(const JobMeans& job) {
+  using Ledger = const MeanLedger*;
   const std::vector<ColumnOf<Ledger>> columns{
       {parameter("rank", "rank"), [](Ledger one) { return rank_name(*one); }},
       {measure("overlapped_transfer_s", "transfer", Unit::seconds),
@@ -84,11 +84,10 @@ Table hidden_table(const AveragedJob& job) {
       {measure("overlapped_wait_s", "wait", Unit::seconds),
        [](Ledger one) { return one->known_overlap(Part::exposed_wait); }},
       {measure("overlapped_undivided_s", "wait or transfer", Unit::seconds).unless_zero(),
-       &AveragedLedger::overlapped_undivided},
+       &MeanLedger::overlapped_undivided},
       {measure("overlapped_copy_s", "copies", Unit::seconds).unless_zero(),
-       &AveragedLedger::overlapped_copy},
-      {measure("communication_s", "all communication", Unit::seconds),
-       &AveragedLedger::communication},
+       &MeanLedger::overlapped_copy},
+      {measure("communication_s", "all communication", Unit::seconds), &MeanLedger::communication},
       {measure("hidden_share", "of it hidden", Unit::percent), [](Ledger one) {
          return share_of(
              one->overlapped_transfer + one->overlapped_wait + one->overlapped_undivided,
@@ -121,9 +120,9 @@ Table steps_table(const AttributionView& view) {
 }  // namespace
 
 Table parts_table(const AttributionView& view) {
-  const AveragedJob& job = *view.averages;
+  const JobMeans& job = *view.averages;
   const bool alone = job.ranks.size() == 1;
-  const AveragedLedger& ledger = alone ? job.ranks.front() : job.mean;
+  const MeanLedger& ledger = alone ? job.ranks.front() : job.mean;
   std::vector<Line> lines = parts_of(ledger);
   std::erase_if(lines, [](const Line& line) { return line.time && line.time->mean == 0.0; });
   lines.push_back({&ledger, "step", ledger.step, 1.0});
@@ -139,14 +138,14 @@ Table parts_table(const AttributionView& view) {
 }
 
 Table rank_table(const AttributionView& view) {
-  const AveragedJob& job = *view.averages;
-  std::vector<ColumnOf<AveragedLedger>> columns{
+  const JobMeans& job = *view.averages;
+  std::vector<ColumnOf<MeanLedger>> columns{
       {parameter("rank", "rank"), rank_name},
-      {measure("step_s", "step", Unit::seconds), path(&AveragedLedger::step, &Spread::mean)}};
+      {measure("step_s", "step", Unit::seconds), path(&MeanLedger::step, &Spread::mean)}};
   for (const Part part : recording_parts) {
     if (!(job.mean.part(part).mean > 0.0)) continue;
     columns.push_back({measure(part_name(part), part_name(part), Unit::percent),
-                       [part](const AveragedLedger& one) { return known_share(one, part); }});
+                       [part](const MeanLedger& one) { return known_share(one, part); }});
   }
   Table table = limit_rows(make_table("", "The same by rank", job.ranks, columns), "ranks");
   table.in_csv = false;
@@ -159,12 +158,12 @@ Section ledger_section(const AttributionView& view) {
     section.lead.push_back("No step was found in the recordings, so there is no ledger.");
     return section;
   }
-  const AveragedJob& job = *view.averages;
+  const JobMeans& job = *view.averages;
   section.lead.push_back(fmt::format(
       "Every instant of a step belongs to exactly one part; the parts add up to the step to the "
       "nanosecond. Mean over {} and {} of {}.",
       job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
-      job.steps == 1 ? "1 step" : fmt::format("{} steps", job.steps),
+      job.mean.steps == 1 ? "1 step" : fmt::format("{} steps", job.mean.steps),
       view.attribution.step_choice.source));
   section.tables = {
       parts_table(view),

@@ -3,7 +3,6 @@
 #include "report/names.h"
 
 #include <cmath>
-#include <numeric>
 
 namespace scaleworth::report {
 namespace {
@@ -46,17 +45,15 @@ Table shares_table(const StragglerReport& report) {
 }
 
 Table matrix_table(const Attribution& job) {
-  const auto& exposed = job.stragglers.exposed;
-  std::vector<std::size_t> ranks(exposed.size());
-  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  std::vector<ColumnOf<std::size_t>> columns{
-      {parameter("rank", "rank"), [&](std::size_t i) { return rank_at(job, i); }}};
-  for (const std::size_t j : ranks) {
-    columns.push_back(
-        {measure("", fmt::format("for {}", rank_at(job, j).index), Unit::seconds).in_own_scale(),
-         [&exposed, j](std::size_t i) {
-           return i == j ? Cell{std::string("-")} : as_cell(exposed[i][j]);
-         }});
+  const std::vector<Rank> ranks = mapped(job.recordings, &RankRecording::rank);
+  std::vector<ColumnOf<Rank>> columns{{parameter("rank", "rank"), std::identity()}};
+  for (const Rank late : ranks) {
+    columns.push_back({measure("", fmt::format("for {}", late.index), Unit::seconds).in_own_scale(),
+                       [&job, late](Rank rank) {
+                         return rank == late
+                                    ? Cell{std::string("-")}
+                                    : as_cell(pair_wait(job.stragglers, rank, late).exposed);
+                       }});
   }
   Table table =
       make_table("",
@@ -70,9 +67,12 @@ Table matrix_table(const Attribution& job) {
 
 /// The matrix entry by entry, the largest first, for programs and for many ranks.
 Table entries_table(const Attribution& job) {
-  std::vector<PairWait> entries = pair_waits(job);
+  std::vector<PairWait> entries = job.stragglers.pairs;
+  std::erase_if(entries, [](const PairWait& one) {
+    return one.exposed.count() == 0 && one.total.count() == 0;
+  });
   std::ranges::stable_sort(entries, std::ranges::greater{}, &PairWait::exposed);
-  const bool few = job.stragglers.total.size() <= most_matrix_ranks;
+  const bool few = job.recordings.size() <= most_matrix_ranks;
   return limit_rows(
       make_table("wait_for",
                  "Who waited for whom",
@@ -118,7 +118,7 @@ Table useful_table(const Attribution& job) {
   using Useful = std::pair<Rank, double>;  // in seconds
   std::vector<Useful> useful;
   for (std::size_t i = 0; i < efficiency.useful.size(); ++i)
-    useful.emplace_back(rank_at(job, i), in_seconds(efficiency.useful[i]));
+    useful.emplace_back(rank_at(job, place_at(i)), in_seconds(efficiency.useful[i]));
   const std::vector<ColumnOf<Useful>> columns{
       {parameter("rank", "rank"), &Useful::first},
       {measure("time_s", "useful", Unit::seconds), &Useful::second},
@@ -199,7 +199,7 @@ Section stragglers_section(const AttributionView& view) {
     if (!report.stragglers[i].sentence.empty())
       section.list.push_back(report.stragglers[i].sentence);
   }
-  const bool few = report.exposed.size() <= most_matrix_ranks;
+  const bool few = view.attribution.recordings.size() <= most_matrix_ranks;
   section.tables = {straggler_table(view),
                     shares_table(report),
                     few ? matrix_table(view.attribution) : Table{},

@@ -3,7 +3,6 @@
 #include "src/core/statistics/sample_statistics.h"
 
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace scaleworth::report {
@@ -14,8 +13,8 @@ constexpr std::size_t most_cells = 64;
 constexpr std::size_t most_outliers = 200;
 
 /// Ranks to draw: all, or those with the least and the most waiting when there are too many.
-std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
-  auto ranks = mapped(job.ranks, [](const AveragedLedger& rank) { return &rank; });
+std::vector<const MeanLedger*> drawn_ranks(const JobMeans& job) {
+  auto ranks = mapped(job.ranks, [](const MeanLedger& rank) { return &rank; });
   if (ranks.size() <= most_bars) return ranks;
   std::ranges::stable_sort(
       ranks, {}, [](const auto* rank) { return rank->part(Part::exposed_wait).mean; });
@@ -24,7 +23,7 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   return ranks;
 }
 
-std::string left_out(const AveragedJob& job) {
+std::string left_out(const JobMeans& job) {
   if (job.ranks.size() <= most_bars) return "";
   return fmt::format(
       " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
@@ -37,7 +36,7 @@ Chart ledger_chart(const AttributionView& view) {
   Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
   if (!view.averages) return chart.without("No bars: no step was found.");
   std::vector<Json> bars;
-  for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
+  for (const MeanLedger* rank : drawn_ranks(*view.averages)) {
     const std::string bar = fmt::format("rank {}", rank->rank->index);
     for (const Part part : recording_parts) {
       if (!rank->known(part)) continue;
@@ -58,7 +57,7 @@ Chart timeline_chart(const AttributionView& view) {
   Chart chart{"timeline", "ledger", "The slowest step, rank by rank"};
   std::set<int> drawn;
   if (view.averages) {
-    for (const AveragedLedger* rank : drawn_ranks(*view.averages)) drawn.insert(rank->rank->index);
+    for (const MeanLedger* rank : drawn_ranks(*view.averages)) drawn.insert(rank->rank->index);
   }
   std::vector<const StepLedger*> ledgers;
   for (const StepLedger& ledger : view.attribution.ledger) {
@@ -93,36 +92,31 @@ Chart timeline_chart(const AttributionView& view) {
 }
 
 /// The ranks of a large matrix that take part in most of the waiting, in order.
-std::vector<std::size_t> drawn_cells(const StragglerReport& report) {
-  const std::size_t ranks = report.root_cause.size();
-  std::vector<std::int64_t> weights(ranks);
-  for (const auto& row : report.root_cause) {
-    for (std::size_t j = 0; j < row.size(); ++j) weights[j] += row[j].count();
+std::vector<Rank> drawn_cells(const Attribution& job) {
+  std::map<Rank, std::int64_t> weights;
+  for (const PairWait& pair : job.stragglers.pairs)
+    weights[pair.waited_for] += pair.root_cause.count();
+  std::vector<Rank> ranks = mapped(job.recordings, &RankRecording::rank);
+  if (ranks.size() > most_cells) {
+    std::ranges::stable_sort(ranks, std::greater{}, [&](Rank rank) { return weights[rank]; });
+    ranks.resize(most_cells);
+    std::ranges::sort(ranks);
   }
-  std::vector<std::size_t> order(ranks);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (ranks > most_cells) {
-    std::ranges::stable_sort(order, std::greater{}, [&](auto rank) { return weights[rank]; });
-    order.resize(most_cells);
-    std::sort(order.begin(), order.end());
-  }
-  return order;
+  return ranks;
 }
 
 /// Not for whom a rank waits, who may be late by waiting too, but for whom it all began.
 Chart matrix_chart(const AttributionView& view) {
   const auto& report = view.attribution.stragglers;
   Chart chart{"waits", "stragglers", "Who waits because of whom"};
-  const auto ranks = drawn_cells(report);
+  const std::vector<Rank> ranks = drawn_cells(view.attribution);
   std::vector<Json> rows;
   bool any = false;
-  for (const std::size_t i : ranks) {
-    for (const std::size_t j : ranks) {
-      const double time = in_seconds(report.root_cause[i][j]) * 1e3;
+  for (const Rank rank : ranks) {
+    for (const Rank late : ranks) {
+      const double time = in_seconds(pair_wait(report, rank, late).root_cause) * 1e3;
       any = any || time > 0.0;
-      rows.push_back({{"waits", rank_at(view.attribution, i).index},
-                      {"for", rank_at(view.attribution, j).index},
-                      {"time", time}});
+      rows.push_back({{"waits", rank.index}, {"for", late.index}, {"time", time}});
     }
   }
   if (!any) return chart.without("No picture: no exposed waiting is charged to a rank.");

@@ -86,7 +86,7 @@ int attribute_recordings(const AttributeOptions& options) {
   const RuleTable rules = own.empty() ? RuleTable::built_in()
                                       : RuleTable::with_own(toml_file::read_small_file(own), own);
   Job job = read_for("attribute", options.inputs, [&] { return read_job(options.inputs, rules); });
-  for (Recording& recording : job.recordings) classify(recording, rules);
+  classify(job.recordings, rules);
   const Attributed attributed = attribute(job);
   export_file(job, attributed, options);
   report::RenderOptions rendered = options.render;

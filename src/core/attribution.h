@@ -105,20 +105,35 @@ enum class StragglerFinding : std::uint8_t {
   named,         // stragglers are named
 };
 
+/// How long one rank waited for another, over the steps that count.
+struct PairWait {
+  Rank rank;
+  Rank waited_for;
+  Nanoseconds exposed{};
+  Nanoseconds total{};  // exposed or not
+  /// Exposed waiting of `rank` that began at `waited_for`: where that one came late because it had
+  /// itself waited for others, that part is theirs. Where ranks of a pipeline take turns, those are
+  /// left out.
+  Nanoseconds root_cause{};
+};
+
 struct StragglerReport {
   StragglerFinding finding = StragglerFinding::no_verdict;
-  /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
-  std::vector<std::vector<Nanoseconds>> exposed;
-  std::vector<std::vector<Nanoseconds>> total;
-  /// Exposed waiting of rank i that began at rank j: where j came late because it had itself waited
-  /// for others, that part is theirs. Where ranks of a pipeline take turns, those are left out.
-  std::vector<std::vector<Nanoseconds>> root_cause;
+  std::vector<PairWait> pairs;        // by rank, then by waited_for; those with any time
   std::vector<Straggler> stragglers;  // the most expensive first; may be empty
   /// Of the mean step, by a replay in which none of them is late: what they cost together.
   std::optional<Nanoseconds> saved{};
   Recurrence recurrence = Recurrence::too_few;
   std::string abstention;  // why none is named: "no verdict: ...", "no straggler: ..."; else empty
 };
+
+/// What `rank` waited for `waited_for`; all zero where it did not.
+inline PairWait pair_wait(const StragglerReport& report, Rank rank, Rank waited_for) {
+  const auto key = [](const PairWait& one) { return std::pair(one.rank, one.waited_for); };
+  const std::pair wanted(rank, waited_for);
+  const auto found = std::ranges::lower_bound(report.pairs, wanted, {}, key);
+  return found != report.pairs.end() && key(*found) == wanted ? *found : PairWait{rank, waited_for};
+}
 
 /// The POP factors for GPUs; waiting inside a collective is never useful. All in (0, 1], and
 ///   parallel = load_balance * serialization * transfer, serialization = host * dependency.
@@ -190,6 +205,7 @@ struct CollectiveWait {
   ///   wait = min(m, end) - start, transfer = end - max(start, m), m = the latest start of those
   ///   that this rank had to wait for (all ranks; the root; the partner: by kind).
   struct Participant {
+    Place place;
     Rank rank;
     Nanoseconds start{};
     Nanoseconds end{};
@@ -279,7 +295,7 @@ struct Attribution {
   StepChoice step_choice;
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;
-  std::vector<StepLedger> ledger;           // by (step, rank)
+  std::vector<StepLedger> ledger;           // by step, then rank
   std::vector<CollectiveWait> collectives;  // in time order
   std::int64_t unmatched_collectives = 0;   // calls whose partners are not in the recordings
   StragglerReport stragglers;
@@ -288,9 +304,7 @@ struct Attribution {
   std::string efficiency_reason;
 };
 
-/// The rank of element `place` of the vectors "by rank": those of ranks with a recording.
-inline Rank rank_at(const Attribution& attribution, std::size_t place) {
-  return place < attribution.recordings.size() ? attribution.recordings[place].rank
-                                               : Rank{static_cast<int>(place)};
+inline Rank rank_at(const Attribution& attribution, Place place) {
+  return attribution.recordings.at(place.index).rank;
 }
 }  // namespace scaleworth

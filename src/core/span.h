@@ -12,9 +12,19 @@ namespace scaleworth {
 /// A process of the job; cannot be mixed up with a count.
 struct Rank {
   int index = 0;
-  std::size_t place() const { return static_cast<std::size_t>(index); }
   auto operator<=>(const Rank&) const = default;
 };
+
+/// Where a rank stands in a job's lists by rank, which hold only ranks with a recording: where some
+/// are missing, place i is not rank i. Neither becomes the other by itself; of recordings
+/// RankNumbers (trace/recording.h) and rank_at() (attribution.h) know both.
+struct Place {
+  std::uint32_t index = 0;
+  auto operator<=>(const Place&) const = default;
+};
+constexpr Place place_at(std::size_t index) {
+  return {static_cast<std::uint32_t>(index)};
+}
 
 enum class Activity : std::uint8_t {
   step,            // one whole iteration; every other span of the iteration lies inside

@@ -109,23 +109,24 @@ std::optional<HostCause> parse_host_cause(std::string_view name) {
 }
 
 void check_sums(const StepLedger& ledger) {
-  const auto require =
-      [&](const char* what, const auto& range, Nanoseconds rest, Nanoseconds whole) {
-        const Nanoseconds parts = std::accumulate(range.begin(), range.end(), rest);
-        if (parts == whole) return;
-        throw std::logic_error(
-            fmt::format("ledger of step {} rank {}: the parts of {} are {} ns of {} ns",
-                        ledger.step,
-                        ledger.rank.index,
-                        what,
-                        parts.count(),
-                        whole.count()));
-      };
-  const Nanoseconds none{};
-  require("the step", ledger.parts, none, ledger.end - ledger.start);
-  require("compute", ledger.compute_by_class, none, ledger.part(Part::compute));
-  require("host late", ledger.host_late_by_cause, none, ledger.part(Part::host_late));
-  require(
-      "exposed wait", ledger.waited_for, ledger.uncharged_wait, ledger.part(Part::exposed_wait));
+  const auto require = [&](const char* what, Nanoseconds parts, Nanoseconds whole) {
+    if (parts == whole) return;
+    throw std::logic_error(
+        fmt::format("ledger of step {} rank {}: the parts of {} are {} ns of {} ns",
+                    ledger.step,
+                    ledger.rank.index,
+                    what,
+                    parts.count(),
+                    whole.count()));
+  };
+  const auto sum = [](const auto& times) {
+    return std::accumulate(times.begin(), times.end(), Nanoseconds{});
+  };
+  require("the step", sum(ledger.parts), ledger.end - ledger.start);
+  require("compute", sum(ledger.compute_by_class), ledger.part(Part::compute));
+  require("host late", sum(ledger.host_late_by_cause), ledger.part(Part::host_late));
+  require("exposed wait",
+          ledger.waited_for.sum() + ledger.uncharged_wait,
+          ledger.part(Part::exposed_wait));
 }
 }  // namespace scaleworth

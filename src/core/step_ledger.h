@@ -180,8 +180,51 @@ struct StepPiece {
   Nanoseconds length{};
 };
 
+/// Times by place, of few places: a list in the order of the places that grows with what it holds,
+/// not with the ranks of the job. What it does not hold is zero.
+template <class Time>
+class SparseTimes {
+ public:
+  struct Entry {
+    Place place;
+    Time time{};
+    auto operator<=>(const Entry&) const = default;
+  };
+  using value_type = Entry;
+
+  /// Held from now on, as zero where it was not. Valid until the next call.
+  Time& operator[](Place place) {
+    const auto found = std::ranges::lower_bound(entries_, place, {}, &Entry::place);
+    if (found != entries_.end() && found->place == place) return found->time;
+    return entries_.insert(found, {place, {}})->time;
+  }
+  Time at(Place place) const {
+    const auto found = std::ranges::lower_bound(entries_, place, {}, &Entry::place);
+    return found != entries_.end() && found->place == place ? found->time : Time{};
+  }
+  Time sum() const {
+    Time sum{};
+    for (const Entry& one : entries_) sum += one.time;
+    return sum;
+  }
+
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+  /// Each time becomes change(place, time).
+  template <class Change>
+  void transform(Change change) {
+    for (Entry& one : entries_) one.time = change(one.place, one.time);
+  }
+  bool empty() const { return entries_.empty(); }
+  bool operator==(const SparseTimes&) const = default;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
 struct StepLedger {
   std::int32_t step = 0;
+  Place place;
   Rank rank;
   Nanoseconds start{};  // on the common clock
   Nanoseconds end{};
@@ -193,7 +236,7 @@ struct StepLedger {
   // Breakdowns of one part; each sums to that part exactly.
   std::array<Nanoseconds, work_classes> compute_by_class{};
   std::array<Nanoseconds, host_causes> host_late_by_cause{};
-  std::vector<Nanoseconds> waited_for;  // of exposed_wait, by rank that was waited for
+  SparseTimes<Nanoseconds> waited_for;  // of exposed_wait, by the rank that was waited for
   Nanoseconds uncharged_wait{};         // of exposed_wait: for no known rank
 
   // Beside the sum: what ran under compute and cost nothing, of copies also under communication.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether reading and attributing a job takes time and memory in proportion to its events.
-///   trace_scaling write FOLDER EVENTS RANKS      writes a made-up job as our own recordings
+///   trace_scaling write FOLDER EVENTS RANKS [KERNELS]
+///                                                writes a made-up job as our own recordings, in
+///                                                steps of 500 kernels or of so many
 ///   trace_scaling attribute THREADS FILE...      reads files of any format, THREADS at once (0: as
 ///                                                many as processors), and attributes them
 /// Prints what passed and CPU time of all threads, per event, for each stage, and the peak of
@@ -34,16 +36,18 @@ using namespace scaleworth;
 using namespace scaleworth::trace;
 using recording::Batch;
 
-constexpr std::int64_t kernels_per_step = 500;
 constexpr std::int64_t kernels_per_collective = 50;
 constexpr std::uint32_t main_thread = 4711;
 
-/// One rank: steps of 500 kernels, each with its launch, every fiftieth an all-reduce for which the
+/// One rank: steps of kernels, each with its launch, every fiftieth an all-reduce for which the
 /// ranks wait for each other. All ranks have the same work, each its own pace.
 class RankWriter {
  public:
-  RankWriter(const std::string& path, int rank, int ranks)
-      : file_(path, std::ios::binary), rank_(rank), random_(static_cast<std::uint64_t>(rank)) {
+  RankWriter(const std::string& path, int rank, int ranks, std::int64_t kernels_per_step)
+      : file_(path, std::ios::binary),
+        rank_(rank),
+        kernels_per_step_(kernels_per_step),
+        random_(static_cast<std::uint64_t>(rank)) {
     for (int i = 0; i < 300; ++i)
       batch_.names.push_back(
           fmt::format("_ZN2at6native29vectorized_elementwise_kernelILi{}EEEvv", i));
@@ -62,7 +66,7 @@ class RankWriter {
 
   void all(std::int64_t kernels) {
     for (std::int64_t i = 0; i < kernels; ++i) {
-      if (i % kernels_per_step == 0) begin_step(i / kernels_per_step);
+      if (i % kernels_per_step_ == 0) begin_step(i / kernels_per_step_);
       if (i % kernels_per_collective == kernels_per_collective - 1) {
         all_reduce(i);
       } else {
@@ -143,6 +147,7 @@ class RankWriter {
 
   std::ofstream file_;
   int rank_;
+  std::int64_t kernels_per_step_;
   std::mt19937_64 random_;
   Batch batch_;
   std::string bytes_;
@@ -150,10 +155,10 @@ class RankWriter {
   std::uint32_t mark_ = 0;
 };
 
-void write(const std::string& folder, std::int64_t events, int ranks) {
+void write(const std::string& folder, std::int64_t events, int ranks, std::int64_t step) {
   std::filesystem::create_directories(folder);
   for (int rank = 0; rank < ranks; ++rank)
-    RankWriter(fmt::format("{}/rank{}.swtrace", folder, rank), rank, ranks)
+    RankWriter(fmt::format("{}/rank{}.swtrace", folder, rank), rank, ranks, step)
         .all(events / 2 / ranks);  // a kernel and its launch are two events
 }
 
@@ -186,9 +191,7 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
   Attributed attributed;
   std::vector<Stage> stages;
   stages.push_back(timed("read", [&] { job = read_job(files, rules, threads); }));
-  stages.push_back(timed("classify", [&] {
-    for (Recording& recording : job.recordings) classify(recording, rules);
-  }));
+  stages.push_back(timed("classify", [&] { classify(job.recordings, rules); }));
   // The stages of trace::attribute, one by one.
   Attribution& result = attributed.result;
   stages.push_back(timed("match", [&] { attributed.matching = match_collectives(job); }));
@@ -232,16 +235,19 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
 
 int main(int argc, char** argv) try {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "write" && argc == 5) {
-    write(argv[2], std::atoll(argv[3]), std::atoi(argv[4]));
+  if (what == "write" && (argc == 5 || argc == 6)) {
+    const std::int64_t kernels_per_step = argc == 6 ? std::atoll(argv[5]) : 500;
+    if (kernels_per_step < 1) throw UserError("a step has at least one kernel");
+    write(argv[2], std::atoll(argv[3]), std::atoi(argv[4]), kernels_per_step);
     return 0;
   }
   if (what == "attribute" && argc > 3) {
     attribute(static_cast<unsigned>(std::atoi(argv[2])), {argv + 3, argv + argc});
     return 0;
   }
-  fmt::print(stderr,
-             "usage: trace_scaling write FOLDER EVENTS RANKS | attribute THREADS FILE...\n");
+  fmt::print(
+      stderr,
+      "usage: trace_scaling write FOLDER EVENTS RANKS [KERNELS] | attribute THREADS FILE...\n");
   return 2;
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());

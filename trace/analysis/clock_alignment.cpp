@@ -144,7 +144,9 @@ double microseconds(nanoseconds time) {
 /// Fills `alignment.report.ranks` and returns the residuals of all ranks together. A residual is
 /// the distance of one rank's end of a collective from the median of the others' ends; quantiles
 /// weigh collectives as the fit does.
-std::vector<WeightedValue> describe_ranks(const Meetings& meetings, Alignment& alignment) {
+std::vector<WeightedValue> describe_ranks(const RankNumbers& numbers,
+                                          const Meetings& meetings,
+                                          Alignment& alignment) {
   const ClockMap& map = alignment.map;
   std::vector<std::vector<WeightedValue>> by_rank(map.ranks());
   std::vector<WeightedValue> all;
@@ -165,7 +167,7 @@ std::vector<WeightedValue> describe_ranks(const Meetings& meetings, Alignment& a
     }
   }
   for (std::size_t rank = 0; rank < map.ranks(); ++rank)
-    alignment.report.ranks.push_back({Rank{static_cast<int>(rank)},
+    alignment.report.ranks.push_back({numbers.at(place_at(rank)),
                                       map.clock(rank).offset,
                                       0.0 - map.clock(rank).drift * 1e6,
                                       quantile(by_rank[rank], 0.5),
@@ -207,9 +209,9 @@ std::string method_of(const RankNumbers& numbers,
   for (const auto& [tie, words] :
        {std::pair(ClockTie::messages, "are tied to the others by messages only"),
         std::pair(ClockTie::one_clock, "are taken to share their host's clock")}) {
-    std::vector<std::uint32_t> ranks;
-    for (std::uint32_t rank = 0; rank < placement.ties.size(); ++rank)
-      if (placement.ties[rank] == tie) ranks.push_back(rank);
+    std::vector<Place> ranks;
+    for (Place place; place.index < placement.ties.size(); ++place.index)
+      if (placement.ties[place.index] == tie) ranks.push_back(place);
     if (!ranks.empty()) text += fmt::format("; {} {}", numbers.names(ranks), words);
   }
   if (placement.components > 1)
@@ -227,7 +229,7 @@ std::optional<nanoseconds> typical_lateness(const Job& job,
   std::vector<WeightedValue> spreads;
   for (const MatchedCollective& matched : matching.collectives) {
     std::vector<TimeInterval> arrivals = finder.of(matched);
-    if (!job.recordings[matched.members.front().rank].origin.framework_timeline)
+    if (!job.recordings[matched.members.front().place.index].origin.framework_timeline)
       for (TimeInterval& arrival : arrivals) arrival.start -= arrival.end;
     const auto [first, last] = std::ranges::minmax(arrivals, {}, &TimeInterval::start);
     const auto spread = in_ns(last.start - first.start);
@@ -256,7 +258,8 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
                       : obey_causality(meetings, placement, refine_clocks(meetings, placement));
   alignment.component = placement.component;
   ClockReport& report = alignment.report;
-  const std::vector<WeightedValue> residuals = describe_ranks(meetings, alignment);
+  const RankNumbers numbers(job);
+  const std::vector<WeightedValue> residuals = describe_ranks(numbers, meetings, alignment);
   const auto p50 = quantile(residuals, 0.5);
   const auto p95 = quantile(residuals, 0.95);
   report.error =
@@ -273,7 +276,7 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
                         microseconds(*p95))
           : "no collective shows how well they agree";
   report.method = one_clock ? fmt::format("one timeline, one clock; {}", agreement)
-                            : method_of(RankNumbers(job), placement, report, agreement);
+                            : method_of(numbers, placement, report, agreement);
   // No verdicts across ranks where nothing ties clocks, or where their error is larger than most of
   // the lateness that they show.
   if (placement.components == ranks) {

@@ -200,8 +200,8 @@ Line weighted_line(const std::vector<WeightedValue>& values) {
 Meetings find_meetings(const Job& job, const Matching& matching) {
   Meetings found;
   const auto side = [&](const MatchedCollective::Member& member) {
-    const DeviceEvent& event = job.recordings[member.rank].device_events.at(member.event);
-    return MeetingSide{member.rank, event.start, event.end};
+    const DeviceEvent& event = job.recordings[member.place.index].device_events.at(member.event);
+    return MeetingSide{member.place.index, event.start, event.end};
   };
   const auto precede = [&](const MeetingSide& begins, const MeetingSide& ends) {
     found.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
@@ -225,9 +225,9 @@ Meetings find_meetings(const Job& job, const Matching& matching) {
       precede(side(members[*matched.sender]), side(members[1 - *matched.sender]));
       continue;
     }
-    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::rank);
+    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::place);
     for (const auto& member : members) {
-      if (root == members.end() || member.rank == root->rank) continue;
+      if (root == members.end() || member.place == root->place) continue;
       if (exchange == Exchange::from_root) precede(side(*root), side(member));
       if (exchange == Exchange::to_root) precede(side(member), side(*root));
     }

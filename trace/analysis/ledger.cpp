@@ -22,7 +22,7 @@ struct Running {
   Part part = Part::compute;           // alone it would count as this
   Part then = Part::exposed_transfer;  // after `until`, until `end`
   WorkClass work_class = WorkClass::unclassified;
-  int waited_for = -1;  // index of a rank, -1 for none
+  std::optional<Place> waited_for{};  // absent: no known rank
 
   bool operator>(const Running& other) const { return until > other.until; }
 };
@@ -34,11 +34,11 @@ class ActiveSet {
     total_ += change;
     active_[index_of(one.part)] += change;
     if (one.part == Part::compute) compute_[static_cast<std::size_t>(one.work_class)] += change;
-    if (one.part != Part::exposed_wait || one.waited_for < 0) return;
+    if (one.part != Part::exposed_wait || !one.waited_for) return;
     if (change > 0) {
-      charged_.emplace(one.event, one.waited_for);
+      charged_.emplace(one.event, *one.waited_for);
     } else {
-      charged_.erase({one.event, one.waited_for});
+      charged_.erase({one.event, *one.waited_for});
     }
   }
 
@@ -66,9 +66,8 @@ class ActiveSet {
     ledger.part(counted) += length;
     if (counted == Part::exposed_wait) {
       // Of several waits that of the one which began first and is charged to a rank.
-      const auto rank = charged_.empty() ? ledger.waited_for.size()
-                                         : static_cast<std::size_t>(charged_.begin()->second);
-      (rank < ledger.waited_for.size() ? ledger.waited_for[rank] : ledger.uncharged_wait) += length;
+      (charged_.empty() ? ledger.uncharged_wait : ledger.waited_for[charged_.begin()->second]) +=
+          length;
     }
     return counted;
   }
@@ -86,13 +85,14 @@ class ActiveSet {
   std::int64_t total_ = 0;
   std::array<std::int64_t, part_count> active_{};
   std::array<std::int64_t, work_classes> compute_{};
-  std::set<std::pair<std::uint32_t, int>> charged_;  // events are in order of their start
+  std::set<std::pair<std::uint32_t, Place>> charged_;  // events are in order of their start
 };
 
 /// The ledgers of one rank's steps, filled in time order.
 class StepLedgers {
  public:
   StepLedgers(const RankView& view,
+              Place place,
               Rank rank,
               std::size_t ranks,
               const std::vector<StepSpan>& steps,
@@ -104,11 +104,11 @@ class StepLedgers {
     for (const StepSpan& step : steps) {
       StepLedger ledger;
       ledger.step = step.number;
+      ledger.place = place;
       ledger.rank = rank;
       ledger.start = step.start;
       ledger.end = std::max(step.start, step.end);
       ledger.excluded = step.excluded;
-      ledger.waited_for.resize(ranks);
       ledgers_.push_back(std::move(ledger));
     }
   }
@@ -296,7 +296,7 @@ class Sweep {
     if (split != nullptr && split->split > now_) {
       one.part = split->below_error ? Part::below_clock_error : Part::exposed_wait;
       one.until = std::min(split->split, end);
-      if (split->waited_for) one.waited_for = split->waited_for->index;
+      one.waited_for = split->waited_for;
     }
     active_.add(one, 1);
     running_.push(one);
@@ -325,13 +325,14 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const Waits& waits,
                                          const ClockMap& clocks) {
   const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
+  const RankNumbers numbers(job);
   std::vector<std::vector<StepLedger>> by_rank(ranks);
   for_each_index(ranks, [&](std::size_t rank) {
     const std::vector<StepSpan>& spans = steps.by_rank[rank];
     if (spans.empty()) return;
     const RankView view(job.recordings[rank], clocks, rank);
-    StepLedgers ledgers(
-        view, Rank{static_cast<int>(rank)}, job.recordings.size(), spans, steps.drawn);
+    const Place place = place_at(rank);
+    StepLedgers ledgers(view, place, numbers.at(place), job.recordings.size(), spans, steps.drawn);
     static const std::vector<CommunicationSplit> none;
     Sweep(view, rank < waits.by_rank.size() ? waits.by_rank[rank] : none, ledgers)
         .run({spans.front().start, spans.back().end});
@@ -341,7 +342,7 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
   for (auto& of_rank : by_rank)
     std::move(of_rank.begin(), of_rank.end(), std::back_inserter(ledger));
   std::ranges::stable_sort(
-      ledger, {}, [](const StepLedger& a) { return std::pair(a.step, a.rank); });
+      ledger, {}, [](const StepLedger& a) { return std::pair(a.step, a.place); });
   return ledger;
 }
 }  // namespace scaleworth::trace

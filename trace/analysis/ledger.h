@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 namespace scaleworth::trace {
-/// Ordered by (step, rank); each entry passes check_sums. Ranks are places in Job::recordings.
+/// Ordered by (step, rank); each entry passes check_sums.
 /// Events over a step's boundary are cut at it. Events must be in the order of sort_events.
 std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const StepPlan& steps,

@@ -137,9 +137,9 @@ class Matcher {
   }
 
   void pair_by_order(const Channel& channel) {
-    std::vector<std::uint32_t> lossy;
+    std::vector<Place> lossy;
     for (const std::uint32_t member : channel.members)
-      if (dropped_records(job_.recordings[member])) lossy.push_back(member);
+      if (dropped_records(job_.recordings[member])) lossy.push_back(Place{member});
     if (!lossy.empty())
       return remark(
           fmt::format("{}: {} dropped records, so that calls without numbers cannot be paired",
@@ -186,7 +186,7 @@ class Matcher {
               "{}: the calls of {} end as evenly when paired in another order; left out, because "
               "without sequence numbers a pairing would be a guess",
               label,
-              numbers_.names({by_member.front().front().rank, calls.front().rank})));
+              numbers_.names({Place{by_member.front().front().rank}, Place{calls.front().rank}})));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
     for (std::size_t index = 0; index < fewest->size(); ++index) {
@@ -244,9 +244,9 @@ class Matcher {
   std::string unequal_counts(const Channel& channel,
                              const CallsByMember& by_member,
                              const std::string& label) const {
-    std::map<std::size_t, std::vector<std::uint32_t>> by_count;
+    std::map<std::size_t, std::vector<Place>> by_count;
     for (std::size_t member = 0; member < by_member.size(); ++member)
-      by_count[by_member[member].size()].push_back(channel.members[member]);
+      by_count[by_member[member].size()].push_back(Place{channel.members[member]});
     const auto text = [&](const auto& one) {
       return fmt::format("{} {} calls", numbers_.names(one.second), one.first);
     };
@@ -272,8 +272,8 @@ class Matcher {
     for (const Call& call : calls) {
       if (channel.sender == call.rank)
         matched.sender = static_cast<std::uint32_t>(matched.members.size());
-      if (call.root) matched.root = call.root;
-      matched.members.push_back({call.rank, call.event});
+      if (call.root) matched.root = Place{*call.root};
+      matched.members.push_back({Place{call.rank}, call.event});
     }
     matching_.collectives.push_back(std::move(matched));
     paired_ += std::ssize(calls);
@@ -375,78 +375,91 @@ bool mentions(std::string_view name, std::string_view word) {
 
 /// Ranks that meet in an operation; of a message exactly sender and receiver.
 struct PipelineMeeting {
-  std::vector<std::uint32_t> members;  // recordings, ascending
+  std::vector<std::uint32_t> members;                  // recordings, ascending
+  const std::vector<std::uint32_t>* shared = nullptr;  // in place of `members`, where many meet
   std::optional<std::uint32_t> sender;
   std::string operation;  // the name without "-send", "-recv": equal on both sides
+
+  const std::vector<std::uint32_t>& all() const { return shared ? *shared : members; }
 };
 
-/// Who takes part in an operation of a framework's own timeline, from the places of the ranks in
+/// Who takes part in an operation of a framework's own timeline, from the positions of the ranks in
 /// pipeline and replicas and from the operation's name.
 class PipelineLayout {
  public:
-  explicit PipelineLayout(const Job& job) : places_(job.recordings.size()) {
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> seen;
-    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+  explicit PipelineLayout(const Job& job) : positions_(job.recordings.size()) {
+    for (std::uint32_t rank = 0; rank < positions_.size(); ++rank) {
       const Origin& origin = job.recordings[rank].origin;
       if (!origin.pipeline_stage) continue;
       const std::int32_t stage = *origin.pipeline_stage;
       const std::int32_t replica = origin.data_parallel_rank.value_or(0);
-      places_[rank] = Place{stage, replica, seen[{stage, replica}]++};
+      std::vector<std::uint32_t>& siblings = siblings_[{stage, replica}];
+      const Position position{stage, replica, static_cast<std::int32_t>(siblings.size())};
+      positions_[rank] = position;
+      siblings.push_back(rank);
+      replicas_[{stage, position.sibling}].push_back(rank);
+      all_.push_back(rank);
       stages_ = std::max(stages_, stage + 1);
     }
   }
 
   /// Whether the timeline says where in the pipeline `rank` stands.
-  bool knows(std::uint32_t rank) const { return places_[rank].has_value(); }
+  bool knows(std::uint32_t rank) const { return positions_[rank].has_value(); }
 
   /// Names as Megatron's timers give them. "forward-send" of a stage meets "forward-recv" of the
   /// next one, backward the other way round; an operation on the embedding joins the first and the
   /// last stage of a replica, the gradient norm ("clip") all, one on "layernorm" only the
-  /// tensor-parallel ranks of a place, and all others the replicas of a stage.
+  /// tensor-parallel ranks of a position, and all others the replicas of a stage.
   PipelineMeeting meeting(std::uint32_t rank, CollectiveKind kind, std::string_view name) const {
-    const Place& own = *places_[rank];
-    PipelineMeeting meeting{{}, std::nullopt, std::string(name)};
+    const Position& own = *positions_[rank];
+    PipelineMeeting meeting{{}, nullptr, std::nullopt, std::string(name)};
     if (kind == CollectiveKind::send || kind == CollectiveKind::receive) {
       meeting.operation = std::string(name.substr(0, name.rfind('-')));
       const bool upwards = !mentions(name, "backward");
       const bool to_next = upwards == (kind == CollectiveKind::send);
       // Interleaved schedules go around: after the last stage comes the first.
-      const std::int32_t partner = (own.stage + (to_next ? 1 : stages_ - 1)) % stages_;
-      meeting.members = all_where([&](const Place& place) {
-        return place.replica == own.replica && place.sibling == own.sibling &&
-               (place.stage == own.stage || place.stage == partner);
-      });
+      meeting.members =
+          of_stages(own, own.stage, (own.stage + (to_next ? 1 : stages_ - 1)) % stages_);
       for (const std::uint32_t member : meeting.members)
         if ((member == rank) == (kind == CollectiveKind::send)) meeting.sender = member;
-      return meeting;
+    } else if (mentions(name, "clip")) {
+      meeting.shared = &all_;
+    } else if (mentions(name, "layernorm")) {
+      meeting.shared = &siblings_.at({own.stage, own.replica});
+    } else if (mentions(name, "embedding")) {
+      meeting.members = of_stages(own, 0, stages_ - 1);
+    } else {
+      meeting.shared = &replicas_.at({own.stage, own.sibling});
     }
-    meeting.members = all_where([&](const Place& place) {
-      if (mentions(name, "clip")) return true;
-      if (mentions(name, "layernorm"))
-        return place.stage == own.stage && place.replica == own.replica;
-      if (place.sibling != own.sibling) return false;
-      if (mentions(name, "embedding"))
-        return place.replica == own.replica && (place.stage == 0 || place.stage == stages_ - 1);
-      return place.stage == own.stage;
-    });
     return meeting;
   }
 
  private:
-  struct Place {
+  struct Position {
     std::int32_t stage = 0;
     std::int32_t replica = 0;
-    std::int32_t sibling = 0;  // the how-manieth recording of this place: tensor-parallel ranks
+    std::int32_t sibling = 0;  // the how-manieth recording of stage and replica: tensor-parallel
   };
-  template <class Predicate>
-  std::vector<std::uint32_t> all_where(Predicate predicate) const {
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t rank = 0; rank < places_.size(); ++rank)
-      if (places_[rank] && predicate(*places_[rank])) found.push_back(rank);
-    return found;
+
+  /// Ascending; of the position's replica, and its sibling there.
+  std::vector<std::uint32_t> of_stages(const Position& own,
+                                       std::int32_t one,
+                                       std::int32_t other) const {
+    std::set<std::uint32_t> found;
+    for (const std::int32_t stage : {one, other}) {
+      const auto* siblings = value_at(siblings_, {stage, own.replica});
+      if (siblings && std::cmp_less(own.sibling, siblings->size()))
+        found.insert((*siblings)[static_cast<std::size_t>(own.sibling)]);
+    }
+    return {found.begin(), found.end()};
   }
 
-  std::vector<std::optional<Place>> places_;  // by recording
+  using RankLists = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::uint32_t>>;
+
+  std::vector<std::optional<Position>> positions_;  // by recording
+  RankLists siblings_;                              // recordings by stage and replica
+  RankLists replicas_;                              // the same by stage and sibling
+  std::vector<std::uint32_t> all_;                  // the same of all that have a position
   std::int32_t stages_ = 1;
 };
 
@@ -526,11 +539,11 @@ class Collector {
       if (group) channel.group = groups_.at(*group).name;
       channel.label = peer ? fmt::format("messages {} rank {} {} rank {}",
                                          directed ? "from" : "between",
-                                         numbers_.at(first).index,
+                                         numbers_.at(Place{first}).index,
                                          directed ? "to" : "and",
-                                         numbers_.at(second).index)
+                                         numbers_.at(Place{second}).index)
                            : fmt::format("messages of rank {} with a rank that left no recording",
-                                         numbers_.at(call.rank).index);
+                                         numbers_.at(Place{call.rank}).index);
       if (peer) channel.members = {std::min(first, second), std::max(first, second)};
       if (!peer) channel.missing_members = 2;
       if (directed && peer) channel.sender = first;
@@ -538,9 +551,10 @@ class Collector {
   }
 
   void add_to_timeline(const Call& call, std::string_view name) {
-    PipelineMeeting meeting = layout_.meeting(call.rank, call.kind, name);
-    const std::uint32_t first = meeting.members.empty() ? call.rank : meeting.members.front();
-    const std::uint32_t last = meeting.members.empty() ? call.rank : meeting.members.back();
+    const PipelineMeeting meeting = layout_.meeting(call.rank, call.kind, name);
+    const std::vector<std::uint32_t>& members = meeting.all();
+    const std::uint32_t first = members.empty() ? call.rank : members.front();
+    const std::uint32_t last = members.empty() ? call.rank : members.back();
     const Key key(Channel::Basis::timeline,
                   first,
                   last,
@@ -549,10 +563,10 @@ class Collector {
     add_to(key, call, [&](Channel& channel) {
       channel.group = fmt::format("{} of ranks {} to {}",
                                   meeting.operation,
-                                  numbers_.at(first).index,
-                                  numbers_.at(last).index);
+                                  numbers_.at(Place{first}).index,
+                                  numbers_.at(Place{last}).index);
       channel.label = channel.group;
-      channel.members = std::move(meeting.members);
+      channel.members = members;
       channel.sender = meeting.sender;
     });
   }
@@ -573,12 +587,12 @@ class Collector {
   void complete_members(Channel& channel) const {
     std::set<std::uint32_t> present(channel.members.begin(), channel.members.end());
     for (const Call& call : channel.calls) present.insert(call.rank);
-    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
-      if (channel.basis == Channel::Basis::role && !job_.recordings[rank].device_events.empty())
-        present.insert(rank);
-    if (channel.basis == Channel::Basis::role)
+    if (channel.basis == Channel::Basis::role) {
+      for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
+        if (!job_.recordings[rank].device_events.empty()) present.insert(rank);
       channel.missing_members =
           job_size(job_).at_least - std::ssize(job_.recordings) + std::ssize(present);
+    }
     channel.members.assign(present.begin(), present.end());
     channel.missing_members = std::max<std::int64_t>(
         0, channel.missing_members - static_cast<std::int64_t>(channel.members.size()));

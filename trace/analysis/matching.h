@@ -15,12 +15,12 @@ struct MatchedCollective {
   std::string group;       // as Communication::group; empty when matched by order
   std::int64_t index = 0;  // the how-manieth of its group or stream role
   struct Member {
-    std::uint32_t rank = 0;   // index into Job::recordings
+    Place place;              // in Job::recordings
     std::uint32_t event = 0;  // index into its device_events
   };
-  std::vector<Member> members;        // by rank, at least two, each rank once
-  bool complete = true;               // false: more ranks take part, which left no recording
-  std::optional<std::uint32_t> root;  // index into Job::recordings, of a one-sided collective
+  std::vector<Member> members;  // by rank, at least two, each rank once
+  bool complete = true;         // false: more ranks take part, which left no recording
+  std::optional<Place> root;    // in Job::recordings, of a one-sided collective
   /// Of a send/receive pair: members[sender] sends.
   std::optional<std::uint32_t> sender;
 };

@@ -10,7 +10,7 @@
 
 namespace scaleworth::trace {
 namespace {
-using RankSet = std::vector<std::uint32_t>;  // places, ascending
+using RankSet = std::vector<Place>;  // ascending
 
 struct FabricCall {
   std::int32_t step = 0;
@@ -49,12 +49,13 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
     bool known = one.bytes.has_value();
     for (const auto& part : one.participants) {
       known = known && part.known;
-      ranks.push_back(static_cast<std::uint32_t>(part.rank.index));
-      hosts.insert(job.recordings[ranks.back()].origin.host);
+      const std::uint32_t rank = part.place.index;
+      ranks.push_back(part.place);
+      hosts.insert(job.recordings[rank].origin.host);
       const TimeInterval transfer{part.end - part.transfer, part.end};
-      call.exposed += in_ns(part.transfer - computing[ranks.back()].within(transfer).length());
+      call.exposed += in_ns(part.transfer - computing[rank].within(transfer).length());
     }
-    const StepSpan* step = steps.at(ranks.front(), one.participants.front().end);
+    const StepSpan* step = steps.at(ranks.front().index, one.participants.front().end);
     if (!known || step == nullptr) continue;
     call.step = step->number;
     const double megabytes = static_cast<double>(*one.bytes) / 1e6;
@@ -84,7 +85,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
   const CountedSteps steps(plan);
   const RankNumbers numbers(job);
   std::vector<FabricCalls> all = comparable_calls(job, steps, waits, alignment);
-  std::map<std::size_t, std::set<std::uint32_t>> fast;  // where others are slow, by hosts
+  std::map<std::size_t, std::set<Place>> fast;  // where others are slow, by hosts
   for (auto first = all.begin(); first != all.end();) {
     const auto last =
         std::find_if(first, all.end(), [&](const auto& one) { return one.what != first->what; });
@@ -98,7 +99,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
   }
   struct Found {
     SlowFabric fabric{};
-    std::set<std::uint32_t> ranks{};
+    std::set<Place> ranks{};
     double cost = 0.0;     // ns of GPU time
     double largest = 0.0;  // of one size's
   };
@@ -119,7 +120,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     }
     if (slow_steps.size() < 3 || 10 * lengths.size() < one.calls.size()) continue;
     RankSet named;
-    for (const std::uint32_t rank : one.ranks)
+    for (const Place rank : one.ranks)
       if (!varies && !fast[std::get<1>(one.what)].contains(rank)) named.push_back(rank);
     if (named.empty()) named = one.ranks;
     Found& of = found[{varies, named}];
@@ -148,8 +149,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     const double share =
         in_ns(of.fabric.per_step / std::ssize(of.ranks)) / in_ns(steps.mean_length);
     if (!(share >= 0.005)) continue;
-    for (const std::uint32_t rank : key.second)
-      of.fabric.ranks.push_back(Rank{static_cast<int>(rank)});
+    for (const Place rank : key.second) of.fabric.ranks.push_back(numbers.at(rank));
     of.fabric.sentence += fmt::format(
         " In all it costs {} of GPU time per step that nothing hides, {:.1f} % of that of {} "
         "ranks.",

@@ -273,14 +273,14 @@ bool numbers_agree(const StepsByRank& by_rank) {
 }
 
 /// A rank without marks is cut where the rank with the most steps is; returns those ranks.
-std::vector<std::uint32_t> lend_steps(const Job& job, StepsByRank& by_rank) {
+std::vector<Place> lend_steps(const Job& job, StepsByRank& by_rank) {
   const std::vector<StepSpan> lender = by_rank[longest(by_rank)];
-  std::vector<std::uint32_t> borrowers;
+  std::vector<Place> borrowers;
   for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
     const Recording& recording = job.recordings[rank];
     if (!by_rank[rank].empty() || recording.device_events.empty()) continue;
     by_rank[rank] = lender;
-    borrowers.push_back(rank);
+    borrowers.push_back(Place{rank});
   }
   return borrowers;
 }

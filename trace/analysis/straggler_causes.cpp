@@ -112,7 +112,7 @@ void add_compute(const Excess& excess, std::vector<CauseShare>& shares) {
 }
 
 std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
-  std::vector<std::pair<nanoseconds, std::uint32_t>> ranks;
+  std::vector<std::pair<nanoseconds, Place>> ranks;
   for (const auto& [rank, time] : excess.waited_for)
     if (time > nanoseconds::zero()) ranks.emplace_back(-time, rank);
   std::ranges::sort(ranks);
@@ -132,14 +132,10 @@ struct WindowPair {
   TimeInterval compared;
 };
 
-const CollectiveWait::Participant* participant_of(const CollectiveWait& collective,
-                                                  std::uint32_t rank) {
-  const auto found = std::ranges::lower_bound(collective.participants,
-                                              Rank{static_cast<int>(rank)},
-                                              {},
-                                              &CollectiveWait::Participant::rank);
-  if (found == collective.participants.end() || found->rank.index != static_cast<int>(rank))
-    return nullptr;
+const CollectiveWait::Participant* participant_of(const CollectiveWait& collective, Place place) {
+  const auto found = std::ranges::lower_bound(
+      collective.participants, place, {}, &CollectiveWait::Participant::place);
+  if (found == collective.participants.end() || found->place != place) return nullptr;
   return &*found;
 }
 
@@ -164,7 +160,7 @@ struct Examiner {
     const CollectiveWait& now = waits.collectives[static_cast<std::size_t>(delay.collective)];
     const auto* late = participant_of(now, delay.late);
     const auto* compared = participant_of(now, delay.compared);
-    const std::vector<CommunicationSplit>& splits = waits.by_rank[delay.late];
+    const std::vector<CommunicationSplit>& splits = waits.by_rank[delay.late.index];
     auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
     constexpr int farthest = 256;
     for (int back = 0; back < farthest && here != splits.begin(); ++back) {
@@ -174,7 +170,7 @@ struct Examiner {
       const auto* other = participant_of(before, delay.compared);
       if (other == nullptr || other->start > compared->start) continue;
       const auto* own = participant_of(before, delay.late);
-      const bool overlapped = covered(delay.compared, *other) || covered(delay.late, *own);
+      const bool overlapped = covered(*other) || covered(*own);
       WindowPair pair{{overlapped ? own->start : own->end, late->start},
                       {overlapped ? other->start : other->end, compared->start}};
       if (pair.late.start < pair.late.end) return pair;
@@ -195,16 +191,14 @@ struct Examiner {
     }
     ledgers.resize(bounds.size());
     for (StepLedger& ledger : build_job_ledger(job, plan, waits, clocks))
-      ledgers[ledger.rank.place()].push_back(std::move(ledger));
+      ledgers[ledger.place.index].push_back(std::move(ledger));
   }
 
   /// Adds what the late rank of a delay did in `window`, one of those with ledgers, or takes off
   /// what the rank did that it is compared with.
-  void add(std::uint32_t rank,
-           TimeInterval window,
-           bool late,
-           Excess& excess,
-           KernelPairs& kernels) const {
+  void add(
+      Place place, TimeInterval window, bool late, Excess& excess, KernelPairs& kernels) const {
+    const std::size_t rank = place.index;
     auto ledger = std::ranges::lower_bound(ledgers[rank], window.start, {}, &StepLedger::start);
     for (; ledger != ledgers[rank].end() && ledger->end <= window.end; ++ledger)
       add(*ledger, late ? 1 : -1, excess);
@@ -218,9 +212,11 @@ struct Examiner {
   }
 
   /// Kernels ran on under it, so that it did not bring the two to the same point.
-  bool covered(std::uint32_t rank, const CollectiveWait::Participant& participant) const {
+  bool covered(const CollectiveWait::Participant& participant) const {
     const nanoseconds length = participant.end - participant.start;
-    return computing[rank].within({participant.start, participant.end}).length() > length / 2;
+    return computing[participant.place.index]
+               .within({participant.start, participant.end})
+               .length() > length / 2;
   }
 
   static void add(const StepLedger& ledger, int sign, Excess& excess) {
@@ -233,24 +229,21 @@ struct Examiner {
     add_bounded(excess.part(Part::unattributed), sign * ledger.uncharged_wait);
     for (std::size_t cause = 0; cause < excess.host.size(); ++cause)
       add_bounded(excess.host[cause], sign * ledger.host_late_by_cause[cause]);
-    for (std::uint32_t rank = 0; rank < ledger.waited_for.size(); ++rank)
-      if (ledger.waited_for[rank] != nanoseconds::zero())
-        add_bounded(excess.waited_for[rank], sign * ledger.waited_for[rank]);
+    for (const auto& [place, time] : ledger.waited_for)
+      add_bounded(excess.waited_for[place], sign * time);
   }
 };
 
-/// The largest delays, as many as ledgers of their windows fit into some hundred megabytes.
-std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::size_t ranks) {
+/// The largest delays, as many as ledgers of their windows fit into some ten megabytes.
+std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays) {
   constexpr std::size_t most_windows = 8192;
-  constexpr std::size_t most_numbers = 16'000'000;
   std::vector<std::size_t> order(delays.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::size_t most = std::min(most_windows, most_numbers / (ranks + 64));
-  if (order.size() > most) {
+  if (order.size() > most_windows) {
     const auto exposed = [&](std::size_t index) { return delays[index].exposed; };
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most);
+    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most_windows);
     std::ranges::nth_element(order, last, std::ranges::greater{}, exposed);
-    order.resize(most);
+    order.resize(most_windows);
   }
   return order;
 }
@@ -262,7 +255,7 @@ void add_excess(Excess& sum, const Excess& one) {
   add_bounded(sum.unrecorded, one.unrecorded);
   for (std::size_t cause = 0; cause < sum.host.size(); ++cause)
     add_bounded(sum.host[cause], one.host[cause]);
-  for (const auto& [rank, time] : one.waited_for) add_bounded(sum.waited_for[rank], time);
+  for (const auto& [place, time] : one.waited_for) add_bounded(sum.waited_for[place], time);
 }
 }  // namespace
 
@@ -341,7 +334,7 @@ void compare_steps(const CountedSteps& steps,
     for (const auto& step : by_step) {
       const auto times = mapped(step.second, [&](const auto* one) { return time_of(*one); });
       for (const StepLedger* one : step.second)
-        add_bounded(time_of(by_rank.at(one->rank.place())), time_of(*one) - upper_median(times));
+        add_bounded(time_of(by_rank.at(one->place.index)), time_of(*one) - upper_median(times));
     }
   };
   for (const Part part : own_parts)
@@ -365,7 +358,7 @@ Excesses measure_excess(const Job& job,
   std::vector<std::set<nanoseconds>> bounds(job.recordings.size());  // of the windows
   Excesses all{std::vector<std::optional<Excess>>(delays.size()),
                std::vector<Excess>(job.recordings.size())};
-  for (const std::size_t index : largest_delays(delays, job.recordings.size())) {
+  for (const std::size_t index : largest_delays(delays)) {
     const Delay& delay = delays[index];
     Excess& excess = all.by_delay[index].emplace();
     const auto pair = examiner.windows(delay);
@@ -376,20 +369,20 @@ Excesses measure_excess(const Job& job,
       continue;
     }
     examined.emplace_back(index, *pair);
-    bounds[delay.late].insert({pair->late.start, pair->late.end});
-    bounds[delay.compared].insert({pair->compared.start, pair->compared.end});
+    bounds[delay.late.index].insert({pair->late.start, pair->late.end});
+    bounds[delay.compared.index].insert({pair->compared.start, pair->compared.end});
   }
   examiner.make_ledgers(bounds);
   for (const auto& [index, pair] : examined) {
     check_interrupt();
     const Delay& delay = delays[index];
     Excess& excess = *all.by_delay[index];
-    KernelPairs& kernels = all.by_rank[delay.late].kernels;
+    KernelPairs& kernels = all.by_rank[delay.late.index].kernels;
     examiner.add(delay.late, pair.late, true, excess, kernels);
     examiner.add(delay.compared, pair.compared, false, excess, kernels);
   }
   for (std::size_t i = 0; i < delays.size(); ++i)
-    if (all.by_delay[i]) add_excess(all.by_rank[delays[i].late], *all.by_delay[i]);
+    if (all.by_delay[i]) add_excess(all.by_rank[delays[i].late.index], *all.by_delay[i]);
   return all;
 }
 }  // namespace scaleworth::trace

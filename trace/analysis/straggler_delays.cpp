@@ -8,11 +8,10 @@ namespace scaleworth::trace {
 namespace {
 
 /// The participant with the median arrival among all but `late`.
-std::uint32_t median_participant(const CollectiveWait& collective, int late) {
-  std::vector<std::pair<nanoseconds, std::uint32_t>> others;
+Place median_participant(const CollectiveWait& collective, Place late) {
+  std::vector<std::pair<nanoseconds, Place>> others;
   for (const CollectiveWait::Participant& participant : collective.participants)
-    if (participant.rank.index != late)
-      others.emplace_back(participant.start, static_cast<std::uint32_t>(participant.rank.index));
+    if (participant.place != late) others.emplace_back(participant.start, participant.place);
   const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
   std::nth_element(others.begin(), middle, others.end());
   return middle->second;
@@ -31,15 +30,14 @@ nanoseconds exposed_wait(const IntervalSet& computing,
 }
 
 /// How long each rank waited exposed for each other in the steps that count.
-std::vector<std::vector<nanoseconds>> exposed_matrix(const CountedSteps& steps,
-                                                     const std::vector<StepLedger>& ledger,
-                                                     std::size_t ranks) {
-  std::vector<std::vector<nanoseconds>> exposed(ranks, std::vector<nanoseconds>(ranks));
+PairTimes<nanoseconds> exposed_waits(const CountedSteps& steps,
+                                     const std::vector<StepLedger>& ledger,
+                                     std::size_t ranks) {
+  PairTimes<nanoseconds> exposed(ranks);
   for (const StepLedger& step : ledger) {
     if (!steps.counts(step.excluded)) continue;
-    auto& row = exposed.at(step.rank.place());
-    for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
-      add_bounded(row[late], step.waited_for[late]);
+    for (const auto& [late, time] : step.waited_for)
+      add_bounded(exposed.at(step.place.index)[late], time);
   }
   return exposed;
 }
@@ -91,10 +89,7 @@ Delays find_delays(const CountedSteps& steps,
                    const std::vector<IntervalSet>& computing,
                    const std::vector<StepLedger>& ledger) {
   const std::size_t ranks = waits.by_rank.size();
-  Delays found;
-  std::vector<std::vector<nanoseconds>>& total = found.matrices.total;
-  total.assign(ranks, std::vector<nanoseconds>(ranks));
-  found.matrices.exposed = exposed_matrix(steps, ledger, ranks);
+  Delays found{{}, exposed_waits(steps, ledger, ranks), PairTimes<nanoseconds>(ranks)};
   std::map<std::int64_t, Delay> by_collective;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     check_interrupt();
@@ -104,14 +99,14 @@ Delays find_delays(const CountedSteps& steps,
       if (!split.waited_for || split.collective < 0) continue;
       const StepSpan* step = steps.at(rank, split.split);
       if (step == nullptr) continue;
-      const int late = split.waited_for->index;
-      add_bounded(total[rank][static_cast<std::size_t>(late)], split.split - split.start);
+      const Place late = *split.waited_for;
+      add_bounded(found.total[rank][late], split.split - split.start);
       const auto [place, fresh] = by_collective.try_emplace(split.collective);
       Delay& delay = place->second;
       if (fresh) {
         const auto& collective = waits.collectives.at(static_cast<std::size_t>(split.collective));
         delay = {split.collective,
-                 static_cast<std::uint32_t>(late),
+                 late,
                  median_participant(collective, late),
                  split.split,
                  {},
@@ -121,10 +116,10 @@ Delays find_delays(const CountedSteps& steps,
       delay.arrival = std::max(delay.arrival, split.split);
       const nanoseconds exposed = exposed_wait(computing[rank], split, counted_until);
       add_bounded(delay.exposed, exposed);
-      delay.waiting.emplace_back(static_cast<std::uint32_t>(rank), exposed);
+      add_bounded(delay.waiting[place_at(rank)], exposed);
     }
   }
-  for (auto& [collective, delay] : by_collective) found.delays.push_back(delay);
+  for (auto& [collective, delay] : by_collective) found.delays.push_back(std::move(delay));
   std::ranges::sort(
       found.delays, {}, [](const Delay& a) { return std::pair(a.arrival, a.collective); });
   return found;
@@ -136,8 +131,8 @@ Charges charge_delays(const std::vector<Delay>& delays,
   std::map<std::int64_t, std::size_t> by_collective;
   for (std::size_t i = 0; i < delays.size(); ++i) by_collective.emplace(delays[i].collective, i);
   // By the rank that waited: what later delays passed on, then the delay's own too.
-  std::vector<std::map<std::uint32_t, double>> cost(delays.size());
-  Charges charges{std::vector<double>(ranks), {}, {ranks, std::vector<double>(ranks)}};
+  std::vector<SparseTimes<double>> cost(delays.size());
+  Charges charges{std::vector<double>(ranks), {}, PairTimes<double>(ranks)};
   for (std::size_t i = delays.size(); i-- > 0;) {
     for (const auto& [rank, wait] : delays[i].waiting) cost[i][rank] += in_ns(wait);
     std::vector<std::pair<std::size_t, double>> earlier;
@@ -149,18 +144,18 @@ Charges charge_delays(const std::vector<Delay>& delays,
         earlier.emplace_back(found->second, positive(wait));
         length += positive(wait);
       }
-    const std::uint32_t late = delays[i].late;
+    const Place late = delays[i].late;
     std::vector<double>& step = charges.by_step[delays[i].step];
     step.resize(ranks);
     for (const auto& [rank, time] : cost[i]) {
       const double onward = length > 0.0 ? time * indirect_share(*excess[i]) : 0.0;
       for (const auto& [delay, wait] : earlier)
         if (length > 0.0) cost[delay][rank] += onward * wait / length;
-      step[late] += time - onward;
-      charges.cost[late] += time - onward;
-      charges.root_cause[rank][late] += time - onward;
+      step[late.index] += time - onward;
+      charges.cost[late.index] += time - onward;
+      charges.root_cause[rank.index][late] += time - onward;
     }
-    cost[i].clear();
+    cost[i] = {};
   }
   return charges;
 }

@@ -9,20 +9,25 @@
 namespace scaleworth::trace {
 /// One collective, one late rank.
 struct Delay {
-  std::int64_t collective = 0;  // index into Waits::collectives
-  std::uint32_t late = 0;       // the rank that was waited for
-  std::uint32_t compared = 0;   // of the others the one with the median arrival
-  nanoseconds arrival{};        // of the late rank
-  nanoseconds exposed{};        // sum over the ranks that waited
-  std::vector<std::pair<std::uint32_t, nanoseconds>> waiting{};  // the same by rank
+  std::int64_t collective = 0;         // index into Waits::collectives
+  Place late{};                        // the rank that was waited for
+  Place compared{};                    // of the others the one with the median arrival
+  nanoseconds arrival{};               // of the late rank
+  nanoseconds exposed{};               // sum over the ranks that waited
+  SparseTimes<nanoseconds> waiting{};  // the same by rank
   std::int32_t step = 0;
 };
 
+/// Times by the rank that waited, then by the rank that it waited for.
+template <class Time>
+using PairTimes = std::vector<SparseTimes<Time>>;
+
 /// Collectives at which ranks waited for one that came late, and who waited how long for whom.
 struct Delays {
-  std::vector<Delay> delays;   // by arrival
-  StragglerReport matrices;    // only `exposed` and `total` are filled
-  nanoseconds largest_wait{};  // charged or not
+  std::vector<Delay> delays;       // by arrival
+  PairTimes<nanoseconds> exposed;  // in the steps that count
+  PairTimes<nanoseconds> total;    // the same, exposed or not
+  nanoseconds largest_wait{};      // charged or not
 };
 
 /// Which steps count: those that are not excluded; all, when every one is.
@@ -69,8 +74,8 @@ struct Excess {
   /// told to be wait or transfer, and all gaps and dependencies are in unattributed.
   std::array<nanoseconds, part_count> parts{};
   nanoseconds unrecorded{};  // lateness from before the recording: the two have not met in it yet
-  std::array<nanoseconds, host_causes> host{};      // of host_late
-  std::map<std::uint32_t, nanoseconds> waited_for;  // of exposed_wait, by rank; the late rank's own
+  std::array<nanoseconds, host_causes> host{};  // of host_late
+  SparseTimes<nanoseconds> waited_for;          // of exposed_wait, by rank; the late rank's own
   std::vector<std::pair<std::int64_t, nanoseconds>> upstream;  // its waits: collective, length
   KernelPairs kernels;                                         // only of sums
 
@@ -113,7 +118,7 @@ struct Charges {
   /// Nanoseconds of exposed waiting, by rank; sums to the exposed waiting of all delays.
   std::vector<double> cost;
   std::map<std::int32_t, std::vector<double>> by_step;  // the same by step number, then rank
-  std::vector<std::vector<double>> root_cause;          // the same by rank that waited, then rank
+  PairTimes<double> root_cause;                         // the same by rank that waited, then rank
 };
 
 /// Of a delay's cost the share that its late rank spent waiting longer than the rank it is compared

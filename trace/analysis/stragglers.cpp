@@ -69,7 +69,7 @@ double take_off_turns(const CountedSteps& steps,
     if (!steps.counts(step.excluded)) continue;
     std::vector<double>& by_rank = work[step.step];
     by_rank.resize(charges.cost.size());
-    for (const Part part : own_parts) by_rank.at(step.rank.place()) += in_ns(step.part(part));
+    for (const Part part : own_parts) by_rank.at(step.place.index) += in_ns(step.part(part));
   }
   double taken_off = 0.0;
   const std::vector<double> before = std::exchange(charges.cost, {});
@@ -86,9 +86,11 @@ double take_off_turns(const CountedSteps& steps,
       charges.cost[rank] += costs[rank];
     }
   }
-  for (std::vector<double>& row : charges.root_cause)
-    for (std::size_t rank = 0; rank < row.size(); ++rank)
-      if (before[rank] > 0.0) row[rank] *= charges.cost[rank] / before[rank];
+  for (SparseTimes<double>& row : charges.root_cause)
+    row.transform([&](Place late, double time) {
+      const double old = before[late.index];
+      return old > 0.0 ? time * (charges.cost[late.index] / old) : time;
+    });
   return taken_off;
 }
 
@@ -115,6 +117,12 @@ class Investigation {
     for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
       computing.push_back(compute_intervals(RankView(job_.recordings[rank], alignment_.map, rank)));
     found_ = find_delays(steps_, waits_, computing, ledger);
+    lateness_.resize(job_.recordings.size());
+    for (const auto& row : found_.total)
+      for (const auto& [late, time] : row) add_bounded(lateness_[late.index].waited, time);
+    for (const auto& row : found_.exposed)
+      for (const auto& [late, time] : row) add_bounded(lateness_[late.index].exposed, time);
+    for (const Delay& delay : found_.delays) ++lateness_[delay.late.index].collectives;
     excess_ = measure_excess(job_, waits_, alignment_.map, computing, found_.delays);
     charges_ = charge_delays(found_.delays, excess_.by_delay, job_.recordings.size());
     if (takes_turns_) compare_steps(steps_, ledger, excess_.by_rank);
@@ -123,17 +131,13 @@ class Investigation {
       if (!steps_.counts(step.excluded)) continue;
       std::vector<double>& compute = compute_[step.step];
       compute.resize(job_.recordings.size());
-      compute.at(step.rank.place()) = in_ns(step.part(Part::compute));
+      compute.at(step.place.index) = in_ns(step.part(Part::compute));
     }
   }
 
   StragglerReport report() {
-    StragglerReport report = std::move(found_.matrices);
-    report.root_cause = report.exposed;
-    for (std::size_t i = 0; i < report.root_cause.size(); ++i)
-      std::ranges::transform(charges_.root_cause[i], report.root_cause[i].begin(), [](double time) {
-        return nanoseconds(saturated<std::int64_t>(std::round(time)));
-      });
+    StragglerReport report;
+    report.pairs = pairs();
     const RecurrenceCount recurrence = count_recurrence(
         charges_.by_step, job_.recordings.size(), steps_.numbers, 0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
@@ -141,20 +145,20 @@ class Investigation {
     std::vector<Straggler> others;                                 // not by what they compute
     std::vector<const SlowUnit*> unit_of(job_.recordings.size());  // by rank
     for (const SlowUnit& unit : replay_.slow_units)
-      for (const std::uint32_t member : unit.members) unit_of[member] = &unit;
-    for (std::uint32_t rank = 0; rank < unit_of.size(); ++rank) {
-      const SlowUnit* unit = waits_.collectives.empty() ? nullptr : unit_of[rank];
+      for (const Place member : unit.members) unit_of[member.index] = &unit;
+    for (Place place; place.index < unit_of.size(); ++place.index) {
+      const SlowUnit* unit = waits_.collectives.empty() ? nullptr : unit_of[place.index];
       bool as_unit = unit != nullptr;
-      if (is_named(rank, recurrence)) {
-        Straggler late = describe({rank}, recurrence, report);
+      if (is_named(place, recurrence)) {
+        Straggler late = describe({place}, recurrence);
         const bool other = is_other_cause(late.cause);
         // Compute that is longer now on this rank, now on that one is chance or a rotating load.
         const bool chance = replay_.reason.empty() && report.recurrence == Recurrence::rotating;
         if (other || !(as_unit || chance)) others.push_back(std::move(late));
         as_unit = as_unit && (!other || unit->members.size() > 1);
       }
-      if (as_unit && unit->members.front() == rank)
-        named.push_back(describe(unit->members, recurrence, report, unit));
+      if (as_unit && unit->members.front() == place)
+        named.push_back(describe(unit->members, recurrence, unit));
     }
     if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
     settle(report);
@@ -203,6 +207,26 @@ class Investigation {
            (replay_.is_slow(straggler.rank) && !is_other_cause(straggler.cause));
   }
 
+  /// By rank, then by the rank that was waited for.
+  std::vector<PairWait> pairs() const {
+    std::vector<PairWait> pairs;
+    for (Place place; place.index < charges_.root_cause.size(); ++place.index) {
+      std::map<Place, PairWait> row;
+      const auto with = [&](Place late) -> PairWait& {
+        const PairWait none{numbers_.at(place), numbers_.at(late)};
+        return row.try_emplace(late, none).first->second;
+      };
+      for (const auto& [late, time] : found_.exposed[place.index]) with(late).exposed = time;
+      for (const auto& [late, time] : found_.total[place.index]) with(late).total = time;
+      for (const auto& [late, time] : charges_.root_cause[place.index]) {
+        const nanoseconds whole(saturated<std::int64_t>(std::round(time)));
+        if (whole != nanoseconds::zero()) with(late).root_cause = whole;
+      }
+      for (const auto& [late, pair] : row) pairs.push_back(pair);
+    }
+    return pairs;
+  }
+
   /// Costs by the replay; leaves those that it confirms: what computes longer must save something
   /// when it no longer does.
   void settle(StragglerReport& report) const {
@@ -230,48 +254,47 @@ class Investigation {
     }
   }
 
-  bool is_named(std::uint32_t rank, const RecurrenceCount& recurrence) const {
-    const double own = lost(charges_.cost[rank]);
-    if (recurrence.rank == rank)
+  bool is_named(Place place, const RecurrenceCount& recurrence) const {
+    const double own = lost(charges_.cost[place.index]);
+    if (recurrence.rank == place)
       return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
     if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
     if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
-    if (own >= least_outstanding && stands_out(rank)) return true;
+    if (own >= least_outstanding && stands_out(place)) return true;
     return lost_in_total() >= least_total_otherwise &&
            own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
   }
 
-  bool stands_out(std::uint32_t rank) const {
-    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
-      if (other != rank && charges_.cost[rank] < outstanding * charges_.cost[other]) return false;
+  bool stands_out(Place place) const {
+    const double own = charges_.cost[place.index];
+    for (std::size_t other = 0; other < charges_.cost.size(); ++other)
+      if (other != place.index && own < outstanding * charges_.cost[other]) return false;
     return true;
   }
 
   /// Of `unit`, or of a rank that others wait for.
-  Straggler describe(const std::vector<std::uint32_t>& members,
+  Straggler describe(const std::vector<Place>& members,
                      const RecurrenceCount& recurrence,
-                     const StragglerReport& report,
                      const SlowUnit* unit = nullptr) const {
     Straggler straggler;
-    straggler.rank = Rank{static_cast<int>(members.front())};
+    straggler.rank = numbers_.at(members.front());
     straggler.unit = unit != nullptr ? unit->name : numbers_.names(members);
     bool dropped = false;
-    for (const std::uint32_t rank : members) {
-      for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
-        add_bounded(straggler.waited, report.total[waiting][rank]);
-        add_bounded(straggler.exposed, report.exposed[waiting][rank]);
-      }
-      straggler.collectives += std::ranges::count(found_.delays, rank, &Delay::late);
-      straggler.gpu_seconds += charges_.cost[rank] / 1e9;
-      dropped |= dropped_records(job_.recordings[rank]);
-      if (members.size() > 1) straggler.members.push_back(Rank{static_cast<int>(rank)});
+    for (const Place member : members) {
+      const Lateness& lateness = lateness_[member.index];
+      add_bounded(straggler.waited, lateness.waited);
+      add_bounded(straggler.exposed, lateness.exposed);
+      straggler.collectives += lateness.collectives;
+      straggler.gpu_seconds += charges_.cost[member.index] / 1e9;
+      dropped |= dropped_records(job_.recordings[member.index]);
+      if (members.size() > 1) straggler.members.push_back(numbers_.at(member));
     }
     const auto others = static_cast<double>(job_.recordings.size() - members.size());
     straggler.exposed_per_step_ms =
         straggler.gpu_seconds / std::max(1.0, others) / std::max(1, steps_.numbers) * 1e3;
     straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
                             alignment_.report.error;
-    Excess sum = excess_.by_rank[members.front()];
+    Excess sum = excess_.by_rank[members.front().index];
     std::optional<std::string> stage;
     if (unit != nullptr) {
       straggler.level = unit->level;
@@ -286,7 +309,7 @@ class Investigation {
                                        1.0 + unit->excess,
                                        stage ? "the other stages" : "its peers");
     } else {
-      straggler.steps = recurrence.by_rank[members.front()];
+      straggler.steps = recurrence.by_rank[members.front().index];
       straggler.sentence = fmt::format(
           "keeps the other GPUs waiting {} per step on average and is the largest cause in",
           time_in_words(nanoseconds(
@@ -312,8 +335,8 @@ class Investigation {
       double longer = 0.0;
       double usual = 0.0;
       for (std::size_t i = 0; i < unit.members.size(); ++i) {
-        longer += compute[unit.members[i]] - compute[unit.compared[i]];
-        usual += compute[unit.compared[i]];
+        longer += compute[unit.members[i].index] - compute[unit.compared[i].index];
+        usual += compute[unit.compared[i].index];
       }
       steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
       add_bounded(sum.part(Part::compute),
@@ -321,10 +344,10 @@ class Investigation {
     }
     const bool with_inputs = all_have_inputs(job_);
     for (const EfficiencyWindow& run : replay_.windows.runs)
-      for (const std::uint32_t rank : {unit.members.front(), unit.compared.front()})
-        add_kernels(RankView(job_.recordings[rank], alignment_.map, rank),
-                    run.by_rank[rank],
-                    rank == unit.members.front(),
+      for (const Place place : {unit.members.front(), unit.compared.front()})
+        add_kernels(RankView(job_.recordings[place.index], alignment_.map, place.index),
+                    run.by_rank[place.index],
+                    place == unit.members.front(),
                     with_inputs,
                     sum.kernels);
     return {std::move(sum), steps};
@@ -332,6 +355,7 @@ class Investigation {
 
   Straggler rotating_load() const {
     Straggler straggler;
+    straggler.rank = numbers_.at(Place{});
     straggler.level = LateUnit::rotating;
     straggler.unit = "the lengths of the micro-batches";
     straggler.steps = steps_.numbers;
@@ -343,12 +367,13 @@ class Investigation {
   /// Who it is, how often, what it costs, and why.
   std::string sentence(const Straggler& one, std::size_t named) const {
     const double share = lost(one.gpu_seconds * 1e9);
-    const auto& stage = job_.recordings[one.rank.place()].origin.pipeline_stage;
+    const Place place = numbers_.place_of(one.rank).value();
+    const auto& stage = job_.recordings[place.index].origin.pipeline_stage;
     std::string text = one.unit;
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    std::vector<std::uint32_t> members;
-    for (const Rank rank : one.members) members.push_back(static_cast<std::uint32_t>(rank.index));
-    if (!members.empty()) text += fmt::format(" ({})", numbers_.names(members));
+    const auto members =
+        mapped(one.members, [](Rank rank) { return static_cast<std::uint32_t>(rank.index); });
+    if (!members.empty()) text += fmt::format(" ({})", rank_names(members));
     if (stage && one.level == LateUnit::rank) text += fmt::format(" (pipeline stage {})", *stage);
     text += " " + one.sentence;
     const nanoseconds step = replay_.windows.step_time;
@@ -416,7 +441,14 @@ class Investigation {
   Delays found_;
   Excesses excess_;
   Charges charges_;
-  double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to no rank
+  /// What others waited for a rank, and at how many collectives it came last.
+  struct Lateness {
+    nanoseconds waited{};
+    nanoseconds exposed{};
+    std::int64_t collectives = 0;
+  };
+  std::vector<Lateness> lateness_;  // by rank
+  double bubble_ = 0.0;             // ns of waiting that is a pipeline's own, charged to no rank
   std::map<std::int32_t, std::vector<double>> compute_;  // ns by step number, then rank
 };
 }  // namespace
@@ -425,8 +457,6 @@ StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepL
   const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;
-    report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
-    report.total = report.root_cause = report.exposed;
     report.abstention =
         job_size(job).at_least > 1
             ? "no verdict: whom this rank waited for, its recording alone cannot say"
@@ -475,7 +505,7 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
   count.beyond_chance = binomial_tail(*top, steps, 1.0 / equals) * equals < unlikely;
   const bool recurs = *top == steps || (*top >= most * steps && count.beyond_chance);
   count.recurrence = recurs ? Recurrence::one_rank : Recurrence::rotating;
-  if (recurs) count.rank = static_cast<std::uint32_t>(top - count.by_rank.begin());
+  if (recurs) count.rank = place_at(static_cast<std::size_t>(top - count.by_rank.begin()));
   return count;
 }
 }  // namespace scaleworth::trace

@@ -21,7 +21,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
 struct RecurrenceCount {
   Recurrence recurrence = Recurrence::too_few;
   std::vector<std::int32_t> by_rank;  // steps in which it is the largest cause
-  std::optional<std::uint32_t> rank;  // of Recurrence::one_rank: which
+  std::optional<Place> rank;          // of Recurrence::one_rank: which
   bool beyond_chance = false;         // of Recurrence::one_rank
 };
 

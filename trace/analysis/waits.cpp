@@ -22,7 +22,7 @@ void add_metadata(const Job& job, const MatchedCollective& matched, CollectiveWa
   std::set<std::string> protocols;
   std::set<std::optional<std::int32_t>> channels;
   for (std::size_t i = 0; i < matched.members.size(); ++i) {
-    const Recording& recording = job.recordings[matched.members[i].rank];
+    const Recording& recording = job.recordings[matched.members[i].place.index];
     const Communication* known =
         communication_of(recording, recording.device_events[matched.members[i].event]);
     if (known == nullptr) continue;
@@ -106,7 +106,7 @@ class Collective {
 
   bool find_root(const MatchedCollective& matched) {
     const auto root =
-        std::ranges::find(matched.members, matched.root, &MatchedCollective::Member::rank);
+        std::ranges::find(matched.members, matched.root, &MatchedCollective::Member::place);
     root_ = static_cast<std::size_t>(root - matched.members.begin());
     return root != matched.members.end();
   }
@@ -139,7 +139,7 @@ CommunicationSplit split_member(const MatchedCollective& matched,
   split.below_error = split.split - split.start <= clocks.error;
   const bool certain = clocks.comparable && !split.below_error;
   if (certain && awaited.member && *awaited.member != member)
-    split.waited_for = Rank{static_cast<int>(matched.members[*awaited.member].rank)};
+    split.waited_for = matched.members[*awaited.member].place;
   return split;
 }
 
@@ -162,6 +162,7 @@ void add_collective_wait(const Job& job,
                          const MatchedCollective& matched,
                          const Collective& collective,
                          const ClockReport& clocks,
+                         const RankNumbers& numbers,
                          Waits& waits) {
   CollectiveWait wait;
   wait.kind = matched.kind;
@@ -170,7 +171,9 @@ void add_collective_wait(const Job& job,
   for (std::size_t i = 0; i < matched.members.size(); ++i) {
     CommunicationSplit split = split_member(matched, collective, i, clocks);
     split.collective = std::ssize(waits.collectives);
-    wait.participants.push_back({Rank{static_cast<int>(matched.members[i].rank)},
+    const Place place = matched.members[i].place;
+    wait.participants.push_back({place,
+                                 numbers.at(place),
                                  split.start,
                                  split.end,
                                  split.split - split.start,
@@ -178,7 +181,7 @@ void add_collective_wait(const Job& job,
                                  {},
                                  split.below_error,
                                  split.known});
-    waits.by_rank[matched.members[i].rank].push_back(split);
+    waits.by_rank[place.index].push_back(split);
   }
   describe_arrivals(matched, clocks.comparable ? collective.last_arriver() : std::nullopt, wait);
   add_metadata(job, matched, wait);
@@ -242,10 +245,11 @@ std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective)
   std::vector<nanoseconds> starts;
   std::vector<nanoseconds> idle_since;
   for (const MatchedCollective::Member& member : collective.members) {
-    const DeviceEvent& event = job_.recordings[member.rank].device_events.at(member.event);
-    starts.push_back(clocks_.to_common(member.rank, event.start));
-    arrivals.push_back({starts.back(), clocks_.to_common(member.rank, event.end)});
-    const std::vector<nanoseconds>& busy = busy_until_[member.rank];
+    const std::size_t rank = member.place.index;
+    const DeviceEvent& event = job_.recordings[rank].device_events.at(member.event);
+    starts.push_back(clocks_.to_common(rank, event.start));
+    arrivals.push_back({starts.back(), clocks_.to_common(rank, event.end)});
+    const std::vector<nanoseconds>& busy = busy_until_[rank];
     if (!busy.empty()) idle_since.push_back(busy[member.event]);
   }
   if (idle_since.size() != starts.size()) return arrivals;
@@ -259,13 +263,14 @@ std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective)
 
 Waits split_waits(const Job& job, const Matching& matching, const Alignment& alignment) {
   const ArrivalFinder arrivals(job, alignment.map);
+  const RankNumbers numbers(job);
   Waits waits;
   waits.collectives.reserve(matching.collectives.size());
   waits.by_rank.resize(job.recordings.size());
   std::vector<std::pair<nanoseconds, const MatchedCollective*>> order;  // by first arrival
   for (const MatchedCollective& matched : matching.collectives) {
     const auto comparable = [&](const MatchedCollective::Member& member) {
-      return alignment.share_a_clock(matched.members.front().rank, member.rank);
+      return alignment.share_a_clock(matched.members.front().place.index, member.place.index);
     };
     if (std::ranges::all_of(matched.members, comparable))
       order.emplace_back(std::ranges::min(arrivals.of(matched), {}, &TimeInterval::start).start,
@@ -277,6 +282,7 @@ Waits split_waits(const Job& job, const Matching& matching, const Alignment& ali
                         *matched,
                         Collective(*matched, arrivals.of(*matched), alignment.report.error),
                         alignment.report,
+                        numbers,
                         waits);
   add_unmatched(job, alignment.map, waits);
   for (std::vector<CommunicationSplit>& splits : waits.by_rank) {

@@ -36,9 +36,9 @@ struct CommunicationSplit {
   nanoseconds split{};
   nanoseconds end{};
   bool known = false;
-  std::optional<Rank> waited_for{};  // absent: no rank, a tie, or below the clock error
-  std::int64_t collective = -1;      // index into Waits::collectives
-  bool below_error = false;          // the wait is no longer than the clock error
+  std::optional<Place> waited_for{};  // absent: no rank, a tie, or below the clock error
+  std::int64_t collective = -1;       // index into Waits::collectives
+  bool below_error = false;           // the wait is no longer than the clock error
 };
 
 struct Waits {

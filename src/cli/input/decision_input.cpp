@@ -226,7 +226,7 @@ AttributedCount attributed(const std::string& input, const RuleTable& rules) {
   }
   try {
     Job job = read_job({input}, rules);
-    for (Recording& recording : job.recordings) classify(recording, rules);
+    classify(job.recordings, rules);
     return attributed_count(attribute(job).result, input);
   } catch (const UserError& error) {
     refuse(input, error.what());

@@ -6,6 +6,7 @@
 #include "src/core/probe_names.h"
 #include "src/core/standard_streams.h"
 #include "src/core/version.h"
+#include "trace/formats/export/export.h"
 #include "trace/span_ledger.h"
 
 #include <filesystem>

@@ -1,72 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/mean_ledger.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_table.h"
 
 #include <cmath>
-#include <numeric>
 
 namespace scaleworth::model {
 namespace {
-/// Means over the steps of one rank, s.
-struct RankMean {
-  std::vector<double> steps;  // each step's length
-  PartTimes parts{};
-  double step = 0.0;
-
-  double part(Part which) const { return parts[index_of(which)].value_or(0.0); }
-};
-
 constexpr double seconds_per_ns = 1e-9;
-
-double seconds(Nanoseconds time) {
-  return static_cast<double>(time.count()) * seconds_per_ns;
-}
-
-void add(PartTimes& sums, Part part, double time_s) {
-  auto& sum = sums[index_of(part)];
-  sum = sum.value_or(0.0) + time_s;
-}
 
 Nanoseconds nanoseconds(double time_s) {
   return Nanoseconds(saturated<std::int64_t>(std::round(time_s / seconds_per_ns)));
 }
 
-/// No step counts as steady state.
-bool all_excluded(const Attribution& attribution) {
-  return std::ranges::none_of(attribution.ledger,
-                              [](const StepLedger& ledger) { return ledger.excluded.empty(); });
-}
-
-/// Over the steps that count, over all where none does; by rank, without ranks that have none.
-std::vector<RankMean> rank_means(const Attribution& attribution) {
-  const bool all = all_excluded(attribution);
-  std::map<Rank, RankMean> by_rank;
-  for (const StepLedger& ledger : attribution.ledger) {
-    if (!all && !ledger.excluded.empty()) continue;
-    RankMean& rank = by_rank[ledger.rank];
-    rank.steps.push_back(seconds(ledger.end - ledger.start));
-    for (const Part part : recording_parts) add(rank.parts, part, seconds(ledger.part(part)));
-  }
-  std::vector<RankMean> means;
-  for (auto& [number, rank] : by_rank) {
-    const auto count = static_cast<double>(rank.steps.size());
-    for (auto& time : rank.parts)
-      if (time) *time /= count;
-    rank.step = std::accumulate(rank.steps.begin(), rank.steps.end(), 0.0) / count;
-    means.push_back(std::move(rank));
-  }
-  return means;
-}
-
-/// Of one rank or more, without the steps.
-RankMean mean_over(const std::vector<RankMean>& ranks) {
-  RankMean mean;
-  const auto count = static_cast<double>(ranks.size());
-  for (const RankMean& rank : ranks) {
-    mean.step += rank.step / count;
-    for (const Part part : recording_parts) add(mean.parts, part, rank.part(part) / count);
-  }
-  return mean;
+/// The lengths of a rank's steps that count, s.
+std::vector<double> steps_of(Rank rank, const Attribution& attribution, const JobMeans& means) {
+  std::vector<double> steps;
+  for (const StepLedger& one : attribution.ledger)
+    if (one.rank == rank && means.counts(one)) steps.push_back(in_seconds(one.end - one.start));
+  return steps;
 }
 
 constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
@@ -104,7 +56,7 @@ int count_of(const Attribution& attribution, const std::string& input) {
       size.at_least);
 }
 
-void add_remarks(AttributedCount& count, const Attribution& attribution, const RankMean& mean) {
+void add_remarks(AttributedCount& count, const Attribution& attribution, const JobMeans& means) {
   const auto add = [&](const std::string& remark) {
     count.remarks.push_back(count.input + ": " + remark);
   };
@@ -122,7 +74,7 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
         recorded,
         ranks));
   }
-  if (all_excluded(attribution)) {
+  if (means.only_excluded) {
     add(fmt::format(
         "no step counts as steady state ({}), the figures are of such steps; record more",
         attribution.ledger.front().excluded));
@@ -131,7 +83,8 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
                     count.row.time.samples,
                     count.row.time.samples == 1 ? "s" : ""));
   }
-  const double overhead = mean.part(Part::profiler_overhead) / count.row.time.value.value();
+  const double overhead =
+      means.mean.part(Part::profiler_overhead).mean / count.row.time.value.value();
   if (overhead > noted_overhead) {
     add(fmt::format("the profiler's own work is {:.0f} % of the step, and counts as host time",
                     100.0 * overhead));
@@ -181,22 +134,23 @@ void declare_work(ScalingTable& table, Scaling scaling) {
   }
 }
 
-std::optional<Efficiency> lone_factors(const RankMean& rank) {
-  const double useful = rank.part(Part::compute);
+std::optional<Efficiency> lone_factors(const MeanLedger& rank) {
+  const double step = rank.step.mean;
+  const double useful = rank.part(Part::compute).mean;
   if (!(useful > 0.0)) return std::nullopt;
-  const GroupTimes groups = group_times(rank.parts);
+  const GroupTimes groups = group_times(rank.part_times());
   const double without_transfer =
-      rank.step - *groups[index_of(PartGroup::communication)] - rank.part(Part::exposed_wait);
+      step - *groups[index_of(PartGroup::communication)] - rank.part(Part::exposed_wait).mean;
   const double without_host = without_transfer - *groups[index_of(PartGroup::host)];
   Efficiency factors;
   factors.window = "the ledger of its only rank";
   factors.load_balance = 1.0;
-  factors.transfer = without_transfer / rank.step;
+  factors.transfer = without_transfer / step;
   factors.host = without_host / without_transfer;
   factors.dependency = useful / without_host;
   factors.serialization = factors.host * factors.dependency;
-  factors.parallel = useful / rank.step;
-  factors.step_time = nanoseconds(rank.step);
+  factors.parallel = useful / step;
+  factors.step_time = nanoseconds(step);
   factors.runtime = factors.step_time;
   factors.useful = {nanoseconds(useful)};
   return factors;
@@ -205,10 +159,10 @@ std::optional<Efficiency> lone_factors(const RankMean& rank) {
 /// As they are, of one step instead of a window.
 std::optional<Efficiency> of_one_step(const Efficiency& window) {
   if (window.runtime.count() <= 0 || window.step_time.count() <= 0) return std::nullopt;
-  const double steps = std::max(1.0, seconds(window.runtime) / seconds(window.step_time));
+  const double steps = std::max(1.0, in_seconds(window.runtime) / in_seconds(window.step_time));
   Efficiency step = window;
   step.runtime = window.step_time;
-  for (auto& useful : step.useful) useful = nanoseconds(seconds(useful) / steps);
+  for (auto& useful : step.useful) useful = nanoseconds(in_seconds(useful) / steps);
   return step;
 }
 
@@ -218,7 +172,7 @@ std::optional<Efficiency> of_one_step(const Efficiency& window) {
 ///   the host over that, dependency = compute over what is then left.
 void set_factors(LedgerFacts& ledger,
                  const Attribution& attribution,
-                 const std::vector<RankMean>& ranks) {
+                 const std::vector<MeanLedger>& ranks) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
   if (ledger.count == 1 && ranks.size() == 1) {
     ledger.factors = lone_factors(ranks.front());
@@ -250,28 +204,29 @@ std::string straggler_of(const Attribution& attribution) {
 }  // namespace
 
 AttributedCount attributed_count(const Attribution& attribution, const std::string& input) {
-  const std::vector<RankMean> ranks = rank_means(attribution);
-  if (ranks.empty()) {
+  const std::optional<JobMeans> means = job_means(attribution.ledger);
+  if (!means) {
     throw UserError(input + ": no step was found in it; record whole steps, with markers of steps");
   }
-  const auto slowest = std::ranges::max_element(ranks, {}, &RankMean::step);
-  if (!(slowest->step > 0.0)) throw UserError(input + ": its steps have no length");
-  const RankMean mean = mean_over(ranks);
+  const MeanLedger& slowest = *std::ranges::max_element(
+      means->ranks, {}, [](const MeanLedger& rank) { return rank.step.mean; });
+  if (!(slowest.step.mean > 0.0)) throw UserError(input + ": its steps have no length");
+  const std::vector<double> steps = steps_of(*slowest.rank, attribution, *means);
   AttributedCount count;
   count.input = input;
   count.row.count = count_of(attribution, input);
-  count.row.time = mean_time(slowest->steps, slowest->step);
-  count.row.relative_sd = relative_sd(slowest->steps);
-  count.row.mean_of = effective_steps(slowest->steps);
+  count.row.time = mean_time(steps, slowest.step.mean);
+  count.row.relative_sd = relative_sd(steps);
+  count.row.mean_of = effective_steps(steps);
   count.row.repeats_are_steps = true;
-  count.row.parts_s = group_times(mean.parts);
+  count.row.parts_s = group_times(means->mean.part_times());
   // What a rank's mean step is shorter than the slowest rank's is idle.
-  *count.row.parts_s[index_of(PartGroup::idle)] += slowest->step - mean.step;
+  *count.row.parts_s[index_of(PartGroup::idle)] += slowest.step.mean - means->mean.step.mean;
   for (auto& time : count.row.parts_s) time = std::max(0.0, *time);
   count.ledger.count = count.row.count;
   count.ledger.straggler = straggler_of(attribution);
-  set_factors(count.ledger, attribution, ranks);
-  add_remarks(count, attribution, mean);
+  set_factors(count.ledger, attribution, means->ranks);
+  add_remarks(count, attribution, *means);
   return count;
 }
 

@@ -36,7 +36,6 @@ StepLedger ledger(int step, int rank) {
   set(one, Part::exposed_copy, 120us);
   set(one, Part::dependency_idle, 300us);
   set(one, Part::launch_gap, 180us);
-  one.waited_for.resize(ranks);
   if (rank == late) {
     set(one, Part::host_late, 4500us);
     one.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)] = 4200us;
@@ -45,7 +44,7 @@ StepLedger ledger(int step, int rank) {
     set(one, Part::host_late, 500us);
     one.host_late_by_cause[static_cast<std::size_t>(HostCause::launch_bound)] = 500us;
     set(one, Part::exposed_wait, 4ms);
-    one.waited_for[late] = 3990us;
+    one.waited_for[Place{late}] = 3990us;
     one.uncharged_wait = 10us;
   }
   set(one, Part::unattributed, 400us - wobble);
@@ -109,15 +108,9 @@ CollectiveWait collective(int step, int index) {
 StragglerReport stragglers() {
   StragglerReport report;
   report.finding = StragglerFinding::named;
-  report.exposed.assign(ranks, std::vector<Nanoseconds>(ranks));
-  report.total = report.exposed;
-  for (int rank = 0; rank < late; ++rank) {
-    report.exposed[rank][late] = 4 * 3990us;
-    report.total[rank][late] = 4 * 4690us;
-  }
-  report.root_cause = report.exposed;
-  report.exposed[0][1] = 35us;
-  report.total[0][1] = 35us;
+  report.pairs = {{Rank{0}, Rank{1}, 35us, 35us}};
+  for (int rank = 0; rank < late; ++rank)
+    report.pairs.push_back({Rank{rank}, Rank{late}, 4 * 3990us, 4 * 4690us, 4 * 3990us});
   Straggler straggler;
   straggler.rank = Rank{late};
   straggler.unit = "rank 3";
@@ -203,7 +196,7 @@ Attribution lone_recording() {
   job.step_choice = {"whole span", "No markers and no repetition were found.", 1, 1};
   job.classes = {{WorkClass::unclassified, 0, 0ms, {}}};
   StepLedger only = ledger(0, 0);
-  only.waited_for.clear();
+  only.waited_for = {};
   // Without the other ranks nobody can say what of it was waiting.
   only.part(Part::exposed_undivided) =
       only.part(Part::exposed_wait) + only.part(Part::exposed_transfer);

@@ -115,7 +115,7 @@ TEST_CASE("the others wait for a straggler and it is charged with that", "[train
   for (const auto& entry : build_ledger(measured.timeline).entries) {
     if (entry.rank == Rank{1}) continue;
     waited += entry.part(Part::exposed_wait);
-    charged += entry.waited_for[1];
+    charged += entry.waited_for.at(Place{1});
   }
   REQUIRE(waited > nanoseconds{});
   REQUIRE(charged > waited / 2);

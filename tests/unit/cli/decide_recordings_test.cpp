@@ -141,7 +141,7 @@ TEST_CASE("communication that is not divided counts as communication when it is 
   job.recordings.resize(1);
   job.recordings[0].origin.world_size = 4;
   const Attribution alone = trace::attribute(job).result;
-  const double undivided = report::average(alone)->mean.part(Part::exposed_undivided).mean;
+  const double undivided = job_means(alone.ledger)->mean.part(Part::exposed_undivided).mean;
   REQUIRE(undivided > 0.0);
   const std::string text = report::render_attribution(alone, std::nullopt, {report::Format::json});
   CHECK(text.find("\"exposed_wait_ns\": null") != std::string::npos);

@@ -39,18 +39,18 @@ std::vector<int> ranks_in(const Items& items) {
 
 TEST_CASE("Recordings are the ranks that they say, when those ascend") {
   const RankNumbers numbers(ranks_of({0, 1, 3, 9}));
-  CHECK(numbers.at(2) == Rank{3});
-  CHECK(numbers.place_of(Rank{9}) == 3U);
+  CHECK(numbers.at(Place{2}) == Rank{3});
+  CHECK(numbers.place_of(Rank{9}) == Place{3});
   CHECK_FALSE(numbers.place_of(Rank{2}).has_value());
-  CHECK(numbers.names({0, 1, 3}) == "ranks 0-1 and 9");
+  CHECK(numbers.names({Place{0}, Place{1}, Place{3}}) == "ranks 0-1 and 9");
 }
 
 TEST_CASE("Recordings without a rank, with an impossible one or out of order count by place") {
   using Ranks = std::vector<std::optional<std::int32_t>>;
   for (const Ranks& ranks : {Ranks{0, std::nullopt}, Ranks{3, 3}, Ranks{5, 2}, Ranks{-1, 4}}) {
     const RankNumbers numbers(ranks_of(ranks));
-    CHECK(numbers.at(0) == Rank{0});
-    CHECK(numbers.at(1) == Rank{1});
+    CHECK(numbers.at(Place{0}) == Rank{0});
+    CHECK(numbers.at(Place{1}) == Rank{1});
   }
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
   REQUIRE(result.efficiency.has_value());
   CHECK(result.efficiency->what_if.front().change == "without rank 5's lateness");
   CHECK(result.efficiency->critical_path.front().rank == Rank{5});
-  CHECK(rank_at(result, 3) == Rank{5});
-  CHECK(result.stragglers.exposed[0][3].count() > 0);
+  CHECK(rank_at(result, Place{3}) == Rank{5});
+  CHECK(pair_wait(result.stragglers, Rank{0}, Rank{5}).exposed.count() > 0);
   CHECK(std::find(result.remarks.begin(), result.remarks.end(), "rank 3: its clock was set") !=
         result.remarks.end());
 }

@@ -151,8 +151,9 @@ std::vector<Efficiency::PathShare> critical_path(const Job& job,
   HostCauses causes(job, clocks);
   for (const ReplayGraph& run : runs) PathWalk(run, causes, shares).walk();
   std::vector<Efficiency::PathShare> path;
+  const RankNumbers numbers(job);
   for (const auto& [key, time] : shares)
-    path.push_back({Rank{static_cast<int>(key.first)}, key.second, nanoseconds(time)});
+    path.push_back({numbers.at(Place{key.first}), key.second, nanoseconds(time)});
   std::ranges::stable_sort(path, std::ranges::greater{}, &Efficiency::PathShare::time);
   return path;
 }

@@ -107,6 +107,7 @@ JobReplay::JobReplay(const Job& of_job,
       waits(of_waits),
       alignment(of_alignment),
       useful(job.recordings.size()),
+      numbers_(job),
       slow_(job.recordings.size()) {
   reason = build_graphs();
   if (!reason.empty()) return;
@@ -163,11 +164,11 @@ void JobReplay::find_stages() {
   const bool stated = std::ranges::count(stage_, -1) != std::ssize(stage_);
   for (const CollectiveWait& one : waits.collectives) {
     if (!one.sender || one.participants.size() != 2 || stated) continue;
-    const auto a = one.participants[0].rank.place();
-    const auto b = one.participants[1].rank.place();
-    linked[a].insert(b);
-    linked[b].insert(a);
-    heads.push_back(one.sender->place());
+    const CollectiveWait::Participant& first = one.participants[0];
+    const CollectiveWait::Participant& second = one.participants[1];
+    linked[first.place.index].insert(second.place.index);
+    linked[second.place.index].insert(first.place.index);
+    heads.push_back((*one.sender == first.rank ? first : second).place.index);
   }
   std::set<std::int32_t> lengths;
   for (std::size_t at : heads) {
@@ -184,6 +185,13 @@ void JobReplay::find_stages() {
   const bool whole = std::ranges::count(stage_, -1) == 0 && (stated || lengths.size() == 1);
   if (!whole) stage_.assign(stage_.size(), -1);
   stages = std::set(stage_.begin(), stage_.end()).size();
+  std::map<std::int32_t, std::size_t> numbers;  // of groups, by stage
+  for (std::size_t rank = 0; rank < stage_.size(); ++rank) {
+    const std::int32_t key = stages == stage_.size() ? -1 : stage_[rank];
+    group_of_.push_back(numbers.emplace(key, groups_.size()).first->second);
+    groups_.resize(numbers.size());
+    groups_[group_of_.back()].ranks.push_back(place_at(rank));
+  }
 }
 
 /// By what a rank's pieces take beyond its peers' pieces of the same time, or, where it has no
@@ -211,30 +219,32 @@ void JobReplay::measure_pieces() {
   Pieces pieces(runs, windows, std::move(sums));
   const std::size_t kinds = pieces.operations.size();
   const auto n = static_cast<double>(pieces.count);
-  double variance = 0.0;     // of whole pieces
-  double independent = 0.0;  // the same if operations varied each for itself
-  double alike = 0.0;        // the same if all varied alike
-  std::vector<std::vector<std::uint32_t>> groups(ranks);  // by rank: its peers and itself
-  std::vector<std::vector<double>> usual(ranks);          // pieces of the group; of its first rank
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    groups[rank] = peers_of(rank, {});
-    groups[rank].insert(std::ranges::lower_bound(groups[rank], rank), rank);
-    const std::uint32_t first = groups[rank].front();
-    const auto peers = static_cast<double>(groups[rank].size());
-    std::vector<double> means(kinds);  // of the group
-    for (const std::uint32_t one : groups[rank])
+  double variance = 0.0;                         // of whole pieces
+  double independent = 0.0;                      // the same if operations varied each for itself
+  double alike = 0.0;                            // the same if all varied alike
+  std::vector<std::vector<double>> group_means;  // of a piece, by group and operation
+  std::vector<std::vector<double>> group_times;  // of the mean rank, by group and piece
+  for (const PeerGroup& group : groups_) {
+    const auto size = static_cast<double>(group.ranks.size());
+    std::vector<double>& means = group_means.emplace_back(kinds);
+    std::vector<double>& times = group_times.emplace_back(pieces.count * kinds);
+    for (const Place one : group.ranks)
       for (std::size_t kind = 0; kind < kinds; ++kind)
-        means[kind] += pieces.means[one][kind] / peers;
-    usual[rank].resize(first == rank ? pieces.times[rank].size() : 0);
-    for (std::size_t i = 0; i < usual[rank].size(); ++i)
-      for (const std::uint32_t one : groups[rank])
-        usual[rank][i] += peers > 1.0 ? pieces.times[one][i] / peers : means[i % kinds];
+        means[kind] += pieces.means[one.index][kind] / size;
+    for (const Place one : group.ranks)
+      for (std::size_t i = 0; i < times.size(); ++i)
+        times[i] += size > 1.0 ? pieces.times[one.index][i] / size : means[i % kinds];
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const auto peers = static_cast<double>(groups_[group_of_[rank]].ranks.size());
+    const std::vector<double>& means = group_means[group_of_[rank]];
+    const std::vector<double>& usual = group_times[group_of_[rank]];
     std::vector<double> beyond(pieces.count);
     std::vector<double> squares(kinds);
     for (std::size_t i = 0; i < pieces.times[rank].size(); ++i) {
       const std::size_t kind = i % kinds;
       const double pace = means[kind] > 0.0 ? pieces.means[rank][kind] / means[kind] : 0.0;
-      const double residual = pieces.times[rank][i] - pace * usual[first][i];
+      const double residual = pieces.times[rank][i] - pace * usual[i];
       squares[kind] += residual * residual;
       beyond[i / kinds] += residual;
     }
@@ -263,15 +273,17 @@ void JobReplay::measure_pieces() {
                   std::sqrt(variance * n * ranks) > least_deviation * all;
   typical_ = totals_;
   if (!rotating_load) return;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    // Who is slow stays slow.
-    std::erase_if(groups[rank], [&](std::uint32_t one) { return slow_[one]; });
-    if (slow_[rank]) groups[rank] = {rank};
+  std::vector<std::vector<double>> fair_means;  // of those that are not slow, as group_means
+  for (const PeerGroup& group : groups_) {
+    std::vector<double>& means = fair_means.emplace_back(kinds);
+    for (const Place one : group.ranks)
+      for (std::size_t kind = 0; kind < kinds && !slow_[one.index]; ++kind)
+        means[kind] +=
+            pieces.means[one.index][kind] / static_cast<double>(group.without_slow.size());
   }
   pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
-    double mean = 0.0;
-    for (const std::uint32_t one : groups[rank])
-      mean += pieces.means[one][kind] / static_cast<double>(groups[rank].size());
+    // Who is slow stays slow.
+    const double mean = slow_[rank] ? pieces.means[rank][kind] : fair_means[group_of_[rank]][kind];
     const double own = pieces.times[rank][pieces.place(run, rank, kind, nth)];
     if (own <= 0.0) return;
     node.typical = static_cast<float>(mean / own);
@@ -279,17 +291,56 @@ void JobReplay::measure_pieces() {
   });
 }
 
-/// In ascending order, without members of the unit and slow ranks. Where each stage has one rank,
-/// the others are all that there is to compare with.
-std::vector<std::uint32_t> JobReplay::peers_of(std::uint32_t rank, const SlowUnit& unit) const {
-  std::vector<std::uint32_t> peers;
-  for (std::uint32_t other = 0; other < stage_.size(); ++other) {
-    const bool same = stage_[other] == stage_[rank] || stages == stage_.size();
-    if (other != rank && !slow_[other] && same != (unit.level == LateUnit::stage) &&
-        !std::ranges::binary_search(unit.members, other))
-      peers.push_back(other);
-  }
+std::vector<Place> JobReplay::peers_of(Place member, const SlowUnit& unit) const {
+  std::vector<Place> peers;
+  const auto add = [&](const PeerGroup& group) {
+    for (const Place one : group.ranks)
+      if (!slow_[one.index] && !std::ranges::binary_search(unit.members, one)) peers.push_back(one);
+  };
+  const std::size_t own = group_of_[member.index];
+  if (unit.level != LateUnit::stage) add(groups_[own]);
+  for (std::size_t group = 0; group < groups_.size() && unit.level == LateUnit::stage; ++group)
+    if (group != own) add(groups_[group]);
   return peers;
+}
+
+void JobReplay::sort_peers() {
+  for (PeerGroup& group : groups_) {
+    group.without_slow = group.ranks;
+    std::erase_if(group.without_slow, [&](Place one) { return slow_[one.index]; });
+    std::ranges::sort(
+        group.without_slow, {}, [&](Place one) { return std::pair(totals_[one.index], one); });
+  }
+}
+
+/// Without a list of the peers, which are nearly all ranks: the ranks of a unit are few, and what
+/// stands before the median peer are peers and so many of them.
+///
+///   without_slow   a b M c M d e f      by compute; M: the unit's own
+///   peers          a b   c   d e f      the median one, d, is peer 3: two of the unit before it
+std::optional<Place> JobReplay::median_peer(Place member, const SlowUnit& unit) const {
+  if (unit.level == LateUnit::stage) {
+    std::vector<Place> peers = peers_of(member, unit);
+    if (peers.empty()) return std::nullopt;
+    const auto middle = peers.begin() + std::ssize(peers) / 2;
+    std::ranges::nth_element(
+        peers, middle, {}, [&](Place one) { return std::pair(totals_[one.index], one); });
+    return *middle;
+  }
+  const std::size_t own = group_of_[member.index];
+  const std::vector<Place>& all = groups_[own].without_slow;
+  const auto by_compute = [&](Place one) { return std::pair(totals_[one.index], one); };
+  std::vector<std::size_t> left_out;  // in `all`
+  for (const Place one : unit.members)
+    if (group_of_[one.index] == own && !slow_[one.index])
+      left_out.push_back(static_cast<std::size_t>(
+          std::ranges::lower_bound(all, by_compute(one), {}, by_compute) - all.begin()));
+  if (left_out.size() >= all.size()) return std::nullopt;
+  std::ranges::sort(left_out);
+  std::size_t middle = (all.size() - left_out.size()) / 2;
+  for (const std::size_t one : left_out)
+    if (one <= middle) ++middle;
+  return all[middle];
 }
 
 void JobReplay::compare(SlowUnit& unit) const {
@@ -297,16 +348,18 @@ void JobReplay::compare(SlowUnit& unit) const {
   const auto count = static_cast<double>(unit.members.size());
   double least = 1e9;
   double error_of_unit = 0.0;
-  for (const std::uint32_t member : unit.members) {
-    std::vector<std::uint32_t> peers = peers_of(member, unit);
-    const auto middle = peers.begin() + std::ssize(peers) / 2;
-    if (peers.empty() || slow_[member]) return void(unit.excess = 0.0);
-    std::ranges::nth_element(peers, middle, {}, [&](std::uint32_t one) { return totals_[one]; });
-    unit.compared.push_back(*middle);
-    const double excess = totals_[*middle] > 0.0 ? totals_[member] / totals_[*middle] - 1.0 : 0.0;
+  std::map<std::size_t, std::optional<Place>> medians;  // by group, whose members have one
+  for (const Place member : unit.members) {
+    const auto [known, fresh] = medians.try_emplace(group_of_[member.index]);
+    if (fresh) known->second = median_peer(member, unit);
+    if (!known->second || slow_[member.index]) return void(unit.excess = 0.0);
+    const Place median = *known->second;
+    unit.compared.push_back(median);
+    const double usual = totals_[median.index];
+    const double excess = usual > 0.0 ? totals_[member.index] / usual - 1.0 : 0.0;
     unit.excess += excess / count;
     least = std::min(least, excess);
-    error_of_unit += standard_error_[member] / count;
+    error_of_unit += standard_error_[member.index] / count;
   }
   if (least < 0.5 * unit.excess || unit.excess < certain * error_of_unit ||
       unit.excess < (unit.level == LateUnit::stage ? 0.05 : 0.03))
@@ -316,26 +369,28 @@ void JobReplay::compare(SlowUnit& unit) const {
 void JobReplay::find_units() {
   constexpr std::size_t most_units = 8;
   constexpr std::array levels{LateUnit::stage, LateUnit::host, LateUnit::replica, LateUnit::rank};
-  const RankNumbers numbers(job);
-  std::array<std::map<std::string, std::vector<std::uint32_t>>, levels.size()> groups;
-  for (std::uint32_t rank = 0; rank < totals_.size(); ++rank) {
-    const Origin& origin = job.recordings[rank].origin;
-    groups[0][fmt::format("pipeline stage {}", stage_[rank])].push_back(rank);
-    groups[1]["host " + origin.host].push_back(rank);
-    groups[2][fmt::format("replica {}", origin.data_parallel_rank.value_or(-1))].push_back(rank);
-    groups[3][fmt::format("rank {}", numbers.at(rank).index)].push_back(rank);
+  std::array<std::map<std::string, std::vector<Place>>, levels.size()> units;
+  for (Place place; place.index < totals_.size(); ++place.index) {
+    const Origin& origin = job.recordings[place.index].origin;
+    units[0][fmt::format("pipeline stage {}", stage_[place.index])].push_back(place);
+    units[1]["host " + origin.host].push_back(place);
+    units[2][fmt::format("replica {}", origin.data_parallel_rank.value_or(-1))].push_back(place);
+    units[3][fmt::format("rank {}", numbers_.at(place).index)].push_back(place);
   }
+  sort_peers();
   for (std::size_t level = 0; level < levels.size() && slow_units.size() < most_units;) {
     SlowUnit slowest;
-    for (const auto& [name, members] : groups[level]) {
+    for (const auto& [name, members] : units[level]) {
       if ((members.size() == 1) != (levels[level] == LateUnit::rank)) continue;
       SlowUnit unit{levels[level], name, members, {}};
       compare(unit);
       if (unit.excess > slowest.excess) slowest = std::move(unit);
     }
     level += slowest.members.empty() ? 1 : 0;
-    for (const std::uint32_t member : slowest.members) slow_[member] = true;
-    if (!slowest.members.empty()) slow_units.push_back(std::move(slowest));
+    for (const Place member : slowest.members) slow_[member.index] = true;
+    if (slowest.members.empty()) continue;
+    slow_units.push_back(std::move(slowest));
+    sort_peers();
   }
 }
 
@@ -365,24 +420,27 @@ Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
                           one.cause == LateCause::longer_kernels ||
                           (one.cause == LateCause::more_work && stages > 1) ||
                           (one.cause == LateCause::undecided && is_slow(one.rank));
+    if (one.level == LateUnit::stage) {
+      const Change even = even_stages();
+      for (std::size_t rank = 0; rank < even.compute.size(); ++rank)
+        change.compute[rank] *= even.compute[rank];
+      continue;
+    }
     SlowUnit unit;
-    for (const Rank rank : one.members)
-      unit.members.push_back(static_cast<std::uint32_t>(rank.index));
-    if (unit.members.empty()) unit.members.push_back(static_cast<std::uint32_t>(one.rank.index));
-    const Change even = one.level == LateUnit::stage ? even_stages() : Change{};
-    for (std::size_t rank = 0; rank < even.compute.size(); ++rank)
-      change.compute[rank] *= even.compute[rank];
-    for (const std::uint32_t rank : unit.members) {
-      const std::vector<std::uint32_t> peers = peers_of(rank, unit);
-      double mean = 0.0;
-      for (const std::uint32_t peer : peers)
-        mean += totals_[peer] / static_cast<double>(peers.size());
-      if (one.level == LateUnit::stage) continue;
-      if (computes && mean > 0.0 && totals_[rank] > 0.0) {
-        change.compute[rank] *= mean / totals_[rank];
+    for (const Rank rank : one.members) unit.members.push_back(*numbers_.place_of(rank));
+    if (unit.members.empty()) unit.members.push_back(*numbers_.place_of(one.rank));
+    std::map<std::size_t, double> means;  // of the peers, by group
+    for (const Place member : unit.members) {
+      const auto [mean, fresh] = means.try_emplace(group_of_[member.index], 0.0);
+      const std::vector<Place> peers = fresh ? peers_of(member, unit) : std::vector<Place>{};
+      for (const Place peer : peers)
+        mean->second += totals_[peer.index] / static_cast<double>(peers.size());
+      const double own = totals_[member.index];
+      if (computes && mean->second > 0.0 && own > 0.0) {
+        change.compute[member.index] *= mean->second / own;
       } else {
         change.on_time.resize(totals_.size());
-        change.on_time[rank] = true;
+        change.on_time[member.index] = true;
       }
     }
   }

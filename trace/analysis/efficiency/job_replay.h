@@ -8,10 +8,10 @@ namespace scaleworth::trace {
 /// Ranks that compute longer than their peers, alike.
 struct SlowUnit {
   LateUnit level = LateUnit::rank;
-  std::string name;                     // "rank 3", "pipeline stage 3", "host node-2"
-  std::vector<std::uint32_t> members;   // places, ascending
-  std::vector<std::uint32_t> compared;  // by member: of its peers the median one
-  double excess = 0.0;                  // mean, beyond those, of what they take
+  std::string name;             // "rank 3", "pipeline stage 3", "host node-2"
+  std::vector<Place> members;   // ascending
+  std::vector<Place> compared;  // by member: of its peers the median one
+  double excess = 0.0;          // mean, beyond those, of what they take
 };
 
 /// Refers to what it is made of. What-ifs leave launches, gaps that nothing recorded explains and
@@ -46,7 +46,10 @@ class JobReplay {
 
   JobReplay(const Job& job, const StepPlan& steps, const Waits& waits, const Alignment& alignment);
 
-  bool is_slow(Rank place) const { return slow_[static_cast<std::size_t>(place.index)]; }
+  bool is_slow(Rank rank) const {
+    const auto place = numbers_.place_of(rank);
+    return place && slow_[place->index];
+  }
   /// Without the lateness of all of `stragglers`: those that compute longer take as long as their
   /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; for
   /// any other late rank nobody waits, nor, outside of pipelines, for one that does more: kernels
@@ -64,10 +67,25 @@ class JobReplay {
   void find_stages();
   void measure_pieces();
   void find_units();
-  std::vector<std::uint32_t> peers_of(std::uint32_t rank, const SlowUnit& unit) const;
+  /// The ranks that `member` of `unit` compares with: those of its peer group that are not slow,
+  /// of a stage those of all other stages, without the unit's own.
+  std::vector<Place> peers_of(Place member, const SlowUnit& unit) const;
   void compare(SlowUnit& unit) const;
+  /// That with the median compute of peers_of(member, unit).
+  std::optional<Place> median_peer(Place member, const SlowUnit& unit) const;
+  void sort_peers();
 
-  std::vector<std::int32_t> stage_;     // by rank; -1: not known
+  /// Ranks of one stage, or all, where each stage has one rank and they are all that there is to
+  /// compare with.
+  struct PeerGroup {
+    std::vector<Place> ranks;           // ascending
+    std::vector<Place> without_slow{};  // by their compute
+  };
+
+  RankNumbers numbers_;
+  std::vector<std::int32_t> stage_;  // by rank; -1: not known
+  std::vector<PeerGroup> groups_;
+  std::vector<std::size_t> group_of_;   // by rank, in groups_
   std::vector<double> totals_;          // ns of compute by rank
   std::vector<double> typical_;         // the same with typical pieces
   std::vector<double> standard_error_;  // of a rank's excess

@@ -24,12 +24,29 @@ void add_meeting(ReplayGraph& graph, const std::vector<Member>& members) {
   graph.meetings.push_back(meeting);
 }
 
-/// Whether a member of a message or of a one-sided collective needed the start of `other`.
-bool needed(const DeviceNode& own, std::int64_t split, const DeviceNode& other, Exchange exchange) {
-  // Who was done before the other came did not need it: a buffer took the data.
-  if (exchange == Exchange::message) return own.rank != other.rank && own.end > other.start;
-  // Who waited, waited for the member that began when the waiting ended.
-  return split > own.start && other.start == split;
+/// Edges of a message: a member that was done before the other came did not need it, because a
+/// buffer took the data.
+void add_message(ReplayGraph& graph, const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    DeviceNode& own = graph.devices[member.node];
+    for (const Member& other : members) {
+      const DeviceNode& partner = graph.devices[other.node];
+      if (own.rank != partner.rank && own.end > partner.start) own.partner = other.node;
+    }
+  }
+}
+
+/// Edges of a one-sided collective: who waited, waited for the member that began when the waiting
+/// ended.
+void add_one_sided(ReplayGraph& graph, const std::vector<Member>& members) {
+  std::unordered_map<std::int64_t, NodeIndex> by_start;
+  for (const Member& member : members)
+    by_start[graph.devices[member.node].start] = member.node;  // of equals the last
+  for (const Member& member : members) {
+    DeviceNode& own = graph.devices[member.node];
+    if (member.split <= own.start) continue;
+    if (const NodeIndex* other = value_at(by_start, member.split)) own.partner = *other;
+  }
 }
 
 /// Edges of one collective, all of whose members are in the window.
@@ -40,11 +57,8 @@ void add_collective(ReplayGraph& graph, const std::vector<Member>& members, Coll
   if (exchange == Exchange::unknown) return;
   if (exchange == Exchange::all || (exchange == Exchange::message && members.size() > 2))
     return add_meeting(graph, members);
-  for (const Member& member : members) {
-    DeviceNode& own = graph.devices[member.node];
-    for (const Member& other : members)
-      if (needed(own, member.split, graph.devices[other.node], exchange)) own.partner = other.node;
-  }
+  if (exchange == Exchange::message) return add_message(graph, members);
+  add_one_sided(graph, members);
 }
 
 void add_collectives(ReplayGraph& graph, const Waits& waits) {

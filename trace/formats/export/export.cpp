@@ -85,13 +85,13 @@ Selection select(const Job& job,
   for (const Rank rank : options.ranks) {
     const auto place = numbers.place_of(rank);
     if (!place) {
-      std::vector<std::uint32_t> places(job.recordings.size());
-      std::iota(places.begin(), places.end(), 0U);
+      std::vector<Place> places;
+      for (std::size_t i = 0; i < job.recordings.size(); ++i) places.push_back(place_at(i));
       throw UserError("there is no recording of rank {} to export: choose among {}",
                       rank.index,
                       numbers.names(places));
     }
-    selection.ranks[*place] = true;
+    selection.ranks[place->index] = true;
   }
   return selection;
 }

@@ -8,6 +8,7 @@
 #include "trace/formats/byte_source.h"
 #include "trace/formats/export/export_writer.h"
 #include "trace/recording.h"
+#include "trace/span_ledger.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,16 @@ ExportCounts export_timeline(const Job& job,
                              const Attributed& attributed,
                              const std::string& path,
                              const ExportOptions& options = {});
+
+/// The ledger's spans as Chrome trace JSON, which ui.perfetto.dev and chrome://tracing open: one
+/// process per rank, in which a step encloses its spans, and a collective wait its parts ("wait for
+/// rank r" until it arrived, "wait for rank r to make progress" after all had, "transfer"). An
+/// arrow leads from the last arriver's post to the end of each wait for it that ends in something
+/// else. Times are relative to the first step. `metadata`, the clock of `timeline` and the losses
+/// go to "otherData".
+std::string chrome_trace(const Timeline& timeline,
+                         const Ledger& ledger,
+                         const std::map<std::string, std::string>& metadata);
 
 /// True for the front of a file that ChromeWriter wrote.
 bool is_chrome_export(std::string_view front);

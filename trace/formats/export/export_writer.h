@@ -108,6 +108,31 @@ class ExportWriter {
   ExportCounts counts_;
 };
 
+/// What is open in one lane, by its end; the innermost last.
+using OpenEnds = std::vector<nanoseconds>;
+
+/// Ends slices that are over before the next one begins.
+class NestingTrack {
+ public:
+  NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
+
+  void add(const ExportSlice& slice) {
+    end_before(slice.time.start);
+    writer_.begin(track_, slice);
+    open_.push_back(slice.time.end);
+  }
+  void finish() { end_before(nanoseconds::max()); }
+
+ private:
+  void end_before(nanoseconds time) {
+    for (; !open_.empty() && open_.back() <= time; open_.pop_back())
+      writer_.end(track_, open_.back());
+  }
+  ExportWriter& writer_;
+  TrackId track_;
+  OpenEnds open_;
+};
+
 /// Events that overlap, laid beside each other so that every lane nests.
 enum class Nesting : std::uint8_t {
   inside_allowed,  // a call inside a call

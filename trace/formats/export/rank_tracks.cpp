@@ -9,35 +9,10 @@
 
 namespace scaleworth::trace {
 namespace {
-/// What is open in one lane, by its end; the innermost last.
-using OpenEnds = std::vector<nanoseconds>;
-
 bool fits(OpenEnds& open, const TimeInterval& event, Nesting nesting) {
   while (!open.empty() && open.back() <= event.start) open.pop_back();
   return open.empty() || (nesting == Nesting::inside_allowed && event.end <= open.back());
 }
-
-/// Ends slices that are over before the next one begins.
-class NestingTrack {
- public:
-  NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
-
-  void add(const ExportSlice& slice) {
-    end_before(slice.time.start);
-    writer_.begin(track_, slice);
-    open_.push_back(slice.time.end);
-  }
-  void finish() { end_before(nanoseconds::max()); }
-
- private:
-  void end_before(nanoseconds time) {
-    for (; !open_.empty() && open_.back() <= time; open_.pop_back())
-      writer_.end(track_, open_.back());
-  }
-  ExportWriter& writer_;
-  TrackId track_;
-  OpenEnds open_;
-};
 
 /// Arguments of one event; valid until the next call.
 class EventArguments {
@@ -156,7 +131,7 @@ class Arrows {
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       for (const CommunicationSplit& split : by_rank[rank]) {
         if (!split.waited_for || !is_shown(rank, split)) continue;
-        const auto straggler = split.waited_for->place();
+        const std::size_t straggler = split.waited_for->index;
         const auto from = shown.find({straggler, split.collective});
         if (straggler == rank || from == shown.end()) continue;
         out_[{straggler, from->second}].push_back(++number);
@@ -212,20 +187,20 @@ class RankExporter {
     return source_.selection.shows(rank_, event);
   }
 
-  std::string rank_label(std::size_t place) const {
+  std::string rank_label(Place place) const {
     return fmt::format("rank {}", source_.numbers.at(place).index);
   }
 
   void write_process() {
     const Origin& origin = recording_.origin;
-    std::string name = rank_label(rank_);
+    std::string name = rank_label(place_at(rank_));
     if (!origin.host.empty()) name += ", " + origin.host;
     if (origin.device) name += fmt::format(", GPU {}", *origin.device);
     const auto ranks = static_cast<std::int32_t>(source_.job.recordings.size());
     // No smaller than the ranks that there are, wherever some left no recording.
     const std::int32_t size =
         std::max(origin.world_size.value_or(ranks),
-                 source_.numbers.at(source_.job.recordings.size() - 1).index + 1);
+                 source_.numbers.at(place_at(source_.job.recordings.size() - 1)).index + 1);
     writer_.add_process({process_, name, &recording_, size});
   }
 
@@ -258,12 +233,11 @@ class RankExporter {
 
   std::vector<Argument> ledger_arguments(std::int32_t step) const {
     std::vector<Argument> arguments;
-    const Rank rank = source_.numbers.at(rank_);
     const auto& ledger = source_.attributed.result.ledger;
-    const auto entry = std::ranges::find_if(ledger, [&](const auto& candidate) {
-      return candidate.step == step && candidate.rank == rank;
-    });
-    if (entry == ledger.end()) return arguments;
+    const std::pair wanted(step, place_at(rank_));
+    const auto key_of = [](const StepLedger& one) { return std::pair(one.step, one.place); };
+    const auto entry = std::ranges::lower_bound(ledger, wanted, {}, key_of);
+    if (entry == ledger.end() || key_of(*entry) != wanted) return arguments;
     const auto add = [&](const char* key, Part part, nanoseconds time, nanoseconds undivided) {
       if (const auto known = known_time(part, time, undivided))
         arguments.push_back({key, static_cast<std::int64_t>(known->count())});
@@ -320,7 +294,7 @@ class RankExporter {
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
     std::string name = split.below_error ? part_name(Part::below_clock_error) : "wait";
-    if (split.waited_for) name += " for " + rank_label(split.waited_for->place());
+    if (split.waited_for) name += " for " + rank_label(*split.waited_for);
     track.add({time, name, "wait"});
   }
 

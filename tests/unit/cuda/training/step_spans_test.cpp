@@ -116,7 +116,7 @@ TEST_CASE("a rank arrives at a sum when its kernel starts", "[gpu training]") {
   timeline->clock_error = nanoseconds::zero();
   const trace::Ledger ledger = trace::build_ledger(*timeline);
   // Rank 0 is blocked from 60 to 80 and rank 1 arrives at 65.
-  REQUIRE(ledger.entries[0].waited_for[1] == nanoseconds(5));
+  REQUIRE(ledger.entries[0].waited_for.at(Place{1}) == nanoseconds(5));
   REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == nanoseconds(15));
   second.kernels.clear();
   REQUIRE_FALSE(gpu::kernel_timeline_of({first, second}));
@@ -256,7 +256,7 @@ TEST_CASE("the ledger of GPU steps charges the wait for the last rank to it", "[
   // Rank 0's backward ends at 7; bucket 0 comes at 7.5 (all had arrived at 7: transfer), bucket 1
   // needs rank 1's b1, which ends at 9: wait from 7.5 to 9, then transfer to 9.5.
   REQUIRE(ledger.entries[0].part(Part::exposed_wait) == seconds(1.5));
-  REQUIRE(ledger.entries[0].waited_for[1] == seconds(1.5));
+  REQUIRE(ledger.entries[0].waited_for.at(Place{1}) == seconds(1.5));
   REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == seconds(1.0));
   REQUIRE(ledger.entries[0].part(Part::unattributed) == nanoseconds::zero());
   REQUIRE(ledger.losses.empty());

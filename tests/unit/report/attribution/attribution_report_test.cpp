@@ -45,7 +45,7 @@ std::string line_with(const std::string& text, const std::string& begin) {
 
 Chart chart_of(const Attribution& attribution, const std::string& id) {
   const RenderOptions options;
-  const AttributionView view{attribution, options, average(attribution)};
+  const AttributionView view{attribution, options, job_means(attribution.ledger)};
   for (Chart& chart : attribution_charts(view))
     if (chart.id == id) return chart;
   return {};
@@ -76,9 +76,9 @@ TEST_CASE("the fixture's ledgers sum to their steps", "[attribution]") {
 }
 
 TEST_CASE("excluded steps are not in the averages", "[attribution]") {
-  const auto job = average(fixture::straggler_job());
+  const auto job = job_means(fixture::straggler_job().ledger);
   REQUIRE(job);
-  REQUIRE(job->steps == 4);
+  REQUIRE(job->mean.steps == 4);
   REQUIRE_FALSE(job->only_excluded);
   // Compute of steps 1 to 4: 13 ms + 10 us * step, mean 13.025 ms; on every rank the same.
   const Spread& compute = job->ranks[2].part(Part::compute);
@@ -93,9 +93,9 @@ TEST_CASE("excluded steps are not in the averages", "[attribution]") {
 }
 
 TEST_CASE("averaged parts add up to the averaged step", "[attribution]") {
-  const auto job = average(fixture::straggler_job());
+  const auto job = job_means(fixture::straggler_job().ledger);
   REQUIRE(job);
-  for (const AveragedLedger& rank : job->ranks) {
+  for (const MeanLedger& rank : job->ranks) {
     double sum = 0.0;
     for (const Spread& part : rank.parts) sum += part.mean;
     REQUIRE_THAT(sum, WithinRel(rank.step.mean, 1e-12));
@@ -103,20 +103,20 @@ TEST_CASE("averaged parts add up to the averaged step", "[attribution]") {
 }
 
 TEST_CASE("where every step is excluded the averages are of those, and say so", "[attribution]") {
-  const auto job = average(fixture::lone_recording());
+  const auto job = job_means(fixture::lone_recording().ledger);
   REQUIRE(job);
   REQUIRE(job->only_excluded);
-  REQUIRE(job->steps == 1);
+  REQUIRE(job->mean.steps == 1);
 }
 
 TEST_CASE("a job without steps has no averages", "[attribution]") {
-  REQUIRE_FALSE(average(Attribution{}));
+  REQUIRE_FALSE(job_means({}));
 }
 
 TEST_CASE("the verdict names the significant culprit and its cause", "[attribution]") {
   const auto job = fixture::straggler_job();
   const auto options = fixture::attribution_options();
-  const Verdict verdict = judge_attribution({job, options, average(job)});
+  const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(verdict.answer == Answer::no);
   REQUIRE(verdict.headline ==
           "The others wait 3.99 ms per step for rank 3 (20.0 % of the step); cause: late host "
@@ -128,7 +128,7 @@ TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
   job.stragglers.stragglers[0].significant = false;
   job.stragglers.abstention = "the clock error of 5 ms exceeds the effect";
   const auto options = fixture::attribution_options();
-  const Verdict verdict = judge_attribution({job, options, average(job)});
+  const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(verdict.answer == Answer::unknown);
   REQUIRE(verdict.headline == "No straggler is named: The clock error of 5 ms exceeds the effect.");
 }
@@ -137,7 +137,7 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
           "[attribution]") {
   const auto job = fixture::lone_recording();
   const auto options = fixture::attribution_options();
-  const Verdict verdict = judge_attribution({job, options, average(job)});
+  const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(
       verdict.headline ==
       "No step counts as steady state (boundary): the figures are of excluded steps. Exposed "
@@ -156,7 +156,7 @@ TEST_CASE("a job without a loss worth an action is healthy, with where its compu
                  {WorkClass::gemm, 9, 60ms, {{"gemm_a", 40ms}, {"gemm_b", 16ms}}},
                  {WorkClass::elementwise, 4, 20ms, {{"void at::native::add<at::Tensor>()", 20ms}}}};
   const auto options = fixture::attribution_options();
-  const Verdict verdict = judge_attribution({job, options, average(job)});
+  const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   CHECK(verdict.answer == Answer::yes);
   CHECK(
       verdict.headline ==
@@ -170,7 +170,7 @@ TEST_CASE("a job without a loss worth an action is healthy, with where its compu
     ledger.parts[0] = 960us;
     ledger.part(Part::launch_gap) = 40us;
   }
-  CHECK(judge_attribution({job, options, average(job)}).headline == "No rank is late.");
+  CHECK(judge_attribution({job, options, job_means(job.ledger)}).headline == "No rank is late.");
 }
 
 TEST_CASE("what nobody can divide into wait and transfer is n/a in every format", "[attribution]") {
@@ -238,7 +238,8 @@ TEST_CASE("what was found decides what is advised, in every format", "[attributi
   const auto options = fixture::attribution_options();
   const auto causes = [&] {
     std::vector<std::string> found;
-    for (const Advice& one : advice_for({job, options, average(job)})) found.push_back(one.cause);
+    for (const Advice& one : advice_for({job, options, job_means(job.ledger)}))
+      found.push_back(one.cause);
     return found;
   };
   // Rank 3 loads data; 7.5 % of the step are exposed transfer.
@@ -253,7 +254,7 @@ TEST_CASE("what was found decides what is advised, in every format", "[attributi
   CHECK_THAT(as_json(job)["advice"][1]["gain"].get<double>(), WithinRel(0.175, 1e-9));
   job.slow_fabric.push_back({{Rank{1}}, true, 1ms, "Varying fabric at rank 1."});
   CHECK(causes() == std::vector<std::string>{"data loading", "slow fabric", "exposed transfer"});
-  const auto lines = judge_attribution({job, options, average(job)}).lines;
+  const auto lines = judge_attribution({job, options, job_means(job.ledger)}).lines;
   CHECK(std::ranges::count(lines, "Varying fabric at rank 1.") == 1);
   // Without any loss the kernels are what is left to look at.
   job.slow_fabric.clear();
@@ -283,7 +284,8 @@ TEST_CASE("what limits the recordings leads every format, and money is for all r
       "ranks run 2 programs, which the means mix (ranks 0-2; rank 3). No step counts as steady "
       "state (warm-up): the figures are of excluded steps. ";
   const auto options = fixture::attribution_options();
-  const Verdict verdict = judge_attribution({job, options, average(job), fixture::gpu_price});
+  const Verdict verdict =
+      judge_attribution({job, options, job_means(job.ledger), fixture::gpu_price});
   CHECK(verdict.headline.find(limits + "The others wait") == 0);
   CHECK(std::ranges::count_if(verdict.lines, [](const std::string& line) {
           return line.ends_with("an hour of the job's 64 ranks costs.");
@@ -303,7 +305,9 @@ TEST_CASE("what limits the recordings leads every format, and money is for all r
     if (format == Format::csv) CHECK(text.find('\n') == text.rfind('\n', found));
   }
   job.job_size = {64, false};
-  CHECK(judge_attribution({job, options, average(job)}).headline.find("4 of at least 64") == 0);
+  CHECK(
+      judge_attribution({job, options, job_means(job.ledger)}).headline.find("4 of at least 64") ==
+      0);
 }
 
 TEST_CASE("a job without a step says so first", "[attribution]") {
@@ -319,7 +323,7 @@ TEST_CASE("no straggler is an answer of its own", "[attribution]") {
   job.stragglers.finding = StragglerFinding::no_straggler;
   job.stragglers.abstention = "no straggler: nobody is late by more than 5 us";
   const auto options = fixture::attribution_options();
-  const Verdict verdict = judge_attribution({job, options, average(job)});
+  const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(verdict.answer == Answer::yes);
   REQUIRE(verdict.headline == "No straggler: nobody is late by more than 5 us.");
 }
@@ -330,6 +334,7 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
   for (auto& one : job.recordings) number(one.rank);
   for (auto& one : job.clocks.ranks) number(one.rank);
   for (auto& one : job.ledger) number(one.rank);
+  for (auto& one : job.stragglers.pairs) number(one.waited_for);
   for (auto& one : job.stragglers.stragglers) {
     number(one.rank);
     one.unit = fmt::format("rank {}", one.rank.index);
@@ -467,8 +472,7 @@ TEST_CASE("the slowest step's pieces fill it on every rank", "[charts]") {
 
 TEST_CASE("the picture of waiting shows where it began and whom the verdict names", "[charts]") {
   Attribution job = fixture::straggler_job();
-  job.stragglers.root_cause = job.stragglers.exposed;
-  job.stragglers.root_cause[0][1] = 7ms;
+  job.stragglers.pairs[0].root_cause = 7ms;  // of rank 0 for rank 1
   const Chart chart = chart_of(job, "waits");
   CHECK(chart.data.at("named") == nlohmann::ordered_json::array({3}));
   CHECK(chart.data.at("rows")[1].at("time") == 7.0);

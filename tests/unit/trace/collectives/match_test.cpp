@@ -12,7 +12,7 @@ namespace {
 /// Which event of which rank, for comparing with what is expected.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> members(const MatchedCollective& matched) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
-  for (const auto& member : matched.members) list.emplace_back(member.rank, member.event);
+  for (const auto& member : matched.members) list.emplace_back(member.place.index, member.event);
   return list;
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("A root is found by its place in the group") {
   }
   const Matching matching = match_collectives(job);
   REQUIRE(matching.collectives.size() == 1);
-  CHECK(matching.collectives[0].root == 3U);
+  CHECK(matching.collectives[0].root == Place{3});
 }
 
 TEST_CASE("Recordings that dropped records do not pair by order") {

@@ -40,7 +40,7 @@ TEST_CASE("Everybody waits for the last arriver of an all-reduce") {
   CHECK(collective.shortest == nanoseconds(11));
   CHECK(collective.spread_of_starts == nanoseconds(50));
   CHECK(collective.spread_of_ends == nanoseconds(2));
-  CHECK(waits.by_rank[0][0].waited_for == Rank{1});
+  CHECK(waits.by_rank[0][0].waited_for == Place{1});
   CHECK(waits.by_rank[0][0].split == nanoseconds(60));
   CHECK_FALSE(waits.by_rank[1][0].waited_for);
 }
@@ -70,7 +70,7 @@ TEST_CASE("A wait below the clock error is charged to nobody") {
   add_call(job.recordings[1], CollectiveKind::all_reduce, 70, 100);
   add_call(job.recordings[2], CollectiveKind::all_reduce, 80, 100);
   const Waits waits = split(job, 9);
-  CHECK(waits.by_rank[0][0].waited_for == Rank{2});
+  CHECK(waits.by_rank[0][0].waited_for == Place{2});
   CHECK(split(job, 10).by_rank[1][0].waited_for == std::nullopt);
 }
 
@@ -86,14 +86,14 @@ Job rooted(CollectiveKind kind) {
 TEST_CASE("Of a broadcast everybody waits for the root only") {
   const Waits waits = split(rooted(CollectiveKind::broadcast));
   CHECK(waits_of(waits.collectives[0]) == std::vector{20, 0, 0});
-  CHECK(waits.by_rank[0][0].waited_for == Rank{2});
+  CHECK(waits.by_rank[0][0].waited_for == Place{2});
   CHECK_FALSE(waits.collectives[0].last_arriver);
 }
 
 TEST_CASE("Of a reduce only the root waits, for the last of the others") {
   const Waits waits = split(rooted(CollectiveKind::reduce));
   CHECK(waits_of(waits.collectives[0]) == std::vector{0, 0, 20});
-  CHECK(waits.by_rank[2][0].waited_for == Rank{1});
+  CHECK(waits.by_rank[2][0].waited_for == Place{1});
 }
 
 TEST_CASE("A broadcast from nobody knows where is transfer, and not known") {
@@ -191,7 +191,7 @@ TEST_CASE("A timeline that records calls once all are there has its waits before
   const Waits waits = split(job);
   CHECK(waits_of(waits.collectives[0]) == std::vector{60, 0});
   CHECK(waits.by_rank[0][0].start == nanoseconds(40));
-  CHECK(waits.by_rank[0][0].waited_for == Rank{1});
+  CHECK(waits.by_rank[0][0].waited_for == Place{1});
 }
 
 TEST_CASE("What the last rank of a timeline does before its call is no transfer") {

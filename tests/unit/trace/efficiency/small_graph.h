@@ -101,7 +101,8 @@ class SmallJob {
         split.known = true;
         split.collective = std::ssize(waits_.collectives);
         waits_.by_rank[rank].push_back(split);
-        wait.participants.push_back({Rank{static_cast<int>(rank)}, one.start, one.end, {}, {}});
+        wait.participants.push_back(
+            {place_at(rank), Rank{static_cast<int>(rank)}, one.start, one.end, {}, {}});
       }
       waits_.collectives.push_back(wait);
     }

@@ -30,7 +30,7 @@ TEST_CASE("an instant belongs to the first active class", "[ledger]") {
   CHECK(step.overlapped_transfer == nanoseconds(0));
   CHECK(step.overlapped_copy == nanoseconds(50));  // [150,200) under the transfer
   CHECK(step.communication == nanoseconds(150));
-  CHECK(step.waited_for.at(1) == nanoseconds(20));
+  CHECK(step.waited_for.at(Place{1}) == nanoseconds(20));
   CHECK(step.uncharged_wait == nanoseconds(0));
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("a wait for nobody known is not charged", "[ledger]") {
   OneRank rank;
   rank.step(0, 100);
   rank.communication(0, 30, 100, -1);
-  rank.communication(10, 50, 60, 7);  // of a rank that does not exist
+  rank.communication(10, 50, 60, -1);
   const StepLedger step = rank.ledger(2).at(0);
   CHECK(part(step, Part::exposed_wait) == 30);      // until 30 nobody transfers
   CHECK(part(step, Part::exposed_transfer) == 70);  // transfer goes before wait
@@ -53,8 +53,8 @@ TEST_CASE("of several waits the one that began first and is charged counts", "[l
   rank.communication(6, 90, 100, 1, 22);
   const StepLedger step = rank.ledger(3).at(0);
   CHECK(step.uncharged_wait == nanoseconds(5));
-  CHECK(step.waited_for.at(2) == nanoseconds(55));
-  CHECK(step.waited_for.at(1) == nanoseconds(30));
+  CHECK(step.waited_for.at(Place{2}) == nanoseconds(55));
+  CHECK(step.waited_for.at(Place{1}) == nanoseconds(30));
   CHECK(part(step, Part::exposed_transfer) == 10);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("a rank that arrives before its operation is recorded waits from then 
   add(WorkClass::communication, 400, 500);
   Waits waits;
   waits.by_rank.resize(2);
-  waits.by_rank[0] = {{2, nanoseconds(100), nanoseconds(400), nanoseconds(500), true, Rank{1}}};
+  waits.by_rank[0] = {{2, nanoseconds(100), nanoseconds(400), nanoseconds(500), true, Place{1}}};
   StepPlan plan;
   plan.by_rank = {{{0, nanoseconds(0), nanoseconds(500), {}}}, {}};
   const StepLedger step = build_job_ledger(job, plan, waits, ClockMap(2)).at(0);

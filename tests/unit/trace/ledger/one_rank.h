@@ -35,7 +35,7 @@ class OneRank {
                      std::uint32_t stream = 20) {
     work(WorkClass::communication, start, end, 0, stream);
     CommunicationSplit one{0, nanoseconds(start), nanoseconds(split), nanoseconds(end), true, {}};
-    if (waited_for >= 0) one.waited_for = Rank{waited_for};
+    if (waited_for >= 0) one.waited_for = Place{static_cast<std::uint32_t>(waited_for)};
     splits_.push_back(one);
   }
 

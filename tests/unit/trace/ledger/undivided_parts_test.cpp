@@ -163,7 +163,7 @@ TEST_CASE("Ledgers of any splits agree with a count of every nanosecond", "[ledg
       split.split = split.start + (split.end - split.start) * below(3) / 2;
       split.known = below(2) == 0;
       split.below_error = below(2) == 0;
-      if (!split.below_error && below(2) == 0) split.waited_for = Rank{1};
+      if (!split.below_error && below(2) == 0) split.waited_for = Place{1};
       waits.by_rank[0].push_back(split);
       const auto communicates = [&](Part part) {
         return [part](Instant& at) { at.communication[index_of(part)] = true; };

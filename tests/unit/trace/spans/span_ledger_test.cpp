@@ -4,6 +4,7 @@
 #include "src/core/probe_names.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/timelines.h"
+#include "trace/formats/export/export.h"
 
 #include <limits>
 #include <numeric>
@@ -204,10 +205,8 @@ TEST_CASE("the parts of any timeline sum to its steps, none of them negative", "
       REQUIRE(std::accumulate(parts.begin(), parts.end(), nanoseconds{}) ==
               entry.end - entry.start);
       REQUIRE(*std::min_element(parts.begin(), parts.end()) >= nanoseconds{});
-      REQUIRE(std::accumulate(entry.waited_for.begin(),
-                              entry.waited_for.end(),
-                              entry.uncharged_wait) == entry.part(Part::exposed_wait));
-      REQUIRE(entry.waited_for[static_cast<std::size_t>(entry.rank.index)] == nanoseconds{});
+      REQUIRE(entry.waited_for.sum() + entry.uncharged_wait == entry.part(Part::exposed_wait));
+      REQUIRE(entry.waited_for.at(entry.place) == nanoseconds{});
     }
   }
 }
@@ -264,9 +263,8 @@ TEST_CASE("stalls are taken from the transfer and from nothing else", "[ledger]"
       REQUIRE(moved >= nanoseconds{});
       REQUIRE(before.part(Part::exposed_transfer) - after.part(Part::exposed_transfer) == moved);
       REQUIRE(after.uncharged_wait >= before.uncharged_wait);
-      for (std::size_t rank = 0; rank < after.waited_for.size(); ++rank) {
-        REQUIRE(after.waited_for[rank] >= before.waited_for[rank]);
-      }
+      for (const auto& [place, time] : before.waited_for)
+        REQUIRE(after.waited_for.at(place) >= time);
       stalled += moved;
       before.part(Part::exposed_wait) = after.part(Part::exposed_wait);
       before.part(Part::exposed_transfer) = after.part(Part::exposed_transfer);
@@ -316,7 +314,8 @@ TEST_CASE("a wait is split at the last arrival and charged to the rank that arri
   REQUIRE(first.part(Part::exposed_wait) == 34ns);      // [36, 70)
   REQUIRE(first.part(Part::exposed_transfer) == 20ns);  // [70, 90)
   REQUIRE(first.part(Part::unattributed) == 2ns);       // [98, 100)
-  REQUIRE(first.waited_for == std::vector<nanoseconds>{0ns, 34ns});
+  REQUIRE(first.waited_for.at(Place{1}) == 34ns);
+  REQUIRE(first.waited_for.sum() == 34ns);
 }
 
 TEST_CASE("the last arriver waits for nobody: its blocked time is transfer", "[ledger]") {
@@ -324,7 +323,7 @@ TEST_CASE("the last arriver waits for nobody: its blocked time is transfer", "[l
   REQUIRE(last.part(Part::exposed_wait) == 0ns);
   REQUIRE(last.part(Part::exposed_transfer) == 18ns);
   REQUIRE(last.part(Part::unattributed) == 2ns);  // [88, 90)
-  REQUIRE(last.waited_for == std::vector<nanoseconds>{0ns, 0ns});
+  REQUIRE(last.waited_for.empty());
 }
 
 TEST_CASE("a wait that ends before the last arrival is all wait", "[ledger]") {
@@ -341,7 +340,7 @@ TEST_CASE("a wait shorter than the clock error is charged to nobody and counted"
   const Ledger ledger = build_ledger(timeline);
   REQUIRE(ledger.entries[0].part(Part::exposed_wait) == 34ns);
   REQUIRE(ledger.entries[0].uncharged_wait == 34ns);
-  REQUIRE(ledger.entries[0].waited_for[1] == 0ns);
+  REQUIRE(ledger.entries[0].waited_for.at(Place{1}) == 0ns);
   REQUIRE(ledger.losses.at("uncharged_waits") == 1);
 }
 
@@ -352,7 +351,7 @@ TEST_CASE("when the two last arrivals lie within the clock error nobody is blame
   REQUIRE(ledger.entries[0].part(Part::exposed_wait) == 500ns);
   REQUIRE(ledger.entries[0].uncharged_wait == 500ns);
   timeline.clock_error = 4ns;
-  REQUIRE(build_ledger(timeline).entries[0].waited_for[1] == 500ns);
+  REQUIRE(build_ledger(timeline).entries[0].waited_for.at(Place{1}) == 500ns);
 }
 
 TEST_CASE("a wait with a rank's arrival unknown is unattributed and counted", "[ledger]") {
@@ -384,8 +383,8 @@ TEST_CASE("the lateness of a simulated straggler is recovered to the nanosecond"
   REQUIRE(ledger.entries.size() == 20);
   for (const StepLedger& entry : ledger.entries) {
     const std::int64_t own = lateness[static_cast<std::size_t>(entry.rank.index)];
-    REQUIRE(entry.waited_for[2] == nanoseconds(7'000 - own));
-    REQUIRE(entry.part(Part::exposed_wait) == entry.waited_for[2]);
+    REQUIRE(entry.waited_for.at(Place{2}) == nanoseconds(7'000 - own));
+    REQUIRE(entry.part(Part::exposed_wait) == entry.waited_for.at(Place{2}));
     REQUIRE(entry.part(Part::exposed_transfer) == 200ns);
     REQUIRE(entry.part(Part::unattributed) == 0ns);
   }

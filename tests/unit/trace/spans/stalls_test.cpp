@@ -30,7 +30,8 @@ TEST_CASE("blocked time while a rank computes after its arrival is charged to it
   // Collective 1, blocked [64, 90): rank 1 arrives at 84, 20; transfer 6.
   REQUIRE(first.part(Part::exposed_wait) == 38ns);
   REQUIRE(first.part(Part::exposed_transfer) == 10ns);
-  REQUIRE(first.waited_for == std::vector<nanoseconds>{0ns, 38ns});
+  REQUIRE(first.waited_for.at(Place{1}) == 38ns);
+  REQUIRE(first.waited_for.sum() == 38ns);
   const StepLedger& second = ledger.entries.at(1);
   REQUIRE(second.part(Part::exposed_wait) == 0ns);
   REQUIRE(second.part(Part::exposed_transfer) == 6ns);  // [84, 90): rank 0 is inside of the library
@@ -73,7 +74,7 @@ TEST_CASE("a rank that completes late is charged until then", "[stalls]") {
   timeline.spans[second_wait].start = 70ns;
   timeline.spans[mark].start = timeline.spans[mark].end = 82ns;  // after its second compute
   const StepLedger first = build_ledger(timeline).entries.at(0);
-  REQUIRE(first.waited_for[1] == 38ns);                      // [42, 60) and [64, 70), then [70, 84)
+  REQUIRE(first.waited_for.at(Place{1}) == 38ns);            // [42, 60) and [64, 70), then [70, 84)
   REQUIRE(first.part(Part::exposed_transfer) == 4ns + 6ns);  // [60, 64) and [84, 90)
 }
 
@@ -83,7 +84,7 @@ TEST_CASE("a rank whose completion is unknown is charged only until its next cal
   timeline.spans[second_wait].start = 70ns;
   timeline.spans.erase(timeline.spans.begin() + mark);
   const StepLedger first = build_ledger(timeline).entries.at(0);
-  REQUIRE(first.waited_for[1] == 18ns + 14ns);                // [42, 60), then [70, 84)
+  REQUIRE(first.waited_for.at(Place{1}) == 18ns + 14ns);      // [42, 60), then [70, 84)
   REQUIRE(first.part(Part::exposed_transfer) == 10ns + 6ns);  // [60, 70) and [84, 90)
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("time that no span covers is not known to be away", "[stalls]") {
   Timeline timeline = two_buckets();
   timeline.spans[computing].end = 50ns;
   const StepLedger first = build_ledger(timeline).entries.at(0);
-  REQUIRE(first.waited_for[1] == 8ns + 20ns);
+  REQUIRE(first.waited_for.at(Place{1}) == 8ns + 20ns);
 }
 
 TEST_CASE("a stall shorter than the clock error is charged to nobody", "[stalls]") {
@@ -99,16 +100,18 @@ TEST_CASE("a stall shorter than the clock error is charged to nobody", "[stalls]
   timeline.clock_error = 19ns;
   const Ledger ledger = build_ledger(timeline);
   REQUIRE(ledger.entries[0].uncharged_wait == 18ns);
-  REQUIRE(ledger.entries[0].waited_for[1] == 20ns);
+  REQUIRE(ledger.entries[0].waited_for.at(Place{1}) == 20ns);
   REQUIRE(ledger.losses.at("uncharged_waits") == 1);
 }
 
 TEST_CASE("of several ranks that are away the one that comes back last is charged", "[stalls]") {
   Timeline timeline = three_away(30, 40);
   const Ledger ledger = build_ledger(timeline);
-  REQUIRE(ledger.entries[0].waited_for == std::vector<nanoseconds>{0ns, 0ns, 30ns});  // [10, 40)
+  REQUIRE(ledger.entries[0].waited_for.at(Place{2}) == 30ns);  // [10, 40)
+  REQUIRE(ledger.entries[0].waited_for.sum() == 30ns);
   REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == 10ns);
-  REQUIRE(ledger.entries[1].waited_for == std::vector<nanoseconds>{0ns, 0ns, 10ns});  // [30, 40)
+  REQUIRE(ledger.entries[1].waited_for.at(Place{2}) == 10ns);  // [30, 40)
+  REQUIRE(ledger.entries[1].waited_for.sum() == 10ns);
   REQUIRE(ledger.entries[2].part(Part::exposed_wait) == 0ns);
 }
 
@@ -118,8 +121,9 @@ TEST_CASE("ranks that come back within the clock error of each other share no bl
   Timeline timeline = three_away(30, 31);
   timeline.clock_error = 1ns;
   const Ledger near = build_ledger(timeline);
-  REQUIRE(near.entries[0].uncharged_wait == 20ns);                                 // [10, 30)
-  REQUIRE(near.entries[0].waited_for == std::vector<nanoseconds>{0ns, 0ns, 1ns});  // [30, 31)
+  REQUIRE(near.entries[0].uncharged_wait == 20ns);          // [10, 30)
+  REQUIRE(near.entries[0].waited_for.at(Place{2}) == 1ns);  // [30, 31)
+  REQUIRE(near.entries[0].waited_for.sum() == 1ns);
 }
 
 TEST_CASE("ranks that block as soon as they arrived stall nothing", "[stalls]") {

@@ -22,7 +22,6 @@ inline Attributed attributed(Job& job) {
   all.steps = find_steps(job, all.alignment.map);
   all.waits = split_waits(job, all.matching, all.alignment);
   all.result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
-  number_ranks(RankNumbers(job), all.result);
   return all;
 }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The one mean of ledgers: over the steps of a rank, then over ranks.
+#pragma once
+
+#include "src/core/step_ledger.h"
+
+namespace scaleworth {
+inline double in_seconds(Nanoseconds time) {
+  return static_cast<double>(time.count()) * 1e-9;
+}
+
+/// A mean with the extremes of what it is of, in seconds.
+struct Spread {
+  double mean = 0.0;
+  double least = 0.0;
+  double most = 0.0;
+};
+
+struct MeanLedger {
+  std::optional<Rank> rank;  // absent: the mean over ranks, whose extremes are those of the ranks
+  int steps = 0;  // that it is of; of the mean over ranks those of the rank with the most
+  Spread step;
+  std::array<Spread, part_count> parts{};
+  // Means in seconds; the first two divide compute and host late.
+  std::array<double, work_classes> compute_by_class{};
+  std::array<double, host_causes> host_late_by_cause{};
+  double overlapped_transfer = 0.0;
+  double overlapped_wait = 0.0;
+  double overlapped_undivided = 0.0;
+  double overlapped_copy = 0.0;
+  double communication = 0.0;
+
+  const Spread& part(Part which) const { return parts[index_of(which)]; }
+  /// Without the extremes.
+  PartTimes part_times() const;
+  /// As known_time.
+  std::optional<Spread> known(Part which) const {
+    const double undivided = part(Part::exposed_undivided).mean;
+    const bool is_known = known_time(which, part(which).mean, undivided).has_value();
+    return is_known ? std::optional(part(which)) : std::nullopt;
+  }
+  std::optional<double> known_overlap(Part which) const {
+    const double time = which == Part::exposed_wait ? overlapped_wait : overlapped_transfer;
+    return known_time(which, time, overlapped_undivided);
+  }
+  /// Of the mean step; 0 for a step without length.
+  double share(Part which) const { return step.mean > 0.0 ? part(which).mean / step.mean : 0.0; }
+};
+
+/// A job's ledgers averaged over the steps that count.
+struct JobMeans {
+  std::vector<MeanLedger> ranks;  // by rank; those with a step that counts
+  MeanLedger mean;
+  /// Every step is one that must not be averaged, and they were, because nothing else is there.
+  bool only_excluded = false;
+
+  bool counts(const StepLedger& ledger) const { return only_excluded || ledger.excluded.empty(); }
+};
+
+/// Of each rank over its steps, then over the ranks, whatever their number of steps. Absent when
+/// there is no step at all.
+std::optional<JobMeans> job_means(const std::vector<StepLedger>& ledgers);
+}  // namespace scaleworth
