@@ -123,21 +123,18 @@ void put_choice(Fields& json, const CostChoice& one) {
   json("cheapest", one.cheapest, "The one count of least cost.");
   json("plateau", one.plateau, "All counts within 1 % of the least cost.");
   json("fastest", one.fastest);
-  json.sentence("Cost of the fastest less that of the cheapest.");
-  json("price_of_speed_usd", one.price_of_speed, or_null);
   json.sentence("No wall-clock rate: the cheapest count is the same at every price per rank.");
   json("price_cancels", one.price_cancels);
 }
 
 /// By KneeKind.
-constexpr std::array knee_kinds{
-    "efficiency threshold", "slope threshold", "speed-up x efficiency", "cost", "peak"};
+constexpr std::array knee_kinds{"efficiency threshold", "speed-up x efficiency", "cost", "peak"};
 
 void put_knee(Fields& json, const Knee& one) {
   json.named("knee", "Where the curve bends, by one definition.");
   json("definition",
        knee_kinds[static_cast<std::size_t>(one.kind)],
-       one_of("efficiency threshold|slope threshold|speed-up x efficiency|cost|peak"));
+       one_of("efficiency threshold|speed-up x efficiency|cost|peak"));
   json("count", one.count, "Whole; null where the curve never gets there.");
   json("position", one.position, "Continuous; null where rows alone do not show it.");
   json("low", one.low, "Interval, of the meaning that `basis` states.", or_null);
@@ -147,14 +144,9 @@ void put_knee(Fields& json, const Knee& one) {
 
 void put_knees(Fields& json, const KneeSet& set) {
   json("basis", set.basis);
-  json("threshold", set.request.threshold, "Of efficiency and of slope.");
+  json("threshold", set.request.threshold, "Of the efficiency.");
   json("threshold_given", set.request.threshold_given, "false: the default.");
   json.array("definitions", set.knees, put_knee);
-  json.sentence("Its answer is that of the range it sees; it never decides.");
-  json.array("kneedle_for_comparison", set.kneedle, [](Fields& reading, const KneedleReading& one) {
-    FIELDS(reading, one.from, one.to);
-    reading("count", one.knee);
-  });
 }
 
 void put_gap(Fields& json, const Gap& one) {

@@ -140,10 +140,6 @@ std::string counts_line(const DecideView& view) {
     if (i + 1 < named.size()) text += ", ";
   }
   text[0] = 'C';
-  if (decision.choice && cheapest != fastest) {
-    text += fmt::format("; the price of pure speed is {}",
-                        decision_money(view, decision.choice->price_of_speed));
-  }
   return text + ".";
 }
 
@@ -232,10 +228,9 @@ std::string count_or_never(const Knee& knee, const KneeSet& set) {
   return set.laws ? fmt::format("beyond {:g}", set.request.reach) : "beyond every count";
 }
 
-/// A whole count of the kind: thresholds are still met below their position.
+/// A whole count of the kind: the threshold is still met below its position.
 int whole(double position, KneeKind kind) {
-  const bool threshold = kind == KneeKind::efficiency || kind == KneeKind::slope;
-  return saturated<int>(threshold ? std::floor(position) : std::round(position));
+  return saturated<int>(kind == KneeKind::efficiency ? std::floor(position) : std::round(position));
 }
 
 /// "11 [10, 12], beyond what was measured"; no interval where it is one count.

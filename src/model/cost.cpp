@@ -112,8 +112,7 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   std::ranges::sort(costed, {}, &Costed::ranks);
   const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
   const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
-  CostChoice choice{
-      cheapest.ranks, {}, fastest.ranks, fastest.cost - cheapest.cost, prices.fixed.value() == 0.0};
+  CostChoice choice{cheapest.ranks, {}, fastest.ranks, prices.fixed.value() == 0.0};
   for (const Costed& candidate : costed) {
     if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) {
       choice.plateau.push_back(candidate.ranks);

@@ -33,7 +33,7 @@ struct CountTime {
 Prices prices_at(const Prices& prices, const CountTime& at);
 
 /// K* among `times` > 0: least cost, the smaller count where equal. With f = 0 it does not depend
-/// on p, to which C is proportional. `price_of_speed` is for the work of `times`.
+/// on p, to which C is proportional.
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times);
 
 struct BillTerms {

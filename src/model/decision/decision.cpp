@@ -270,7 +270,7 @@ Decision decide_curve(const Coefficients& coefficients,
   }
   add_rubric(decision);
   add_remarks(decision);
-  decision.knees = curve_knees(coefficients, decision.rows, knee_request(decision));
+  decision.knees = curve_knees(coefficients, knee_request(decision));
   decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
   decision.diagnosis = diagnose_curve(
       coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
