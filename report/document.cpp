@@ -80,6 +80,17 @@ const char* answer_name(Answer answer) {
   return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
 }
 
+std::string action_sentence(const Verdict& verdict) {
+  return verdict.action.empty() ? "" : "To do: " + verdict.action;
+}
+
+std::vector<std::string> sentences(const Verdict& verdict) {
+  std::vector<std::string> all{action_sentence(verdict)};
+  std::ranges::copy(verdict.lines, std::back_inserter(all));
+  std::erase(all, "");
+  return all;
+}
+
 Document compose(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document;
   document.title = "scaleworth " + run.tool_version + ": is scaling worth it?";

@@ -59,7 +59,7 @@ void put_rubric(Fields& json, const Decision& decision) {
   json.sentence("Counts that fail one gate.");
   json.array("exclusions", rubric.exclusions, [](Fields& of, const Exclusion& one) {
     of("reason", one.reason);
-    of("mark", one.mark, "The reason in a word or two.");
+    of("mark", gate_mark(one.gate), "The reason in a word or two.");
     of("counts", one.counts);
   });
   json("unproven", rubric.unproven, "Counts without quality where the rubric asks for it.");

@@ -33,12 +33,6 @@ std::string mixture_text(const ScalingCause& cause) {
   });
 }
 
-/// The chosen count by Objective, with what it has least of.
-constexpr std::array objective_words{"the cheapest",
-                                     "the balanced count (least cost x time)",
-                                     "the fastest",
-                                     "the count with the lowest energy"};
-
 std::string figures(const DecideView& view, const DecisionRow& row) {
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
   text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
@@ -50,7 +44,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
 
 /// "the cheapest of the 2 counts that pass every gate".
 std::string chosen_as(const RubricResult& rubric) {
-  const std::string best = objective_words[static_cast<std::size_t>(rubric.objective)];
+  const std::string best = objective_words(rubric.objective);
   if (rubric.exclusions.empty()) return best;
   if (rubric.passing == 1) return "the only count that passes every gate";
   return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
@@ -423,6 +417,14 @@ Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
   return verdict;
 }
 }  // namespace
+
+const char* objective_words(Objective objective) {
+  constexpr std::array words{"the cheapest",
+                             "the balanced count (least cost x time)",
+                             "the fastest",
+                             "the count with the lowest energy"};
+  return words[static_cast<std::size_t>(objective)];
+}
 
 std::optional<double> million_work_scale(const Decision& decision) {
   constexpr double million = 1e6;

@@ -29,11 +29,24 @@ struct Rubric {
   std::optional<Objective> objective;
 };
 
+enum class GateKind {
+  quality,
+  efficiency,
+  deadline,
+  latency,
+  throughput,
+  budget,
+  energy,
+  energy_known
+};
+/// Why a count fails, in a word or two: "too late", ...
+const char* gate_mark(GateKind kind);
+
 /// Counts that fail one gate, ascending.
 struct Exclusion {
+  GateKind gate = GateKind::quality;
   std::string reason;
   std::vector<int> counts;
-  std::string mark;  // the reason in a word or two
 };
 
 struct RubricResult {
@@ -73,14 +86,17 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           Axis axis,
                           bool clock_priced);
 
+/// What decides where the rubric states no objective. `priced`: every row has a cost.
+Objective objective_of(const Rubric& rubric, Axis axis, bool priced, bool clock_priced);
+
 std::optional<Deadline> deadline_of(const Rubric& rubric);
 
 const char* objective_name(Objective objective);
 
 /// What a rubric asks of a count, and how it is called.
 struct Gate {
+  GateKind kind = GateKind::quality;
   std::string reason;  // why a count fails: "efficiency below 0.7"
-  std::string mark;    // the same in a word or two
   std::function<bool(const DecisionRow&)> passes;
 };
 
