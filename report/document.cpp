@@ -135,7 +135,7 @@ std::vector<Section> with_content(std::vector<Section> sections) {
   return sections;
 }
 
-void even_out(Table& table) {
+void symmetric_intervals(Table& table) {
   for (Row& row : table.rows) {
     for (Cell& cell : row.cells) {
       Number* number = std::get_if<Number>(&cell);
@@ -157,7 +157,7 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
                                     capability_summary(run, analysis),
                                     summary_of(collectives_section({}, analysis.algorithms)),
                                     summary_of(collectives_section(analysis.collectives, {}))});
-  for (Section& part : document.sections) std::ranges::for_each(part.tables, even_out);
+  for (Section& part : document.sections) std::ranges::for_each(part.tables, symmetric_intervals);
   const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(
       document.next.begin(),

@@ -91,7 +91,7 @@ std::vector<Section> with_content(std::vector<Section> sections);
 
 /// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
 /// wider than the interval, never narrower, and leaves room in a line.
-void even_out(Table& table);
+void symmetric_intervals(Table& table);
 
 /// The document with its sections replaced by a summary: sections without title whose tables carry
 /// their subject in the first header. What needs more room is counted and the command that shows it

@@ -308,12 +308,12 @@ std::string in_time_line(const DecideView& view) {
     return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
   };
   if (!spot.cheapest_in_time) {
-    const auto& surest = at_count(view, *spot.surest);
+    const auto& most_likely = at_count(view, *spot.most_likely);
     return fmt::format(
         "On spot no count meets the deadline with a probability of {:g} %: the surest, {}, has {}.",
         wanted,
-        surest.ranks,
-        chance(surest));
+        most_likely.ranks,
+        chance(most_likely));
   }
   const auto& best = at_count(view, *spot.cheapest_in_time);
   std::string text = fmt::format(

@@ -49,7 +49,9 @@ void put_rubric(Fields& json, const Decision& decision) {
   });
   json("objective", objective_name(rubric.objective));
   json("chosen", rubric.chosen);
-  json("level", rubric.level, "Other counts that are not worse beyond the 95 % intervals.");
+  json("level",
+       rubric.equivalent_counts,
+       "Other counts that are not worse beyond the 95 % intervals.");
   json.sentence("The count of least cost; without prices of least rank-seconds.");
   json("cheapest", decision.named.cheapest);
   json("balanced", decision.named.balanced, "The count of least cost x time.");
@@ -329,7 +331,7 @@ void put_spot(Fields& json, const SpotChoice& one) {
   json("cheapest", one.cheapest, "By expected cost.");
   json("fastest", one.fastest);
   json("cheapest_in_time", one.cheapest_in_time, "Of those that meet the deadline.");
-  json("surest", one.surest, "The count that meets the deadline most probably.");
+  json("surest", one.most_likely, "The count that meets the deadline most probably.");
   json.array("counts", one.counts, [](Fields& of, const SpotCount& at) {
     const SpotPlan plan = at.plan.value_or(SpotPlan{});
     const auto if_finished = [&](const auto& value) {

@@ -128,7 +128,7 @@ Json decision_page_data(const DecideView& view) {
          {"energy", std::move(energy)},
          {"gates", gates_of_row(gates, rubric, row)},
          {"passes", holds(decision.rubric.unproven) ? "unproven" : "passes"},
-         {"same_quality", find_in(decision.compared, row.count, &DecisionRow::count) != nullptr},
+         {"same_quality", find_in(decision.fitted_rows, row.count, &DecisionRow::count) != nullptr},
          {"shown", find_in(decision.shown, row.count, &DecisionRow::count) != nullptr}});
   }
   Json words;

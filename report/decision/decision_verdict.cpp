@@ -137,10 +137,10 @@ std::string counts_line(const DecideView& view) {
   return text + ".";
 }
 
-std::string level_line(const Decision& decision) {
-  if (decision.rubric.level.empty()) return "";
+std::string equivalent_line(const Decision& decision) {
+  if (decision.rubric.equivalent_counts.empty()) return "";
   return fmt::format("Not distinguishable from it by the 95 % intervals: {}.",
-                     count_ranges(decision.rubric.level));
+                     count_ranges(decision.rubric.equivalent_counts));
 }
 
 std::string rule_line(const DecideView& view) {
@@ -366,8 +366,9 @@ Answer worth_it(const Decision& decision) {
   const int fewest = decision.rows.front().count;
   const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
   if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
-  if (*rubric.chosen == fewest) return rubric.level.empty() ? Answer::no : Answer::unknown;
-  return std::ranges::count(rubric.level, fewest) == 0 ? Answer::yes : Answer::unknown;
+  if (*rubric.chosen == fewest)
+    return rubric.equivalent_counts.empty() ? Answer::no : Answer::unknown;
+  return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
 Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
@@ -487,7 +488,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                {straggler_line(view),
                 counts_line(view),
                 rule_line(view),
-                level_line(decision),
+                equivalent_line(decision),
                 deadline_line(view)});
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
   for (const Exclusion& exclusion : decision.rubric.exclusions) {

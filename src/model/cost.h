@@ -191,7 +191,7 @@ struct SpotChoice {
   std::optional<int> cheapest;
   std::optional<int> fastest;
   std::optional<int> cheapest_in_time;  // by expected cost, of those that are sure enough
-  std::optional<int> surest;            // with a deadline: the count that meets it most likely
+  std::optional<int> most_likely;       // with a deadline: the count that meets it most likely
 };
 
 /// `prices.per_rank` is the spot price; the fixed rate runs for the expected time. The chance of

@@ -187,7 +187,7 @@ SpotChoice choose_spot_count(const Prices& prices,
   choice.cheapest = least(cost, finishes);
   choice.fastest = least([](const SpotCount& at) { return at.plan->expected.value(); }, finishes);
   if (!deadline) return choice;
-  choice.surest = least([](const SpotCount& at) { return -*at.in_time; }, finishes);
+  choice.most_likely = least([](const SpotCount& at) { return -*at.in_time; }, finishes);
   choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
     return finishes(at) && *at.in_time >= deadline->probability;
   });

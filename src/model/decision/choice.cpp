@@ -263,7 +263,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   result.chosen = best.count;
   for (const DecisionRow* row : passing) {
     if (row != &best && as_good(*row, best, measure, result.objective)) {
-      result.level.push_back(row->count);
+      result.equivalent_counts.push_back(row->count);
     }
   }
   return result;

@@ -51,9 +51,9 @@ struct Exclusion {
 
 struct RubricResult {
   Objective objective = Objective::cost;
-  std::size_t passing = 0;    // rows that pass every gate
-  std::optional<int> chosen;  // absent when no row passes
-  std::vector<int> level;     // others that pass, and are not worse beyond the 95 % intervals
+  std::size_t passing = 0;             // rows that pass every gate
+  std::optional<int> chosen;           // absent when no row passes
+  std::vector<int> equivalent_counts;  // others that pass, not worse beyond the 95 % intervals
   std::vector<Exclusion> exclusions;
   std::vector<int> unproven;             // counts without quality where the rubric asks for it
   std::optional<double> quality_drift;   // largest difference from the baseline
