@@ -303,7 +303,7 @@ void put_step(Fields& json, const MarginalStep& one) {
   json("usd_per_hour_saved", one.dollars_per_hour_saved, "null but for a paid step.");
 }
 
-void put_bill(Fields& json, const BillTerms& one) {
+void put_bill(Fields& json, const Prices& one) {
   json("per_rank_hour_usd", per_hour(one.per_rank));
   json("fixed_per_hour_usd", per_hour(one.fixed));
   json("storage_per_hour_usd", per_hour(one.storage));
@@ -553,7 +553,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
     waiting("from_usd_per_hour", per_hour(one.from));
   });
   json.object(
-      "bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
+      "bill", decision.request.metrics.prices, put_bill, "The prices; null without a price.");
   json.sentence("The same work under several price lists.");
   json.array("regimes", decision.regimes, [&](Fields& regime, const auto& one) {
     put_regime(regime, one, view.options.currency);

@@ -11,23 +11,21 @@ constexpr std::array objectives{
 
 /// Dollars of the row's count for `time` as [a, b, c]: a + b x price of a rank-hour + c x value of
 /// an hour of waiting. A row with a price of its own has b = 0.
-Json cost_terms(const BillTerms& bill, const DecisionRow& row, Seconds time) {
+Json cost_terms(const Prices& prices, const DecisionRow& row, Seconds time) {
   const DollarsPerSecond unit = dollars_per_hour(1.0);
   const bool own = row.facts.price.has_value();
-  BillTerms given = bill;
-  given.per_rank = own ? bill.per_rank * row.price_factor : DollarsPerSecond(0.0);
+  Prices given =
+      prices.with_rank_price(own ? prices.per_rank * row.price_factor : DollarsPerSecond(0.0));
   given.value_of_time = DollarsPerSecond(0.0);
-  const auto cost = [&](const Prices& prices) {
-    return json_value(job_cost(prices, row.count, time));
-  };
-  return {cost(prices_of(given)),
+  const auto cost = [&](const Prices& of) { return json_value(job_cost(of, row.count, time)); };
+  return {cost(given),
           own ? Json(0.0) : cost({unit, DollarsPerSecond(0.0)}),
           cost({DollarsPerSecond(0.0), unit})};
 }
 
-Json cost_terms(const BillTerms& bill, const DecisionRow& row) {
+Json cost_terms(const Prices& prices, const DecisionRow& row) {
   const Estimate<Seconds> wall = row.wall();
-  const auto at = [&](Seconds time) { return cost_terms(bill, row, time); };
+  const auto at = [&](Seconds time) { return cost_terms(prices, row, time); };
   const auto& interval = wall.interval;
   return {{"value", at(wall.value)},
           {"low", interval ? at(interval->low) : Json(nullptr)},
@@ -61,9 +59,9 @@ Json gates_of_row(const std::vector<Gate>& gates, const Rubric& rubric, const De
 
 /// By whether there is a deadline, whether waiting is worth something, and whether all counts have
 /// a cost.
-Json objectives_by_terms(const DecideView& view, const BillTerms& bill) {
+Json objectives_by_terms(const DecideView& view, const Prices& prices) {
   const Decision& decision = view.decision;
-  const bool clock = (bill.fixed + bill.storage).value() > 0.0;
+  const bool clock = (prices.fixed + prices.storage).value() > 0.0;
   Json table = Json::array();
   for (const bool deadline : {false, true}) {
     Rubric rubric = decision.request.rubric;
@@ -99,11 +97,12 @@ std::string given_number(double value) {
 Json decision_page_data(const DecideView& view) {
   const Decision& decision = view.decision;
   const Rubric& rubric = decision.request.rubric;
-  if (decision.axis == Axis::load || (decision.choice && !decision.request.bill)) return nullptr;
-  const BillTerms bill = decision.request.bill.value_or(BillTerms{});
+  if (decision.axis == Axis::load) return nullptr;
+  const auto& known = decision.request.metrics.prices;
+  const Prices prices = known.value_or(Prices{});
   const char* unit = decision.axis == Axis::nodes ? "node" : "rank";
   const bool by_unit = !any_has(decision.rows, &DecisionRow::energy);
-  const std::vector<Gate> gates = gates_of(decision.rows, with_deadline(rubric));
+  const std::vector<Gate> gates = gates_of(decision.rows, with_deadline(rubric), known);
   // All rows as the table of counts prints them.
   const Printed printed =
       print_table(make_table("decision", "", decision.rows, count_columns(view)), /*detail=*/true);
@@ -124,7 +123,7 @@ Json decision_page_data(const DecideView& view) {
          {"time", printed.rows[i][times]},
          {"speedup", fixed(row.speedup.value, 2)},
          {"efficiency", printed.rows[i][efficiencies]},
-         {"cost", cost_terms(bill, row)},
+         {"cost", cost_terms(prices, row)},
          {"energy", std::move(energy)},
          {"gates", gates_of_row(gates, rubric, row)},
          {"passes", holds(decision.rubric.unproven) ? "unproven" : "passes"},
@@ -146,11 +145,11 @@ Json decision_page_data(const DecideView& view) {
           {"own_prices", own_prices},
           {"failures", decision.rows.front().failures.has_value()},
           {"given",
-           {{"price", decision.request.bill ? given_number(per_hour(bill.per_rank)) : ""},
-            {"value", given_number(per_hour(bill.value_of_time))},
+           {{"price", known ? given_number(per_hour(prices.per_rank)) : ""},
+            {"value", given_number(per_hour(prices.value_of_time))},
             {"deadline", rubric.deadline ? given_number(hours(*rubric.deadline)) : ""}}},
           {"objectives", std::move(words)},
-          {"objective", objectives_by_terms(view, bill)},
+          {"objective", objectives_by_terms(view, prices)},
           {"rows", std::move(rows)}};
 }
 }  // namespace scaleworth::report

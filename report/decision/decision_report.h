@@ -26,8 +26,7 @@ std::string decision_json(const DecideView& view);
 std::string decision_schema();
 std::vector<Chart> decision_charts(const DecideView& view);
 /// For the page's script, which chooses at other prices, values of waiting and deadlines: of each
-/// count the coefficients of its cost, its gates and what is printed of it. Null for loads and
-/// where the prices are not known line by line.
+/// count the coefficients of its cost, its gates and what is printed of it. Null for loads.
 Json decision_page_data(const DecideView& view);
 
 // Tables by section; without rows where there is nothing to show.

@@ -152,7 +152,7 @@ std::optional<SpotPlan> plan_long_job(const Preemption& terms, double ranks) {
 }
 
 Dollars planned_cost(const Prices& prices, int ranks, const SpotPlan& plan) {
-  const Prices held{prices.per_rank * (plan.billed / plan.expected), prices.fixed, prices.per_job};
+  const Prices held = prices.with_rank_price(prices.per_rank * (plan.billed / plan.expected));
   return job_cost(held, ranks, plan.expected);
 }
 

@@ -176,7 +176,9 @@ std::vector<DecisionRow> rows_of_same_quality(const std::vector<DecisionRow>& ro
   return same;
 }
 
-std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
+                           const Rubric& rubric,
+                           const std::optional<Prices>& prices) {
   check_bounds(rubric);
   check_numbers(rows, rubric);
   std::vector<Gate> gates;
@@ -216,11 +218,12 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
                      [=](const DecisionRow& row) { return *row.throughput >= *least; }});
   }
   if (const auto most = rubric.budget) {
-    gates.push_back({GateKind::budget,
-                     fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
-                     [=, unbilled = rubric.value_of_time](const DecisionRow& row) {
-                       return row.cost->high() - unbilled * row.wall().high() <= *most;
-                     }});
+    gates.push_back(
+        {GateKind::budget,
+         fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
+         [=, unbilled = prices.value_or(Prices{}).value_of_time](const DecisionRow& row) {
+           return row.cost->high() - unbilled * row.wall().high() <= *most;
+         }});
   }
   add_energy_gates(gates, rows, rubric);
   return gates;
@@ -236,12 +239,13 @@ NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
 RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           const Rubric& rubric,
                           Axis axis,
-                          bool clock_priced) {
+                          const std::optional<Prices>& prices) {
   RubricResult result;
+  const bool clock_priced = prices && prices->per_clock().value() > 0.0;
   result.objective = objective_of(rubric, axis, rows.front().cost.has_value(), clock_priced);
   add_quality(result, rows, rubric);
   auto passing = mapped(rows, [](const DecisionRow& row) { return &row; });
-  for (const Gate& gate : gates_of(rows, rubric)) {
+  for (const Gate& gate : gates_of(rows, rubric, prices)) {
     Exclusion exclusion{gate.kind, gate.reason, {}};
     for (const DecisionRow& row : rows) {
       if (!gate.passes(row)) exclusion.counts.push_back(row.count);

@@ -22,7 +22,7 @@ void add_money(Decision& decision) {
   const auto undisturbed = undisturbed_times(decision.rows, request.rubric.deadline_probability);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
-    const Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
+    const Prices spot = prices->with_rank_price(request.spot->price_per_rank);
     decision.spot = choose_spot_count(spot, request.spot->preemption, undisturbed, deadline);
   }
   decision.sensitivities =
@@ -35,10 +35,9 @@ void add_money(Decision& decision) {
 
 void add_rubric(Decision& decision) {
   const DecisionRequest& request = decision.request;
-  const auto& prices = request.metrics.prices;
-  const bool clock_priced = prices && prices->fixed.value() > 0.0;
   decision.named = named_counts(decision.fitted_rows, decision.axis);
-  decision.rubric = apply_rubric(decision.rows, request.rubric, decision.axis, clock_priced);
+  decision.rubric =
+      apply_rubric(decision.rows, request.rubric, decision.axis, request.metrics.prices);
   if (!decision.choice) return;
   decision.named.cheapest = decision.choice->cheapest;
   std::vector<int> excluded;
@@ -285,7 +284,6 @@ struct Context {
   const AnalysisOptions& options;
   const std::vector<ComputeCeiling>& ceilings;
   const AllReduceTime& all_reduce;
-  std::optional<Prices> prices;
 };
 
 void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& context) {
@@ -323,11 +321,14 @@ CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
     const auto batch = std::max<std::int64_t>(first.global_batch, last.ranks);
     most = static_cast<int>(std::min<std::int64_t>(most, batch));
   }
+  const AnalysisOptions& options = context.options;
+  std::optional<Prices> prices;
+  if (options.price_per_rank) prices = Prices{*options.price_per_rank, options.fixed_price};
   return {.work = {weak, first.ranks, first.tokens},
           .max_count = most,
           .smallest_measured = first.ranks,
           .largest_measured = last.ranks,
-          .prices = context.prices};
+          .prices = prices};
 }
 
 std::shared_ptr<const model::Decision> decide_mode(const MeasuredMode& mode,
@@ -335,9 +336,6 @@ std::shared_ptr<const model::Decision> decide_mode(const MeasuredMode& mode,
   if (std::ranges::all_of(mode.counts, &MeasuredCount::slowed_on_purpose)) return nullptr;
   model::DecisionRequest request;
   request.metrics.prices = curve.prices;
-  if (curve.prices) {
-    request.bill = BillTerms{.per_rank = curve.prices->per_rank, .fixed = curve.prices->fixed};
-  }
   request.law_counts = curve.max_count;
   request.law_work = curve.work;
   return std::make_shared<model::Decision>(
@@ -380,8 +378,7 @@ std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,
                                            const AllReduceTime& all_reduce) {
-  Context context{options, ceilings, all_reduce, std::nullopt};
-  if (options.price_per_rank) context.prices = Prices{*options.price_per_rank, options.fixed_price};
+  const Context context{options, ceilings, all_reduce};
   return mapped(measured_modes(run),
                 [&](const MeasuredMode& mode) { return analyse_mode(mode, context); });
 }

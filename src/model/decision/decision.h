@@ -12,7 +12,6 @@
 namespace scaleworth::model {
 struct DecisionRequest {
   MetricsRequest metrics;
-  std::optional<BillTerms> bill;  // the lines of `metrics.prices`, where they are known
   Rubric rubric;
   std::vector<Regime> regimes;
   std::optional<SpotTerms> spot;

@@ -21,7 +21,7 @@ std::vector<KneeKind> kinds_of(const KneeRequest& request) {
   }
   kinds.push_back(KneeKind::speed_per_rank);
   const auto& prices = request.prices;
-  if (prices && prices->per_rank.value() + prices->fixed.value() > 0.0) {
+  if (prices && prices->per_rank.value() + prices->per_clock().value() > 0.0) {
     kinds.push_back(KneeKind::cost);
   }
   kinds.push_back(KneeKind::peak);
@@ -33,7 +33,7 @@ double objective(KneeKind kind, const KneeRequest& request, double count, double
   if (kind == KneeKind::speed_per_rank) return time * time * count;
   const double wall = request.wall ? request.wall(count, time) : time;
   if (kind == KneeKind::peak) return wall;
-  return (count * request.prices->per_rank.value() + request.prices->fixed.value()) * wall;
+  return (count * request.prices->per_rank.value() + request.prices->per_clock().value()) * wall;
 }
 
 /// d ln f / d ln K.

@@ -16,7 +16,7 @@ using namespace scaleworth::model;
 
 namespace {
 /// 2 USD per rank-hour, 3 per hour fixed, 1 per hour of storage, 6 for waiting, 5 once.
-BillTerms four_ranks_bill() {
+Prices four_ranks_bill() {
   return {dollars_per_hour(2),
           dollars_per_hour(3),
           dollars_per_hour(1),
@@ -34,16 +34,15 @@ TEST_CASE("the lines of a bill add up to the cost of the job", "[cost]") {
   CHECK_THAT(lines.egress.value(), WithinRel(5.0, 1e-12));
   CHECK_THAT(lines.waiting.value(), WithinRel(3.0, 1e-12));
   CHECK_THAT(lines.total().value(), WithinRel(14.0, 1e-12));
-  CHECK_THAT(job_cost(prices_of(four_ranks_bill()), 4, Seconds(1800)).value(),
-             WithinRel(14.0, 1e-12));
+  CHECK_THAT(job_cost(four_ranks_bill(), 4, Seconds(1800)).value(), WithinRel(14.0, 1e-12));
 }
 
 TEST_CASE("the value of time acts exactly like a fixed price per hour", "[cost]") {
-  BillTerms waiting{dollars_per_hour(2)};
+  Prices waiting{dollars_per_hour(2)};
   waiting.value_of_time = dollars_per_hour(9);
-  BillTerms fixed{dollars_per_hour(2)};
+  Prices fixed{dollars_per_hour(2)};
   fixed.fixed = dollars_per_hour(9);
-  CHECK(prices_of(waiting).fixed == prices_of(fixed).fixed);
+  CHECK(waiting.per_clock() == fixed.per_clock());
   CHECK(bill_lines(waiting, 8, Seconds(600)).total() == bill_lines(fixed, 8, Seconds(600)).total());
 }
 
@@ -56,7 +55,7 @@ TEST_CASE("storage runs with the clock and egress is paid once", "[cost]") {
 }
 
 TEST_CASE("what is paid once per run is no part of the cost of a million tokens", "[cost]") {
-  const Prices prices{dollars_per_hour(3.6), DollarsPerSecond(0), Dollars(7)};
+  const Prices prices{.per_rank = dollars_per_hour(3.6), .egress = Dollars(7)};
   CHECK_THAT(cost_per_million_tokens(prices, 1, 1e6).value(), WithinRel(0.001, 1e-12));
 }
 
