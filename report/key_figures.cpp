@@ -5,18 +5,18 @@
 
 namespace scaleworth::report {
 namespace {
-enum class Chosen {
-  first,
-  second,
-  marked,        // `Row::chosen`
-  last_of,       // the last that has `value` in the column `by`
-  first_of_else  // the first that has it, else the first
-};
-
 /// Of each report those whose tables it has.
 struct Tile {
+  enum Choice {
+    first,
+    second,
+    marked,        // `Row::chosen`
+    last_of,       // the last that has `value` in the column `by`
+    first_of_else  // the first that has it, else the first
+  };
+
   const char* table;
-  Chosen row;
+  Choice row;
   const char* by;
   const char* value;
   const char* column;
@@ -26,51 +26,44 @@ struct Tile {
 };
 
 constexpr Tile of_part(const char* part, const char* column, const char* label) {
-  return {"step_parts", Chosen::last_of, "part", part, column, label, "time_s", "of each step"};
+  return {"step_parts", Tile::last_of, "part", part, column, label, "time_s", "of each step"};
 }
 constexpr Tile of_strong(const char* table,
                          const char* column,
                          const char* label,
                          const char* note_column = "ranks",
                          const char* note = "ranks") {
-  return {table, Chosen::last_of, "mode", "strong", column, label, note_column, note};
-}
-constexpr Tile of_row(const char* table,
-                      Chosen row,
-                      const char* column,
-                      const char* label,
-                      const char* note_column,
-                      const char* note = "") {
-  return {table, row, "", "", column, label, note_column, note};
+  return {table, Tile::last_of, "mode", "strong", column, label, note_column, note};
 }
 constexpr Tile of_format(const char* table,
                          const char* column,
                          const char* label,
                          const char* note) {
-  return {table, Chosen::first_of_else, "precision", "bf16", column, label, "precision", note};
+  return {table, Tile::first_of_else, "precision", "bf16", column, label, "precision", note};
+}
+constexpr Tile of_batch(const char* column, const char* label, const char* note) {
+  return {"batches", Tile::marked, "", "", column, label, "", note};
+}
+constexpr Tile of_pair(const char* column, const char* label) {
+  return {"pairs", Tile::first, "", "", column, label, "law", ""};
 }
 
 constexpr std::array tile_list{
-    Tile{"step_parts",
-         Chosen::last_of,
-         "part",
-         "step",
-         "time_s",
-         "Step time",
-         "",
-         "mean over ranks"},
+    Tile{"step_parts", Tile::last_of, "part", "step", "time_s", "Step time", "", "mean over ranks"},
     of_part("compute", "share", "Compute"),
     of_part("exposed transfer", "share", "Exposed transfer"),
     of_part("exposed wait", "share", "Waiting for a late rank"),
     of_part("host late", "share", "Host late"),
-    of_row("straggler", Chosen::marked, "lost_usd_per_hour", "Lost per hour", "unit"),
-    of_row("efficiency",
-           Chosen::first,
-           "factor",
-           "Parallel efficiency",
-           "",
-           "computing over all GPU time"),
-    of_row("what_if", Chosen::first, "saved_share", "Largest predicted gain", "what"),
+    Tile{"straggler", Tile::marked, "", "", "lost_usd_per_hour", "Lost per hour", "unit", ""},
+    Tile{"efficiency",
+         Tile::first,
+         "",
+         "",
+         "factor",
+         "Parallel efficiency",
+         "",
+         "computing over all GPU time"},
+    Tile{"what_if", Tile::first, "", "", "saved_share", "Largest predicted gain", "what", ""},
     of_strong("step_times", "step_time", "Step time"),
     of_strong("step_times", "efficiency", "Efficiency"),
     of_strong("step_times", "tokens_per_second", "Throughput"),
@@ -81,43 +74,28 @@ constexpr std::array tile_list{
     of_strong("costs", "cost_per_million_tokens", "A million tokens"),
     of_format("gpu_formats", "steady", "Matrix products", "steady"),
     of_format("gpu_conditions", "of_datasheet", "Of the datasheet", ""),
-    Tile{"gpu_memory_levels", Chosen::last_of, "kernel", "copy", "rate", "Memory", "level", "copy"},
-    of_row("utilisation", Chosen::first, "mfu", "MFU", "peak"),
-    of_row("utilisation", Chosen::first, "hfu", "HFU", "", "with what is computed again"),
-    of_row("training", Chosen::first, "cost_usd", "Cost", "tokens", "trained tokens"),
-    of_row("training", Chosen::second, "days", "Training", "tokens", "tokens"),
-    of_row("training", Chosen::second, "cost_usd", "Cost of the training", "tokens", "tokens"),
-    of_row(
-        "batches", Chosen::marked, "output_tokens_per_s", "Output", "batch", "requests at a time"),
-    of_row("batches",
-           Chosen::marked,
-           "time_per_output_token_s",
-           "Time per output token",
-           "",
-           "as a client sees it"),
-    of_row(
-        "batches", Chosen::marked, "time_to_first_token_s", "First token", "", "without a queue"),
-    of_row("batches",
-           Chosen::marked,
-           "per_million_output_tokens_usd",
-           "Million output tokens",
-           "",
-           "at full load"),
-    of_row("batches",
-           Chosen::marked,
-           "per_million_input_tokens_usd",
-           "Million input tokens",
-           "",
-           "at full load"),
-    of_row("batches",
-           Chosen::marked,
-           "break_even_utilisation",
-           "Break-even with the API",
-           "",
-           "utilisation"),
-    of_row("pairs", Chosen::first, "parameters_1e9", "Parameters", "law"),
-    of_row("pairs", Chosen::first, "tokens_1e9", "Tokens", "law"),
-    of_row("pairs", Chosen::first, "tokens_per_parameter", "Tokens per parameter", "law")};
+    Tile{"gpu_memory_levels", Tile::last_of, "kernel", "copy", "rate", "Memory", "level", "copy"},
+    Tile{"utilisation", Tile::first, "", "", "mfu", "MFU", "peak", ""},
+    Tile{"utilisation", Tile::first, "", "", "hfu", "HFU", "", "with what is computed again"},
+    Tile{"training", Tile::first, "", "", "cost_usd", "Cost", "tokens", "trained tokens"},
+    Tile{"training", Tile::second, "", "", "days", "Training", "tokens", "tokens"},
+    Tile{"training", Tile::second, "", "", "cost_usd", "Cost of the training", "tokens", "tokens"},
+    Tile{"batches",
+         Tile::marked,
+         "",
+         "",
+         "output_tokens_per_s",
+         "Output",
+         "batch",
+         "requests at a time"},
+    of_batch("time_per_output_token_s", "Time per output token", "as a client sees it"),
+    of_batch("time_to_first_token_s", "First token", "without a queue"),
+    of_batch("per_million_output_tokens_usd", "Million output tokens", "at full load"),
+    of_batch("per_million_input_tokens_usd", "Million input tokens", "at full load"),
+    of_batch("break_even_utilisation", "Break-even with the API", "utilisation"),
+    of_pair("parameters_1e9", "Parameters"),
+    of_pair("tokens_1e9", "Tokens"),
+    of_pair("tokens_per_parameter", "Tokens per parameter")};
 
 /// "61.3 ms"; empty for a column that is not there or a value that is absent.
 std::string printed_cell(const Printed& printed, std::size_t row, std::string_view column) {
@@ -133,13 +111,13 @@ std::string printed_cell(const Printed& printed, std::size_t row, std::string_vi
 std::optional<std::size_t> row_of(const Printed& printed, const Tile& tile) {
   const std::size_t rows = printed.rows.size();
   std::optional<std::size_t> found;
-  if (tile.row == Chosen::second && rows > 1) found = 1;
-  if ((tile.row == Chosen::first || tile.row == Chosen::first_of_else) && rows > 0) found = 0;
-  for (std::size_t i = 0; i < rows && tile.row > Chosen::second; ++i) {
+  if (tile.row == Tile::second && rows > 1) found = 1;
+  if ((tile.row == Tile::first || tile.row == Tile::first_of_else) && rows > 0) found = 0;
+  for (std::size_t i = 0; i < rows && tile.row > Tile::second; ++i) {
     // Backwards where the last one counts first.
-    const std::size_t row = tile.row == Chosen::last_of ? rows - 1 - i : i;
-    if (tile.row == Chosen::marked ? printed.chosen[row]
-                                   : printed_cell(printed, row, tile.by) == tile.value)
+    const std::size_t row = tile.row == Tile::last_of ? rows - 1 - i : i;
+    if (tile.row == Tile::marked ? printed.chosen[row]
+                                 : printed_cell(printed, row, tile.by) == tile.value)
       return row;
   }
   return found;

@@ -69,7 +69,8 @@ std::string items(const char* list, const std::vector<std::string>& texts) {
   return texts.empty() ? "" : fmt::format("<{0}>\n{1}</{0}>\n", list, html);
 }
 
-/// Numbers carry their value in base units and columns their ids, for the page's script.
+/// Numbers carry their value in base units, by which the page's script sorts, and columns their
+/// ids.
 std::string table_body(const Table& table, bool detail) {
   const Printed printed = print_table(table, detail);
   std::string html = fmt::format("<div class=\"scroll\"><table data-table=\"{}\">\n", table.id);
