@@ -80,6 +80,17 @@ const char* answer_name(Answer answer) {
   return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
 }
 
+std::string action_sentence(const Verdict& verdict) {
+  return verdict.action.empty() ? "" : "To do: " + verdict.action;
+}
+
+std::vector<std::string> sentences(const Verdict& verdict) {
+  std::vector<std::string> all{action_sentence(verdict)};
+  std::ranges::copy(verdict.lines, std::back_inserter(all));
+  std::erase(all, "");
+  return all;
+}
+
 Document compose(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document;
   document.title = "scaleworth " + run.tool_version + ": is scaling worth it?";
@@ -124,7 +135,7 @@ std::vector<Section> with_content(std::vector<Section> sections) {
   return sections;
 }
 
-void even_out(Table& table) {
+void symmetric_intervals(Table& table) {
   for (Row& row : table.rows) {
     for (Cell& cell : row.cells) {
       Number* number = std::get_if<Number>(&cell);
@@ -146,7 +157,7 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
                                     capability_summary(run, analysis),
                                     summary_of(collectives_section({}, analysis.algorithms)),
                                     summary_of(collectives_section(analysis.collectives, {}))});
-  for (Section& part : document.sections) std::ranges::for_each(part.tables, even_out);
+  for (Section& part : document.sections) std::ranges::for_each(part.tables, symmetric_intervals);
   const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(
       document.next.begin(),

@@ -23,7 +23,13 @@ struct Verdict {
   Answer answer = Answer::unknown;
   std::string headline;            // one sentence with its numbers
   std::vector<std::string> lines;  // counts, rule, cause, prediction, cost
+  std::string action = {};         // what to do, before the lines; empty: nothing to advise
 };
+
+/// "To do: ..." where there is an action, empty without one.
+std::string action_sentence(const Verdict& verdict);
+/// That sentence and the lines.
+std::vector<std::string> sentences(const Verdict& verdict);
 
 /// The decision on the strong-scaling counts, as `judge_decision` words it, with what the laws and
 /// the findings add. Yes where it takes more ranks than the fewest, no where it takes the fewest.
@@ -46,6 +52,13 @@ struct NextCommand {
   std::string reason;
 };
 
+/// A figure at the head of the page.
+struct KeyFigure {
+  std::string label;
+  std::string value;  // with its unit
+  std::string note;
+};
+
 struct Document {
   std::string title;         // tool and question
   std::string subject = {};  // of the page: a model; empty: by the input
@@ -57,6 +70,9 @@ struct Document {
   std::vector<Section> sections;
   std::vector<NextCommand> next;
 };
+
+/// Those that are known for the tables of the document, with the digits and units printed there.
+std::vector<KeyFigure> key_figures(const Document& document);
 
 /// Builds the whole report. Sections without content are left out; what could not be measured is
 /// its own section.
@@ -75,7 +91,7 @@ std::vector<Section> with_content(std::vector<Section> sections);
 
 /// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
 /// wider than the interval, never narrower, and leaves room in a line.
-void even_out(Table& table);
+void symmetric_intervals(Table& table);
 
 /// The document with its sections replaced by a summary: sections without title whose tables carry
 /// their subject in the first header. What needs more room is counted and the command that shows it

@@ -38,7 +38,8 @@ Document cleaned(Document document) {
                             &document.subject,
                             &document.subtitle,
                             &document.incomplete,
-                            &document.verdict.headline})
+                            &document.verdict.headline,
+                            &document.verdict.action})
     clean(*text);
   clean(document.verdict.lines);
   for (Section& section : document.sections) clean(section);
@@ -62,8 +63,7 @@ Document labelled(Document document, const std::string& currency) {
   for (Section& section : document.sections) {
     for (Table& table : section.tables) {
       for (Column& column : table.columns) {
-        if (column.unit != Unit::dollars) continue;
-        column.header += " (" + currency + ")";
+        if (column.unit == Unit::dollars) column.currency = currency;
       }
     }
   }
@@ -105,7 +105,8 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
   if (options.format == Format::html) {
     Document page = parts.document(complete);
     if (page.subject.empty()) page.subject = subject_of(options.input);
-    return render_page(labelled(cleaned(page), currency), parts.charts(), parts.json(complete));
+    return render_page(
+        labelled(cleaned(page), currency), parts.charts(), parts.json(complete), parts.page_data());
   }
   const Document document = labelled(cleaned(parts.document(options)), currency);
   return options.format == Format::text ? render_text(document, options)
@@ -143,7 +144,7 @@ void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words
       [&](Fields& one) {
         one("answer", answer, words.meaning, one_of(words.answers));
         one("headline", verdict.headline, words.headline);
-        one("lines", verdict.lines);
+        one("lines", sentences(verdict));
       },
       words.sentence);
 }

@@ -44,6 +44,8 @@ struct DocumentParts {
   std::function<std::string(const RenderOptions&)> json;
   std::function<std::vector<Chart>()> charts;
   CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
+  /// What the page's script computes with; null: nothing.
+  std::function<Json()> page_data = [] { return Json(nullptr); };
 };
 
 std::string render_document(const DocumentParts& parts, const RenderOptions& options);
@@ -75,10 +77,12 @@ std::size_t display_width(std::string_view text);
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// Sections with their charts above their tables. `json` is the same report for programs, kept in
-/// the page as <script type="application/json" id="scaleworth-report">.
+/// the page as <script type="application/json" id="scaleworth-report">, `data` beside it under the
+/// id "page-data" for the page's own script, where there is some.
 std::string render_page(const Document& document,
                         const std::vector<Chart>& charts,
-                        const std::string& json);
+                        const std::string& json,
+                        const Json& data);
 
 /// Text between tags or in a double-quoted attribute.
 std::string html_escaped(std::string_view text);

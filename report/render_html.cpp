@@ -69,7 +69,8 @@ std::string items(const char* list, const std::vector<std::string>& texts) {
   return texts.empty() ? "" : fmt::format("<{0}>\n{1}</{0}>\n", list, html);
 }
 
-/// Numbers carry their value in base units and columns their ids, for the page's script.
+/// Numbers carry their value in base units, by which the page's script sorts, and columns their
+/// ids.
 std::string table_body(const Table& table, bool detail) {
   const Printed printed = print_table(table, detail);
   std::string html = fmt::format("<div class=\"scroll\"><table data-table=\"{}\">\n", table.id);
@@ -136,22 +137,47 @@ std::string html(const Chart& chart) {
   return text + "</figure>\n";
 }
 
-/// Open, so that it is read without scripts too; the page's script closes it.
-std::string foldable(const std::string& id, const std::string& title, const std::string& content) {
+/// Open, so that it is read without scripts too; the page's script closes it, and then `lead` says
+/// what it is about.
+std::string foldable(const std::string& id,
+                     const std::string& title,
+                     const std::string& lead,
+                     const std::string& content) {
   return fmt::format("<details class=\"section\" id=\"{}\" open>\n<summary>", id) +
-         element("h2", title) + "</summary>\n" + content + "</details>\n";
+         element("h2", title) + element("p", lead, " class=\"lead\"") + "</summary>\n" + content +
+         "</details>\n";
 }
 
-std::string html(const Section& section, const std::vector<Chart>& charts) {
+std::string first_sentence(const std::string& text) {
+  const std::size_t end = text.find(". ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
+}
+
+/// The first sentence, else what the charts show (but for `main`, which stands at the head of the
+/// page), else the tables.
+std::string lead_of(const Section& section, const std::vector<Chart>& charts, const Chart* main) {
+  constexpr std::size_t most_titles = 3;
+  if (!section.lead.empty()) return first_sentence(section.lead.front());
+  if (!section.list.empty()) return first_sentence(section.list.front());
+  std::vector<std::string> titles;
+  for (const Chart& chart : charts)
+    if (chart.section == section.id && &chart != main) titles.push_back(chart.title);
+  for (const Table& table : section.tables)
+    if (!table.title.empty()) titles.push_back(table.title);
+  if (titles.size() > most_titles) titles.resize(most_titles);
+  return fmt::format("{}", fmt::join(titles, "; "));
+}
+
+std::string html(const Section& section, const std::vector<Chart>& charts, const Chart* main) {
   std::string text;
   for (const std::string& paragraph : section.lead) text += element("p", paragraph);
   text += items("ol", section.list);
   for (const Chart& chart : charts) text += chart.section == section.id ? html(chart) : "";
   for (const Table& table : section.tables) text += html(table);
-  return foldable(section.id, section.title, text);
+  return foldable(section.id, section.title, lead_of(section, charts, main), text);
 }
 
-std::string head(const std::string& title) {
+std::string page_head(const std::string& title) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -161,7 +187,28 @@ std::string head(const std::string& title) {
          "</style>\n</head>\n<body>\n<main>\n";
 }
 
-std::string header(const Document& document) {
+/// The first that is drawn: the page's script puts it at the head of the page.
+const Chart* main_chart(const Document& document, const std::vector<Chart>& charts) {
+  for (const Section& section : document.sections)
+    for (const Chart& chart : charts)
+      if (chart.section == section.id && !chart.data.is_null()) return &chart;
+  return nullptr;
+}
+
+std::string tiles(const std::vector<KeyFigure>& figures) {
+  constexpr std::size_t most_in_a_row = 7;
+  if (figures.empty()) return "";
+  const std::size_t lines = (figures.size() + most_in_a_row - 1) / most_in_a_row;
+  const std::size_t columns = (figures.size() + lines - 1) / lines;
+  std::string text = fmt::format("<div class=\"tiles\" style=\"--columns: {}\">\n", columns);
+  for (const KeyFigure& figure : figures) {
+    text += "<div class=\"tile\">" + element("p", figure.label) + element("strong", figure.value) +
+            element("p", figure.note, " class=\"note\"") + "</div>\n";
+  }
+  return text + "</div>\n";
+}
+
+std::string page_header(const Document& document) {
   const bool named = !document.subject.empty();
   std::string text = "<header>\n" + element("p", named ? document.title : "", " class=\"tool\"");
   text += element("h1", named ? document.subject : document.title);
@@ -175,25 +222,30 @@ std::string header(const Document& document) {
 
   text += fmt::format("<div class=\"verdict {}\">\n", answer_name(document.verdict.answer));
   text += element("p", document.verdict.headline, " class=\"headline\"");
+  const std::string action = action_sentence(document.verdict);
+  if (!action.empty()) text += element("p", action, " class=\"action\"");
   text += items("ul", document.verdict.lines) + "</div>\n";
   if (!document.incomplete.empty()) {
     text += element("p", document.incomplete, " class=\"incomplete\"");
   }
-  return text + "</header>\n";
+  return text + tiles(key_figures(document)) + "</header>\n";
 }
 
 }  // namespace
 
 std::string render_page(const Document& document,
                         const std::vector<Chart>& charts,
-                        const std::string& json) {
+                        const std::string& json,
+                        const Json& data) {
   const std::string name = document.subject.empty() ? "" : document.subject + ": ";
-  std::string page = head(name + document.title) + header(document);
-  for (const Section& section : document.sections) page += html(section, charts);
+  std::string page = page_head(name + document.title) + page_header(document);
+  const Chart* main = main_chart(document, charts);
+  for (const Section& section : document.sections) page += html(section, charts, main);
   std::string next;
   for (const NextCommand& one : document.next)
     next += html_escaped("# " + one.reason + "\n" + one.command) + "\n";
-  page += foldable("next", "Next commands", "<pre>" + next + "</pre>\n");
+  const std::string reason = document.next.empty() ? "" : document.next.front().reason;
+  page += foldable("next", "Next commands", reason, "<pre>" + next + "</pre>\n");
   page += element("p",
                   document.intervals ? "Value ± half-width or value [low, high]: 95 % intervals, "
                                        "none below 6 samples; n/a: not available."
@@ -202,6 +254,11 @@ std::string render_page(const Document& document,
   page += "</main>\n";
   page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" + json_in_script(json) +
           "</script>\n";
+  if (!data.is_null()) {
+    page += "<script type=\"application/json\" id=\"page-data\">" +
+            json_in_script(data.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+            "</script>\n";
+  }
   if (!chart_script.empty()) {
     page += "<script>\n/*\n" + std::string(chart_licences) + "*/\n" + code_in_script(chart_script) +
             "\n</script>\n";

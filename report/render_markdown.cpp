@@ -46,8 +46,9 @@ std::string markdown(const Section& section) {
 std::string render_markdown(const Document& document) {
   std::string text = "# " + escaped(document.title) + "\n\n";
   text += "**" + escaped(document.verdict.headline) + "**\n\n";
-  for (const std::string& one : document.verdict.lines) text += "- " + escaped(one) + "\n";
-  text += document.verdict.lines.empty() ? "" : "\n";
+  const std::vector<std::string> said = sentences(document.verdict);
+  for (const std::string& one : said) text += "- " + escaped(one) + "\n";
+  text += said.empty() ? "" : "\n";
   if (!document.incomplete.empty()) text += "> **" + escaped(document.incomplete) + "**\n\n";
   text += escaped(document.subtitle) + ". " +
           (document.intervals ? "95 % intervals: value ± longer arm, or value [low, high]; none "

@@ -242,7 +242,7 @@ std::string render_text(const Document& document, const RenderOptions& options) 
   page.paragraph("", document.title, bold);
   page.paragraph("", document.verdict.headline, answer_style(document.verdict.answer));
   std::size_t remarks = 0;
-  for (const std::string& line : document.verdict.lines) {
+  for (const std::string& line : sentences(document.verdict)) {
     Page remark(options);
     remark.paragraph("  ", line);
     const bool fits = options.details || page.lines() + remark.lines() <= most_verdict_lines;

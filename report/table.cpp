@@ -78,8 +78,11 @@ Printed print_table(const Table& table, bool detail) {
     const Scale scale = scale_for(column.unit, typical);
     // Money as `format_money` prints it.
     if (column.unit == Unit::dollars && typical >= 1.0) column.decimals = typical < 99.995 ? 2 : 0;
-    const bool unit_in_header = numeric && !column.own_scale && !scale.symbol.empty();
-    printed.headers.push_back(column.header + (unit_in_header ? " (" + scale.symbol + ")" : ""));
+    const std::string unit = !column.currency.empty()       ? column.currency
+                             : numeric && !column.own_scale ? scale.symbol
+                                                            : "";
+    printed.headers.push_back(column.header + (unit.empty() ? "" : " (" + unit + ")"));
+    printed.units.push_back(unit);
     printed.ids.push_back(column.id);
     printed.right.push_back(numeric);
     for (std::size_t i = 0; i < shown.size(); ++i) {

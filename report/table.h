@@ -31,6 +31,7 @@ struct Column {
   std::string summary = {};          // header in the one-page summary; empty: left out of it
   bool summary_own_scale = false;    // as `own_scale`, in the summary
   bool only_summary = false;         // left out of the report itself
+  std::string currency = {};         // label of amounts, which the header then carries
 
   // The same column with one of these set.
   Column with_digits(int significant) const { return with(&Column::digits, significant); }
@@ -77,8 +78,9 @@ struct Table {
 /// A table as text: headers with units, cells with error bars.
 struct Printed {
   std::vector<std::string> headers;
-  std::vector<std::string> ids;  // of the columns
-  std::vector<bool> right;       // aligned to the right: columns of numbers
+  std::vector<std::string> ids;    // of the columns
+  std::vector<std::string> units;  // in the headers; empty: none, or in the cells
+  std::vector<bool> right;         // aligned to the right: columns of numbers
   std::vector<std::vector<std::string>> rows;
   std::vector<std::vector<std::optional<double>>> values;  // of the rows' numbers, in base units
   std::vector<bool> chosen;                                // of the rows

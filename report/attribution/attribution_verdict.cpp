@@ -229,9 +229,8 @@ Verdict judge_attribution(const AttributionView& view) {
   if (worst == stragglers.end() && healthy(view))
     verdict.headline = healthy_headline(*view.averages) + verdict.headline;
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
-  // What to do comes before what happened.
   if (const std::vector<Advice> advice = advice_for(view); !advice.empty())
-    lines.insert(lines.begin(), "To do: " + advice_text(advice.front()));
+    verdict.action = advice_text(advice.front());
   if (view.averages) lines.push_back(step_line(*view.averages));
   if (view.averages && healthy(view)) lines.push_back(compute_line(attribution));
   lines.push_back(waiting_share(attribution));

@@ -237,13 +237,11 @@ Chart money_chart(const DecideView& view) {
   add_rows(curves, decision, [&](const DecisionRow& row) {
     return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));
   });
-  if (decision.request.bill) {
-    curves.add_law(drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
-      return transform(at.step, [&](Seconds time) {
-        return scale * bill_lines(*decision.request.bill, at.ranks, time).total().value();
-      });
+  curves.add_law(drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+    return transform(at.step, [&](Seconds time) {
+      return scale * bill_lines(*decision.request.metrics.prices, at.ranks, time).total().value();
     });
-  }
+  });
   chart.data = marked(view, std::move(curves));
   chart.how_to_read =
       "Count (right, doubling per step) against the bill of the same work (up). Where the curve is "

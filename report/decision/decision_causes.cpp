@@ -136,13 +136,6 @@ std::vector<std::string> knee_notes(const KneeSet& set) {
                     set.request.smallest.value_or(1),
                     set.request.largest.value_or(1)));
   }
-  if (set.kneedle.empty()) return notes;
-  const auto compared = [](const KneedleReading& reading) {
-    const std::string knee = reading.knee ? fmt::format("{}", *reading.knee) : "none";
-    return fmt::format("{} over {} to {}", knee, reading.from, reading.to);
-  };
-  notes.push_back("Kneedle, for comparison only since its answer is that of the range it sees: " +
-                  listed(set.kneedle, compared) + ".");
   return notes;
 }
 

@@ -210,12 +210,12 @@ Table regimes_table(const DecideView& view) {
 
 Table bill_table(const DecideView& view) {
   const auto& decision = view.decision;
-  if (!decision.request.bill) return {};
+  if (!decision.request.metrics.prices) return {};
   const auto line = [&](auto amount) {
     return [&decision, amount](const DecisionRow& row) {
-      BillTerms terms = *decision.request.bill;
-      terms.per_rank = terms.per_rank * row.price_factor;
-      return std::invoke(amount, bill_lines(terms, row.count, row.wall().value));
+      const Prices& common = *decision.request.metrics.prices;
+      const Prices own = common.with_rank_price(common.per_rank * row.price_factor);
+      return std::invoke(amount, bill_lines(own, row.count, row.wall().value));
     };
   };
   const auto dollars = [](const char* id, const char* header) {
@@ -236,13 +236,14 @@ Table bill_table(const DecideView& view) {
 std::string waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
   const std::string& currency = view.options.currency;
-  if (!decision.request.bill || !(decision.request.bill->value_of_time.value() > 0.0)) return "";
+  const auto& prices = decision.request.metrics.prices;
+  if (!prices || !(prices->value_of_time.value() > 0.0)) return "";
   const int count = decision.rubric.chosen.value_or(decision.named.fastest);
-  const auto lines = bill_lines(*decision.request.bill, count, decision.row(count).wall().value);
+  const auto lines = bill_lines(*prices, count, decision.row(count).wall().value);
   return fmt::format(
       "Waiting is valued at {:g} {} per hour: {} of the {} at {}. It acts exactly like a fixed "
       "price per hour, but is no bill, and a budget leaves it out.",
-      per_hour(decision.request.bill->value_of_time),
+      per_hour(prices->value_of_time),
       currency,
       format_money(number(lines.waiting), currency),
       format_money(number(lines.total()), currency),
@@ -308,12 +309,12 @@ std::string in_time_line(const DecideView& view) {
     return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
   };
   if (!spot.cheapest_in_time) {
-    const auto& surest = at_count(view, *spot.surest);
+    const auto& most_likely = at_count(view, *spot.most_likely);
     return fmt::format(
         "On spot no count meets the deadline with a probability of {:g} %: the surest, {}, has {}.",
         wanted,
-        surest.ranks,
-        chance(surest));
+        most_likely.ranks,
+        chance(most_likely));
   }
   const auto& best = at_count(view, *spot.cheapest_in_time);
   std::string text = fmt::format(

@@ -49,7 +49,9 @@ void put_rubric(Fields& json, const Decision& decision) {
   });
   json("objective", objective_name(rubric.objective));
   json("chosen", rubric.chosen);
-  json("level", rubric.level, "Other counts that are not worse beyond the 95 % intervals.");
+  json("level",
+       rubric.equivalent_counts,
+       "Other counts that are not worse beyond the 95 % intervals.");
   json.sentence("The count of least cost; without prices of least rank-seconds.");
   json("cheapest", decision.named.cheapest);
   json("balanced", decision.named.balanced, "The count of least cost x time.");
@@ -59,7 +61,7 @@ void put_rubric(Fields& json, const Decision& decision) {
   json.sentence("Counts that fail one gate.");
   json.array("exclusions", rubric.exclusions, [](Fields& of, const Exclusion& one) {
     of("reason", one.reason);
-    of("mark", one.mark, "The reason in a word or two.");
+    of("mark", gate_mark(one.gate), "The reason in a word or two.");
     of("counts", one.counts);
   });
   json("unproven", rubric.unproven, "Counts without quality where the rubric asks for it.");
@@ -123,21 +125,18 @@ void put_choice(Fields& json, const CostChoice& one) {
   json("cheapest", one.cheapest, "The one count of least cost.");
   json("plateau", one.plateau, "All counts within 1 % of the least cost.");
   json("fastest", one.fastest);
-  json.sentence("Cost of the fastest less that of the cheapest.");
-  json("price_of_speed_usd", one.price_of_speed, or_null);
   json.sentence("No wall-clock rate: the cheapest count is the same at every price per rank.");
   json("price_cancels", one.price_cancels);
 }
 
 /// By KneeKind.
-constexpr std::array knee_kinds{
-    "efficiency threshold", "slope threshold", "speed-up x efficiency", "cost", "peak"};
+constexpr std::array knee_kinds{"efficiency threshold", "speed-up x efficiency", "cost", "peak"};
 
 void put_knee(Fields& json, const Knee& one) {
   json.named("knee", "Where the curve bends, by one definition.");
   json("definition",
        knee_kinds[static_cast<std::size_t>(one.kind)],
-       one_of("efficiency threshold|slope threshold|speed-up x efficiency|cost|peak"));
+       one_of("efficiency threshold|speed-up x efficiency|cost|peak"));
   json("count", one.count, "Whole; null where the curve never gets there.");
   json("position", one.position, "Continuous; null where rows alone do not show it.");
   json("low", one.low, "Interval, of the meaning that `basis` states.", or_null);
@@ -147,14 +146,9 @@ void put_knee(Fields& json, const Knee& one) {
 
 void put_knees(Fields& json, const KneeSet& set) {
   json("basis", set.basis);
-  json("threshold", set.request.threshold, "Of efficiency and of slope.");
+  json("threshold", set.request.threshold, "Of the efficiency.");
   json("threshold_given", set.request.threshold_given, "false: the default.");
   json.array("definitions", set.knees, put_knee);
-  json.sentence("Its answer is that of the range it sees; it never decides.");
-  json.array("kneedle_for_comparison", set.kneedle, [](Fields& reading, const KneedleReading& one) {
-    FIELDS(reading, one.from, one.to);
-    reading("count", one.knee);
-  });
 }
 
 void put_gap(Fields& json, const Gap& one) {
@@ -309,7 +303,7 @@ void put_step(Fields& json, const MarginalStep& one) {
   json("usd_per_hour_saved", one.dollars_per_hour_saved, "null but for a paid step.");
 }
 
-void put_bill(Fields& json, const BillTerms& one) {
+void put_bill(Fields& json, const Prices& one) {
   json("per_rank_hour_usd", per_hour(one.per_rank));
   json("fixed_per_hour_usd", per_hour(one.fixed));
   json("storage_per_hour_usd", per_hour(one.storage));
@@ -337,7 +331,7 @@ void put_spot(Fields& json, const SpotChoice& one) {
   json("cheapest", one.cheapest, "By expected cost.");
   json("fastest", one.fastest);
   json("cheapest_in_time", one.cheapest_in_time, "Of those that meet the deadline.");
-  json("surest", one.surest, "The count that meets the deadline most probably.");
+  json("surest", one.most_likely, "The count that meets the deadline most probably.");
   json.array("counts", one.counts, [](Fields& of, const SpotCount& at) {
     const SpotPlan plan = at.plan.value_or(SpotPlan{});
     const auto if_finished = [&](const auto& value) {
@@ -559,7 +553,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
     waiting("from_usd_per_hour", per_hour(one.from));
   });
   json.object(
-      "bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
+      "bill", decision.request.metrics.prices, put_bill, "The prices; null without a price.");
   json.sentence("The same work under several price lists.");
   json.array("regimes", decision.regimes, [&](Fields& regime, const auto& one) {
     put_regime(regime, one, view.options.currency);

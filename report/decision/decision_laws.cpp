@@ -175,7 +175,7 @@ Table forecast_table(const Decision& decision) {
         "Intervals hold 95 % of the draws: of the laws by their weights, of their coefficients, "
         "and of an error of {:.1f} % for each doubling beyond {}.",
         100.0 * decision.laws->error_per_doubling,
-        decision.compared.back().count));
+        decision.fitted_rows.back().count));
   }
   return make_table(
       "forecast",

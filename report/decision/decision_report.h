@@ -25,6 +25,9 @@ std::string decision_json(const DecideView& view);
 /// docs/decision.schema.json.
 std::string decision_schema();
 std::vector<Chart> decision_charts(const DecideView& view);
+/// For the page's script, which chooses at other prices, values of waiting and deadlines: of each
+/// count the coefficients of its cost, its gates and what is printed of it. Null for loads.
+Json decision_page_data(const DecideView& view);
 
 // Tables by section; without rows where there is nothing to show.
 std::vector<Table> counts_tables(const DecideView& view);
@@ -42,6 +45,10 @@ std::vector<std::string> deadline_lines(const DecideView& view);
 std::vector<std::string> cost_lines(const DecideView& view);
 
 Column count_parameter(const std::string& id = "count");
+/// Count, time, speed-up, efficiency.
+std::vector<ColumnOf<DecisionRow>> count_columns(const DecideView& view);
+/// What the chosen count has least of: "the cheapest", ...
+const char* objective_words(Objective objective);
 /// A column of shares, with one place after the point.
 Column share(const std::string& id, const std::string& header);
 /// Of a table beyond 32 rows the short formats have the 1st, 2nd, 4th, 8th ... and the last row.

@@ -30,10 +30,10 @@ ColumnOf<DecisionRow> share_of_time(const std::string& id,
 }
 
 /// "passes", "unproven", or the gate that the count fails, in a word.
-std::string gate_mark(const RubricResult& rubric, int count) {
+std::string gate_of(const RubricResult& rubric, int count) {
   const auto holds = [=](const std::vector<int>& in) { return std::ranges::count(in, count) > 0; };
   for (const Exclusion& exclusion : rubric.exclusions) {
-    if (holds(exclusion.counts)) return exclusion.mark;
+    if (holds(exclusion.counts)) return gate_mark(exclusion.gate);
   }
   return holds(rubric.unproven) ? "unproven" : "passes";
 }
@@ -67,19 +67,7 @@ void add_economy(Columns& columns, const DecideView& view) {
 Table rows_table(const DecideView& view) {
   const Decision& decision = view.decision;
   const RubricResult& rubric = decision.rubric;
-  const bool weak = decision.scaling == Scaling::weak;
-  Columns columns{{count_parameter(), &DecisionRow::count}};
-  if (decision.coefficients) {
-    columns.push_back({measure("time_h", "time", Unit::hours).with_decimals(3),
-                       [](const DecisionRow& row) { return hours(row.time.value); }});
-  } else {
-    columns.push_back(
-        {measure("time_s", "time", Unit::seconds).with_digits(4), &DecisionRow::time});
-  }
-  columns.push_back({measure("speedup", weak ? "scaled speed-up" : "speed-up").with_decimals(2),
-                     &DecisionRow::speedup});
-  columns.push_back({measure("efficiency", "efficiency", Unit::percent).with_decimals(2),
-                     &DecisionRow::efficiency});
+  Columns columns = count_columns(view);
   if (view.options.details) {
     columns.push_back({measure("cost_multiplier", "1/E").with_decimals(3),
                        [](const DecisionRow& row) { return 1.0 / row.efficiency.value; }});
@@ -93,13 +81,13 @@ Table rows_table(const DecideView& view) {
   }
   columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
                      &DecisionRow::gustafson_serial});
-  if (!decision.coefficients && !weak && decision.axis != Axis::load) {
+  if (!decision.coefficients && decision.scaling != Scaling::weak && decision.axis != Axis::load) {
     columns.push_back({measure("karp_flatt", "Karp-Flatt").with_decimals(4).if_present(),
                        &DecisionRow::karp_flatt});
   }
   if (!rubric.exclusions.empty() || !rubric.unproven.empty()) {
     columns.push_back({measure("gate", "gate"),
-                       [&](const DecisionRow& row) { return gate_mark(rubric, row.count); }});
+                       [&](const DecisionRow& row) { return gate_of(rubric, row.count); }});
   }
   return limit_rows(make_table("decision", "What each count does", decision.shown, columns));
 }
@@ -186,6 +174,22 @@ Table parts_table(const DecideView& view) {
 
 Column count_parameter(const std::string& id) {
   return parameter(id, id, Unit::count);
+}
+
+std::vector<ColumnOf<DecisionRow>> count_columns(const DecideView& view) {
+  const bool weak = view.decision.scaling == Scaling::weak;
+  ColumnOf<DecisionRow> time{measure("time_s", "time", Unit::seconds).with_digits(4),
+                             &DecisionRow::time};
+  if (view.decision.coefficients) {
+    time = {measure("time_h", "time", Unit::hours).with_decimals(3),
+            [](const DecisionRow& row) { return hours(row.time.value); }};
+  }
+  return {{count_parameter(), &DecisionRow::count},
+          time,
+          {measure("speedup", weak ? "scaled speed-up" : "speed-up").with_decimals(2),
+           &DecisionRow::speedup},
+          {measure("efficiency", "efficiency", Unit::percent).with_decimals(2),
+           &DecisionRow::efficiency}};
 }
 
 Column share(const std::string& id, const std::string& header) {

@@ -33,12 +33,6 @@ std::string mixture_text(const ScalingCause& cause) {
   });
 }
 
-/// The chosen count by Objective, with what it has least of.
-constexpr std::array objective_words{"the cheapest",
-                                     "the balanced count (least cost x time)",
-                                     "the fastest",
-                                     "the count with the lowest energy"};
-
 std::string figures(const DecideView& view, const DecisionRow& row) {
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
   text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
@@ -50,7 +44,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
 
 /// "the cheapest of the 2 counts that pass every gate".
 std::string chosen_as(const RubricResult& rubric) {
-  const std::string best = objective_words[static_cast<std::size_t>(rubric.objective)];
+  const std::string best = objective_words(rubric.objective);
   if (rubric.exclusions.empty()) return best;
   if (rubric.passing == 1) return "the only count that passes every gate";
   return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
@@ -140,17 +134,13 @@ std::string counts_line(const DecideView& view) {
     if (i + 1 < named.size()) text += ", ";
   }
   text[0] = 'C';
-  if (decision.choice && cheapest != fastest) {
-    text += fmt::format("; the price of pure speed is {}",
-                        decision_money(view, decision.choice->price_of_speed));
-  }
   return text + ".";
 }
 
-std::string level_line(const Decision& decision) {
-  if (decision.rubric.level.empty()) return "";
+std::string equivalent_line(const Decision& decision) {
+  if (decision.rubric.equivalent_counts.empty()) return "";
   return fmt::format("Not distinguishable from it by the 95 % intervals: {}.",
-                     count_ranges(decision.rubric.level));
+                     count_ranges(decision.rubric.equivalent_counts));
 }
 
 std::string rule_line(const DecideView& view) {
@@ -232,10 +222,9 @@ std::string count_or_never(const Knee& knee, const KneeSet& set) {
   return set.laws ? fmt::format("beyond {:g}", set.request.reach) : "beyond every count";
 }
 
-/// A whole count of the kind: thresholds are still met below their position.
+/// A whole count of the kind: the threshold is still met below its position.
 int whole(double position, KneeKind kind) {
-  const bool threshold = kind == KneeKind::efficiency || kind == KneeKind::slope;
-  return saturated<int>(threshold ? std::floor(position) : std::round(position));
+  return saturated<int>(kind == KneeKind::efficiency ? std::floor(position) : std::round(position));
 }
 
 /// "11 [10, 12], beyond what was measured"; no interval where it is one count.
@@ -377,8 +366,9 @@ Answer worth_it(const Decision& decision) {
   const int fewest = decision.rows.front().count;
   const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
   if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
-  if (*rubric.chosen == fewest) return rubric.level.empty() ? Answer::no : Answer::unknown;
-  return std::ranges::count(rubric.level, fewest) == 0 ? Answer::yes : Answer::unknown;
+  if (*rubric.chosen == fewest)
+    return rubric.equivalent_counts.empty() ? Answer::no : Answer::unknown;
+  return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
 Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
@@ -428,6 +418,14 @@ Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
   return verdict;
 }
 }  // namespace
+
+const char* objective_words(Objective objective) {
+  constexpr std::array words{"the cheapest",
+                             "the balanced count (least cost x time)",
+                             "the fastest",
+                             "the count with the lowest energy"};
+  return words[static_cast<std::size_t>(objective)];
+}
 
 std::optional<double> million_work_scale(const Decision& decision) {
   constexpr double million = 1e6;
@@ -490,7 +488,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                {straggler_line(view),
                 counts_line(view),
                 rule_line(view),
-                level_line(decision),
+                equivalent_line(decision),
                 deadline_line(view)});
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
   for (const Exclusion& exclusion : decision.rubric.exclusions) {

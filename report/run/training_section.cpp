@@ -281,14 +281,10 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     of("objective", model::objective_name(decision.rubric.objective));
     FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);
   });
-  // The choice among the counts of the decision; costs are per million tokens.
-  json.object("cost", decision.choice, [&](Fields& of, const CostChoice& choice) {
-    const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
+  json.object("cost", decision.choice, [](Fields& of, const CostChoice& choice) {
     of("cheapest_ranks", choice.cheapest);
     of("plateau_ranks", choice.plateau);
     of("fastest_ranks", choice.fastest);
-    of("price_of_speed_usd_per_million_tokens",
-       (per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6);
     of("price_cancels", choice.price_cancels);
   });
   json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {

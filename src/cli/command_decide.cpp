@@ -14,24 +14,17 @@ constexpr int most_law_counts = 4096;
 
 /// `table` is null for coefficients.
 void add_prices(DecideOptions& options, const ScalingTable* table) {
-  DecisionRequest& request = options.request;
-  BillTerms& bill = *request.bill;
-  std::optional<DollarsPerSecond> price = options.price;
-  if (table) {
-    const auto prices = table_prices(*table, price, bill.fixed);
-    price = prices ? std::optional(prices->per_rank) : std::nullopt;
-  }
-  if (price) {
-    bill.per_rank = *price;
-    request.metrics.prices = prices_of(bill);
+  auto& prices = options.request.metrics.prices;
+  if (const auto price = table ? rank_price(*table, options.price) : options.price) {
+    prices->per_rank = *price;
     return;
   }
-  if (prices_of(bill).fixed.value() > 0.0 || bill.egress.value() > 0.0) {
+  if (prices->per_clock().value() > 0.0 || prices->egress.value() > 0.0) {
     throw UserError(
         "--fixed, --value-of-time, storage and egress come on top of a price; give --price in " +
         options.render.currency + " per rank and hour");
   }
-  request.bill.reset();
+  prices.reset();
 }
 
 Decision decide_coefficients(DecideOptions& options) {

@@ -98,16 +98,15 @@ void complete_power(PowerTerms& power) {
 }
 
 void complete_bill(const CLI::App& command, DecideOptions& options) {
-  BillTerms& bill = *options.request.bill;
+  Prices& prices = *options.request.metrics.prices;
   given(command,
         {"--storage-gb", "--storage-usd-per-gb-month"},
         "storage needs both --storage-gb and --storage-usd-per-gb-month");
   given(command,
         {"--egress-gb", "--egress-usd-per-gb"},
         "egress needs both --egress-gb and --egress-usd-per-gb");
-  bill.storage = storage_rate(options.storage_gb, options.storage_usd_per_gb_month);
-  bill.egress = egress_cost(options.egress_gb, options.egress_usd_per_gb);
-  options.request.rubric.value_of_time = bill.value_of_time;
+  prices.storage = storage_rate(options.storage_gb, options.storage_usd_per_gb_month);
+  prices.egress = egress_cost(options.egress_gb, options.egress_usd_per_gb);
 }
 
 /// The known communication and work that laws ask for.
@@ -218,12 +217,12 @@ void add_input(CLI::App& command, DecideOptions& options) {
 }
 
 void add_bill(CLI::App& command, DecideOptions& options) {
-  BillTerms& bill = options.request.bill.emplace();
+  Prices& prices = options.request.metrics.prices.emplace();
   const Flags flags(command, "Bill", nullptr, nonnegative_number);
   flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
-  flags.add("--fixed", bill.fixed, "USD for each hour of wall clock");
+  flags.add("--fixed", prices.fixed, "USD for each hour of wall clock");
   flags.add("--value-of-time",
-            bill.value_of_time,
+            prices.value_of_time,
             "USD that an hour of waiting is worth: acts exactly like --fixed, but is no "
             "bill, so that --budget leaves it out");
   flags.add("--storage-gb", options.storage_gb, "GB kept while it runs");

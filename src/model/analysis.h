@@ -445,7 +445,6 @@ struct CostChoice {
   int cheapest = 1;           // K*: the one count of least cost
   std::vector<int> plateau;   // all counts within 1 % of the least cost; ascending
   int fastest = 1;            // most tokens per second
-  Dollars price_of_speed;     // per million tokens: fastest - cheapest
   bool price_cancels = true;  // no price per wall-clock hour: K* is the same at every price
 };
 

@@ -62,17 +62,13 @@ JobEnergy energy(const PowerTerms& terms, const Estimate<double>& joules, bool m
 }
 }  // namespace
 
-Prices prices_of(const BillTerms& terms) {
-  return {terms.per_rank, terms.fixed + terms.storage + terms.value_of_time, terms.egress};
-}
-
-BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time) {
-  job_cost(prices_of(terms), ranks, time);
-  return {terms.per_rank * static_cast<double>(ranks) * time,
-          terms.fixed * time,
-          terms.storage * time,
-          terms.egress,
-          terms.value_of_time * time};
+BillLines bill_lines(const Prices& prices, int ranks, Seconds time) {
+  job_cost(prices, ranks, time);
+  return {prices.per_rank * static_cast<double>(ranks) * time,
+          prices.fixed * time,
+          prices.storage * time,
+          prices.egress,
+          prices.value_of_time * time};
 }
 
 DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month) {
@@ -90,20 +86,22 @@ Dollars egress_cost(double gigabytes, double usd_per_gigabyte) {
 }
 
 Prices prices_at(const Prices& prices, const CountTime& at) {
-  return {prices.per_rank * at.price_factor, prices.fixed, prices.per_job};
+  return prices.with_rank_price(prices.per_rank * at.price_factor);
 }
 
 Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
   require(ranks >= 1, "a cost needs at least one rank");
-  require(!(prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0 ||
-            prices.per_job.value() < 0.0),
+  require(!(prices.per_rank.value() < 0.0 || prices.per_clock().value() < 0.0 ||
+            prices.egress.value() < 0.0),
           "a price is negative; give --price and --fixed as USD per hour, 0 or more");
-  return (prices.per_rank * static_cast<double>(ranks) + prices.fixed) * time + prices.per_job;
+  return (prices.per_rank * static_cast<double>(ranks) + prices.per_clock()) * time + prices.egress;
 }
 
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second) {
   require(tokens_per_second > 0.0, "a cost per token needs a rate above zero");
-  return job_cost({prices.per_rank, prices.fixed}, ranks, Seconds(1e6 / tokens_per_second));
+  Prices running = prices;
+  running.egress = Dollars(0.0);
+  return job_cost(running, ranks, Seconds(1e6 / tokens_per_second));
 }
 
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times) {
@@ -112,8 +110,7 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   std::ranges::sort(costed, {}, &Costed::ranks);
   const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
   const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
-  CostChoice choice{
-      cheapest.ranks, {}, fastest.ranks, fastest.cost - cheapest.cost, prices.fixed.value() == 0.0};
+  CostChoice choice{cheapest.ranks, {}, fastest.ranks, prices.per_clock().value() == 0.0};
   for (const Costed& candidate : costed) {
     if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) {
       choice.plateau.push_back(candidate.ranks);

@@ -10,14 +10,26 @@
 #include <optional>
 
 namespace scaleworth::model {
-/// The bill of a job.
+/// What a job pays for. Whatever way its ranks are paid, on demand, by a commitment, owned or on
+/// spot, is another `per_rank`; the rest stays.
 struct Prices {
   DollarsPerSecond per_rank;
-  DollarsPerSecond fixed;          // of the wall clock, whatever the count
-  Dollars per_job = Dollars(0.0);  // once, whatever the time
+  DollarsPerSecond fixed = DollarsPerSecond(0.0);  // of the wall clock, whatever the count
+  DollarsPerSecond storage = DollarsPerSecond(0.0);
+  /// What waiting is worth to whoever waits: like `fixed`, but on no bill.
+  DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
+  Dollars egress = Dollars(0.0);  // once per job, whatever the time
+
+  /// All that runs with the wall clock: f.
+  DollarsPerSecond per_clock() const { return fixed + storage + value_of_time; }
+  Prices with_rank_price(DollarsPerSecond price) const {
+    Prices other = *this;
+    other.per_rank = price;
+    return other;
+  }
 };
 
-/// C(K) = (K p + f) T + e, for at least one rank.
+/// C(K) = (K p + f) T + e with the egress e, for at least one rank.
 Dollars job_cost(const Prices& prices, int ranks, Seconds time);
 
 /// C(K) for one million tokens at `tokens_per_second` > 0 of all ranks together, without what is
@@ -33,19 +45,8 @@ struct CountTime {
 Prices prices_at(const Prices& prices, const CountTime& at);
 
 /// K* among `times` > 0: least cost, the smaller count where equal. With f = 0 it does not depend
-/// on p, to which C is proportional. `price_of_speed` is for the work of `times`.
+/// on p, to which C is proportional.
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times);
-
-struct BillTerms {
-  DollarsPerSecond per_rank;
-  DollarsPerSecond fixed = DollarsPerSecond(0.0);
-  DollarsPerSecond storage = DollarsPerSecond(0.0);
-  /// What waiting is worth to whoever waits: like `fixed`, but on no bill.
-  DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
-  Dollars egress = Dollars(0.0);  // once per run
-};
-
-Prices prices_of(const BillTerms& terms);
 
 struct BillLines {
   Dollars ranks;
@@ -57,7 +58,8 @@ struct BillLines {
   Dollars total() const { return ranks + fixed + storage + egress + waiting; }
 };
 
-BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time);
+/// What C(K) consists of.
+BillLines bill_lines(const Prices& prices, int ranks, Seconds time);
 
 /// Storage while a job runs, from a price per month of 730 h (8760 h / 12).
 DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month);
@@ -191,7 +193,7 @@ struct SpotChoice {
   std::optional<int> cheapest;
   std::optional<int> fastest;
   std::optional<int> cheapest_in_time;  // by expected cost, of those that are sure enough
-  std::optional<int> surest;            // with a deadline: the count that meets it most likely
+  std::optional<int> most_likely;       // with a deadline: the count that meets it most likely
 };
 
 /// `prices.per_rank` is the spot price; the fixed rate runs for the expected time. The chance of

@@ -152,7 +152,7 @@ std::optional<SpotPlan> plan_long_job(const Preemption& terms, double ranks) {
 }
 
 Dollars planned_cost(const Prices& prices, int ranks, const SpotPlan& plan) {
-  const Prices held{prices.per_rank * (plan.billed / plan.expected), prices.fixed, prices.per_job};
+  const Prices held = prices.with_rank_price(prices.per_rank * (plan.billed / plan.expected));
   return job_cost(held, ranks, plan.expected);
 }
 
@@ -187,7 +187,7 @@ SpotChoice choose_spot_count(const Prices& prices,
   choice.cheapest = least(cost, finishes);
   choice.fastest = least([](const SpotCount& at) { return at.plan->expected.value(); }, finishes);
   if (!deadline) return choice;
-  choice.surest = least([](const SpotCount& at) { return -*at.in_time; }, finishes);
+  choice.most_likely = least([](const SpotCount& at) { return -*at.in_time; }, finishes);
   choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
     return finishes(at) && *at.in_time >= deadline->probability;
   });

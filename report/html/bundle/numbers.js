@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as the program prints them (report/quantity.cpp, with the unbreakable spaces of the page): no digit
-// beyond the spread.
+// An amount as the program prints it (format_money() of report/quantity.cpp, with the unbreakable spaces of the page):
+// no digit beyond the spread. tests/golden/report/numbers_test.mjs compares the two.
 
 const mostDigits = 5;
 // Arms whose shorter one is at least this part of the longer print as one.
 const alike = 0.7;
 
 // With so many places after the point, exact ties to the even digit as printf does; never "-0.00".
-export function fixed(value, decimals) {
+function fixed(value, decimals) {
   if (decimals < 0) {
     const unit = 10 ** -decimals;
     return fixed(Math.round(value / unit) * unit, 0);
@@ -52,35 +52,18 @@ function withInterval(value, low, high) {
   return `${fixed(value, decimals)} [${fixed(low, decimals)},\u00a0${fixed(high, decimals)}]`;
 }
 
-// "12345.5" as "12,345.5".
-export function grouped(text) {
+function grouped(text) {
   return text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
-}
-
-// How a table prints a column of money: {value, low, high} as cents or whole amounts by the size of what is
-// `typical` of the column, below 1 with `decimals` places or, where they are not given, three significant
-// digits; with the digits that an interval asks for where there is one.
-export function moneyColumn(typical, decimals) {
-  const magnitudes = typical.map(Math.abs).filter((value) => value > 0);
-  const size = magnitudes.length ? median(magnitudes) : 0;
-  const places = size >= 1 ? (size < 99.995 ? 2 : 0) : decimals;
-  return ({ value, low, high }) => {
-    if (low !== null && high !== null) return withInterval(value, low, high);
-    return places === undefined ? fixed(value, decimalsForDigits(value, 3)) : grouped(fixed(value, places));
-  };
-}
-
-// "$133,333", "46.72 EUR", "0.0987 EUR".
-export function money(value, currency) {
+function withoutInterval(value) {
   const size = Math.abs(value);
-  const text =
-    size >= 1 ? grouped(fixed(value, size < 99.995 ? 2 : 0)) : fixed(value, decimalsForDigits(value, 3));
+  return size >= 1 ? grouped(fixed(value, size < 99.995 ? 2 : 0)) : fixed(value, decimalsForDigits(value, 3));
+}
+
+// "$133,333", "46.72 EUR", "$196 ± 3"; `low` and `high` are null where the value has no interval.
+export function money({ value, low = null, high = null }, currency) {
+  const text = low === null || high === null ? withoutInterval(value) : withInterval(value, low, high);
   if (currency !== 'USD') return `${text} ${currency}`;
   return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
 }

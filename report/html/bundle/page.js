@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the report into a dashboard: key figures and one chart first, sections that open, tables that
-// sort, and for a decision the recommendation at other prices. Without it everything is on the page, open.
+// Turns the report into a dashboard: one chart first, sections that open, tables that sort, and for a decision the
+// recommendation at other prices. Without it everything is on the page, open.
 import './charts.js';
 import { element } from './element.js';
-import { keyFigures } from './key_figures.js';
 import { sortable } from './sort.js';
 import { whatIf } from './what_if.js';
 
 const header = document.querySelector('header');
 const nav = header.querySelector('nav');
 const sections = [...document.querySelectorAll('details.section')];
-const report = JSON.parse(document.getElementById('scaleworth-report').textContent);
-
-// What a closed section is about: its first sentence, else what its chart says, else its tables.
-function lead(section) {
-  const first = section.querySelector(':scope > p:not(.note), :scope > ol > li');
-  if (first) return /^.*?\.(?= |$)|^.*$/s.exec(first.textContent.trim())[0];
-  const titles = [...section.querySelectorAll('figcaption, h3, .whole > summary')]
-    .map((title) => title.textContent)
-    .filter((title) => title !== 'All rows and columns')
-    .slice(0, 3);
-  return titles.length ? titles.join('; ') : (section.querySelector('pre')?.textContent.split('\n')[0].slice(2) ?? '');
-}
+const data = document.getElementById('page-data');
 
 function show(id) {
   const target = id && document.getElementById(id);
@@ -31,14 +19,9 @@ function show(id) {
   target.scrollIntoView();
 }
 
-// What to do stands out, the first sentences stay and the others open.
+// The first sentences stay and the others open.
 function shortenVerdict(kept) {
   const list = header.querySelector('.verdict ul');
-  const first = list?.firstElementChild;
-  if (first?.textContent.startsWith('To do: ')) {
-    list.before(element('p', { className: 'action', textContent: first.textContent }));
-    first.remove();
-  }
   const rest = list ? [...list.children].slice(kept) : [];
   if (rest.length < 2) return;
   const more = element('details', { className: 'more' });
@@ -46,35 +29,15 @@ function shortenVerdict(kept) {
   list.after(more);
 }
 
-function addTiles(figures) {
-  const perRow = Math.ceil(figures.length / Math.ceil(figures.length / 7));
-  tiles.style.setProperty('--columns', perRow);
-  tiles.replaceChildren(
-    ...figures.map(({ label, value, note }) =>
-      element(
-        'div',
-        { className: 'tile' },
-        element('p', { textContent: label }),
-        element('strong', { textContent: value }),
-        element('p', { className: 'note', textContent: note ?? '' }),
-      ),
-    ),
-  );
-}
-
 function openAll(open) {
   for (const section of sections) section.open = open;
 }
 
 shortenVerdict(innerWidth < 640 ? 1 : 3);
-const tiles = element('div', { className: 'tiles' });
-header.append(tiles);
-addTiles(keyFigures());
-whatIf(report, header, addTiles);
+if (data) whatIf(JSON.parse(data.textContent), header);
 const main = document.querySelector('figure.chart:has(.chart-spec)');
 if (main) header.append(main);
 for (const section of sections) {
-  section.querySelector('summary').append(element('p', { className: 'lead', textContent: lead(section) }));
   // A chart that was drawn while its section was closed takes the width that it has now.
   section.addEventListener('toggle', () => dispatchEvent(new Event('resize')));
 }

@@ -184,7 +184,6 @@ std::optional<Interval<double>> level_share_profile(const std::vector<TimePoint>
 /// Where a scaling curve bends, by definitions that do not depend on the range that was measured.
 enum class KneeKind {
   efficiency,      // the last count with E(K) >= theta
-  slope,           // where dS/dK falls to theta: one more rank adds that part of a rank
   speed_per_rank,  // maximum of S E = S^2/K, that is the least time x ranks x time
   cost,            // minimum of (K p + f) W(K), W the wall time with what interrupts the job
   peak             // minimum of W(K)
@@ -204,14 +203,14 @@ struct KneeRequest {
   double threshold = default_knee_threshold;  // theta, in (0, 1]
   bool threshold_given = false;
   std::optional<Prices> prices;
-  int baseline = 1;                  // E and dS/dK are relative to this count
+  int baseline = 1;                  // E is relative to this count
   std::optional<int> smallest = {};  // measured; absent for a curve that was not
   std::optional<int> largest = {};
   WallTime wall = {};             // of costs and the peak; empty: the time itself
   double reach = farthest_count;  // a knee there or beyond it is none
 };
 
-/// Of any curve, s against the count: where E(K) or dS/dK falls to theta first, and the least of
+/// Of any curve, s against the count: where E(K) falls to theta first, and the least of
 /// the rest, on a grid of eight counts a doubling from 1 to the reach, then by bisection;
 /// derivatives by central differences. `low` and `high` are the 2.5 % and 97.5 % quantiles of the
 /// draws' own knees together with the value itself; without draws the value alone. A definition
@@ -236,25 +235,6 @@ std::string knee_name(KneeKind kind, const KneeRequest& request);
 /// Null where none is of the kind.
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind);
 
-/// What Kneedle says of the counts `from` to `to`: for comparison only, for its answer depends on
-/// the range it sees.
-struct KneedleReading {
-  int from = 1;
-  int to = 1;
-  std::optional<int> knee;  // absent: no point past a knee
-};
-
-/// Both axes are scaled to [0, 1]; candidates are the local maxima of d = y - x; one is declared
-/// when d falls below its value less the mean gap of x before the next one (sensitivity 1), and the
-/// first declared is the knee. Absent for fewer than three points or a flat curve. `points`
-/// ascending by count.
-/// Source: Satopaa et al., Finding a "Kneedle" in a Haystack (ICDCSW 2011).
-std::optional<int> kneedle(const std::vector<SpeedupPoint>& points);
-
-/// Kneedle over all points and over those up to half the largest count: where the two differ, the
-/// knee is the range's and not the curve's.
-std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points);
-
 /// All knees of one curve and what they were read from.
 struct KneeSet {
   KneeRequest request;
@@ -262,7 +242,6 @@ struct KneeSet {
   bool by_law = true;                 // false: rows alone
   std::optional<CombinedLaw> laws{};  // without draws; absent: rows alone, or coefficients
   std::vector<Knee> knees{};
-  std::vector<KneedleReading> kneedle{};  // of the speed-ups in the rows
 
   bool exact() const { return by_law && !laws; }  // of coefficients
 };
@@ -274,10 +253,8 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
                     std::optional<CombinedLaw> laws);
 
-/// Of coefficients, which are taken as exact. `rows` of their curve.
-KneeSet curve_knees(const Coefficients& coefficients,
-                    const std::vector<DecisionRow>& rows,
-                    const KneeRequest& request);
+/// Of coefficients, which are taken as exact.
+KneeSet curve_knees(const Coefficients& coefficients, const KneeRequest& request);
 
 /// The rows from the baseline on as knees are read from them, each with the spread of its median.
 std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows);

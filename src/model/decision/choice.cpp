@@ -94,15 +94,15 @@ void add_energy_gates(std::vector<Gate>& gates,
                       const Rubric& rubric) {
   const auto most = rubric.energy_budget_kwh;
   if (most) {
-    gates.push_back({fmt::format("more energy than the budget of {:g} kWh", *most),
-                     "energy",
+    gates.push_back({GateKind::energy,
+                     fmt::format("more energy than the budget of {:g} kWh", *most),
                      [=](const DecisionRow& row) {
                        return !row.energy || row.energy->facility_kwh.high() <= *most;
                      }});
   }
   if (!most && rubric.objective != Objective::energy) return;
   const bool by_unit = !any_has(rows, &DecisionRow::energy);
-  gates.push_back({"energy not known", "no energy", [=](const DecisionRow& row) {
+  gates.push_back({GateKind::energy_known, "energy not known", [=](const DecisionRow& row) {
                      return compared_energy(row, by_unit).has_value();
                    }});
 }
@@ -110,19 +110,6 @@ void add_energy_gates(std::vector<Gate>& gates,
 /// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
 bool within(double quality, double baseline, double tolerance) {
   return std::abs(quality - baseline) <= tolerance + quality_rounding;
-}
-
-Objective objective_of(const std::vector<DecisionRow>& rows,
-                       const Rubric& rubric,
-                       Axis axis,
-                       bool clock_priced) {
-  if (rubric.objective) return *rubric.objective;
-  if (rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh) {
-    return Objective::time;
-  }
-  const bool asked = rubric.deadline || rubric.max_latency || rubric.min_throughput;
-  if (!asked && !clock_priced && axis != Axis::load) return Objective::balanced;
-  return rows.front().cost ? Objective::cost : Objective::time;
 }
 
 /// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
@@ -189,7 +176,9 @@ std::vector<DecisionRow> rows_of_same_quality(const std::vector<DecisionRow>& ro
   return same;
 }
 
-std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
+                           const Rubric& rubric,
+                           const std::optional<Prices>& prices) {
   check_bounds(rubric);
   check_numbers(rows, rubric);
   std::vector<Gate> gates;
@@ -197,43 +186,44 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
   if (rubric.quality_tolerance && quality) {
     const double tolerance = *rubric.quality_tolerance;
     gates.push_back(
-        {fmt::format("quality differs from the baseline's by more than {:g}", tolerance),
-         "quality",
+        {GateKind::quality,
+         fmt::format("quality differs from the baseline's by more than {:g}", tolerance),
          [=](const DecisionRow& row) {
            return !row.quality || within(*row.quality, *quality, tolerance);
          }});
   }
   if (const auto least = rubric.efficiency_threshold) {
-    gates.push_back({fmt::format("efficiency below {:g}", *least),
-                     "inefficient",
+    gates.push_back({GateKind::efficiency,
+                     fmt::format("efficiency below {:g}", *least),
                      [=](const DecisionRow& row) { return row.efficiency.value >= *least; }});
   }
   if (const auto deadline = deadline_of(rubric)) {
-    gates.push_back({fmt::format("slower than the deadline of {:g} s", deadline->latest.value()),
-                     "too late",
+    gates.push_back({GateKind::deadline,
+                     fmt::format("slower than the deadline of {:g} s", deadline->latest.value()),
                      [=](const DecisionRow& row) { return row.in_time(*deadline); }});
   }
   if (const auto most = rubric.max_latency) {
     const std::string name = latency_name(rows, rubric);
     gates.push_back(
-        {fmt::format("latency {} above {:g} ms or not measured", name, as_milliseconds(*most)),
-         "latency",
+        {GateKind::latency,
+         fmt::format("latency {} above {:g} ms or not measured", name, as_milliseconds(*most)),
          [=](const DecisionRow& row) {
            const auto latency = row.facts.latency_s(name);
            return latency && *latency <= most->value();
          }});
   }
   if (const auto least = rubric.min_throughput) {
-    gates.push_back({fmt::format("throughput below {:g} per second", *least),
-                     "throughput",
+    gates.push_back({GateKind::throughput,
+                     fmt::format("throughput below {:g} per second", *least),
                      [=](const DecisionRow& row) { return *row.throughput >= *least; }});
   }
   if (const auto most = rubric.budget) {
-    gates.push_back({fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
-                     "over budget",
-                     [=, unbilled = rubric.value_of_time](const DecisionRow& row) {
-                       return row.cost->high() - unbilled * row.wall().high() <= *most;
-                     }});
+    gates.push_back(
+        {GateKind::budget,
+         fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
+         [=, unbilled = prices.value_or(Prices{}).value_of_time](const DecisionRow& row) {
+           return row.cost->high() - unbilled * row.wall().high() <= *most;
+         }});
   }
   add_energy_gates(gates, rows, rubric);
   return gates;
@@ -249,13 +239,14 @@ NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
 RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           const Rubric& rubric,
                           Axis axis,
-                          bool clock_priced) {
+                          const std::optional<Prices>& prices) {
   RubricResult result;
-  result.objective = objective_of(rows, rubric, axis, clock_priced);
+  const bool clock_priced = prices && prices->per_clock().value() > 0.0;
+  result.objective = objective_of(rubric, axis, rows.front().cost.has_value(), clock_priced);
   add_quality(result, rows, rubric);
   auto passing = mapped(rows, [](const DecisionRow& row) { return &row; });
-  for (const Gate& gate : gates_of(rows, rubric)) {
-    Exclusion exclusion{gate.reason, {}, gate.mark};
+  for (const Gate& gate : gates_of(rows, rubric, prices)) {
+    Exclusion exclusion{gate.kind, gate.reason, {}};
     for (const DecisionRow& row : rows) {
       if (!gate.passes(row)) exclusion.counts.push_back(row.count);
     }
@@ -276,10 +267,32 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   result.chosen = best.count;
   for (const DecisionRow* row : passing) {
     if (row != &best && as_good(*row, best, measure, result.objective)) {
-      result.level.push_back(row->count);
+      result.equivalent_counts.push_back(row->count);
     }
   }
   return result;
+}
+
+const char* gate_mark(GateKind kind) {
+  constexpr std::array marks{"quality",
+                             "inefficient",
+                             "too late",
+                             "latency",
+                             "throughput",
+                             "over budget",
+                             "energy",
+                             "no energy"};
+  return marks[static_cast<std::size_t>(kind)];
+}
+
+Objective objective_of(const Rubric& rubric, Axis axis, bool priced, bool clock_priced) {
+  if (rubric.objective) return *rubric.objective;
+  if (rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh) {
+    return Objective::time;
+  }
+  const bool asked = rubric.deadline || rubric.max_latency || rubric.min_throughput;
+  if (!asked && !clock_priced && axis != Axis::load) return Objective::balanced;
+  return priced ? Objective::cost : Objective::time;
 }
 
 std::optional<Deadline> deadline_of(const Rubric& rubric) {

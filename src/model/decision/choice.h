@@ -16,31 +16,44 @@ struct Rubric {
   std::optional<double> quality_tolerance;
   std::optional<Seconds> deadline;     // of the same work
   double deadline_probability = 0.95;  // with which one further run meets it
-  std::optional<Dollars> budget;       // for the same work, against the upper end of the interval
+  /// For the same work, against the upper end of the interval, without the value of time.
+  std::optional<Dollars> budget;
   std::optional<double> energy_budget_kwh;  // of the building, against the upper end
   std::optional<Seconds> max_latency;
   std::string latency;                   // its name; empty: "p99", else the only one
   std::optional<double> min_throughput;  // work per second
-  DollarsPerSecond value_of_time = DollarsPerSecond(0.0);  // in every cost, but in no budget
-  std::string currency = "USD";                            // label of the amounts, in messages
+  std::string currency = "USD";          // label of the amounts, in messages
   /// Absent: time where an efficiency threshold or a budget bounds what is paid for it; cost where
   /// the wall clock has a price or a deadline, a latency or a throughput is asked for (time where
   /// there is no price); else balanced, because cost alone would always answer the smallest count.
   std::optional<Objective> objective;
 };
 
+enum class GateKind {
+  quality,
+  efficiency,
+  deadline,
+  latency,
+  throughput,
+  budget,
+  energy,
+  energy_known
+};
+/// Why a count fails, in a word or two: "too late", ...
+const char* gate_mark(GateKind kind);
+
 /// Counts that fail one gate, ascending.
 struct Exclusion {
+  GateKind gate = GateKind::quality;
   std::string reason;
   std::vector<int> counts;
-  std::string mark;  // the reason in a word or two
 };
 
 struct RubricResult {
   Objective objective = Objective::cost;
-  std::size_t passing = 0;    // rows that pass every gate
-  std::optional<int> chosen;  // absent when no row passes
-  std::vector<int> level;     // others that pass, and are not worse beyond the 95 % intervals
+  std::size_t passing = 0;             // rows that pass every gate
+  std::optional<int> chosen;           // absent when no row passes
+  std::vector<int> equivalent_counts;  // others that pass, not worse beyond the 95 % intervals
   std::vector<Exclusion> exclusions;
   std::vector<int> unproven;             // counts without quality where the rubric asks for it
   std::optional<double> quality_drift;   // largest difference from the baseline
@@ -67,11 +80,15 @@ std::vector<DecisionRow> rows_of_same_quality(const std::vector<DecisionRow>& ro
 /// energy is bounded or the objective. Throws UserError for a threshold, a tolerance, a deadline or
 /// a budget that is not positive (tolerance: negative), a threshold in per cent, a budget or an
 /// objective of cost without prices, or an energy budget or objective without energy in any row.
-/// `clock_priced`: the prices have a part per hour of wall clock.
+/// `prices` are those of the rows' costs.
 RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           const Rubric& rubric,
                           Axis axis,
-                          bool clock_priced);
+                          const std::optional<Prices>& prices);
+
+/// What decides where the rubric states no objective. `priced`: every row has a cost;
+/// `clock_priced`: a part of it is per hour of wall clock.
+Objective objective_of(const Rubric& rubric, Axis axis, bool priced, bool clock_priced);
 
 std::optional<Deadline> deadline_of(const Rubric& rubric);
 
@@ -79,15 +96,17 @@ const char* objective_name(Objective objective);
 
 /// What a rubric asks of a count, and how it is called.
 struct Gate {
+  GateKind kind = GateKind::quality;
   std::string reason;  // why a count fails: "efficiency below 0.7"
-  std::string mark;    // the same in a word or two
   std::function<bool(const DecisionRow&)> passes;
 };
 
 /// One gate for each bound of the rubric. Throws UserError for a bound that is not positive
 /// (tolerance: negative) or one that the rows lack the numbers for. Where some rows have an energy
 /// and it is bounded or the objective, knowing it is a gate of its own.
-std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric);
+std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
+                           const Rubric& rubric,
+                           const std::optional<Prices>& prices);
 
 /// Of a law where nothing was measured, T(K) = T1 (s + (1 - s)/K + c (K - 1)).
 struct Coefficients {

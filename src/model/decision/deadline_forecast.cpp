@@ -172,7 +172,6 @@ Rubric predictable(const Rubric& rubric) {
   kept.deadline_probability = rubric.deadline_probability;
   kept.efficiency_threshold = rubric.efficiency_threshold;
   kept.budget = rubric.budget;
-  kept.value_of_time = rubric.value_of_time;
   return kept;
 }
 
@@ -239,7 +238,7 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
                                                   const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
   Rubric judged = predictable(rubric);
-  const std::vector<Gate> gates = gates_of(rows, judged);
+  const std::vector<Gate> gates = gates_of(rows, judged, metrics.prices);
   judged.deadline.reset();
   const WallTime wall = wall_time(metrics, basis);
   const Failures failures = wall ? metrics.failures : std::nullopt;
@@ -267,7 +266,8 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   forecast.in_time_anywhere = law.in_time_anywhere(counts);
   std::erase_if(
       counts, [&](int count) { return std::ranges::count(rows, count, &DecisionRow::count) > 0; });
-  forecast.cheapest = cheapest_predicted(counts, gates, gates_of(rows, judged), law);
+  forecast.cheapest =
+      cheapest_predicted(counts, gates, gates_of(rows, judged, metrics.prices), law);
   return forecast;
 }
 }  // namespace scaleworth::model

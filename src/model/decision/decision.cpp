@@ -16,13 +16,13 @@ void add_money(Decision& decision) {
     }
     return;
   }
-  const std::vector<CountTime> times = count_times(decision.compared);
+  const std::vector<CountTime> times = count_times(decision.fitted_rows);
   decision.choice = choose_count(*prices, times);
   const std::optional<Deadline> deadline = deadline_of(request.rubric);
   const auto undisturbed = undisturbed_times(decision.rows, request.rubric.deadline_probability);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
-    const Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
+    const Prices spot = prices->with_rank_price(request.spot->price_per_rank);
     decision.spot = choose_spot_count(spot, request.spot->preemption, undisturbed, deadline);
   }
   decision.sensitivities =
@@ -35,10 +35,9 @@ void add_money(Decision& decision) {
 
 void add_rubric(Decision& decision) {
   const DecisionRequest& request = decision.request;
-  const auto& prices = request.metrics.prices;
-  const bool clock_priced = prices && prices->fixed.value() > 0.0;
-  decision.named = named_counts(decision.compared, decision.axis);
-  decision.rubric = apply_rubric(decision.rows, request.rubric, decision.axis, clock_priced);
+  decision.named = named_counts(decision.fitted_rows, decision.axis);
+  decision.rubric =
+      apply_rubric(decision.rows, request.rubric, decision.axis, request.metrics.prices);
   if (!decision.choice) return;
   decision.named.cheapest = decision.choice->cheapest;
   std::vector<int> excluded;
@@ -51,24 +50,25 @@ void add_rubric(Decision& decision) {
 void add_laws(Decision& decision) {
   const DecisionRequest& request = decision.request;
   std::vector<SpeedupPoint> speedups;
-  for (const DecisionRow& row : decision.compared) {
+  for (const DecisionRow& row : decision.fitted_rows) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
   }
-  const std::vector<TimePoint> points = points_of_laws(decision.compared);
+  const std::vector<TimePoint> points = points_of_laws(decision.fitted_rows);
   if (const auto serial = plain_amdahl_serial(speedups)) {
     decision.amdahl = PlainAmdahl{*serial,
                                   *serial > 0.0 ? std::optional(1.0 / *serial) : std::nullopt,
-                                  amdahl_speedup(*serial, decision.compared.back().count_ratio)};
+                                  amdahl_speedup(*serial, decision.fitted_rows.back().count_ratio)};
   }
   decision.fit = fit_contention(points);
-  decision.further = further_laws(decision.compared, decision.scaling, request.law_inputs);
+  decision.further = further_laws(decision.fitted_rows, decision.scaling, request.law_inputs);
   decision.laws = combine_laws(points,
                                decision.scaling == Scaling::weak,
                                decision.further.families,
                                decision.further.known_families);
-  decision.law_forecast = law_forecast(decision.compared, decision.laws, request.forecast_counts);
+  decision.law_forecast =
+      law_forecast(decision.fitted_rows, decision.laws, request.forecast_counts);
   if (!request.intervals) return;
-  decision.evidence = law_evidence(decision.compared, decision.fit, request.metrics.prices);
+  decision.evidence = law_evidence(decision.fitted_rows, decision.fit, request.metrics.prices);
   const auto estimate = estimate_contention(points);
   decision.law =
       contention_law(points,
@@ -76,8 +76,8 @@ void add_laws(Decision& decision) {
                      estimate ? curve_draws(*decision.laws, request.law_counts) : CurveDraws{},
                      {.work = request.law_work,
                       .max_count = request.law_counts,
-                      .smallest_measured = decision.compared.front().count,
-                      .largest_measured = decision.compared.back().count,
+                      .smallest_measured = decision.fitted_rows.front().count,
+                      .largest_measured = decision.fitted_rows.back().count,
                       .prices = request.metrics.prices,
                       .currency = request.rubric.currency,
                       .wall = wall_time(request.metrics, decision.basis)});
@@ -111,13 +111,13 @@ void add_remarks(Decision& decision) {
   if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
   if (!decision.request.metrics.failures) add(failure_remarks(decision.rows, decision.axis));
   add_cliff(decision);
-  if (decision.laws && decision.laws->stray) {
+  if (decision.laws && decision.laws->outlier) {
     decision.remarks.push_back(fmt::format(
         "the row at {} takes longer than all others allow: it is left out of forecasts, "
         "of the curve and of deadline odds; measure it again",
-        *decision.laws->stray));
+        *decision.laws->outlier));
   }
-  if (decision.law) add(extrapolation_remarks(*decision.law, decision.compared.back().count));
+  if (decision.law) add(extrapolation_remarks(*decision.law, decision.fitted_rows.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));
   const int smallest = decision.rows.front().count;
   if (smallest > 1) {
@@ -178,8 +178,8 @@ KneeRequest knee_request(const Decision& decision) {
 /// By the laws only where their curve is known: from four counts on and before a cliff.
 void add_knees_and_forecast(Decision& decision) {
   const bool known = decision.law && !decision.law->curve.empty();
-  decision.knees =
-      table_knees(decision.compared, knee_request(decision), known ? decision.laws : std::nullopt);
+  decision.knees = table_knees(
+      decision.fitted_rows, knee_request(decision), known ? decision.laws : std::nullopt);
   if (decision.axis == Axis::load) return;
   std::string unavailable;
   if (!decision.law) {
@@ -189,7 +189,7 @@ void add_knees_and_forecast(Decision& decision) {
   } else if (decision.law->curve.empty()) {
     unavailable = decision.law->not_identifiable;
   }
-  decision.deadline_forecast = forecast_deadline(decision.compared,
+  decision.deadline_forecast = forecast_deadline(decision.fitted_rows,
                                                  decision.laws,
                                                  unavailable,
                                                  decision.request.metrics,
@@ -233,7 +233,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.straggler = table.straggler;
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
-  decision.compared = rows_of_same_quality(decision.rows, request.rubric);
+  decision.fitted_rows = rows_of_same_quality(decision.rows, request.rubric);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
   add_money(decision);
@@ -249,7 +249,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.diagnosis =
       diagnose_table(decision.rows, decision.losses, !beyond_cliff(decision), request.message);
   decision.diagnosis.remedies =
-      table_remedies(decision.compared, decision.diagnosis, decision.knees);
+      table_remedies(decision.fitted_rows, decision.diagnosis, decision.knees);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
   return decision;
 }
@@ -261,7 +261,7 @@ Decision decide_curve(const Coefficients& coefficients,
   decision.request = request;
   decision.coefficients = coefficients;
   decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
-  decision.compared = decision.rows;
+  decision.fitted_rows = decision.rows;
   decision.shown = rows_of(decision.rows, request.shown_counts);
   decision.steps = marginal_steps(doublings(decision.rows));
   add_money(decision);
@@ -270,7 +270,7 @@ Decision decide_curve(const Coefficients& coefficients,
   }
   add_rubric(decision);
   add_remarks(decision);
-  decision.knees = curve_knees(coefficients, decision.rows, knee_request(decision));
+  decision.knees = curve_knees(coefficients, knee_request(decision));
   decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
   decision.diagnosis = diagnose_curve(
       coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
@@ -284,7 +284,6 @@ struct Context {
   const AnalysisOptions& options;
   const std::vector<ComputeCeiling>& ceilings;
   const AllReduceTime& all_reduce;
-  std::optional<Prices> prices;
 };
 
 void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& context) {
@@ -322,11 +321,14 @@ CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
     const auto batch = std::max<std::int64_t>(first.global_batch, last.ranks);
     most = static_cast<int>(std::min<std::int64_t>(most, batch));
   }
+  const AnalysisOptions& options = context.options;
+  std::optional<Prices> prices;
+  if (options.price_per_rank) prices = Prices{*options.price_per_rank, options.fixed_price};
   return {.work = {weak, first.ranks, first.tokens},
           .max_count = most,
           .smallest_measured = first.ranks,
           .largest_measured = last.ranks,
-          .prices = context.prices};
+          .prices = prices};
 }
 
 std::shared_ptr<const model::Decision> decide_mode(const MeasuredMode& mode,
@@ -334,9 +336,6 @@ std::shared_ptr<const model::Decision> decide_mode(const MeasuredMode& mode,
   if (std::ranges::all_of(mode.counts, &MeasuredCount::slowed_on_purpose)) return nullptr;
   model::DecisionRequest request;
   request.metrics.prices = curve.prices;
-  if (curve.prices) {
-    request.bill = BillTerms{.per_rank = curve.prices->per_rank, .fixed = curve.prices->fixed};
-  }
   request.law_counts = curve.max_count;
   request.law_work = curve.work;
   return std::make_shared<model::Decision>(
@@ -379,8 +378,7 @@ std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,
                                            const AllReduceTime& all_reduce) {
-  Context context{options, ceilings, all_reduce, std::nullopt};
-  if (options.price_per_rank) context.prices = Prices{*options.price_per_rank, options.fixed_price};
+  const Context context{options, ceilings, all_reduce};
   return mapped(measured_modes(run),
                 [&](const MeasuredMode& mode) { return analyse_mode(mode, context); });
 }

@@ -12,7 +12,6 @@
 namespace scaleworth::model {
 struct DecisionRequest {
   MetricsRequest metrics;
-  std::optional<BillTerms> bill;  // the lines of `metrics.prices`, where they are known
   Rubric rubric;
   std::vector<Regime> regimes;
   std::optional<SpotTerms> spot;
@@ -38,7 +37,7 @@ struct Decision : TableKind {
   Scaling scaling = Scaling::strong;
   std::vector<DecisionRow> rows;  // every count, ascending
   /// Of these, as `rows_of_same_quality`: that laws are fitted to and a verdict may name.
-  std::vector<DecisionRow> compared;
+  std::vector<DecisionRow> fitted_rows;
   std::vector<DecisionRow> shown;  // of these what tables list
   std::vector<MarginalStep> steps;
   std::optional<CostChoice> choice;          // with prices

@@ -7,17 +7,6 @@
 namespace scaleworth::model {
 
 namespace {
-constexpr std::size_t fewest_points = 3;  // that Kneedle reads
-
-std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
-  std::vector<SpeedupPoint> points;
-  for (const DecisionRow& row : rows) {
-    if (row.count_ratio < 1.0) continue;
-    points.push_back({static_cast<double>(row.count), row.speedup.value});
-  }
-  return points;
-}
-
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double points_per_doubling = 8.0;
 constexpr int knee_halvings = 40;
@@ -28,27 +17,23 @@ constexpr double root_rounding = 1e-6;  // of a root that is a whole number
 std::vector<KneeKind> kinds_of(const KneeRequest& request) {
   std::vector<KneeKind> kinds;
   if (request.threshold > 0.0 && request.threshold <= 1.0) {
-    kinds = {KneeKind::efficiency, KneeKind::slope};
+    kinds.push_back(KneeKind::efficiency);
   }
   kinds.push_back(KneeKind::speed_per_rank);
   const auto& prices = request.prices;
-  if (prices && prices->per_rank.value() + prices->fixed.value() > 0.0) {
+  if (prices && prices->per_rank.value() + prices->per_clock().value() > 0.0) {
     kinds.push_back(KneeKind::cost);
   }
   kinds.push_back(KneeKind::peak);
   return kinds;
 }
 
-bool of_threshold(KneeKind kind) {
-  return kind == KneeKind::efficiency || kind == KneeKind::slope;
-}
-
-/// What the kinds without a threshold have least of.
+/// What the kinds other than the efficiency have least of.
 double objective(KneeKind kind, const KneeRequest& request, double count, double time) {
   if (kind == KneeKind::speed_per_rank) return time * time * count;
   const double wall = request.wall ? request.wall(count, time) : time;
   if (kind == KneeKind::peak) return wall;
-  return (count * request.prices->per_rank.value() + request.prices->fixed.value()) * wall;
+  return (count * request.prices->per_rank.value() + request.prices->per_clock().value()) * wall;
 }
 
 /// d ln f / d ln K.
@@ -63,8 +48,6 @@ double log_slope(const Function& function, double k) {
 bool passed(KneeKind kind, const TimeAt& time, const KneeRequest& request, double k) {
   const double base = request.baseline * time(request.baseline);
   if (kind == KneeKind::efficiency) return base < (request.threshold - flat) * k * time(k);
-  if (kind == KneeKind::slope)
-    return base * -log_slope(time, k) < (request.threshold - flat) * k * time(k);
   const auto least = [&](double at) { return objective(kind, request, at, time(at)); };
   return !(log_slope(least, k) <= -flat);
 }
@@ -77,7 +60,7 @@ double position_of(KneeKind kind, const TimeAt& time, const KneeRequest& request
   double before = 1.0;
   const double step = std::exp2(1.0 / points_per_doubling);
   for (double k = 1.0; k <= request.reach; k *= step) {
-    if (of_threshold(kind)) {
+    if (kind == KneeKind::efficiency) {
       if (passed(kind, time, request, k)) {
         high = k;
         break;
@@ -99,7 +82,7 @@ double position_of(KneeKind kind, const TimeAt& time, const KneeRequest& request
 
 int whole(KneeKind kind, const TimeAt& time, const KneeRequest& request, double position) {
   const int below = saturated<int>(std::floor(position + root_rounding));
-  if (of_threshold(kind)) return below;
+  if (kind == KneeKind::efficiency) return below;
   const auto at = [&](int count) { return objective(kind, request, count, time(count)); };
   return at(below) <= at(below + 1) ? below : below + 1;
 }
@@ -153,17 +136,6 @@ Knee efficiency_knee(const std::vector<TimePoint>& rows, double threshold) {
   knee.position = knee.low * std::pow(*knee.high / knee.low, (above - threshold) / (above - below));
   return knee;
 }
-
-Knee slope_knee(const std::vector<TimePoint>& rows, double threshold) {
-  const TimePoint& base = rows.front();
-  const auto worth = [&](const TimePoint& from, const TimePoint& to) {
-    const double faster = base.time / to.time - base.time / from.time;
-    return faster * base.count >= threshold * (to.count - from.count);
-  };
-  std::size_t reached = 0;
-  while (reached + 1 < rows.size() && worth(rows[reached], rows[reached + 1])) ++reached;
-  return around(KneeKind::slope, rows, reached);
-}
 }  // namespace
 
 std::vector<TimePoint> knee_rows(const std::vector<DecisionRow>& rows) {
@@ -183,7 +155,6 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
   request.smallest = rows.front().count;
   request.largest = rows.back().count;
   KneeSet set{.request = request, .by_law = laws.has_value()};
-  set.kneedle = kneedle_readings(speedups(rows));
   if (laws) {
     set.request.reach = farthest_extrapolation * rows.back().count;
     set.basis = fmt::format(
@@ -203,47 +174,10 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
   return set;
 }
 
-KneeSet curve_knees(const Coefficients& coefficients,
-                    const std::vector<DecisionRow>& rows,
-                    const KneeRequest& request) {
+KneeSet curve_knees(const Coefficients& coefficients, const KneeRequest& request) {
   return {.request = request,
           .basis = "of the coefficients given, which are taken as exact",
-          .knees = law_knees([=](double k) { return coefficients.time(k); }, {}, request),
-          .kneedle = kneedle_readings(speedups(rows))};
-}
-
-std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
-  if (points.size() < fewest_points) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax_element(points, {}, &SpeedupPoint::speedup);
-  const double rise = most->speedup - least->speedup;
-  const double run = points.back().count - points.front().count;
-  if (!(rise > 0.0) || !(run > 0.0)) return std::nullopt;
-  std::vector<double> gaps;  // y - x, both scaled to [0, 1]
-  for (const SpeedupPoint& point : points) {
-    gaps.push_back((point.speedup - least->speedup) / rise -
-                   (point.count - points.front().count) / run);
-  }
-  const double mean_step = 1.0 / static_cast<double>(points.size() - 1);
-  std::optional<std::size_t> candidate;
-  for (std::size_t i = 1; i < gaps.size(); ++i) {
-    if (candidate && gaps[i] < gaps[*candidate] - mean_step)
-      return static_cast<int>(points[*candidate].count);
-    const bool last = i + 1 == gaps.size();
-    if (!last && gaps[i] >= gaps[i - 1] && gaps[i] > gaps[i + 1]) candidate = i;
-  }
-  return std::nullopt;
-}
-
-std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points) {
-  std::vector<KneedleReading> readings;
-  std::vector<SpeedupPoint> half = points;
-  std::erase_if(half, [&](const auto& point) { return 2 * point.count > points.back().count; });
-  for (const auto& seen : {points, half}) {
-    if (seen.size() < fewest_points) break;
-    readings.push_back(
-        {static_cast<int>(seen.front().count), static_cast<int>(seen.back().count), kneedle(seen)});
-  }
-  return readings;
+          .knees = law_knees([=](double k) { return coefficients.time(k); }, {}, request)};
 }
 
 std::vector<Knee> law_knees(const TimeAt& time,
@@ -268,8 +202,6 @@ std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest&
   for (const KneeKind kind : kinds_of(request)) {
     if (kind == KneeKind::efficiency) {
       knees.push_back(efficiency_knee(rows, request.threshold));
-    } else if (kind == KneeKind::slope) {
-      knees.push_back(slope_knee(rows, request.threshold));
     } else {
       const auto best = std::ranges::min_element(rows, {}, [&](const TimePoint& row) {
         return objective(kind, request, row.count, row.time);
@@ -281,11 +213,8 @@ std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest&
 }
 
 std::string knee_name(KneeKind kind, const KneeRequest& request) {
-  constexpr std::array names{"efficiency >= {:g}{}",
-                             "one more rank adds {:g} of a rank{}",
-                             "largest speed-up x efficiency",
-                             "least cost",
-                             "fastest"};
+  constexpr std::array names{
+      "efficiency >= {:g}{}", "largest speed-up x efficiency", "least cost", "fastest"};
   return fmt::format(fmt::runtime(names[static_cast<std::size_t>(kind)]),
                      request.threshold,
                      request.threshold_given ? "" : " (default threshold)");

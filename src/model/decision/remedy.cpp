@@ -151,7 +151,7 @@ std::vector<TimePoint> times_after(Cause cause,
 }  // namespace
 
 KneeKind judged_by(const KneeRequest& request) {
-  const bool billed = request.prices && request.prices->fixed.value() > 0.0;
+  const bool billed = request.prices && request.prices->per_clock().value() > 0.0;
   return billed ? KneeKind::cost : KneeKind::efficiency;
 }
 

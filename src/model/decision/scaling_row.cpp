@@ -245,10 +245,9 @@ std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, d
   return times;
 }
 
-std::optional<Prices> table_prices(const ScalingTable& table,
-                                   std::optional<DollarsPerSecond> per_rank,
-                                   DollarsPerSecond fixed) {
-  if (table.axis == Axis::load && per_rank && per_rank->value() > 0.0) {
+std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
+                                           std::optional<DollarsPerSecond> given) {
+  if (table.axis == Axis::load && given && given->value() > 0.0) {
     throw UserError(
         "the rows are loads of one machine, not machines to pay for; give its price as "
         "--price 0 --fixed USD_PER_HOUR");
@@ -256,7 +255,7 @@ std::optional<Prices> table_prices(const ScalingTable& table,
   const auto priced = [](const TableRow& row) { return row.facts.price.has_value(); };
   const auto first = std::ranges::find_if(table.rows, priced);
   const bool none = first == table.rows.end();
-  if (per_rank && (none || per_rank->value() > 0.0)) return Prices{*per_rank, fixed};
+  if (given && (none || given->value() > 0.0)) return given;
   if (none) return std::nullopt;
   const auto without = std::ranges::find_if_not(table.rows, priced);
   if (without != table.rows.end()) {
@@ -268,7 +267,7 @@ std::optional<Prices> table_prices(const ScalingTable& table,
   }
   DollarsPerSecond largest;
   for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);
-  return Prices{largest, fixed};
+  return largest;
 }
 }  // namespace scaleworth::model
 

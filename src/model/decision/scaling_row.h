@@ -91,13 +91,12 @@ std::vector<CountTime> count_times(const std::vector<DecisionRow>& rows);
 /// `choose_spot_count`.
 std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, double probability);
 
-/// The common prices for `decision_rows`, whose rows then pay their own price where they have one:
-/// `per_rank`, or without it the largest of the rows. Absent without any price per rank. Throws
-/// UserError where only some rows have a price and none is given for the others, and for a price of
-/// ranks above 0 on a table whose rows are loads of one machine.
-std::optional<Prices> table_prices(const ScalingTable& table,
-                                   std::optional<DollarsPerSecond> per_rank,
-                                   DollarsPerSecond fixed);
+/// The common price of a rank for `decision_rows`, whose rows then pay their own price where they
+/// have one: `given`, or without it the largest of the rows. Absent without any. Throws UserError
+/// where only some rows have a price and none is given for the others, and for a price of ranks
+/// above 0 on a table whose rows are loads of one machine.
+std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
+                                           std::optional<DollarsPerSecond> given);
 }  // namespace scaleworth::model
 
 namespace scaleworth::model {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A scaling table: what one job took at several counts, however it was come by.
+/// A scaling table: what one job took at several counts, from any source.
 #pragma once
 
 #include "src/core/attribution.h"

@@ -123,8 +123,7 @@ double cost_of(const Prices& prices, const CountTime& at, Seconds time) {
 double spot_cost(const CountTime& at, const Prices& prices, const SpotTerms& terms) {
   const auto plan = plan_spot(terms.preemption, at.ranks, at.time.value);
   if (!plan) return unbounded;
-  const Prices spot{terms.price_per_rank, prices.fixed, prices.per_job};
-  return planned_cost(spot, at.ranks, *plan).value();
+  return planned_cost(prices.with_rank_price(terms.price_per_rank), at.ranks, *plan).value();
 }
 
 std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
@@ -187,7 +186,7 @@ void add_costs(RegimeResult& result,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CountTime& at = times[i];
     if (!own_prices) at.price_factor = 1.0;
-    const Dollars cost = job_cost(prices_at(prices, at), at.ranks, at.time.value);
+    const Dollars cost(cost_of(prices, at, at.time.value));
     result.costs.emplace_back(cost);
     if (!deadline || !rows[i].in_time(*deadline) || (least && cost >= *least)) continue;
     least = cost;
@@ -273,18 +272,20 @@ std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
                                             const std::optional<Coefficients>& coefficients,
                                             const std::string& currency) {
   if (times.empty()) return {};
-  const auto price = [&](const char* name, DollarsPerSecond Prices::*which, double scale) {
-    const auto cost = [&, which](double x, const CountTime& at) {
-      Prices own = prices;
-      own.*which = dollars_per_hour(x);
-      return cost_of(own, at, at.time.value);
+  const auto price = [&](const char* name, DollarsPerSecond value, auto with, double scale) {
+    const auto cost = [&, with](double x, const CountTime& at) {
+      return cost_of(with(dollars_per_hour(x)), at, at.time.value);
     };
-    return CostInput{name, currency + "/h", hourly(prices.*which), cost, scale};
+    return CostInput{name, currency + "/h", hourly(value), cost, scale};
+  };
+  const auto of_rank = [&](DollarsPerSecond rate) { return prices.with_rank_price(rate); };
+  const auto of_clock = [&](DollarsPerSecond rate) {
+    return Prices{.per_rank = prices.per_rank, .fixed = rate, .egress = prices.egress};
   };
   const double hours = times.front().time.value.value() / seconds_per_hour;
   std::vector<CostInput> inputs{
-      price("price per rank", &Prices::per_rank, 1.0),
-      price("price per hour", &Prices::fixed, hourly(prices.per_rank)),
+      price("price per rank", prices.per_rank, of_rank, 1.0),
+      price("price per hour", prices.per_clock(), of_clock, hourly(prices.per_rank)),
       {"time of all counts", "h at the first", hours, [&](double x, const CountTime& at) {
          return cost_of(prices, at, at.time.value * (x / hours));
        }}};
@@ -378,7 +379,7 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
     if (!names.insert(regime.name).second) refuse(regime.name, "stands twice; rename one");
     const Rate rate = std::visit(RateOf{regime.name, prices.per_rank}, regime.terms);
     RegimeResult result{regime, rate.per_rank, {}, {}, {}, rate.break_even, {}};
-    const Prices own{rate.per_rank, prices.fixed, prices.per_job};
+    const Prices own = prices.with_rank_price(rate.per_rank);
     if (std::holds_alternative<SpotTerms>(regime.terms)) {
       add_spot_costs(result, own, rows, deadline);
     } else {

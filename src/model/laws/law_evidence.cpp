@@ -197,7 +197,7 @@ Matrix3d information(const std::vector<TimePoint>& points) {
 /// d K* / d x, from the slope of the cost being 0 at K*.
 Vector3d gradient_of_optimum(double count, const Prices& prices, const Vector3& x) {
   const double p = prices.per_rank.value();
-  const double f = prices.fixed.value();
+  const double f = prices.per_clock().value();
   const double bend = dot(Vector3{2.0 * f / (count * count * count), 0.0, 2.0 * p}, x);
   return {f / (count * count) / bend, -p / bend, -(2.0 * p * count - p + f) / bend};
 }

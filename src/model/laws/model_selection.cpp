@@ -24,8 +24,8 @@ constexpr double charge_per_parameter = 0.625;  // times ln(n + 1)
 constexpr std::size_t free_parameters = 3;      // more must be paid for with counts
 constexpr std::size_t law_draws = 400;
 constexpr std::size_t fewest_to_leave_out = 5;
-constexpr double stray_error = 0.10;
-constexpr double stray_factor = 5.0;
+constexpr double outlier_error = 0.10;
+constexpr double outlier_factor = 5.0;
 constexpr std::size_t first_held_out = 3;
 constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff
 constexpr std::size_t most_held_out = 20;
@@ -95,10 +95,11 @@ double combined_log_time(const std::vector<WeightedLaw>& laws,
 }
 
 /// The row that all others contradict; absent where none is.
-std::optional<std::size_t> stray_row(const std::vector<LawFamily>& families, const Points& points) {
+std::optional<std::size_t> outlier_row(const std::vector<LawFamily>& families,
+                                       const Points& points) {
   if (points.size() < fewest_to_leave_out) return std::nullopt;
-  std::optional<std::size_t> stray;
-  double farthest = stray_error;
+  std::optional<std::size_t> outlier;
+  double farthest = outlier_error;
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
     Points others = points;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
@@ -109,11 +110,11 @@ std::optional<std::size_t> stray_row(const std::vector<LawFamily>& families, con
     // Only slower than the law: a row that is faster than all laws may be the best of a valley.
     const double miss =
         std::log(points[i].time) - log_time(best->fitted, points[i], points[i].count);
-    if (miss <= std::max(farthest, stray_factor * spread)) continue;
+    if (miss <= std::max(farthest, outlier_factor * spread)) continue;
     farthest = miss;
-    stray = i;
+    outlier = i;
   }
-  return stray;
+  return outlier;
 }
 
 /// Forecasts each count from the smaller ones, as the whole is forecast from all.
@@ -243,9 +244,9 @@ std::optional<CombinedLaw> combine_laws(Points points,
   families.insert(families.end(), further.begin(), further.end());
   CombinedLaw law;
   law.weak = weak;
-  if (const auto stray = stray_row(families, points)) {
-    law.stray = points[*stray].ranks();
-    points.erase(points.begin() + static_cast<std::ptrdiff_t>(*stray));
+  if (const auto outlier = outlier_row(families, points)) {
+    law.outlier = points[*outlier].ranks();
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(*outlier));
   }
   const Noise noise = noise_of(points);
   law.laws = weigh(families, points, noise);

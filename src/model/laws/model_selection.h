@@ -75,7 +75,7 @@ struct CombinedLaw {
   double error_per_doubling = 0.0;
   double noise = 0.0;                // relative standard deviation of a row
   double noise_degrees = 1.0;        // of freedom of `noise`
-  std::optional<int> stray{};        // count of a row that was left out of the fits
+  std::optional<int> outlier{};      // count of a row that was left out of the fits
   std::optional<double> held_out{};  // mean |relative error| one count ahead, combined
   std::size_t forecasts = 0;         // that it is a mean of
   /// Of the forecasts from the fifth count on, the largest miss of the law that is nearest there,

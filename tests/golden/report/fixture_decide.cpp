@@ -70,10 +70,8 @@ model::Decision priced_decision(double price, double value_of_time, double deadl
     }
   }
   model::DecisionRequest request;
-  request.bill = model::BillTerms{.per_rank = dollars_per_hour(price),
-                                  .value_of_time = dollars_per_hour(value_of_time)};
-  request.metrics.prices = model::prices_of(*request.bill);
-  request.rubric.value_of_time = request.bill->value_of_time;
+  request.metrics.prices = model::Prices{.per_rank = dollars_per_hour(price),
+                                         .value_of_time = dollars_per_hour(value_of_time)};
   if (deadline_hours > 0.0) request.rubric.deadline = Seconds(3600.0 * deadline_hours);
   return model::decide_table(model::assemble(runs), request);
 }

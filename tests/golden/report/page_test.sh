@@ -91,14 +91,15 @@ addEventListener('load', () => setTimeout(() => {
   say('sorted wrongly', wrong.join(' ') || 'none');
   // Of a decision: the table of the page's own script, and that of the program.
   const panel = document.querySelector('.what-if table');
+  const plain = (text) => text.replaceAll('\u00a0', ' ').replace('$', '');
   for (const row of panel ? panel.tBodies[0].rows : []) {
-    say('page', [...row.cells].slice(0, 4).map((cell) => cell.textContent).join('|'));
+    say('page', [...row.cells].slice(0, 4).map((cell) => plain(cell.textContent)).join('|'));
     if (row.classList.contains('chosen')) say('page chose', row.cells[0].textContent.replaceAll(',', ''));
   }
   const table = document.querySelector('table[data-table="decision"]');
   const columns = table ? [...table.tHead.rows[0].cells].map((cell) => cell.dataset.column) : [];
   for (const row of table ? table.tBodies[0].rows : []) {
-    const of = (id) => (columns.includes(id) ? row.cells[columns.indexOf(id)].textContent : 'passes');
+    const of = (id) => (columns.includes(id) ? plain(row.cells[columns.indexOf(id)].textContent) : 'passes');
     say('program', [of('count'), of('time_s'), of('cost_usd'), of('gate')].join('|'));
   }
   for (const tile of document.querySelectorAll('.tile'))

@@ -6,8 +6,10 @@
 #include "tests/golden/report/fixture_mfu.h"
 #include "tests/golden/report/fixture_serving.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <random>
 
 using namespace scaleworth;
 using namespace scaleworth::report;
@@ -34,12 +36,39 @@ std::string page(const std::string& name) {
   }
   return render(fixture::complete_run(), fixture::two_core_analysis(name == "price"), options);
 }
+/// A line of JSON per amount, [value, low, high, currency, text], over all magnitudes that are
+/// printed, with ties, without an interval and with one of many widths and of arms that differ.
+void print_amounts() {
+  const auto print = [](const Number& amount, const char* currency) {
+    const auto end = [&](double Interval<double>::*which) {
+      return amount.interval ? fmt::format("{}", (*amount.interval).*which) : "null";
+    };
+    fmt::print("[{}, {}, {}, \"{}\", \"{}\"]\n",
+               amount.value,
+               end(&Interval<double>::low),
+               end(&Interval<double>::high),
+               currency,
+               format_money(amount, currency));
+  };
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> part(0.0, 1.0);
+  for (const double value : {0.0, 0.125, 0.375, 1.005, 2.675, 0.5, 1.5, 2.5, 99.994, 99.996, 1e6})
+    print(number(value), "USD");
+  for (int i = 0; i < 4000; ++i) {
+    const double value = (i % 5 == 0 ? -1.0 : 1.0) * std::pow(10.0, 16.0 * part(random) - 8.0);
+    const double arm = std::abs(value) * std::pow(10.0, 6.0 * part(random) - 6.0);
+    // Quarters of a cent are ties that binary fractions hold exactly.
+    print(number(i % 2 == 0 ? value : std::round(400.0 * value) / 400.0), i % 3 ? "USD" : "EUR");
+    print(Number{value, Interval<double>{value - arm * part(random), value + arm}, 6}, "USD");
+  }
+}
 }  // namespace
 
 /// Writes a fixture's HTML page to stdout, for the browser test: `write_page
 /// price|no-price|gpus|attribution|decide|serving|mfu`, or `write_page decide PRICE VALUE_OF_TIME
-/// DEADLINE_HOURS`.
+/// DEADLINE_HOURS`. `write_page money`: amounts as the program prints them, for numbers_test.mjs.
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "money") return print_amounts(), 0;
   if (argc > 4)
     std::cout << render_decision(
         fixture::priced_decision(std::atof(argv[2]), std::atof(argv[3]), std::atof(argv[4])),

@@ -142,7 +142,7 @@ TEST_CASE("a baseline, prices or a scaling that the table has not are refused", 
   CHECK(line_of([&] { decided("p,time_s\n1,10\n2,6\n", request); }) ==
         "the baseline 3 is not in the table; choose a count that is, or leave --baseline out");
   const auto priced = parse_table("p,time_s,usd_per_hour\n1,10,2\n2,6,\n", "t.csv").table;
-  CHECK(line_of([&] { model::table_prices(priced, {}, {}); }) ==
+  CHECK(line_of([&] { model::rank_price(priced, {}); }) ==
         "count 2 has no price while count 1 has; fill in its rate_usd_per_hour, or give --price "
         "for the rows without");
   const auto weak = parse_table("p,time_s,work\n1,10,5\n2,11,10\n", "t.csv").table;
@@ -150,7 +150,7 @@ TEST_CASE("a baseline, prices or a scaling that the table has not are refused", 
         "--scaling says strong scaling, but the table shows weak scaling; leave it out, or correct "
         "the work or the batch");
   const auto load = parse_table("concurrency,tokens_per_s\n1,10\n2,15\n", "t.csv").table;
-  CHECK(line_of([&] { model::table_prices(load, dollars_per_hour(2), {}); }) ==
+  CHECK(line_of([&] { model::rank_price(load, dollars_per_hour(2)); }) ==
         "the rows are loads of one machine, not machines to pay for; give its price as --price 0 "
         "--fixed USD_PER_HOUR");
 }

@@ -111,10 +111,10 @@ TEST_CASE("one row that all others contradict is left out and named", "[scaling]
   rows[3].time *= 1.5;
   const auto laws = combine_laws(rows);
   REQUIRE(laws);
-  REQUIRE(laws->stray);
-  CHECK(*laws->stray == 8);
+  REQUIRE(laws->outlier);
+  CHECK(*laws->outlier == 8);
   CHECK_THAT(laws->time(64), WithinRel(truth(64), 0.02));
-  CHECK_FALSE(combine_laws(points({1, 2, 4, 8, 16, 32}, truth))->stray);
+  CHECK_FALSE(combine_laws(points({1, 2, 4, 8, 16, 32}, truth))->outlier);
 }
 
 TEST_CASE("bands hold the truth at twice and four times the range for laws of many shapes",

@@ -64,7 +64,7 @@ TEST_CASE("an uneven interval becomes one that is wider, unless its arm exceeds 
   table.rows.push_back({{Cell{Number{10.0, Interval<double>{9.0, 12.0}, 20}},
                          Cell{Number{10.0, Interval<double>{9.0, 16.0}, 20}}},
                         false});
-  even_out(table);
+  symmetric_intervals(table);
   const auto& near = std::get<Number>(table.rows[0].cells[0]);
   CHECK(near.interval->low == 8.0);  // 10 - (12 - 10)
   CHECK(near.interval->high == 12.0);

@@ -100,7 +100,9 @@ TEST_CASE("a job shorter than the interval writes no checkpoint, and the last se
   check_within_a_per_cent(terms_of(6.0, 120, 60, 120), 10, 100);
   const auto two = plan_spot(terms_of(1.0, 30, 60, 0), 1, Seconds(1000));
   REQUIRE(two->segments == 2);
-  const auto segment = [](double w) { return 3600.0 * std::exp(1.0 / 60.0) * std::expm1(w / 3600); };
+  const auto segment = [](double w) {
+    return 3600.0 * std::exp(1.0 / 60.0) * std::expm1(w / 3600);
+  };
   CHECK_THAT(two->expected.value(), WithinRel(segment(500) + segment(530), 1e-12));
 }
 
@@ -129,7 +131,8 @@ TEST_CASE("ranks of one instance are reclaimed together", "[cost]") {
   CHECK(mean_time_between_interruptions(terms, 9) == Seconds(2 * 3600.0));
   check_within_a_per_cent(terms, 20, 20000);
   const Preemption alone = terms_of(0.25, 120, 300, 0);
-  CHECK(plan_spot(alone, 1, Seconds(3600))->expected == plan_spot(terms, 8, Seconds(3600))->expected);
+  CHECK(plan_spot(alone, 1, Seconds(3600))->expected ==
+        plan_spot(terms, 8, Seconds(3600))->expected);
 }
 
 TEST_CASE("the wait for new machines takes wall time but no rank-hours", "[cost]") {
@@ -304,8 +307,8 @@ TEST_CASE("a deadline on spot takes the cheapest count that is sure enough, or n
   }
   const SpotChoice tight = choose(0.15, 0.95);
   CHECK_FALSE(tight.cheapest_in_time);
-  REQUIRE(tight.surest);
-  CHECK(*tight.counts[static_cast<std::size_t>(*tight.surest) - 1].in_time < 0.95);
+  REQUIRE(tight.most_likely);
+  CHECK(*tight.counts[static_cast<std::size_t>(*tight.most_likely) - 1].in_time < 0.95);
   CHECK_THROWS_AS(choose(0.15, 1.0), UserError);
   CHECK_THROWS_AS(choose(0.0, 0.9), UserError);
 }

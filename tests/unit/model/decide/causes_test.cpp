@@ -272,13 +272,6 @@ double published_efficiency(int count) {
   return 1.0 / (count * relative_time(published.serial, published.coherency, count));
 }
 
-std::vector<SpeedupPoint> curve(int from, int to) {
-  std::vector<SpeedupPoint> points;
-  for (double k = from; k <= to; ++k) {
-    points.push_back({k, 1.0 / relative_time(published.serial, published.coherency, k)});
-  }
-  return points;
-}
 }  // namespace
 
 TEST_CASE("the peak and the cost optimum of the published curve are 25 and 8", "[knee]") {
@@ -305,23 +298,14 @@ TEST_CASE("the largest speed-up times efficiency is at the root of its derivativ
   CHECK(position({1.0, 0.05, 0.0, 0.0}, KneeKind::speed_per_rank) == "19 19.0000");  // (1 - s)/s
 }
 
-TEST_CASE("the slope's knee is where one more rank adds the threshold", "[knee]") {
-  // Amdahl: (1-s)/(1 + s (K-1))^2 = 1/2 at K = 1 + (sqrt(2 * .95) - 1)/.05 = 8.5681.
-  CHECK(position({1.0, 0.05, 0.0, 0.0}, KneeKind::slope) == "8 8.5681");
-  const double at = *knee(knees_of(published, {}, priced()), KneeKind::slope).position;
-  const auto speedup = [](double k) { return k / (1.0 + 0.03 * (k - 1) + 0.0015 * k * (k - 1)); };
-  CHECK_THAT((speedup(at + 0.5) - speedup(at - 0.5)), WithinAbs(0.5, 0.001));
-}
-
 TEST_CASE("a law without losses has no knee, one without overhead no peak", "[knee]") {
   for (const Knee& one : knees_of({1.0, 0.0, 0.0, 0.0}, {}, priced())) {
     CHECK_FALSE(one.count);
     CHECK_FALSE(one.high);
   }
   CHECK_FALSE(knee(knees_of({1.0, 0.1, 0.0, 0.0}, {}, priced()), KneeKind::peak).position);
-  // Everything serial: E = 1/K falls to 1/2 at 2, and each further rank is lost.
+  // Everything serial: E = 1/K falls to 1/2 at 2.
   CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::efficiency) == "2 2.0000");
-  CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::slope) == "1 1.0000");
   CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::cost) == "1 1.0000");
 }
 
@@ -358,8 +342,6 @@ TEST_CASE("rows alone give the measured counts between which a knee lies", "[kne
   CHECK(*peak.high == 16.0);
   // S E: 1, 1.7307, 2.3669, 1.8852, .7243.
   CHECK(knee(knees.knees, KneeKind::speed_per_rank).count == 4);
-  // Secants .8605, .6082, .2016: the third rank pair is the first that adds less than half.
-  CHECK(knee(knees.knees, KneeKind::slope).count == 4);
 }
 
 TEST_CASE("a table that never falls below the threshold has a knee open above", "[knee]") {
@@ -390,32 +372,13 @@ TEST_CASE("the law's interval holds the knee of the curve that the rows were dra
   CHECK(*cost.high - cost.low < 2.0);
 }
 
-TEST_CASE("Kneedle's answer moves with the range that it sees", "[knee]") {
-  const auto readings = kneedle_readings(curve(1, 64));
-  REQUIRE(readings.size() == 2);
-  CHECK(readings[0].to == 64);
-  CHECK(readings[1].to == 32);
-  REQUIRE(readings[0].knee);
-  REQUIRE(readings[1].knee);
-  CHECK(*readings[1].knee < *readings[0].knee);
-}
-
-TEST_CASE("Kneedle needs a point past the knee and a curve that rises", "[knee]") {
-  CHECK_FALSE(kneedle({{1, 1.0}, {2, 2.0}, {4, 4.0}}));
-  CHECK_FALSE(kneedle({{1, 1.0}, {2, 1.0}, {4, 1.0}}));
-  CHECK_FALSE(kneedle({{1, 1.0}, {2, 1.9}}));
-  // d = 0, .9 - .1, 0, with mean gap 1/2: the maximum at 2 is passed by more than that.
-  CHECK(kneedle({{1, 0.0}, {2, 0.9}, {11, 1.0}}) == 2);
-}
-
 TEST_CASE("the threshold of the rubric is that of the knee, and its origin is told", "[knee]") {
   DecisionRequest request;
   request.rubric.efficiency_threshold = 0.70;
   const Decision decision = decide_table(assemble(strong_observations()), request);
   CHECK(knee_name(KneeKind::efficiency, decision.knees.request) == "efficiency >= 0.7");
   CHECK(knee(decision.knees.knees, KneeKind::efficiency).count.value_or(0) >= 8);
-  CHECK(knee_name(KneeKind::slope, KneeRequest{}) ==
-        "one more rank adds 0.5 of a rank (default threshold)");
+  CHECK(knee_name(KneeKind::efficiency, KneeRequest{}) == "efficiency >= 0.5 (default threshold)");
 }
 
 namespace {
@@ -441,7 +404,6 @@ TEST_CASE("a law that the comparison rejects does not place the knee: a square-r
   request.rubric.efficiency_threshold = 0.75;
   constexpr int tables = 12;
   int efficient = 0;
-  int sloped = 0;
   for (int seed = 0; seed < tables; ++seed) {
     const Decision decision = of_totals(by_root, 100 + seed, request);
     const auto holds = [&](KneeKind kind, double truth) {
@@ -450,14 +412,11 @@ TEST_CASE("a law that the comparison rejects does not place the knee: a square-r
     };
     // .95 + .05 u = 1/.75 at u = 7.6667, K = u^2 = 58.778.
     efficient += holds(KneeKind::efficiency, 58.778);
-    // (.95 + .025 u) = .75 (.95 + .05 u)^2: .001875 u^2 + .04625 u - .273125 = 0, u = 4.9229.
-    sloped += holds(KneeKind::slope, 24.235);
     const Knee at = knee(decision.knees.knees, KneeKind::efficiency);
     CHECK_THAT(at.position.value_or(0.0), WithinRel(58.778, 0.1));
     CHECK(decision.diagnosis.remedies.empty());  // totals without serial work in all laws
   }
   CHECK(efficient >= tables - 2);
-  CHECK(sloped >= tables - 2);
 }
 
 TEST_CASE("totals of certain serial work have a remedy, by all laws fitted without it", "[cause]") {

@@ -171,14 +171,14 @@ TEST_CASE("failures that cannot be counted are refused", "[decide]") {
 TEST_CASE("the value of time moves the choice but not the budget", "[decide]") {
   // As much as the published fixed price: K* = 8 again; without the waiting C(8) = 16.8 * .161750.
   DecisionRequest asked = request({}, 0.0);
-  asked.metrics.prices = hourly(2.10, 9.0);
-  asked.rubric.value_of_time = dollars_per_hour(9.0);
+  asked.metrics.prices =
+      Prices{.per_rank = dollars_per_hour(2.10), .value_of_time = dollars_per_hour(9.0)};
   asked.rubric.budget = Dollars(2.72);
   asked.rubric.objective = Objective::cost;
   const Decision decision = decide_curve(published_curve, 64, asked);
   CHECK(decision.choice->cheapest == 8);
   CHECK(decision.rubric.chosen == 8);
-  asked.rubric.value_of_time = DollarsPerSecond(0);
+  asked.metrics.prices = hourly(2.10, 9.0);
   CHECK_FALSE(decide_curve(published_curve, 64, asked).rubric.chosen);
 }
 

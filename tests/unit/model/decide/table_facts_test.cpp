@@ -51,16 +51,16 @@ TEST_CASE("weak scaling has a scaled speed-up and Gustafson's fraction", "[decid
 
 TEST_CASE("a row pays its own price", "[decide]") {
   const ScalingTable table = assemble({priced(1, 3600, 2), priced(2, 1800, 3), priced(4, 1000, 1)});
-  const auto prices = table_prices(table, {}, {});
-  REQUIRE(prices);
+  const auto price = rank_price(table, {});
+  REQUIRE(price);
   MetricsRequest request;
-  request.prices = prices;
+  request.prices = Prices{*price};
   const auto rows = decision_rows(table, request);
   CHECK_THAT(rows[0].cost->value.value(), WithinRel(2.0, 1e-12));
   CHECK_THAT(rows[1].cost->value.value(), WithinRel(3.0, 1e-12));
   CHECK_THAT(rows[2].cost->value.value(), WithinRel(4000.0 / 3600.0, 1e-12));
-  CHECK(choose_count(*prices, count_times(rows))->cheapest == 4);
-  CHECK_FALSE(table_prices(assemble({observation(1, 10)}), {}, {}));
+  CHECK(choose_count(*request.prices, count_times(rows))->cheapest == 4);
+  CHECK_FALSE(rank_price(assemble({observation(1, 10)}), {}));
 }
 
 TEST_CASE("superlinear rows are explained by what the table says", "[decide]") {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/charts.h"
+#include "report/decision/decision_report.h"
+
+#include <array>
+
+namespace scaleworth::report {
+namespace {
+constexpr std::array objectives{
+    Objective::cost, Objective::balanced, Objective::time, Objective::energy};
+
+/// Dollars of the row's count for `time` as [a, b, c]: a + b x price of a rank-hour + c x value of
+/// an hour of waiting. A row with a price of its own has b = 0.
+Json cost_terms(const Prices& prices, const DecisionRow& row, Seconds time) {
+  const DollarsPerSecond unit = dollars_per_hour(1.0);
+  const bool own = row.facts.price.has_value();
+  Prices given =
+      prices.with_rank_price(own ? prices.per_rank * row.price_factor : DollarsPerSecond(0.0));
+  given.value_of_time = DollarsPerSecond(0.0);
+  const auto cost = [&](const Prices& of) { return json_value(job_cost(of, row.count, time)); };
+  return {cost(given),
+          own ? Json(0.0) : cost({unit, DollarsPerSecond(0.0)}),
+          cost({DollarsPerSecond(0.0), unit})};
+}
+
+Json cost_terms(const Prices& prices, const DecisionRow& row) {
+  const Estimate<Seconds> wall = row.wall();
+  const auto at = [&](Seconds time) { return cost_terms(prices, row, time); };
+  const auto& interval = wall.interval;
+  return {{"value", at(wall.value)},
+          {"low", interval ? at(interval->low) : Json(nullptr)},
+          {"high", interval ? at(interval->high) : Json(nullptr)}};
+}
+
+/// The rubric with a deadline that every count meets, where it has none.
+Rubric with_deadline(Rubric rubric) {
+  constexpr double never = 1e300;
+  if (!rubric.deadline) rubric.deadline = Seconds(never);
+  return rubric;
+}
+
+/// In the order in which they are asked: those that the row fails whatever the terms are, the
+/// deadline with the hours that it must leave, and the budget.
+Json gates_of_row(const std::vector<Gate>& gates, const Rubric& rubric, const DecisionRow& row) {
+  Json marks = Json::array();
+  for (const Gate& gate : gates) {
+    Json one{{"mark", gate_mark(gate.kind)}};
+    if (gate.kind == GateKind::deadline && !row.failures) {
+      one["latest_h"] = json_value(hours(row.latest(rubric.deadline_probability)));
+    } else if (gate.kind == GateKind::budget) {
+      one["budget"] = json_value(*rubric.budget);
+    } else if ((gate.kind == GateKind::deadline && !rubric.deadline) || gate.passes(row)) {
+      continue;
+    }
+    marks.push_back(std::move(one));
+  }
+  return marks;
+}
+
+/// By whether there is a deadline, whether waiting is worth something, and whether all counts have
+/// a cost.
+Json objectives_by_terms(const DecideView& view, const Prices& prices) {
+  const Decision& decision = view.decision;
+  const bool clock = (prices.fixed + prices.storage).value() > 0.0;
+  Json table = Json::array();
+  for (const bool deadline : {false, true}) {
+    Rubric rubric = decision.request.rubric;
+    rubric.deadline.reset();
+    if (deadline) rubric = with_deadline(rubric);
+    Json of_deadline = Json::array();
+    for (const bool waiting : {false, true}) {
+      const auto name = [&](bool priced) {
+        const bool clock_priced = priced && (clock || waiting);
+        return objective_name(objective_of(rubric, decision.axis, priced, clock_priced));
+      };
+      of_deadline.push_back({name(false), name(true)});
+    }
+    table.push_back(std::move(of_deadline));
+  }
+  return table;
+}
+
+/// What turns an amount for the work of the rows into one for 10^6 units of it; null where their
+/// work is not known.
+Json million_work_terms(const Decision& decision) {
+  const DecisionRow& row = decision.rows.back();
+  if (!row.throughput) return nullptr;
+  return {{"scale", json_value(1e6 / (*row.throughput * row.same_work.value.value()))},
+          {"words", million_work(decision)}};
+}
+
+std::string given_number(double value) {
+  return fmt::format("{:.12g}", value);
+}
+}  // namespace
+
+Json decision_page_data(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const Rubric& rubric = decision.request.rubric;
+  if (decision.axis == Axis::load) return nullptr;
+  const auto& known = decision.request.metrics.prices;
+  const Prices prices = known.value_or(Prices{});
+  const char* unit = decision.axis == Axis::nodes ? "node" : "rank";
+  const bool by_unit = !any_has(decision.rows, &DecisionRow::energy);
+  const std::vector<Gate> gates = gates_of(decision.rows, with_deadline(rubric), known);
+  // All rows as the table of counts prints them.
+  const Printed printed =
+      print_table(make_table("decision", "", decision.rows, count_columns(view)), /*detail=*/true);
+  enum { counts, times, speedups, efficiencies };
+
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < decision.rows.size(); ++i) {
+    const DecisionRow& row = decision.rows[i];
+    const auto holds = [&](const std::vector<int>& in) {
+      return std::ranges::count(in, row.count) > 0;
+    };
+    Json energy = nullptr;
+    if (by_unit && row.energy_per_work) energy = json_value(*row.energy_per_work);
+    if (!by_unit && row.energy) energy = json_value(row.energy->joules.value);
+    rows.push_back(
+        {{"count", row.count},
+         {"printed", printed.rows[i][counts]},
+         {"time", printed.rows[i][times]},
+         {"speedup", fixed(row.speedup.value, 2)},
+         {"efficiency", printed.rows[i][efficiencies]},
+         {"cost", cost_terms(prices, row)},
+         {"energy", std::move(energy)},
+         {"gates", gates_of_row(gates, rubric, row)},
+         {"passes", holds(decision.rubric.unproven) ? "unproven" : "passes"},
+         {"same_quality", find_in(decision.fitted_rows, row.count, &DecisionRow::count) != nullptr},
+         {"shown", find_in(decision.shown, row.count, &DecisionRow::count) != nullptr}});
+  }
+  Json words;
+  for (const Objective one : objectives) words[objective_name(one)] = objective_words(one);
+  const bool own_prices = std::ranges::all_of(
+      decision.rows, [](const DecisionRow& row) { return row.facts.price.has_value(); });
+  return {{"currency", view.options.currency},
+          {"unit", unit},
+          {"counted", decision.noun.empty() ? std::string(unit) + "s" : decision.noun},
+          {"count_header", decision.noun.empty() ? printed.headers[counts] : decision.noun},
+          {"time_header", printed.headers[times]},
+          {"time_unit", printed.units[times]},
+          {"million", million_work_terms(decision)},
+          {"reliable", decision.doubts.empty()},
+          {"own_prices", own_prices},
+          {"failures", decision.rows.front().failures.has_value()},
+          {"given",
+           {{"price", known ? given_number(per_hour(prices.per_rank)) : ""},
+            {"value", given_number(per_hour(prices.value_of_time))},
+            {"deadline", rubric.deadline ? given_number(hours(*rubric.deadline)) : ""}}},
+          {"objectives", std::move(words)},
+          {"objective", objectives_by_terms(view, prices)},
+          {"rows", std::move(rows)}};
+}
+}  // namespace scaleworth::report
