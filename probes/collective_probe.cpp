@@ -109,9 +109,9 @@ float sum_of_rank_terms(int ranks) {
 Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
   Point point;
   point.setting = {{Parameter::collective, work.collective},
-                      {Parameter::mode, work.mode},
-                      {Parameter::ranks, work.ranks},
-                      {Parameter::message_bytes, whole_bytes(measured.message)}};
+                   {Parameter::mode, work.mode},
+                   {Parameter::ranks, work.ranks},
+                   {Parameter::message_bytes, whole_bytes(measured.message)}};
   point.samples = {{Metric::time_s, std::move(measured.time_s)}};
   point.stop_reason = std::move(measured.stop_reason);
   point.warnings = std::move(measured.warnings);

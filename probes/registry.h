@@ -37,7 +37,7 @@ struct Probe {
   /// stay.
   using Measure = void(Arguments... arguments);
 
-  std::string_view name;      // run_names.h
+  std::string_view name;      // probe_names.h
   std::string_view question;  // what a person learns from it
   Estimate* estimate;
   Measure* measure;

@@ -62,7 +62,8 @@ std::vector<GemmShape> families(const Grids& grid, NumberFormat precision, int w
     shapes.push_back({ProductFamily::batched, {precision, side, side, side, batch, workers}});
   }
   for (const std::int64_t side : grid.squares) add(ProductFamily::square, side, side, side);
-  for (const std::int64_t tokens : grid.tokens) add(ProductFamily::tokens, tokens, grid.layer, grid.layer);
+  for (const std::int64_t tokens : grid.tokens)
+    add(ProductFamily::tokens, tokens, grid.layer, grid.layer);
   for (const std::int64_t rank : grid.ranks) add(ProductFamily::rank_k, grid.face, grid.face, rank);
   return shapes;
 }
@@ -75,8 +76,9 @@ std::vector<GemmShape> all_shapes(const PlanInputs& setting) {
     std::vector<GemmShape> group = families(grid, NumberFormat::fp32, workers);
     for (GemmShape& shape : families(grid, NumberFormat::fp64, workers)) group.push_back(shape);
     std::shuffle(group.begin(), group.end(), random);
-    std::stable_partition(
-        group.begin(), group.end(), [](const GemmShape& s) { return s.family == ProductFamily::batched; });
+    std::stable_partition(group.begin(), group.end(), [](const GemmShape& s) {
+      return s.family == ProductFamily::batched;
+    });
     plan.insert(plan.end(), group.begin(), group.end());
   }
   return plan;

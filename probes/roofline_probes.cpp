@@ -17,7 +17,9 @@ BytesPerSecond first_touch_rate(int workers) {
 /// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
 constexpr BytesPerSecond cycle_write_rate{64.0 / 40e-9};
 
-void warn_of_shortage(const PlanInputs& setting, const std::vector<int>& counts, Recorder& recorder) {
+void warn_of_shortage(const PlanInputs& setting,
+                      const std::vector<int>& counts,
+                      Recorder& recorder) {
   for (const int workers : counts) {
     if (const auto shortage = memory_shortage(setting, workers)) recorder.warn(*shortage);
   }
@@ -41,9 +43,10 @@ Point point_of(SettingFacts facts, const Measured& measured) {
 }
 
 SettingFacts facts_of(const FmaWork& work) {
-  return {
-      fmt::format("{} {}, {} workers", work.isa, key_of(work.precision), work.workers),
-      {{Parameter::isa, work.isa}, {Parameter::precision, work.precision}, {Parameter::workers, work.workers}}};
+  return {fmt::format("{} {}, {} workers", work.isa, key_of(work.precision), work.workers),
+          {{Parameter::isa, work.isa},
+           {Parameter::precision, work.precision},
+           {Parameter::workers, work.workers}}};
 }
 
 SettingFacts facts_of(const GemmShape& shape) {
@@ -65,8 +68,10 @@ SettingFacts facts_of(const GemmShape& shape) {
 }
 
 SettingFacts facts_of(const IntensityWork& work) {
-  return {fmt::format(
-              "{} FMAs per {} element, {} workers", work.fma_per_element, key_of(work.precision), work.workers),
+  return {fmt::format("{} FMAs per {} element, {} workers",
+                      work.fma_per_element,
+                      key_of(work.precision),
+                      work.workers),
           {{Parameter::precision, work.precision},
            {Parameter::workers, work.workers},
            {Parameter::working_set_bytes, whole_bytes(work.working_set)},

@@ -92,8 +92,7 @@ void check_chains(Workbench& bench,
                   const FmaConstants& constants,
                   FmaData data,
                   std::uint64_t numbers) {
-  const std::string doing =
-      fmt::format("a chain of multiply-adds in {}", key_of(format));
+  const std::string doing = fmt::format("a chain of multiply-adds in {}", key_of(format));
   const auto bytes = static_cast<std::size_t>(element_bytes(format));
   const auto before = take_samples(bench, data.initial, numbers, bytes);
   check(cudaMemsetAsync(data.results, 0xff, numbers * bytes, bench.stream()));
@@ -300,8 +299,8 @@ DeviceMeasured time_ladder(Workbench& bench, const LadderWork& work, const Targe
   const std::uint64_t elements = vectors * vector_bytes / element;
   const auto [a, b] = chain_constants(work.format);
   const LadderStep step{fma_format(work.format), work.fma_per_element, a, b};
-  const std::string doing = fmt::format(
-      "{} multiply-adds per element in {}", work.fma_per_element, key_of(work.format));
+  const std::string doing =
+      fmt::format("{} multiply-adds per element in {}", work.fma_per_element, key_of(work.format));
 
   const DeviceBuffer data = bench.allocate(vectors * vector_bytes);
   fill_uniform(bench, work.format, data.get(), elements);

@@ -55,8 +55,7 @@ class CudaDevice : public Device {
   }
 
   DeviceMeasured time_stream(const StreamWork& work, const Target& target) override {
-    return ask(fmt::format(
-                   "{} of {:.0f} bytes", key_of(work.kernel), work.working_set.value()),
+    return ask(fmt::format("{} of {:.0f} bytes", key_of(work.kernel), work.working_set.value()),
                [&](Workbench& bench) {
                  return work.scope == StreamScope::device
                             ? time_device_stream(bench, work, target)

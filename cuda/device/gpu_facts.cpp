@@ -317,9 +317,7 @@ LinkedGpu linked_gpu(int ordinal,
 }
 
 /// A GPU that is lost has a section with the reason; the others keep theirs.
-MachineFacts sections_of(int count,
-                                     const NvmlOutcome& nvml,
-                                     std::span<const pid_t> own) {
+MachineFacts sections_of(int count, const NvmlOutcome& nvml, std::span<const pid_t> own) {
   std::vector<FactSection> sections{version_section(nvml)};
   std::vector<LinkedGpu> linked;
   for (int ordinal = 0; ordinal < count; ++ordinal) {

@@ -205,9 +205,7 @@ std::uint32_t place_after(const std::vector<std::uint32_t>& next,
   return start;
 }
 
-Point device_point(int ordinal,
-                   Setting setting,
-                   const DeviceMeasured& measured) {
+Point device_point(int ordinal, Setting setting, const DeviceMeasured& measured) {
   Point point;
   point.setting = std::move(setting);
   point.setting.set(Parameter::gpu, ordinal);

@@ -81,7 +81,5 @@ std::uint32_t place_after(const std::vector<std::uint32_t>& next,
 /// `setting` and the GPU's ordinal; series wall_s, and clock_hz and telemetry_* where there are
 /// any; amounts flops and bytes where not zero. A telemetry reading of which the driver refused a
 /// part is left out, and counted in a warning.
-Point device_point(int ordinal,
-                   Setting setting,
-                   const DeviceMeasured& measured);
+Point device_point(int ordinal, Setting setting, const DeviceMeasured& measured);
 }  // namespace scaleworth::probes

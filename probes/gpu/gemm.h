@@ -27,7 +27,7 @@ struct GemmSubject {
   DeviceDescription device;
   std::string library;  // of Device::gemm_library
   ProductFamily family = ProductFamily::cube;
-  std::string name;     // that the user gave; empty otherwise
+  std::string name;  // that the user gave; empty otherwise
   GemmProblem problem;
   OperandData data = OperandData::uniform;
 };

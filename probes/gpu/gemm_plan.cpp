@@ -194,8 +194,8 @@ std::optional<std::string> shape_objection(const GemmProblem& problem) {
 }
 
 std::string gemm_problem_name(const GemmProblem& problem) {
-  std::string name = fmt::format(
-      "{} {} x {} x {}", key_of(problem.input), problem.m, problem.n, problem.k);
+  std::string name =
+      fmt::format("{} {} x {} x {}", key_of(problem.input), problem.m, problem.n, problem.k);
   if (problem.batch > 1) name += fmt::format(", batch {}", problem.batch);
   if (is_fp8(problem.input) && !problem.fast_accumulation) name += ", precise accumulation";
   return name;

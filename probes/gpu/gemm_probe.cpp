@@ -172,8 +172,9 @@ class FormatMeasurement {
       measure_reference(*small);
       return;
     }
-    const bool reached = attempt(
-        cube(8192), [&] { measure_reference(*chosen(ProductFamily::cube, cube(8192), effort_.reference)); });
+    const bool reached = attempt(cube(8192), [&] {
+      measure_reference(*chosen(ProductFamily::cube, cube(8192), effort_.reference));
+    });
     if (!reached) {
       measure_reference(*small);
       return;
@@ -265,10 +266,11 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
                       progress(0.0, what);
                       attempts.attempt(what, [&] {
                         const std::string library = required(on.gemm_library());
-                        ChosenGemm gemm(on,
-                                        {on.description(), library, ProductFamily::own, own.name, own.problem},
-                                        effort.reference,
-                                        attempts.recorder);
+                        ChosenGemm gemm(
+                            on,
+                            {on.description(), library, ProductFamily::own, own.name, own.problem},
+                            effort.reference,
+                            attempts.recorder);
                         attempts.recorder.add(gemm.steady(Pass::steady, effort.sustained));
                         attempts.recorder.add(gemm.burst(effort.pause));
                       });
@@ -276,10 +278,9 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
   }
   if (!jobs.empty()) return jobs;
   for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
-    jobs.push_back(
-        {key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
-           FormatMeasurement(on, format, suite, attempts).run(progress);
-         }});
+    jobs.push_back({key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
+                      FormatMeasurement(on, format, suite, attempts).run(progress);
+                    }});
   }
   return jobs;
 }
@@ -447,11 +448,14 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
   const DeviceDescription& description = device.description();
   SearchEffort effort = gemm_effort(setting.suite, false).brief;
   effort.recorded = false;
-  const GemmSubject subject{
-      description, required(device.gemm_library()), ProductFamily::cube, {}, reference_cube(description)};
+  const GemmSubject subject{description,
+                            required(device.gemm_library()),
+                            ProductFamily::cube,
+                            {},
+                            reference_cube(description)};
   recorder.progress(0.0, gemm_problem_name(subject.problem));
   ChosenGemm gemm(device, subject, effort, recorder);
-  gemm.steady(Pass::contention, {});  // to warm up
+  gemm.steady(Pass::contention, {});                 // to warm up
   std::vector<std::pair<int, DeviceMeasured>> arms;  // multiprocessors held, and what they left
   for (const int held : held_counts(description, setting.suite)) arms.push_back({held, {}});
   std::string last_failure;
@@ -498,8 +502,9 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   if (prepared.size() < 2) throw ProbeFailure("fewer than two GPUs can run the product");
   recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
   std::vector<std::optional<Point>> points(prepared.size());
-  const AtOnce done = run_at_once(
-      prepared.size(), [&](std::size_t i) { points[i] = prepared[i]->steady(Pass::together, rule); });
+  const AtOnce done = run_at_once(prepared.size(), [&](std::size_t i) {
+    points[i] = prepared[i]->steady(Pass::together, rule);
+  });
   for (std::optional<Point>& point : points)
     if (point) recorder.add(std::move(*point));
   rethrow(done.failures, prepared);

@@ -303,21 +303,20 @@ Point gemm_point(const GemmSubject& subject,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured) {
   const GemmProblem& problem = subject.problem;
-  Setting setting{
-      {Parameter::precision, problem.input},
-      {Parameter::family, subject.family},
-      {Parameter::m, problem.m},
-      {Parameter::n, problem.n},
-      {Parameter::k, problem.k},
-      {Parameter::batch, problem.batch},
-      {Parameter::library, subject.library},
-      {Parameter::pass, pass},
-      {Parameter::data, subject.data},
-      {Parameter::heuristic_rank, candidate.heuristic_rank},
-      {Parameter::recipe, candidate.description},
-      {Parameter::workspace_bytes, whole_bytes(candidate.workspace)},
-      {Parameter::fast_accumulation, problem.fast_accumulation},
-      {Parameter::multiprocessors, subject.device.multiprocessors}};
+  Setting setting{{Parameter::precision, problem.input},
+                  {Parameter::family, subject.family},
+                  {Parameter::m, problem.m},
+                  {Parameter::n, problem.n},
+                  {Parameter::k, problem.k},
+                  {Parameter::batch, problem.batch},
+                  {Parameter::library, subject.library},
+                  {Parameter::pass, pass},
+                  {Parameter::data, subject.data},
+                  {Parameter::heuristic_rank, candidate.heuristic_rank},
+                  {Parameter::recipe, candidate.description},
+                  {Parameter::workspace_bytes, whole_bytes(candidate.workspace)},
+                  {Parameter::fast_accumulation, problem.fast_accumulation},
+                  {Parameter::multiprocessors, subject.device.multiprocessors}};
   if (candidate.tile) {
     setting.set(Parameter::tile_m, candidate.tile->m);
     setting.set(Parameter::tile_n, candidate.tile->n);

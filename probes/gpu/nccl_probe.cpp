@@ -30,8 +30,10 @@ std::string way_name(const CollectiveAlgorithm& way) {
 }
 
 std::string title(const CollectiveWork& work, const RankTopology& topology) {
-  std::string text = fmt::format(
-      "{} of {:.0f} B, {}", key_of(work.collective), work.message.value(), selection_text(topology.setting));
+  std::string text = fmt::format("{} of {:.0f} B, {}",
+                                 key_of(work.collective),
+                                 work.message.value(),
+                                 selection_text(topology.setting));
   if (!work.algorithm.empty()) text += ", " + way_name({work.algorithm, work.protocol});
   return text;
 }
@@ -107,10 +109,8 @@ Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planni
 
 /// Everything but the size: "all_reduce, isolated, all ranks, NVLS/Simple".
 std::string line_name(const RankTopology& topology, const CollectiveWork& work) {
-  std::string name = fmt::format("{}, {}, {}",
-                                 key_of(work.collective),
-                                 key_of(work.mode),
-                                 selection_text(topology.setting));
+  std::string name = fmt::format(
+      "{}, {}, {}", key_of(work.collective), key_of(work.mode), selection_text(topology.setting));
   if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
   if (work.in_place) name += ", in place";
   if (work.registered) name += work.symmetric ? ", symmetric windows" : ", registered";
@@ -176,14 +176,13 @@ class Sweep {
     }
     without_memory_ = 0;
     if (work.algorithm.empty()) remember(work, measured.predictions);
-    group_.on_rank_0(
-        [&] {
-          const Point point = make_point(work, topology, group_.shared_gpu(), measured);
-          recorder_.add(point);
-          for (Point& predicted : prediction_points(point, measured.predictions)) {
-            recorder_.add(std::move(predicted));
-          }
-        });
+    group_.on_rank_0([&] {
+      const Point point = make_point(work, topology, group_.shared_gpu(), measured);
+      recorder_.add(point);
+      for (Point& predicted : prediction_points(point, measured.predictions)) {
+        recorder_.add(std::move(predicted));
+      }
+    });
   }
 
   void remember(const CollectiveWork& work, const std::vector<PredictedTime>& predictions) {
@@ -248,7 +247,8 @@ class Chooser {
       add({{Parameter::selection, RankSelection::first}},
           ranks_that([&](int rank) { return rank < count; }));
     }
-    add({{Parameter::selection, RankSelection::node}}, ranks_that([&](int rank) { return node(rank) == node(0); }));
+    add({{Parameter::selection, RankSelection::node}},
+        ranks_that([&](int rank) { return node(rank) == node(0); }));
     add_pairs();
     add_islands();
     add_numa_nodes();

@@ -39,8 +39,7 @@ const FormatFacts& facts_of(NumberFormat format) {
 int significant_bits(NumberFormat format) {
   const int bits = facts_of(format).significant_bits;
   if (bits > 0) return bits;
-  throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}",
-                         key_of(format));
+  throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}", key_of(format));
 }
 
 /// To nearest even, as the default rounding mode of nearbyint.

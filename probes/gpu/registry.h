@@ -131,8 +131,8 @@ struct VendorLibrary {
 std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths);
 
 /// One section per GPU ("gpu 0", ...), and "cuda" with the versions, and "gpu links" with the
-/// peer matrix, which the links repeat as values. `own`: the processes of this job on this node, which are no other programs; this
-/// process need not be among them. Without a GPU as open_devices.
+/// peer matrix, which the links repeat as values. `own`: the processes of this job on this node,
+/// which are no other programs; this process need not be among them. Without a GPU as open_devices.
 Outcome<MachineFacts> gpu_facts(const VendorPaths& paths, std::span<const pid_t> own);
 
 /// Every GPU that this process sees. Skipped with the reason when the node shows neither GPU nor

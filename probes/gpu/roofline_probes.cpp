@@ -228,7 +228,8 @@ class MemoryProbe {
       }
     }
     const Target target = target_of(memory_pace(planned.suite));
-    for (const StreamWork& work : sweep_plan(planned, choice)) ask(device, work, Pass::sweep, target);
+    for (const StreamWork& work : sweep_plan(planned, choice))
+      ask(device, work, Pass::sweep, target);
     walk_.release(device);
     planned.available = available_or(device, planned.available);
     if (const auto whole = whole_memory_work(planned, choice))

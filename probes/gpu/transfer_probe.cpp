@@ -248,7 +248,8 @@ void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Rec
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (const TransferWork& work : plan.alone[i]) {
       walk.ask(*devices[i], name_of(work), point_of(*devices[i], work, Pass::alone, {}), [&] {
-        recorder.add(point_of(*devices[i], work, Pass::alone, devices[i]->time_transfer(work, target)));
+        recorder.add(
+            point_of(*devices[i], work, Pass::alone, devices[i]->time_transfer(work, target)));
       });
     }
   }

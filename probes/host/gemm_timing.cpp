@@ -126,7 +126,8 @@ void require_possible(const GemmWork& work) {
     throw UserError(
         "{} on {} workers is no work: give positive numbers", name_of(work), work.workers);
   }
-  const std::int64_t deepest = work.precision == NumberFormat::fp32 ? deepest_fp32 : largest_dimension;
+  const std::int64_t deepest =
+      work.precision == NumberFormat::fp32 ? deepest_fp32 : largest_dimension;
   if (std::max({work.m, work.n, work.batch}) > largest_dimension || work.k > deepest) {
     throw UserError("{} is too large to count or verify: m, n and batch go to {}, k to {}",
                     name_of(work),
@@ -271,7 +272,7 @@ Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target)
   Measured measured;
   try {
     measured.samples = work.precision == NumberFormat::fp32 ? sample<float>(blas, work, target)
-                                                         : sample<double>(blas, work, target);
+                                                            : sample<double>(blas, work, target);
   } catch (const std::bad_alloc&) {
     throw ProbeFailure("{} needs {:.0f} MiB and the system refused them",
                        name_of(work),

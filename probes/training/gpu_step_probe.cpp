@@ -15,10 +15,9 @@ struct Variant {
   bool trace;
 };
 // Each is compared with the first.
-constexpr Variant variants[] = {
-    {StepVariant::launched, false, false},
-    {StepVariant::graphs, true, false},
-    {StepVariant::traced, false, true}};
+constexpr Variant variants[] = {{StepVariant::launched, false, false},
+                                {StepVariant::graphs, true, false},
+                                {StepVariant::traced, false, true}};
 
 struct VariantSeries {
   Variant variant;

@@ -103,7 +103,8 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
     next.ranks = ranks;
     next.steps = strong_steps(family, suite, ranks, counts.back());
     next.global_batch = sizes.batch * counts.back();
-    series.emplace_back(Setting{{Parameter::scaling, BatchScaling::strong}}, next, family.precision);
+    series.emplace_back(
+        Setting{{Parameter::scaling, BatchScaling::strong}}, next, family.precision);
   }
   if (counts.size() == 1) return series;
   next.steps = rounds_of(suite).steps;

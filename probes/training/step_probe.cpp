@@ -55,13 +55,13 @@ Point StepSeries::point() const {
   Point point;
   const TransformerShape& shape = work_.shape;
   point.setting = {{Parameter::ranks, std::int64_t{work_.ranks}},
-                      {Parameter::global_batch_sequences, work_.global_batch},
-                      {Parameter::layers, shape.layers},
-                      {Parameter::width, shape.width},
-                      {Parameter::heads, shape.heads},
-                      {Parameter::sequence, shape.sequence},
-                      {Parameter::vocabulary, shape.vocabulary},
-                      {Parameter::precision, precision_}};
+                   {Parameter::global_batch_sequences, work_.global_batch},
+                   {Parameter::layers, shape.layers},
+                   {Parameter::width, shape.width},
+                   {Parameter::heads, shape.heads},
+                   {Parameter::sequence, shape.sequence},
+                   {Parameter::vocabulary, shape.vocabulary},
+                   {Parameter::precision, precision_}};
   point.setting.set(setting_);
   if (work_.straggler && work_.straggler->rank.index < work_.ranks) {
     point.setting.set(Parameter::straggler_rank, std::int64_t{work_.straggler->rank.index});

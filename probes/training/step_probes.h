@@ -14,13 +14,13 @@
 #include <vector>
 
 namespace scaleworth::probes {
-/// Points of probe_name::step_training, one per mode ("strong": one global batch, divided; "weak": a
-/// batch that grows with the ranks; strong alone where there is one rank) and count, each with its
-/// timeline. Sizes come from a calibration on all ranks. The counts take turns in several rounds,
-/// so that drift of the machine becomes noise of every count; a round trains afresh, and `loss` and
-/// `step_s` hold the measured steps of all rounds one after another.
-/// Called on every rank. Throws UserError for a straggler that is not among the ranks,
-/// ProbeFailure or Interrupted after keeping what complete rounds there are.
+/// Points of probe_name::step_training, one per mode ("strong": one global batch, divided; "weak":
+/// a batch that grows with the ranks; strong alone where there is one rank) and count, each with
+/// its timeline. Sizes come from a calibration on all ranks. The counts take turns in several
+/// rounds, so that drift of the machine becomes noise of every count; a round trains afresh, and
+/// `loss` and `step_s` hold the measured steps of all rounds one after another. Called on every
+/// rank. Throws UserError for a straggler that is not among the ranks, ProbeFailure or Interrupted
+/// after keeping what complete rounds there are.
 RankProbe::Measure measure_training;
 
 RankProbe::Estimate estimate_training;
@@ -63,8 +63,9 @@ RankProbe::Measure measure_device_training;
 RankProbe::Estimate estimate_device_training;
 
 /// One training on all GPUs in several ways that take turns: steps launched kernel by kernel,
-/// replayed from graphs, traced by CUPTI. Points of probe_name::step_variants, one per way that could
-/// be had, with the steps of all rounds; a way that could not be had is a warning with the reason.
+/// replayed from graphs, traced by CUPTI. Points of probe_name::step_variants, one per way that
+/// could be had, with the steps of all rounds; a way that could not be had is a warning with the
+/// reason.
 RankProbe::Measure measure_step_variants;
 RankProbe::Estimate estimate_step_variants;
 

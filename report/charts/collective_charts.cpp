@@ -201,8 +201,8 @@ Chart collectives_chart(const Analysis& analysis) {
       analysis.collectives, [](const CollectiveResult& result) { return !result.points.empty(); });
   if (shown.empty())
     return chart.without("No bandwidth curves: no collective was measured in this run.");
-  const auto named =
-      std::ranges::find(shown, Collective::all_reduce, [](const auto* one) { return one->collective; });
+  const auto named = std::ranges::find(
+      shown, Collective::all_reduce, [](const auto* one) { return one->collective; });
   chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
   chart.how_to_read = fmt::format(
       "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "

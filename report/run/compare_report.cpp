@@ -143,8 +143,7 @@ Table figures_table(const char* id,
       rows,
       {{parameter("what", "collective"),
         [](const Placed& row) { return sweep_text(row.sweep->setting); }},
-       {parameter("message", "message"),
-        [](const Placed& row) { return subject_of(*row.figure); }},
+       {parameter("message", "message"), [](const Placed& row) { return subject_of(*row.figure); }},
        {measure("a", "A", unit), [](const Placed& row) { return row.figure->a; }},
        {measure("b", "B", unit), [](const Placed& row) { return row.figure->b; }},
        {measure("gain", "B over A"), [](const Placed& row) { return row.figure->gain; }},
@@ -176,13 +175,12 @@ Table facts_table(const std::vector<DifferentFact>& facts) {
   const auto text = [](const std::string& value) {
     return value.empty() ? std::string("not recorded") : value;
   };
-  return make_table(
-      "stacks",
-      "In what the two differ besides",
-      facts,
-      {{parameter("what", "what"), &DifferentFact::what},
-       {measure("a", "A"), [=](const DifferentFact& one) { return text(one.a); }},
-       {measure("b", "B"), [=](const DifferentFact& one) { return text(one.b); }}});
+  return make_table("stacks",
+                    "In what the two differ besides",
+                    facts,
+                    {{parameter("what", "what"), &DifferentFact::what},
+                     {measure("a", "A"), [=](const DifferentFact& one) { return text(one.a); }},
+                     {measure("b", "B"), [=](const DifferentFact& one) { return text(one.b); }}});
 }
 
 struct WrongResults {
@@ -233,21 +231,22 @@ const ComparedFigure* leading_figure(const ComparedSweep& sweep) {
 std::string headline(const ComparedRun& a, const ComparedRun& b, const Comparison& comparison) {
   std::string text = wrong_sentence("A", *a.run) + wrong_sentence("B", *b.run);
   if (comparison.sweeps.empty())
-    return text + "Nothing can be compared: the two have no collective on the same layout. "
-                  "Measure both with the same ranks: scaleworth comm";
+    return text +
+           "Nothing can be compared: the two have no collective on the same layout, see "
+           "Not compared; measure both with the same ranks";
   const ComparedSweep& sweep = comparison.sweeps.front();
   const ComparedFigure& figure = *leading_figure(sweep);
-  const std::string where =
-      fmt::format("in {} ({}: {} for A, {} for B)",
-                  sweep_text(sweep.setting),
-                  subject_of(figure),
-                  value_text(figure, figure.a),
-                  value_text(figure, figure.b));
+  const std::string where = fmt::format("in {} ({}: {} for A, {} for B)",
+                                        sweep_text(sweep.setting),
+                                        subject_of(figure),
+                                        value_text(figure, figure.a),
+                                        value_text(figure, figure.b));
   if (figure.noise == NoiseBasis::none)
-    return text + fmt::format("B is {} as fast as A {}, and nothing tells whether that is noise: "
-                              "repeat each three times",
-                              gain_text(figure),
-                              where);
+    return text + fmt::format(
+                      "B is {} as fast as A {}, and nothing tells whether that is noise: "
+                      "repeat each three times",
+                      gain_text(figure),
+                      where);
   if (figure.differs())
     return text + fmt::format("B is {} as fast as A {}", gain_text(figure), where);
   return text + fmt::format("No difference beyond the noise: B is {} as fast as A {}",
@@ -270,15 +269,17 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   }
   std::vector<std::string> lines;
   if (all > 0)
-    lines.push_back(fmt::format("Of {} key figures B is better in {}, worse in {}, and the same "
-                                "within the noise in {}.",
-                                all,
-                                better,
-                                worse,
-                                all - better - worse));
+    lines.push_back(
+        fmt::format("Of {} key figures B is better in {}, worse in {}, and the same "
+                    "within the noise in {}.",
+                    all,
+                    better,
+                    worse,
+                    all - better - worse));
   if (all > 0 && !repeats)
-    lines.push_back("Without repeats of both the noise between runs is not known: measure each "
-                    "three times (--repeat 3) before you decide on a small difference.");
+    lines.push_back(
+        "Without repeats of both the noise between runs is not known: measure each "
+        "three times (--repeat 3) before you decide on a small difference.");
   return lines;
 }
 
@@ -298,24 +299,27 @@ std::vector<Section> comparison_sections(const ComparedRun& a,
                               Unit::bytes_per_second,
                               {});
   if (!options.details) sizes.rows.clear();
-  return with_content(
-      {{"figures",
-        "Collectives",
-        {},
-        {},
-        {figures_table("key_figures",
-                       "Bus bandwidth",
-                       placed(comparison, &Sweep::key_figures, false),
-                       Unit::bytes_per_second,
-                       {gain_note}),
-         figures_table("start_up",
-                       "Start-up time (alpha)",
-                       placed(comparison, &Sweep::key_figures, true),
-                       Unit::seconds,
-                       {}),
-         std::move(sizes)}},
-       {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
-       {"stacks", "Machines and software", {}, {}, {facts_table(different_facts(*a.run, *b.run))}}});
+  return with_content({{"figures",
+                        "Collectives",
+                        {},
+                        {},
+                        {figures_table("key_figures",
+                                       "Bus bandwidth",
+                                       placed(comparison, &Sweep::key_figures, false),
+                                       Unit::bytes_per_second,
+                                       {gain_note}),
+                         figures_table("start_up",
+                                       "Start-up time (alpha)",
+                                       placed(comparison, &Sweep::key_figures, true),
+                                       Unit::seconds,
+                                       {}),
+                         std::move(sizes)}},
+                       {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
+                       {"stacks",
+                        "Machines and software",
+                        {},
+                        {},
+                        {facts_table(different_facts(*a.run, *b.run))}}});
 }
 
 Document compose_comparison(const ComparedRun& a,
@@ -329,8 +333,11 @@ Document compose_comparison(const ComparedRun& a,
   document.verdict.headline = headline(a, b, comparison) + ".";
   document.verdict.lines = lines_of(comparison);
   document.sections = comparison_sections(a, b, comparison, options);
-  document.next = {{fmt::format("scaleworth check {} --against {}", b.name, a.name),
-                    "whether B is good enough, by its repeats"}};
+  if (!comparison.sweeps.empty())
+    document.next = {{fmt::format("scaleworth check {} --against {}", b.name, a.name),
+                      "whether B is good enough, by its repeats"}};
+  else
+    document.next = {{"scaleworth comm", "measure again, with the same number of ranks"}};
   return document;
 }
 
@@ -362,13 +369,14 @@ std::string check_headline(const ComparedRun& run,
   const CheckedFigure& first = result.figures.front();
   switch (result.status) {
     case CheckStatus::fail:
-      return wrong + fmt::format("Fail: {} of {} figures are worse than the baseline by {:g} % or "
-                                 "more, most surely {} at {}.",
-                                 with(CheckStatus::fail),
-                                 all,
-                                 percent,
-                                 checked_text(first),
-                                 gain_text(first.figure));
+      return wrong + fmt::format(
+                         "Fail: {} of {} figures are worse than the baseline by {:g} % or "
+                         "more; first {}: {} of the baseline.",
+                         with(CheckStatus::fail),
+                         all,
+                         percent,
+                         checked_text(first),
+                         gain_text(first.figure));
     case CheckStatus::cannot_tell:
       return wrong + fmt::format("Cannot tell for {} of {} figures: {}.",
                                  with(CheckStatus::cannot_tell),
@@ -376,16 +384,17 @@ std::string check_headline(const ComparedRun& run,
                                  "their runs are too few for how far they spread; measure run and "
                                  "baseline several times (--repeat 4)");
     case CheckStatus::warn:
-      return wrong + fmt::format("Warn: {} of {} figures are worse than the baseline, by less than "
-                                 "{:g} % or not beyond chance among so many.",
-                                 with(CheckStatus::warn),
-                                 all,
-                                 percent);
-    case CheckStatus::pass: break;
+      return wrong + fmt::format(
+                         "Warn: {} of {} figures are worse than the baseline, by less than "
+                         "{:g} % or not beyond chance among so many.",
+                         with(CheckStatus::warn),
+                         all,
+                         percent);
+    case CheckStatus::pass:
+      break;
   }
-  return wrong + fmt::format("Pass: no figure of {} has lost {:g} % against the baseline.",
-                             all,
-                             percent);
+  return wrong +
+         fmt::format("Pass: no figure of {} has lost {:g} % against the baseline.", all, percent);
 }
 
 Table checked_table(const CheckResult& result) {
@@ -409,7 +418,8 @@ Table checked_table(const CheckResult& result) {
         [](const CheckedFigure& one) { return one.figure.gain; }},
        {measure("needed", "to tell"), needed_text}},
       {"Judged by the spread between runs; below 1 the run is worse. Fail: worse by the tolerance "
-       "or more with 95 % over all figures together (Holm). Pass: the interval leaves out a loss of "
+       "or more with 95 % over all figures together (Holm). Pass: the interval leaves out a loss "
+       "of "
        "the tolerance."});
 }
 
@@ -425,14 +435,14 @@ Document compose_check(const ComparedRun& run,
   document.subtitle = fmt::format(
       "run: {}; baseline: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
   document.verdict.headline = check_headline(run, baseline, result, tolerance);
-  document.sections = with_content(
-      {{"checked", "Checked", {}, {}, {checked_table(result)}},
-       {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
-       {"stacks",
-        "Machines and software",
-        {},
-        {},
-        {facts_table(different_facts(*baseline.run, *run.run))}}});
+  document.sections =
+      with_content({{"checked", "Checked", {}, {}, {checked_table(result)}},
+                    {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
+                    {"stacks",
+                     "Machines and software",
+                     {},
+                     {},
+                     {facts_table(different_facts(*baseline.run, *run.run))}}});
   document.next = {{fmt::format("scaleworth compare {} {}", baseline.name, run.name),
                     "every size, and what differs"}};
   return document;
@@ -440,13 +450,13 @@ Document compose_check(const ComparedRun& run,
 
 // ---- JSON
 
-constexpr JsonHead comparison_head{
-    "compare.schema.json",
-    "scaleworth compare and check --format json",
-    "Two runs joined on metric and setting. A is the first run or the baseline. Numbers are in base "
-    "units: seconds, bytes per second. What does not exist is null.",
-    1,
-    "scaleworth comparison"};
+constexpr JsonHead comparison_head{"compare.schema.json",
+                                   "scaleworth compare and check --format json",
+                                   "Two runs joined on metric and setting. A is the first run or "
+                                   "the baseline. Numbers are in base "
+                                   "units: seconds, bytes per second. What does not exist is null.",
+                                   1,
+                                   "scaleworth comparison"};
 
 void put_figure(Fields& json, const ComparedFigure& figure) {
   json("metric", info(figure.metric).key, "As in run.schema.json.");
@@ -484,7 +494,8 @@ std::string comparison_json(Fields::Make make,
     json.array("only_one_has", comparison.unmatched, [](Fields& of, const Unmatched& one) {
       of("side", one.of_a ? "a" : "b", one_of("a|b"));
       put_setting(of, "setting", one.setting);
-      of("differs_in", mapped(one.differs_in, [](Parameter p) { return std::string(info(p).key); }));
+      of("differs_in",
+         mapped(one.differs_in, [](Parameter p) { return std::string(info(p).key); }));
     });
     json.object_if(
         result != nullptr,
@@ -511,14 +522,14 @@ std::string rendered(const Comparison& comparison,
                      const CheckResult* result,
                      const RenderOptions& options,
                      Compose compose) {
-  return render_document(
-      {compose,
-       [&](const RenderOptions& as) {
-         return comparison_json(Fields::Make::document, comparison, result, compose(as), as);
-       },
-       [] { return std::vector<Chart>(); },
-       {"what", "message"}},
-      options);
+  return render_document({compose,
+                          [&](const RenderOptions& as) {
+                            return comparison_json(
+                                Fields::Make::document, comparison, result, compose(as), as);
+                          },
+                          [] { return std::vector<Chart>(); },
+                          {"what", "message"}},
+                         options);
 }
 }  // namespace
 

@@ -379,7 +379,9 @@ void add_peers(const Gpus& gpus, std::vector<NamedTransfer>& rows) {
   const GpuTransfer* slowest = *std::ranges::min_element(pairs, {}, rate);
   const GpuTransfer* fastest = *std::ranges::max_element(pairs, {}, rate);
   const auto add = [&](const char* which, const GpuTransfer* pair) {
-    rows.push_back({fmt::format("{} pair: {} to {}", which, word_of(pair->source), word_of(pair->target)), pair});
+    rows.push_back(
+        {fmt::format("{} pair: {} to {}", which, word_of(pair->source), word_of(pair->target)),
+         pair});
   };
   add("slowest", slowest);
   if (fastest != slowest) add("fastest", fastest);

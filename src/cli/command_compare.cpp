@@ -73,7 +73,8 @@ int exit_code_of(model::CheckStatus status) {
 
 int check_runs(const CheckOptions& options) {
   const double tolerance = options.tolerance_percent / 100.0;
-  if (tolerance >= 1.0) throw UserError("--tolerance {} is no loss below 100 %", options.tolerance_percent);
+  if (tolerance >= 1.0)
+    throw UserError("--tolerance {} is no loss below 100 %", options.tolerance_percent);
   const Run run = read_repeats(options.runs, "check");
   const Run baseline = read_repeats(options.baseline, "check");
   const std::string libraries = report::different_libraries(baseline, run);
@@ -101,7 +102,8 @@ Command add_compare_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compare", "what differs between two runs, by how much, and whether it is more than noise");
   Flags(*command)
-      .add("run", options->runs, "A and B: run directories, or folders with repeats of one run each")
+      .add(
+          "run", options->runs, "A and B: run directories, or folders with repeats of one run each")
       ->required();
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {

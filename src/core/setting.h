@@ -164,7 +164,9 @@ class Setting {
   bool contains(Parameter parameter) const { return find(parameter) != nullptr; }
   /// Null where it is absent.
   const SettingValue* find(Parameter parameter) const;
-  std::optional<std::int64_t> count(Parameter parameter) const { return as<std::int64_t>(parameter); }
+  std::optional<std::int64_t> count(Parameter parameter) const {
+    return as<std::int64_t>(parameter);
+  }
   /// False where it is absent.
   bool flag(Parameter parameter) const { return as<bool>(parameter).value_or(false); }
   template <Vocabulary E>

@@ -146,77 +146,76 @@ template <class E>
 inline constexpr std::nullptr_t word_list = nullptr;
 template <>
 inline constexpr std::array word_list<NumberFormat>{Word{"fp64", "fp64"},
-                                                   Word{"fp32", "fp32"},
-                                                   Word{"tf32", "tf32"},
-                                                   Word{"bf16", "bf16"},
-                                                   Word{"fp16", "fp16"},
-                                                   Word{"fp8_e4m3", "fp8_e4m3"},
-                                                   Word{"fp8_e5m2", "fp8_e5m2"},
-                                                   Word{"fp8_block", "fp8_block"},
-                                                   Word{"int8", "int8"},
-                                                   Word{"mxfp8", "mxfp8"},
-                                                   Word{"nvfp4", "nvfp4"}};
+                                                    Word{"fp32", "fp32"},
+                                                    Word{"tf32", "tf32"},
+                                                    Word{"bf16", "bf16"},
+                                                    Word{"fp16", "fp16"},
+                                                    Word{"fp8_e4m3", "fp8_e4m3"},
+                                                    Word{"fp8_e5m2", "fp8_e5m2"},
+                                                    Word{"fp8_block", "fp8_block"},
+                                                    Word{"int8", "int8"},
+                                                    Word{"mxfp8", "mxfp8"},
+                                                    Word{"nvfp4", "nvfp4"}};
 template <>
 inline constexpr std::array word_list<Isa>{Word{"sse2", "sse2"},
-                                          Word{"avx2", "avx2"},
-                                          Word{"avx512", "avx512"},
-                                          Word{"neon", "neon"},
-                                          Word{"cuda_cores", "cuda cores"},
-                                          Word{"tensor_cores", "tensor cores"}};
+                                           Word{"avx2", "avx2"},
+                                           Word{"avx512", "avx512"},
+                                           Word{"neon", "neon"},
+                                           Word{"cuda_cores", "cuda cores"},
+                                           Word{"tensor_cores", "tensor cores"}};
 template <>
 inline constexpr std::array word_list<MemoryKernel>{
     Word{"read", "read"}, Word{"write", "write"}, Word{"copy", "copy"}, Word{"triad", "triad"}};
 template <>
-inline constexpr std::array word_list<StreamScope>{Word{"device", "device"},
-                                                  Word{"multiprocessor", "multiprocessor"},
-                                                  Word{"shared", "shared"}};
+inline constexpr std::array word_list<StreamScope>{
+    Word{"device", "device"}, Word{"multiprocessor", "multiprocessor"}, Word{"shared", "shared"}};
 template <>
 inline constexpr std::array word_list<StreamGrid>{Word{"persistent", "persistent"},
-                                                 Word{"one_shot", "one shot"}};
+                                                  Word{"one_shot", "one shot"}};
 template <>
 inline constexpr std::array word_list<TransferEngine>{Word{"copy_engine", "copy engine"},
-                                                     Word{"kernel", "kernel"}};
+                                                      Word{"kernel", "kernel"}};
 template <>
 inline constexpr std::array word_list<TransferEnd>{Word{"gpu", "gpu"},
-                                                  Word{"host_pageable", "host (pageable)"},
-                                                  Word{"host_pinned", "host (pinned)"}};
+                                                   Word{"host_pageable", "host (pageable)"},
+                                                   Word{"host_pinned", "host (pinned)"}};
 template <>
 inline constexpr std::array word_list<LaunchKind>{Word{"empty_kernel", "empty kernel"},
-                                                 Word{"graph_node", "graph node"},
-                                                 Word{"launch_and_wait", "launch and wait"}};
+                                                  Word{"graph_node", "graph node"},
+                                                  Word{"launch_and_wait", "launch and wait"}};
 template <>
 inline constexpr std::array word_list<OperandData>{
     Word{"uniform", "uniform"}, Word{"normal", "normal"}, Word{"zero", "zero"}};
 template <>
 inline constexpr std::array word_list<Pass>{Word{"coarse", "coarse"},
-                                           Word{"fine", "fine"},
-                                           Word{"trial", "trial"},
-                                           Word{"burst", "burst"},
-                                           Word{"steady", "steady"},
-                                           Word{"contention", "contention"},
-                                           Word{"alone", "alone"},
-                                           Word{"together", "together"},
-                                           Word{"pilot", "pilot"},
-                                           Word{"sweep", "sweep"}};
+                                            Word{"fine", "fine"},
+                                            Word{"trial", "trial"},
+                                            Word{"burst", "burst"},
+                                            Word{"steady", "steady"},
+                                            Word{"contention", "contention"},
+                                            Word{"alone", "alone"},
+                                            Word{"together", "together"},
+                                            Word{"pilot", "pilot"},
+                                            Word{"sweep", "sweep"}};
 template <>
 inline constexpr std::array word_list<ProductFamily>{Word{"square", "square"},
-                                                    Word{"tokens", "tokens"},
-                                                    Word{"rank_k", "rank-k"},
-                                                    Word{"batched", "batched"},
-                                                    Word{"free", "free"},
-                                                    Word{"cube", "cube"},
-                                                    Word{"search", "search"},
-                                                    Word{"own", "own"}};
+                                                     Word{"tokens", "tokens"},
+                                                     Word{"rank_k", "rank-k"},
+                                                     Word{"batched", "batched"},
+                                                     Word{"free", "free"},
+                                                     Word{"cube", "cube"},
+                                                     Word{"search", "search"},
+                                                     Word{"own", "own"}};
 template <>
 inline constexpr std::array word_list<Collective>{Word{"all_reduce", "all reduce"},
-                                                 Word{"all_gather", "all gather"},
-                                                 Word{"reduce_scatter", "reduce scatter"},
-                                                 Word{"all_to_all", "all to all"},
-                                                 Word{"broadcast", "broadcast"},
-                                                 Word{"send_receive", "send receive"},
-                                                 Word{"reduce", "reduce"},
-                                                 Word{"gather", "gather"},
-                                                 Word{"scatter", "scatter"}};
+                                                  Word{"all_gather", "all gather"},
+                                                  Word{"reduce_scatter", "reduce scatter"},
+                                                  Word{"all_to_all", "all to all"},
+                                                  Word{"broadcast", "broadcast"},
+                                                  Word{"send_receive", "send receive"},
+                                                  Word{"reduce", "reduce"},
+                                                  Word{"gather", "gather"},
+                                                  Word{"scatter", "scatter"}};
 template <>
 inline constexpr std::array word_list<CollectiveMode>{
     Word{"isolated", "isolated"},
@@ -225,18 +224,18 @@ inline constexpr std::array word_list<CollectiveMode>{
     Word{"symmetric_windows", "symmetric windows"}};
 template <>
 inline constexpr std::array word_list<LinkKind>{Word{"same_gpu", "same GPU"},
-                                               Word{"nvlink", "NVLink"},
-                                               Word{"pcie_peer", "PCIe peer"},
-                                               Word{"through_host", "through host"},
-                                               Word{"network", "network"},
-                                               Word{"unknown", "unknown link"}};
+                                                Word{"nvlink", "NVLink"},
+                                                Word{"pcie_peer", "PCIe peer"},
+                                                Word{"through_host", "through host"},
+                                                Word{"network", "network"},
+                                                Word{"unknown", "unknown link"}};
 template <>
 inline constexpr std::array word_list<RankSelection>{Word{"all", "all ranks"},
-                                                    Word{"first", "first ranks"},
-                                                    Word{"node", "one node"},
-                                                    Word{"pair", "pair"},
-                                                    Word{"nvlink_island", "NVLink island"},
-                                                    Word{"numa_node", "NUMA node"}};
+                                                     Word{"first", "first ranks"},
+                                                     Word{"node", "one node"},
+                                                     Word{"pair", "pair"},
+                                                     Word{"nvlink_island", "NVLink island"},
+                                                     Word{"numa_node", "NUMA node"}};
 template <>
 inline constexpr std::array word_list<BatchScaling>{Word{"strong", "strong"}, Word{"weak", "weak"}};
 template <>
@@ -245,7 +244,8 @@ inline constexpr std::array word_list<StepVariant>{
 
 /// An enumeration with a list of words.
 template <class E>
-concept Vocabulary = std::is_enum_v<E> && !std::is_null_pointer_v<std::remove_cv_t<decltype(word_list<E>)>>;
+concept Vocabulary =
+    std::is_enum_v<E> && !std::is_null_pointer_v<std::remove_cv_t<decltype(word_list<E>)>>;
 
 template <Vocabulary E>
 constexpr const char* key_of(E value) {
@@ -299,7 +299,8 @@ constexpr double output_element_bytes(NumberFormat format) {
 class Symbol {
  public:
   template <Vocabulary E>
-  constexpr Symbol(E value) : words_(word_list<E>.data()), value_(static_cast<std::uint8_t>(value)) {}
+  constexpr Symbol(E value)
+      : words_(word_list<E>.data()), value_(static_cast<std::uint8_t>(value)) {}
   /// The value number `value` of `words`.
   constexpr Symbol(std::span<const Word> words, std::size_t value)
       : words_(words.data()), value_(static_cast<std::uint8_t>(value)) {}

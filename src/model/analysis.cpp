@@ -16,8 +16,7 @@ std::optional<int> node_ranks(const Run& run) {
   if (!run.placement) return std::nullopt;
   const RankPlacement& at = *run.placement;
   if (at.nodes > 1) return (at.ranks + at.nodes - 1) / at.nodes;
-  const auto devices =
-      number_fact(run, at.on_gpus ? "gpu" : "cpu", at.on_gpus ? "count" : "cores");
+  const auto devices = number_fact(run, at.on_gpus ? "gpu" : "cpu", at.on_gpus ? "count" : "cores");
   return std::max(at.ranks, saturated<int>(devices.value_or(0.0)));
 }
 

@@ -76,7 +76,7 @@ struct MemoryLevel {
   Bytes largest;
   Estimate<BytesPerSecond> rate;
   // Of a GPU.
-  std::string scope{};    // "device" | "multiprocessor" | "shared"
+  std::string scope{};  // "device" | "multiprocessor" | "shared"
   /// Of the kernel, fastest at the level's largest working set.
   std::optional<StreamVariant> variant{};
   std::optional<Estimate<double>> of_datasheet{};  // level "memory" only

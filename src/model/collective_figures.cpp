@@ -18,8 +18,7 @@ class Figures {
       const auto time = transform(point.time, [](Seconds one) { return one.value(); });
       add({Metric::operation_time, at, Basis::measured, time});
       const double bytes = point.bus_bandwidth.value() * point.time.value.value();
-      const auto rate =
-          transform_decreasing(time, [&](double seconds) { return bytes / seconds; });
+      const auto rate = transform_decreasing(time, [&](double seconds) { return bytes / seconds; });
       add({Metric::bus_bandwidth, at, Basis::measured, rate});
     }
     if (points.empty()) return;

@@ -493,7 +493,8 @@ Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
 AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives) {
   std::map<int, CommunicationFit> fits;
   for (const CollectiveResult& one : collectives) {
-    const bool isolated = one.collective == Collective::all_reduce && one.mode == CollectiveMode::isolated;
+    const bool isolated =
+        one.collective == Collective::all_reduce && one.mode == CollectiveMode::isolated;
     if (isolated && !one.fits.empty()) fits[one.ranks] = one.fits[one.chosen];
   }
   if (fits.empty()) return nullptr;

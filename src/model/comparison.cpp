@@ -22,7 +22,9 @@ class JoinedOn {
  public:
   /// How many nodes there were is asked only where both say it for every figure.
   JoinedOn(const std::vector<Figure>& a, const std::vector<Figure>& b) {
-    const auto says = [](const Figure& figure) { return figure.setting.contains(Parameter::nodes); };
+    const auto says = [](const Figure& figure) {
+      return figure.setting.contains(Parameter::nodes);
+    };
     nodes_ = std::ranges::all_of(a, says) && std::ranges::all_of(b, says);
   }
   Setting operator()(const Setting& setting) const {
@@ -90,9 +92,8 @@ ComparedFigure joined(const Figure& a, const Figure& b) {
   const double degrees = of_a.degrees + of_b.degrees;
   if (degrees < 1.0) return compared;
   const double deviation = std::sqrt((of_a.squares + of_b.squares) / degrees);
-  const double error =
-      deviation * std::sqrt(1.0 / static_cast<double>(of_a.count) +
-                            1.0 / static_cast<double>(of_b.count));
+  const double error = deviation * std::sqrt(1.0 / static_cast<double>(of_a.count) +
+                                             1.0 / static_cast<double>(of_b.count));
   compared.noise = NoiseBasis::repeats;
   const double log = of_b.mean - of_a.mean;
   set_gain(compared, higher ? log : -log, error, degrees);
@@ -233,8 +234,7 @@ Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
   const auto partners = by_key(b, asked_of);
   std::map<Setting, ComparedSweep> sweeps;
   for (const Figure& figure : a) {
-    const Figure* const* other =
-        value_at(partners, Key{figure.metric, asked_of(figure.setting)});
+    const Figure* const* other = value_at(partners, Key{figure.metric, asked_of(figure.setting)});
     if (other == nullptr || !is_known(figure.value) || !is_known((*other)->value)) continue;
     ComparedSweep& sweep = sweeps[asked_of(sweep_of(figure))];
     sweep.setting = sweep_of(figure);
@@ -276,7 +276,8 @@ CheckResult check(const Comparison& comparison, double tolerance) {
     CheckedFigure& one = result.figures.emplace_back();
     one.figure = figures[i];
     one.status = judge(figures[i], tolerance, holds);
-    if (one.status == CheckStatus::cannot_tell) one.runs_needed = runs_needed(one.figure, tolerance);
+    if (one.status == CheckStatus::cannot_tell)
+      one.runs_needed = runs_needed(one.figure, tolerance);
   }
   const auto any = [&](CheckStatus status) {
     return std::ranges::count(result.figures, status, &CheckedFigure::status) > 0;

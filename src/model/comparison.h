@@ -8,7 +8,8 @@
 namespace scaleworth::model {
 /// The figures of all collectives of a run: operation_time and bus_bandwidth at each size; alpha
 /// and largest_bus_bandwidth of each sweep, at its setting without a size. Those of ranks that
-/// share a GPU and of sizes with wrong results are left out. Throws UserError for a malformed point.
+/// share a GPU and of sizes with wrong results are left out. Throws UserError for a malformed
+/// point.
 std::vector<Figure> collective_figures(const Run& run);
 
 /// What the interval of a ratio is made from.

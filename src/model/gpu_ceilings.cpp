@@ -24,7 +24,7 @@ struct Best {
   Series rates;
   std::optional<StreamVariant> variant;
 };
-using StreamCurve = std::map<double, Best>;                  // by working set in bytes
+using StreamCurve = std::map<double, Best>;             // by working set in bytes
 using StreamKey = std::pair<std::string, std::string>;  // scope, kernel
 
 std::map<StreamKey, StreamCurve> best_variants(const ProbeRecord& probe) {
@@ -56,7 +56,9 @@ std::vector<CacheCapacity> caches_of(const GpuIdentity& gpu, bool of_multiproces
   return caches;
 }
 
-std::vector<Level> levels_of(const std::string& scope, const StreamCurve& curve, const GpuIdentity& gpu) {
+std::vector<Level> levels_of(const std::string& scope,
+                             const StreamCurve& curve,
+                             const GpuIdentity& gpu) {
   std::vector<CurveSample> samples;
   for (const auto& [size, best] : curve) samples.push_back({Bytes(size), best.rates});
   if (scope == device_scope) return find_levels(samples, caches_of(gpu, false), 1);

@@ -29,9 +29,8 @@ Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
   const auto count = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
   };
-  return Bytes(static_cast<double>(batch) *
-               (element_bytes(*format) * (count(m, k) + count(k, n)) +
-                output_element_bytes(*format) * count(m, n)));
+  return Bytes(static_cast<double>(batch) * (element_bytes(*format) * (count(m, k) + count(k, n)) +
+                                             output_element_bytes(*format) * count(m, n)));
 }
 
 /// Absent without samples.
@@ -52,15 +51,15 @@ std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
   const auto tile_m = point.setting.count(Parameter::tile_m);
   const auto tile_n = point.setting.count(Parameter::tile_n);
   if (tile_m && tile_n) gemm.tile = GemmShape{*tile_m, *tile_n};
-  gemm.heuristic_rank = static_cast<int>(point.setting.count(Parameter::heuristic_rank).value_or(0));
+  gemm.heuristic_rank =
+      static_cast<int>(point.setting.count(Parameter::heuristic_rank).value_or(0));
   gemm.workspace =
       Bytes(static_cast<double>(point.setting.count(Parameter::workspace_bytes).value_or(0)));
   gemm.fast_accumulation =
       accumulates_two_ways(gemm.precision) && point.setting.flag(Parameter::fast_accumulation);
   gemm.multiprocessors = static_cast<int>(
       point.setting.count(Parameter::multiprocessors).value_or(gpu.multiprocessors.value_or(0)));
-  gemm.data =
-      point.setting.symbol<OperandData>(Parameter::data).value_or(OperandData::uniform);
+  gemm.data = point.setting.symbol<OperandData>(Parameter::data).value_or(OperandData::uniform);
   gemm.flops = Flops(amount(point, Metric::flops));
   gemm.bytes = bytes_of(point, gemm);
   gemm.rate = as<FlopPerSecond>(*rate);
@@ -214,8 +213,8 @@ std::vector<GpuGemm> products_of(const ProbeRecord& probe,
     if (why.empty()) {
       products.push_back(std::move(*gemm));
     } else {
-      warnings.push_back(
-          fmt::format("{} ({}) left out, it reaches {}", product_text(*gemm), word_of(gemm->pass), why));
+      warnings.push_back(fmt::format(
+          "{} ({}) left out, it reaches {}", product_text(*gemm), word_of(gemm->pass), why));
     }
   }
   return products;
@@ -312,7 +311,10 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
     const FlopPerByte ridge = *ceiling / *memory;
     const auto add = [&](const std::string& layer, const std::vector<GemmShape>& weights) {
       result.ridge_batches.push_back(
-          {precision, layer, ridge, ridge_tokens(weights, element_bytes(*format), output_element_bytes(*format), ridge)});
+          {precision,
+           layer,
+           ridge,
+           ridge_tokens(weights, element_bytes(*format), output_element_bytes(*format), ridge)});
     };
     std::vector<GemmShape> all;
     for (const GpuGemm& layer : own_layers(products, precision)) {

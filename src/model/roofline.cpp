@@ -331,7 +331,8 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
        [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
   with(probe_name::roofline_latency,
        [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
-  with(probe_name::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
+  with(probe_name::roofline_intensity,
+       [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
   for (SoftRoof& roof : result.soft_roofs) {
     const MemoryLevel* memory = memory_rate(result.memory_levels, roof.workers);
     if (memory != nullptr) roof.ridge = ratio(roof.peak, memory->rate);

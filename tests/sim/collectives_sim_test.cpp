@@ -22,9 +22,9 @@ Run sweep(SimRankGroup& group, Collective collective, CollectiveMode mode, int r
     const auto measured = group.time_collective({collective, mode, Bytes(bytes), ranks}, quick);
     Point point;
     point.setting = {{Parameter::collective, std::string(key_of(collective))},
-                        {Parameter::mode, std::string(key_of(mode))},
-                        {Parameter::ranks, std::int64_t{ranks}},
-                        {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
+                     {Parameter::mode, std::string(key_of(mode))},
+                     {Parameter::ranks, std::int64_t{ranks}},
+                     {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
     point.samples = {{Metric::time_s, measured.time_s}};
     probe_in(run, probe_name::comm_collectives).points.push_back(std::move(point));
   }

@@ -41,9 +41,8 @@ Run measured(const RankTruth& truth, probes::Suite suite = probes::Suite::standa
 
 const model::AlgorithmResult& plain_all_reduce(const std::vector<model::AlgorithmResult>& results) {
   return *std::find_if(results.begin(), results.end(), [](const auto& result) {
-    return result.collective == Collective::all_reduce &&
-           result.mode == CollectiveMode::isolated && !result.in_place &&
-           !result.registered;
+    return result.collective == Collective::all_reduce && result.mode == CollectiveMode::isolated &&
+           !result.in_place && !result.registered;
   });
 }
 

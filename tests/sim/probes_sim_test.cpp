@@ -91,7 +91,8 @@ TEST_CASE("the collective probe and its analysis recover a simulated link", "[pr
   const auto results = model::analyse_collectives(run);
   REQUIRE_FALSE(results.empty());
   for (const model::CollectiveResult& result : results) {
-    if (result.collective != Collective::all_reduce || result.mode != CollectiveMode::isolated) continue;
+    if (result.collective != Collective::all_reduce || result.mode != CollectiveMode::isolated)
+      continue;
     CAPTURE(result.ranks);
     const double others = result.ranks - 1;
     const model::CommunicationSegment& line = result.fits.at(0).segments.at(0);

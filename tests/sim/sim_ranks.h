@@ -68,10 +68,7 @@ class SimRankGroup final : public probes::RankGroup {
  private:
   bool offers_ways(Collective collective) const;
   const WayTruth& way_of(const probes::CollectiveWork& work) const;
-  double operation_s(Collective collective,
-                     double bytes,
-                     int ranks,
-                     double alpha_share) const;
+  double operation_s(Collective collective, double bytes, int ranks, double alpha_share) const;
   void simulate_step(const probes::TrainingWork& work,
                      std::int32_t step,
                      double& start_s,

@@ -11,7 +11,7 @@
 
 namespace scaleworth::sim {
 
-/// The parameters of a point, in the words of src/core/files/run_names.h.
+/// The parameters of a point, by src/core/setting.h.
 using Parameters = std::map<std::string, Value>;
 
 /// What a machine answered to one question, as a point of run.json.

@@ -171,12 +171,12 @@ std::vector<std::string> host_isas() {
 Measured time_fma(const FmaWork& work, const Target& target) {
   const ComputeIsa& isa = find_isa(work.isa);
   return work.precision == NumberFormat::fp32 ? time_chains<float>(work, target, isa)
-                                           : time_chains<double>(work, target, isa);
+                                              : time_chains<double>(work, target, isa);
 }
 
 Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool) {
   return work.precision == NumberFormat::fp32 ? time_updates<float>(work, target, pool)
-                                           : time_updates<double>(work, target, pool);
+                                              : time_updates<double>(work, target, pool);
 }
 
 template <class T>

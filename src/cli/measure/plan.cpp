@@ -149,8 +149,8 @@ std::string describe(const Plan& plan) {
 }
 
 PlanInputs make_setting(const Machine& machine,
-                     const MeasureOptions& options,
-                     std::optional<int> ranks) {
+                        const MeasureOptions& options,
+                        std::optional<int> ranks) {
   PlanInputs setting;
   setting.suite = parse_suite(options.suite);
   setting.workers = machine.workers();

@@ -72,8 +72,8 @@ std::string describe(const Plan& plan);
 /// What plans and probes work from. `ranks` of a launcher's job; absent: we start them. Throws
 /// UserError for more ranks than cores without --oversubscribe and a straggler that is no rank.
 PlanInputs make_setting(const Machine& machine,
-                     const MeasureOptions& options,
-                     std::optional<int> ranks);
+                        const MeasureOptions& options,
+                        std::optional<int> ranks);
 
 /// A matrix product of the user's.
 struct NamedShape {

@@ -41,7 +41,9 @@ const MpiModule& require_mpi(const std::string& path) {
 }
 
 /// Rank 0's on every rank: cores and memory may differ between ranks, the questions may not.
-PlanInputs shared_setting(const MpiJob& job, const Machine& machine, const MeasureOptions& options) {
+PlanInputs shared_setting(const MpiJob& job,
+                          const Machine& machine,
+                          const MeasureOptions& options) {
   PlanInputs setting = make_setting(machine, options, job.size());
   host::check(job.mpi(), job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
   return setting;

@@ -28,7 +28,9 @@ std::string step_sizes(const Run& run) {
   std::string sizes;
   for (const Point& point : steps ? steps->points : std::vector<Point>{}) {
     const std::int64_t ranks = integer_parameter(point, Parameter::ranks);
-    if (symbol_parameter<BatchScaling>(point, Parameter::scaling) != BatchScaling::strong || ranks <= most) continue;
+    if (symbol_parameter<BatchScaling>(point, Parameter::scaling) != BatchScaling::strong ||
+        ranks <= most)
+      continue;
     most = ranks;
     sizes = fmt::format("{},{}",
                         integer_parameter(point, Parameter::width),

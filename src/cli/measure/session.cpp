@@ -329,9 +329,9 @@ void Session::remember_file(const std::string& name) {
 }
 
 MachineFacts collect_environment(Machine& machine,
-                                const std::string& mpi_module,
-                                const VendorPaths& vendor_paths,
-                                std::span<const pid_t> own) {
+                                 const std::string& mpi_module,
+                                 const VendorPaths& vendor_paths,
+                                 std::span<const pid_t> own) {
   std::vector<FactSection> sections = machine.facts();
   std::vector<GpuLink> links;
   const Outcome<MachineFacts> gpus = gpu_facts(vendor_paths, own);

@@ -151,9 +151,9 @@ inline constexpr const char* gpu_libraries_section = "gpu libraries";
 /// What a reader needs to judge a run: facts of the machine, GPUs or why none, libraries found or
 /// why not, and the allow-listed variables. `own`: as in gpu_facts.
 MachineFacts collect_environment(Machine& machine,
-                                const std::string& mpi_module,
-                                const VendorPaths& vendor_paths,
-                                std::span<const pid_t> own = {});
+                                 const std::string& mpi_module,
+                                 const VendorPaths& vendor_paths,
+                                 std::span<const pid_t> own = {});
 
 // The measuring job. Each prints the result on stdout and returns the exit code; `arguments` are
 // recorded with the run. Each throws UserError for what cannot be asked.

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "src/core/estimate.h"
-#include "src/core/span.h"
 #include "src/core/setting.h"
+#include "src/core/span.h"
 #include "src/core/units.h"
 
 #include <concepts>

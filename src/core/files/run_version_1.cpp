@@ -103,7 +103,8 @@ json setting_of(const json& parameters, const std::string& probe) {
     if (key == "mode" && of_steps) {
       setting[from_key<BatchScaling>(text) ? "scaling" : "step_variant"] = value;
     } else if (key == "straggler_factor" && value.is_number()) {
-      setting["straggler_per_mille"] = std::llround(std::clamp(value.get<double>(), 0.0, 1e9) * 1e3);
+      setting["straggler_per_mille"] =
+          std::llround(std::clamp(value.get<double>(), 0.0, 1e9) * 1e3);
     } else if (key == "variant" && of_steps) {
       setting["step_variant"] = value;
     } else if (key == "variant" && value.is_string()) {
@@ -160,22 +161,20 @@ void upgrade_point(json& point, const std::string& probe, std::vector<json>& add
     point["setting"] = setting_of(*parameters, probe);
     point.erase("parameters");
   }
-  take_out(point, "amounts", "predicted_s.", added, [](json& made, const std::string& way, json& at) {
-    const std::size_t slash = way.find('/');
-    made["setting"]["predicted_algorithm"] = way.substr(0, slash);
-    made["setting"]["predicted_protocol"] =
-        slash == std::string::npos ? "" : way.substr(slash + 1);
-    made["amounts"]["predicted_s"] = at;
-  });
-  take_out(point,
-           "samples",
-           "waited_for_ns.",
-           added,
-           [](json& made, const std::string& rank, json& at) {
-             const json late = number_of(rank);
-             made["setting"]["waited_for"] = late.is_null() ? json(rank) : late;
-             made["samples"]["wait_ns"] = at;
-           });
+  take_out(
+      point, "amounts", "predicted_s.", added, [](json& made, const std::string& way, json& at) {
+        const std::size_t slash = way.find('/');
+        made["setting"]["predicted_algorithm"] = way.substr(0, slash);
+        made["setting"]["predicted_protocol"] =
+            slash == std::string::npos ? "" : way.substr(slash + 1);
+        made["amounts"]["predicted_s"] = at;
+      });
+  take_out(
+      point, "samples", "waited_for_ns.", added, [](json& made, const std::string& rank, json& at) {
+        const json late = number_of(rank);
+        made["setting"]["waited_for"] = late.is_null() ? json(rank) : late;
+        made["samples"]["wait_ns"] = at;
+      });
 }
 
 /// "2 ranks on 1 node, shared memory", "8 GPUs on 2 nodes"

@@ -137,7 +137,8 @@ MeasuredCount read_count(const Point& point) {
   if (!point.setting.contains(Parameter::straggler_rank)) return count;
   count.straggler_rank = count_parameter(point, Parameter::straggler_rank);
   count.straggler_factor =
-      static_cast<double>(point.setting.count(Parameter::straggler_per_mille).value_or(1000)) / 1000.0;
+      static_cast<double>(point.setting.count(Parameter::straggler_per_mille).value_or(1000)) /
+      1000.0;
   return count;
 }
 

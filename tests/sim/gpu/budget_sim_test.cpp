@@ -47,10 +47,11 @@ bool was_cut(const Run& run, const char* probe) {
 }
 
 std::size_t steady_products(const Run& run, const std::string& precision) {
-  return std::ranges::count_if(find_probe(run, probe_name::gpu_gemm)->points, [&](const Point& point) {
-    return text_parameter(point, Parameter::pass) == "steady" &&
-           text_parameter(point, Parameter::precision) == precision;
-  });
+  return std::ranges::count_if(find_probe(run, probe_name::gpu_gemm)->points,
+                               [&](const Point& point) {
+                                 return text_parameter(point, Parameter::pass) == "steady" &&
+                                        text_parameter(point, Parameter::precision) == precision;
+                               });
 }
 }  // namespace
 

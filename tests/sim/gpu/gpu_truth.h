@@ -44,7 +44,7 @@ struct FaultTruth {
 
 struct GpuTruth {
   probes::DeviceDescription description;
-  double clock_hz = 1.7e9;                            // under load
+  double clock_hz = 1.7e9;                    // under load
   std::map<NumberFormat, double> cuda_cores;  // FLOP per clock and multiprocessor
   std::map<NumberFormat, double> tensor_cores;
   double l1_bytes_per_clock = 64.0;  // per multiprocessor
@@ -52,9 +52,9 @@ struct GpuTruth {
   double l2_bytes_per_clock = 4200.0;  // all
   double memory_bytes_per_s = 3.0e12;
   std::map<MemoryKernel, double> kernel_share{{MemoryKernel::read, 1.0},
-                                                      {MemoryKernel::write, 0.97},
-                                                      {MemoryKernel::copy, 0.94},
-                                                      {MemoryKernel::triad, 0.92}};
+                                              {MemoryKernel::write, 0.97},
+                                              {MemoryKernel::copy, 0.94},
+                                              {MemoryKernel::triad, 0.92}};
   VariantTruth in_cache{{StreamGrid::persistent, 1024, 4, false}};
   VariantTruth in_memory{{StreamGrid::one_shot, 512, 4, false}};
   double l1_clocks = 33.0;  // latency
@@ -66,8 +66,8 @@ struct GpuTruth {
   LinkRates link;
   GemmTruth gemm;  // rates and clocks are taken from above
   std::map<LaunchKind, double> launch_s{{LaunchKind::empty_kernel, 2.2e-6},
-                                                {LaunchKind::graph_node, 1.3e-6},
-                                                {LaunchKind::synchronise, 9e-6}};
+                                        {LaunchKind::graph_node, 1.3e-6},
+                                        {LaunchKind::synchronise, 9e-6}};
   double power_limit_w = 700.0;
   double power_w = 520.0;
   double temperature_c = 61.0;

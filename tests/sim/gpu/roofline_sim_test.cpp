@@ -116,14 +116,13 @@ TEST_CASE("the memory probe recovers the levels of a simulated GPU", "[gpu]") {
   const std::vector<model::CacheCapacity> caches{{"L2", truth.description.l2_cache, 1}};
   for (const auto& [kernel, share] : truth.kernel_share) {
     CAPTURE(key_of(kernel));
-    const auto levels =
-        find_levels(curve_of(points_with(probe,
-                                         {{Parameter::pass, text("sweep")},
-                                          {Parameter::scope, text("device")},
-                                          {Parameter::kernel, text(key_of(kernel))},
-                                          {Parameter::nontemporal, false}})),
-                    caches,
-                    1);
+    const auto levels = find_levels(curve_of(points_with(probe,
+                                                         {{Parameter::pass, text("sweep")},
+                                                          {Parameter::scope, text("device")},
+                                                          {Parameter::kernel, text(key_of(kernel))},
+                                                          {Parameter::nontemporal, false}})),
+                                    caches,
+                                    1);
     REQUIRE_THAT(level_value(levels, "L2"), WithinRel(share * l2, 0.03));
     REQUIRE_THAT(level_value(levels, "memory"), WithinRel(share * truth.memory_bytes_per_s, 0.03));
   }
@@ -154,7 +153,8 @@ TEST_CASE("the latency probe recovers the levels and the reach of a simulated GP
   REQUIRE_THAT(level_value(levels, "L1"), WithinRel(truth.l1_clocks / truth.clock_hz, 0.03));
   REQUIRE_THAT(level_value(levels, "L2"), WithinRel(truth.l2_clocks / truth.clock_hz, 0.03));
   REQUIRE_THAT(level_value(levels, "memory"), WithinRel(truth.memory_latency_s, 0.03));
-  const auto pages = curve_of(points_with(probe, {{Parameter::stride_bytes, std::int64_t{2 << 20}}}));
+  const auto pages =
+      curve_of(points_with(probe, {{Parameter::stride_bytes, std::int64_t{2 << 20}}}));
   // 20 000 nodes lie in L2, whatever the distance between them.
   const double beyond = *median(pages.back().values) - truth.l2_clocks / truth.clock_hz;
   REQUIRE_THAT(beyond, WithinRel(truth.translation_s, 0.1));
@@ -187,8 +187,8 @@ TEST_CASE("the transfer probe recovers links between host and GPU and between GP
   const LinkRates& link = node.gpu(0).truth().link;
   const auto one = [&](Wanted wanted) {
     wanted.set({{Parameter::gpu, std::int64_t{0}},
-                   {Parameter::pass, text("alone")},
-                   {Parameter::engine, TransferEngine::copy_engine}});
+                {Parameter::pass, text("alone")},
+                {Parameter::engine, TransferEngine::copy_engine}});
     return points_with(probe, wanted);
   };
   const auto into = one(places({TransferEnd::host_pinned, {}}, {TransferEnd::gpu, 0}));
@@ -201,8 +201,8 @@ TEST_CASE("the transfer probe recovers links between host and GPU and between GP
   }
   const auto to_peer = one(places({TransferEnd::gpu, 0}, {TransferEnd::gpu, 1}));
   REQUIRE(to_peer.size() == 2);  // one way and both
-  const auto far = one({{Parameter::source, TransferEnd::host_pinned},
-                        {Parameter::source_index, std::int64_t{1}}});
+  const auto far = one(
+      {{Parameter::source, TransferEnd::host_pinned}, {Parameter::source_index, std::int64_t{1}}});
   REQUIRE(far.size() == 1);
   REQUIRE_THAT(rate_of(far[0], Metric::bytes), WithinRel(link.far_node_share * link.pinned, 0.01));
   REQUIRE(points_with(probe, {{Parameter::pass, text("together")}}).size() == 4);
@@ -239,8 +239,10 @@ TEST_CASE("estimates of GPU probes are within 30 % of what simulated GPUs take",
 
 TEST_CASE("a run of all roofline probes of a simulated GPU analyses to its truth", "[gpu]") {
   SimNode node(h100_truths(1));
-  for (const char* probe :
-       {probe_name::gpu_compute, probe_name::gpu_memory, probe_name::gpu_latency, probe_name::gpu_intensity}) {
+  for (const char* probe : {probe_name::gpu_compute,
+                            probe_name::gpu_memory,
+                            probe_name::gpu_latency,
+                            probe_name::gpu_intensity}) {
     node.measure(probe, Suite::standard);
   }
   const auto results = model::analyse_gpus(node.run(), {});

@@ -142,9 +142,8 @@ double SimDevice::peak(NumberFormat format, bool tensor) const {
   const auto& rates = tensor ? truth_.tensor_cores : truth_.cuda_cores;
   const auto found = rates.find(format);
   if (found == rates.end()) {
-    throw NothingToMeasure(fmt::format("this GPU has no {} on its {} cores",
-                                       key_of(format),
-                                       tensor ? "tensor" : "CUDA"));
+    throw NothingToMeasure(fmt::format(
+        "this GPU has no {} on its {} cores", key_of(format), tensor ? "tensor" : "CUDA"));
   }
   return found->second * truth_.description.multiprocessors * clock_hz();
 }

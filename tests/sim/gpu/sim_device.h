@@ -31,8 +31,7 @@ class SimDevice final : public probes::Device {
                                      const probes::Target& target) override;
   probes::DeviceMeasured time_transfer(const probes::TransferWork& work,
                                        const probes::Target& target) override;
-  probes::DeviceMeasured time_launch(LaunchKind kind,
-                                     const probes::Target& target) override;
+  probes::DeviceMeasured time_launch(LaunchKind kind, const probes::Target& target) override;
   Outcome<std::string> gemm_library() override;
   std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override;
   bool can_access_peer(int ordinal) const override;

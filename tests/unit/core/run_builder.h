@@ -13,8 +13,7 @@ inline Point full_point() {
                    {Parameter::library, std::string("a library")},
                    {Parameter::nontemporal, true}};
   point.amounts = {{Metric::flops, 1e9}};
-  point.samples = {{Metric::wall_s, {0.1, 1.0 / 3.0, 5e-324}},
-                   {Metric::cpu_s, {0.1, 0.2, 0.3}}};
+  point.samples = {{Metric::wall_s, {0.1, 1.0 / 3.0, 5e-324}}, {Metric::cpu_s, {0.1, 0.2, 0.3}}};
   point.samples[Metric::cpu_s].sampling = {Sampling::Kind::mean, 20, 1e-8};
   point.stop_reason = "converged";
   point.warnings = {"drift"};

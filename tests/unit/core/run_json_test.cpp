@@ -44,7 +44,8 @@ TEST_CASE("an empty run survives writing and reading", "[run]") {
   REQUIRE(text.find("\"interruption\": null") != std::string::npos);
 }
 
-TEST_CASE("a parameter, a word of a vocabulary and a metric that are not known are refused", "[run]") {
+TEST_CASE("a parameter, a word of a vocabulary and a metric that are not known are refused",
+          "[run]") {
   REQUIRE(refusal(with("/probes/0/points/0/setting/colour", "red")).find("is no parameter") !=
           std::string::npos);
   REQUIRE(refusal(with("/probes/0/points/0/setting/isa", "mmx")).find("'mmx' is no isa") !=

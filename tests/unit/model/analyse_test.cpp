@@ -50,9 +50,9 @@ void add_all_reduces(Run& run, int ranks, double latency, double per_byte) {
   for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
     Point point;
     point.setting = {{Parameter::collective, std::string("all_reduce")},
-                        {Parameter::mode, std::string("isolated")},
-                        {Parameter::ranks, std::int64_t{ranks}},
-                        {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
+                     {Parameter::mode, std::string("isolated")},
+                     {Parameter::ranks, std::int64_t{ranks}},
+                     {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
     point.samples = {{Metric::time_s, std::vector<double>(7, latency + bytes * per_byte)}};
     probe(run, probe_name::comm_collectives).points.push_back(point);
   }

@@ -43,9 +43,9 @@ CommunicationFit line_fit(double alpha, double beta) {
 Point collective_point(const char* name, int ranks, std::int64_t bytes, std::vector<double> times) {
   Point point;
   point.setting = {{Parameter::collective, std::string(name)},
-                      {Parameter::mode, std::string("isolated")},
-                      {Parameter::ranks, std::int64_t{ranks}},
-                      {Parameter::message_bytes, bytes}};
+                   {Parameter::mode, std::string("isolated")},
+                   {Parameter::ranks, std::int64_t{ranks}},
+                   {Parameter::message_bytes, bytes}};
   point.samples = {{Metric::time_s, std::move(times)}};
   return point;
 }

@@ -18,8 +18,8 @@ using Samples = std::vector<double>;
 Point compute_point(double wall, double cpu, int workers = 1) {
   Point point;
   point.setting = {{Parameter::isa, std::string("avx2")},
-                      {Parameter::precision, std::string("fp64")},
-                      {Parameter::workers, std::int64_t{workers}}};
+                   {Parameter::precision, std::string("fp64")},
+                   {Parameter::workers, std::int64_t{workers}}};
   point.amounts = {{Metric::flops, 100.0}};
   point.samples = {{Metric::wall_s, Samples(7, wall)}, {Metric::cpu_s, Samples(7, cpu)}};
   return point;
@@ -28,9 +28,9 @@ Point compute_point(double wall, double cpu, int workers = 1) {
 Point memory_point(std::int64_t working_set, double rate, double real_rate) {
   Point point;
   point.setting = {{Parameter::kernel, std::string("triad")},
-                      {Parameter::nontemporal, false},
-                      {Parameter::workers, std::int64_t{1}},
-                      {Parameter::working_set_bytes, working_set}};
+                   {Parameter::nontemporal, false},
+                   {Parameter::workers, std::int64_t{1}},
+                   {Parameter::working_set_bytes, working_set}};
   point.amounts = {{Metric::bytes, rate}, {Metric::bytes_real, real_rate}};
   point.samples = {{Metric::wall_s, Samples(7, 1.0)}, {Metric::cpu_s, Samples(7, 1.0)}};
   return point;
@@ -39,13 +39,13 @@ Point memory_point(std::int64_t working_set, double rate, double real_rate) {
 Point gemm_point(double flops, double bytes, double wall) {
   Point point;
   point.setting = {{Parameter::family, std::string("square")},
-                      {Parameter::precision, std::string("fp64")},
-                      {Parameter::library, std::string("blas")},
-                      {Parameter::m, std::int64_t{8}},
-                      {Parameter::n, std::int64_t{8}},
-                      {Parameter::k, std::int64_t{8}},
-                      {Parameter::batch, std::int64_t{1}},
-                      {Parameter::workers, std::int64_t{1}}};
+                   {Parameter::precision, std::string("fp64")},
+                   {Parameter::library, std::string("blas")},
+                   {Parameter::m, std::int64_t{8}},
+                   {Parameter::n, std::int64_t{8}},
+                   {Parameter::k, std::int64_t{8}},
+                   {Parameter::batch, std::int64_t{1}},
+                   {Parameter::workers, std::int64_t{1}}};
   point.amounts = {{Metric::flops, flops}, {Metric::bytes, bytes}};
   point.samples = {{Metric::wall_s, Samples(7, wall)}, {Metric::cpu_s, Samples(7, wall)}};
   return point;

@@ -51,8 +51,8 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
   const std::size_t steps = at.step_ms.size();
   Point point;
   point.setting = {{Parameter::scaling, at.mode},
-                      {Parameter::ranks, std::int64_t{at.ranks}},
-                      {Parameter::rank, std::int64_t{rank}}};
+                   {Parameter::ranks, std::int64_t{at.ranks}},
+                   {Parameter::rank, std::int64_t{rank}}};
   const auto constant = [&](double ms) { return std::vector<double>(steps, ms * 1e6); };
   point.samples[metric_of(Part::compute)] = constant(times.compute);
   point.samples[metric_of(Part::optimizer)] = constant(times.optimizer);
@@ -77,8 +77,8 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
 inline void add_training(Run& run, const TrainingPoint& at) {
   Point point;
   point.setting = {{Parameter::scaling, at.mode},
-                      {Parameter::ranks, std::int64_t{at.ranks}},
-                      {Parameter::global_batch_sequences, std::int64_t{64}}};
+                   {Parameter::ranks, std::int64_t{at.ranks}},
+                   {Parameter::global_batch_sequences, std::int64_t{64}}};
   point.amounts = {{Metric::tokens, at.tokens},
                    {Metric::model_flops, at.tokens * 1e6},
                    {Metric::gradient_bytes, 4e6},
@@ -103,8 +103,8 @@ inline std::vector<double> scattered(double centre, double spread = 0.002) {
 inline void add_ceiling(Run& run, std::int64_t workers, double wall_s) {
   Point point;
   point.setting = {{Parameter::isa, std::string("avx2")},
-                      {Parameter::precision, std::string("fp32")},
-                      {Parameter::workers, workers}};
+                   {Parameter::precision, std::string("fp32")},
+                   {Parameter::workers, workers}};
   point.amounts = {{Metric::flops, 1e9}};
   point.samples = {{Metric::wall_s, std::vector<double>(7, wall_s)},
                    {Metric::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};

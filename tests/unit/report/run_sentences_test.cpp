@@ -68,9 +68,9 @@ TEST_CASE("the findings price an all-reduce among the most ranks", "[sentences]"
   for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
     Point point;
     point.setting = {{Parameter::collective, std::string("all_reduce")},
-                        {Parameter::mode, std::string("isolated")},
-                        {Parameter::ranks, std::int64_t{2}},
-                        {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
+                     {Parameter::mode, std::string("isolated")},
+                     {Parameter::ranks, std::int64_t{2}},
+                     {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
     point.samples = {{Metric::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
     probe(run, probe_name::comm_collectives).points.push_back(point);
   }

@@ -78,8 +78,10 @@ TEST_CASE("FLOP per joule is the rate over the power of a gap-free product", "[g
 
 TEST_CASE("a product above what its clock allows is left out and named", "[gpu]") {
   std::vector<std::string> warnings;
-  const auto products = products_of(
-      record_of(probe_name::gpu_gemm, {product_point("steady", 150e12, 1.2e9)}), round_gpu(), warnings);
+  const auto products =
+      products_of(record_of(probe_name::gpu_gemm, {product_point("steady", 150e12, 1.2e9)}),
+                  round_gpu(),
+                  warnings);
   CHECK(products.empty());
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].starts_with("bf16 8192 x 8192 x 8192 (steady) left out, it reaches 120 %"));

@@ -15,9 +15,9 @@ Run run_of(const std::string& precision) {
   probe.status = ProbeStatus::measured;
   Point point;
   point.setting = {{Parameter::scaling, std::string("strong")},
-                      {Parameter::ranks, std::int64_t{2}},
-                      {Parameter::global_batch_sequences, std::int64_t{8}},
-                      {Parameter::precision, precision}};
+                   {Parameter::ranks, std::int64_t{2}},
+                   {Parameter::global_batch_sequences, std::int64_t{8}},
+                   {Parameter::precision, precision}};
   point.amounts = {{Metric::tokens, 8192.0}, {Metric::model_flops, 40e12}};
   point.samples[Metric::step_s] = {0.05, 0.05};
   probe.points.push_back(point);

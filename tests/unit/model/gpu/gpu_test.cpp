@@ -43,10 +43,15 @@ TEST_CASE("device streams show L2 and memory by the GPU's own L2", "[gpu]") {
 TEST_CASE("of several variants at one size the fastest counts and is named", "[gpu]") {
   GpuResult result = round_result();
   analyse_gpu_memory(
-      record_of(probe_name::gpu_memory,
-                {stream_point("device", 1'000'000'000, 0.7e12, StreamVariant{StreamGrid::one_shot, 256, 4, false}),
-                 stream_point("device", 1'000'000'000, 0.8e12, StreamVariant{}),
-                 stream_point("device", 1'000'000'000, 0.6e12, StreamVariant{StreamGrid::persistent, 1024, 4, false})}),
+      record_of(
+          probe_name::gpu_memory,
+          {stream_point(
+               "device", 1'000'000'000, 0.7e12, StreamVariant{StreamGrid::one_shot, 256, 4, false}),
+           stream_point("device", 1'000'000'000, 0.8e12, StreamVariant{}),
+           stream_point("device",
+                        1'000'000'000,
+                        0.6e12,
+                        StreamVariant{StreamGrid::persistent, 1024, 4, false})}),
       result);
   REQUIRE(result.roofline.memory_levels.size() == 1);
   CHECK(result.roofline.memory_levels[0].label == "memory");
@@ -266,9 +271,8 @@ TEST_CASE("rates that the link or the memory forbid are named", "[gpu]") {
 
 TEST_CASE("the link between two GPUs is what the facts say of the pair", "[gpu]") {
   Run run;
-  run.gpu_links = {{0, 1, LinkKind::nvlink, 18},
-                   {0, 2, LinkKind::peer, 0},
-                   {1, 2, LinkKind::through_host, 0}};
+  run.gpu_links = {
+      {0, 1, LinkKind::nvlink, 18}, {0, 2, LinkKind::peer, 0}, {1, 2, LinkKind::through_host, 0}};
   run.environment = {{"gpu 0", {{"nvlink_bytes_per_s", Value(25e9), ""}}}};
   const auto of_gpu_number = [](int ordinal) { return MemoryPlace{TransferEnd::gpu, ordinal}; };
   GpuIdentity gpu = round_gpu();
@@ -277,7 +281,8 @@ TEST_CASE("the link between two GPUs is what the facts say of the pair", "[gpu]"
   CHECK(switched->name == "18 NVLinks");
   CHECK_THAT(switched->rate.value(), WithinRel(450e9, 1e-12));
   // GPU 1 does not tell the speed: half of the datasheet's 400 GB/s for both directions.
-  CHECK_THAT(link_between(run, of_gpu_number(1), of_gpu_number(0), gpu)->rate.value(), WithinRel(200e9, 1e-12));
+  CHECK_THAT(link_between(run, of_gpu_number(1), of_gpu_number(0), gpu)->rate.value(),
+             WithinRel(200e9, 1e-12));
   CHECK(link_between(run, of_gpu_number(2), of_gpu_number(0), gpu)->name == "PCIe");
   CHECK_FALSE(link_between(run, of_gpu_number(1), of_gpu_number(2), gpu).has_value());
   CHECK_FALSE(link_between(run, of_gpu_number(0), of_gpu_number(0), gpu).has_value());
@@ -335,12 +340,11 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   launch.setting.set(Parameter::launch, std::string("empty kernel"));
   Point best = product_point("steady", 66e12, 1.1e9);
   best.setting.set(Parameter::family, std::string("search"));
-  run.probes = {
-      record_of(probe_name::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),
-      record_of(probe_name::gpu_launch, {launch}),
-      record_of(probe_name::gpu_gemm,
-                {product_point("steady", 60e12, 1.1e9), best}),
-      record_of(probe_name::gpu_compute, {of_gpu(fma_point("cuda_cores", "fp32", 9e12, 1.2e9), 1)})};
+  run.probes = {record_of(probe_name::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),
+                record_of(probe_name::gpu_launch, {launch}),
+                record_of(probe_name::gpu_gemm, {product_point("steady", 60e12, 1.1e9), best}),
+                record_of(probe_name::gpu_compute,
+                          {of_gpu(fma_point("cuda_cores", "fp32", 9e12, 1.2e9), 1)})};
   AnalysisOptions options;
   options.price_per_rank = dollars_per_hour(3.6);
   options.datasheets = {round_datasheet()};

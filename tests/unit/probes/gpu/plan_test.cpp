@@ -233,8 +233,7 @@ TEST_CASE("transfers of one GPU have the GPU at one end and one point per settin
   for (const TransferWork& work : works) {
     REQUIRE((work.source.device == 1 || work.target.device == 1));
     seen.insert(word_of(place_of(work.source)) + word_of(place_of(work.target)) +
-                word_of(work.engine) + (work.both_directions ? "2" : "1") +
-                size_name(work.bytes));
+                word_of(work.engine) + (work.both_directions ? "2" : "1") + size_name(work.bytes));
   }
   REQUIRE(seen.size() == works.size());
   // 10 sizes x (2 engines + pageable) x 2 ways, 4 sizes from 16 MiB x 2 engines at once, 2 nodes x

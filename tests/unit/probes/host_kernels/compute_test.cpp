@@ -117,7 +117,8 @@ TEST_CASE("an update counts 2 FLOPs per FMA and one load and store per element",
 
 TEST_CASE("updates of both precisions over several pieces agree with the reference", "[compute]") {
   ArrayPool pool;  // kept, so that the second precision finds the first one's values
-  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp32}) {
+  for (const NumberFormat precision :
+       {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp32}) {
     for (const int fmas : {1, 2, 7, 64}) {
       REQUIRE_NOTHROW(time_intensity({.precision = precision,
                                       .working_set = Bytes(3 << 20),

@@ -15,9 +15,8 @@ using namespace scaleworth::probes;
 
 namespace {
 const RankTopology all{{{Parameter::selection, RankSelection::all}}, {0, 1, 2, 3}};
-const RankTopology pair{{{Parameter::selection, RankSelection::pair},
-                         {Parameter::link, LinkKind::nvlink}},
-                        {1, 3}};
+const RankTopology pair{
+    {{Parameter::selection, RankSelection::pair}, {Parameter::link, LinkKind::nvlink}}, {1, 3}};
 
 Bytes largest(const std::vector<CollectiveWork>& works) {
   Bytes most;

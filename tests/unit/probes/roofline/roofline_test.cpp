@@ -12,7 +12,10 @@ using namespace scaleworth;
 using namespace scaleworth::probes;
 
 namespace {
-void measure(std::string_view probe, Machine& machine, const PlanInputs& setting, Recorder& recorder) {
+void measure(std::string_view probe,
+             Machine& machine,
+             const PlanInputs& setting,
+             Recorder& recorder) {
   std::ranges::find(node_probes(), probe, &NodeProbe::name)->measure(machine, setting, recorder);
 }
 
@@ -190,7 +193,8 @@ TEST_CASE("the compute probe records every isa, precision and worker count", "[r
   measure(probe_name::roofline_compute, machine, setting_of(machine, Suite::quick), recorder);
   std::set<std::string> seen;
   for (const Point& point : recorder.points) {
-    seen.insert(text_parameter(point, Parameter::isa) + text_parameter(point, Parameter::precision) +
+    seen.insert(text_parameter(point, Parameter::isa) +
+                text_parameter(point, Parameter::precision) +
                 std::to_string(integer_parameter(point, Parameter::workers)));
     REQUIRE(amount(point, Metric::flops) == 10.0);
     REQUIRE(series(point, Metric::wall_s) == std::vector<double>{2.0, 2.0});
@@ -249,8 +253,9 @@ TEST_CASE("no question asks for more than an eighth of the memory, and what is l
   NotingMachine machine;
   PlanInputs setting = setting_of(machine, Suite::standard);
   setting.available_memory = Bytes(64.0 * mebibyte);
-  for (const char* probe :
-       {probe_name::roofline_memory, probe_name::roofline_latency, probe_name::roofline_intensity}) {
+  for (const char* probe : {probe_name::roofline_memory,
+                            probe_name::roofline_latency,
+                            probe_name::roofline_intensity}) {
     KeepingRecorder recorder;
     measure(probe, machine, setting, recorder);
     REQUIRE_FALSE(recorder.warnings.empty());

@@ -126,8 +126,10 @@ TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2 and 
   KeepingRecorder recorder;
   measure_training(group, quick(5), {}, recorder);
   REQUIRE(recorder.points.size() == 6);
-  const std::int64_t batch = integer_parameter(recorder.points[0], Parameter::global_batch_sequences);
-  const std::int64_t weak = integer_parameter(recorder.points[3], Parameter::global_batch_sequences);
+  const std::int64_t batch =
+      integer_parameter(recorder.points[0], Parameter::global_batch_sequences);
+  const std::int64_t weak =
+      integer_parameter(recorder.points[3], Parameter::global_batch_sequences);
   for (std::size_t i = 0; i < 3; ++i) {
     const Point& strong = recorder.points[i];
     const Point& grown = recorder.points[i + 3];

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/comparison.h"
+
+#include "tests/catch.h"
+
+#include <cmath>
+#include <random>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+using Catch::Matchers::WithinRel;
+
+namespace {
+Setting sweep_setting(std::int64_t ranks = 8) {
+  return {{Parameter::collective, Collective::all_reduce},
+          {Parameter::mode, CollectiveMode::isolated},
+          {Parameter::ranks, ranks}};
+}
+
+/// Bus bandwidth of one size with the value of each run.
+Figure bandwidth(std::int64_t bytes, std::vector<double> repeats, std::int64_t ranks = 8) {
+  Setting setting = sweep_setting(ranks);
+  setting.set(Parameter::message_bytes, bytes);
+  const double value = repeats.front();
+  return {Metric::bus_bandwidth, setting, Basis::measured, {value, {}, 1}, std::move(repeats)};
+}
+
+const ComparedFigure& first_size(const Comparison& comparison) {
+  return comparison.sweeps.at(0).sizes.at(0);
+}
+}  // namespace
+
+TEST_CASE("the gain and its interval follow from the logarithms of the repeats", "[compare]") {
+  // A: ln 0 and 0.2, B: 0.5 and 0.7. s^2 = (0.02 + 0.02) / 2, error = s sqrt(1/2 + 1/2) = 0.141421;
+  // t of 2 degrees of freedom 4.302653: exp(0.5 -+ 0.608487).
+  const auto a = bandwidth(1 << 20, {1.0, std::exp(0.2)});
+  const auto b = bandwidth(1 << 20, {std::exp(0.5), std::exp(0.7)});
+  const ComparedFigure& gain = first_size(compare({a}, {b}));
+  CHECK(gain.noise == NoiseBasis::repeats);
+  CHECK_THAT(gain.gain.value, WithinRel(std::exp(0.5), 1e-9));
+  CHECK_THAT(gain.gain.interval->low, WithinRel(0.897190, 1e-5));
+  CHECK_THAT(gain.gain.interval->high, WithinRel(3.029776, 1e-5));
+  CHECK_FALSE(gain.differs());
+}
+
+TEST_CASE("of times the gain is above 1 where B is faster", "[compare]") {
+  auto a = bandwidth(8, {2.0, 2.0, 2.0});
+  auto b = bandwidth(8, {1.0, 1.0, 1.0});
+  std::vector<Figure> as{a};
+  std::vector<Figure> bs{b};
+  for (auto* list : {&as, &bs}) {
+    Figure alpha = list->front();
+    alpha.metric = Metric::alpha;
+    alpha.setting.erase(Parameter::message_bytes);
+    list->push_back(alpha);
+  }
+  const Comparison comparison = compare(as, bs);
+  CHECK_THAT(first_size(comparison).gain.value, WithinRel(0.5, 1e-12));
+  const auto& keys = comparison.sweeps.at(0).key_figures;
+  CHECK(keys.at(0).metric == Metric::alpha);
+  CHECK_THAT(keys.at(0).gain.value, WithinRel(2.0, 1e-12));
+}
+
+TEST_CASE("what ran may differ, what was asked may not", "[compare]") {
+  Figure a = bandwidth(1024, {1.0});
+  Figure b = bandwidth(1024, {1.0});
+  a.setting.set(Parameter::ran_algorithm, std::string("Ring"));
+  b.setting.set(Parameter::ran_algorithm, std::string("Tree"));
+  CHECK(compare({a}, {b}).sweeps.size() == 1);
+  const Comparison apart = compare({bandwidth(1024, {1.0})}, {bandwidth(1024, {1.0}, 16)});
+  CHECK(apart.sweeps.empty());
+  REQUIRE(apart.unmatched.size() == 2);
+  CHECK(apart.unmatched[0].differs_in == std::vector{Parameter::ranks});
+  CHECK_FALSE(apart.unmatched[1].of_a);
+}
+
+TEST_CASE("single values have the scatter of their neighbours, and fewer than four sizes none",
+          "[compare]") {
+  std::vector<Figure> a;
+  std::vector<Figure> b;
+  for (int i = 0; i < 3; ++i) {
+    a.push_back(bandwidth(1024 << i, {1.0}));
+    b.push_back(bandwidth(1024 << i, {1.1}));
+  }
+  CHECK(first_size(compare(a, b)).noise == NoiseBasis::none);
+  // ln(gain) = 0, 0.1, 0, 0.1, 0, 0.1: differences +-0.1, their median 0.1, deviations from it 0
+  // and 0.2, the MAD 0 (three of five are 0).
+  for (int i = 3; i < 6; ++i) {
+    a.push_back(bandwidth(1024 << i, {1.0}));
+    b.push_back(bandwidth(1024 << i, {1.1}));
+  }
+  const Comparison steady = compare(a, b);
+  CHECK(first_size(steady).noise == NoiseBasis::neighbours);
+  CHECK(first_size(steady).differs());  // no scatter at all
+}
+
+TEST_CASE("without repeats a check cannot tell; with them it passes, warns or fails", "[compare]") {
+  const auto result = [](std::vector<double> before, std::vector<double> now) {
+    return check(
+        compare({bandwidth(1 << 20, std::move(before))}, {bandwidth(1 << 20, std::move(now))}),
+        0.05);
+  };
+  CHECK(result({1.0}, {0.5}).status == CheckStatus::cannot_tell);
+  CHECK(result({1.00, 1.01, 0.99}, {1.00, 1.01, 0.99}).status == CheckStatus::pass);
+  CHECK(result({1.00, 1.01, 0.99}, {0.80, 0.81, 0.79}).status == CheckStatus::fail);
+  CHECK(result({1.000, 1.001, 0.999}, {0.980, 0.981, 0.979}).status == CheckStatus::warn);
+  const CheckResult wide = result({1.0, 1.3, 0.7}, {0.9, 1.2, 0.6});
+  CHECK(wide.status == CheckStatus::cannot_tell);
+  CHECK(wide.figures.at(0).runs_needed.value_or(0) > 10);
+}
+
+TEST_CASE("a healthy machine fails in at most 5 % of checks of 30 figures, a faulty one is found",
+          "[compare]") {
+  // Four runs of each side whose figures spread by 4 % (standard deviation of the logarithm).
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> noise(0.0, 0.04);
+  const auto side = [&](double loss) {
+    std::vector<Figure> figures;
+    for (int i = 0; i < 30; ++i) {
+      std::vector<double> repeats;
+      for (int run = 0; run < 4; ++run)
+        repeats.push_back((i < 10 ? 1.0 - loss : 1.0) * std::exp(noise(random)));
+      Figure figure = bandwidth(1 << 20, repeats, 2 + i);
+      figures.push_back(figure);
+    }
+    return figures;
+  };
+  int healthy_failed = 0;
+  int faulty_found = 0;
+  constexpr int trials = 200;
+  for (int trial = 0; trial < trials; ++trial) {
+    const auto before = side(0.0);
+    healthy_failed += check(compare(before, side(0.0)), 0.05).status == CheckStatus::fail ? 1 : 0;
+    faulty_found += check(compare(before, side(0.2)), 0.05).status == CheckStatus::fail ? 1 : 0;
+  }
+  CHECK(healthy_failed <= trials / 20);
+  CHECK(faulty_found >= trials * 95 / 100);
+}
