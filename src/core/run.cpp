@@ -77,6 +77,12 @@ Run join_runs(Run run) {
       const int number = count_parameter(point, Parameter::run);
       point.setting.erase(Parameter::run);
       for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
+      // A failure of the machine is no repeat of what was right.
+      const double* wrong = value_at(point.amounts, Metric::wrong_elements);
+      if (wrong != nullptr && *wrong > 0.0) {
+        joined.push_back(std::move(point));
+        continue;
+      }
       const auto [place, first] = known.try_emplace(point.setting, joined.size());
       if (first) {
         joined.push_back(std::move(point));

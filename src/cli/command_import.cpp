@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
+#include "src/cli/bind_flags.h"
+#include "src/cli/commands.h"
+#include "src/cli/input/import_nccl_tests.h"
+#include "src/core/files/run_directory.h"
+#include "src/core/version.h"
+#include "src/core/whole_number.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace scaleworth::cli {
+namespace {
+struct ImportArguments {
+  std::vector<std::string> files;
+  std::string out;  // empty: a folder of its own below scaleworth-runs
+  ImportOptions stated;
+};
+
+std::string size_text(std::int64_t bytes) {
+  return report::format_quantity(report::number(static_cast<double>(bytes)), report::Unit::bytes);
+}
+
+/// Sizes of one question, and those of them that had a wrong result.
+struct ImportedSizes {
+  std::set<std::int64_t> all;
+  std::set<std::int64_t> wrong;
+};
+
+std::map<Setting, ImportedSizes> sizes_of(const ProbeRecord& probe) {
+  std::map<Setting, ImportedSizes> questions;
+  for (const Point& point : probe.points) {
+    const std::int64_t bytes = integer_parameter(point, Parameter::message_bytes);
+    ImportedSizes& sizes = questions[point.setting.without(
+        {Parameter::message_bytes, Parameter::in_place, Parameter::run})];
+    sizes.all.insert(bytes);
+    const double* wrong = value_at(point.amounts, Metric::wrong_elements);
+    if (wrong != nullptr && *wrong > 0.0) sizes.wrong.insert(bytes);
+  }
+  return questions;
+}
+
+/// "all reduce among 16 ranks on 2 nodes, float, sum, back to back".
+std::string question_text(const Setting& setting) {
+  const auto nodes = setting.count(Parameter::nodes);
+  std::string text = fmt::format("{} among {} ranks",
+                                 setting.text(Parameter::collective),
+                                 setting.count(Parameter::ranks).value_or(0));
+  if (nodes) text += fmt::format(" on {}", counted(static_cast<std::size_t>(*nodes), "node"));
+  for (const Parameter detail : {Parameter::data_type,
+                                 Parameter::reduction,
+                                 Parameter::algorithm,
+                                 Parameter::protocol,
+                                 Parameter::mode}) {
+    const std::string word = setting.text(detail);
+    if (!word.empty()) text += ", " + printable(word);
+  }
+  return text;
+}
+
+void print_summary(const Run& run, const std::string& directory) {
+  const ProbeRecord& probe = run.probes.front();
+  const auto questions = sizes_of(probe);
+  for (const auto& [setting, sizes] : questions) {
+    if (sizes.wrong.empty()) continue;
+    fmt::print(
+        "{} of {} sizes have wrong results: {} ({}). They stay in the run and enter no fit.\n",
+        sizes.wrong.size(),
+        sizes.all.size(),
+        listed(sizes.wrong, size_text),
+        question_text(setting));
+  }
+  bool back_to_back = false;
+  for (const auto& [setting, sizes] : questions) {
+    fmt::print("{}: {} from {} to {}\n",
+               question_text(setting),
+               counted(sizes.all.size(), "size"),
+               size_text(*sizes.all.begin()),
+               size_text(*sizes.all.rbegin()));
+    back_to_back = back_to_back ||
+                   setting.symbol<CollectiveMode>(Parameter::mode) == CollectiveMode::back_to_back;
+  }
+  if (back_to_back)
+    fmt::print(
+        "Back to back: many operations in a row between two readings of the clock, divided; no "
+        "latency of a single call.\n");
+  for (const std::string& warning : probe.warnings) fmt::print("warning: {}\n", printable(warning));
+  const std::string words = report::shell_words({directory});
+  fmt::print("kept in {}\n\nnext: scaleworth report {}\n", directory, words);
+}
+
+int import_results(const ImportArguments& options, const Arguments& arguments) {
+  Run run = read_for(
+      "import", options.files, [&] { return import_files(options.files, options.stated); });
+  const auto now = std::chrono::system_clock::now();
+  run.tool_version = tool_version();
+  run.git_revision = git_revision();
+  run.started_at = utc_text(now);
+  run.command_line = arguments;
+  RunDirectory directory(options.out.empty() ? default_run_directory(now, "import") : options.out);
+  directory.save(run);
+  print_summary(run, directory.path().string());
+  return exit_done;
+}
+}  // namespace
+
+Command add_import_command(CLI::App& app) {
+  auto options = std::make_shared<ImportArguments>();
+  CLI::App* command =
+      app.add_subcommand("import", "results of nccl-tests or rccl-tests, text or JSON, into a run");
+  const Flags flags(*command);
+  flags
+      .add("file",
+           options->files,
+           "what all_reduce_perf and its like print, logs of jobs with it, JSON of -J; - is stdin")
+      ->required();
+  flags.add("--out", options->out, "the run directory (default: a new one in scaleworth-runs)");
+  flags.add("--collective",
+            options->stated.collective,
+            "of files that do not say it: all_reduce, all_gather, reduce_scatter ...");
+  flags.add("--ranks", options->stated.ranks, "of files that do not say it")
+      ->check(CLI::Range(2, most_ranks));
+  flags.add("--nodes", options->stated.nodes, "of files that do not say it")
+      ->check(CLI::Range(1, most_ranks));
+  return {command,
+          [options](const Arguments& arguments) { return import_results(*options, arguments); }};
+}
+}  // namespace scaleworth::cli

@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/import_nccl_tests.h"
+#include "src/core/files/atomic_file.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/run_directory.h"
+#include "src/core/files/toml_table.h"
+#include "src/core/probe_names.h"
+#include "src/core/process.h"
+#include "src/core/whole_number.h"
+#include "src/model/collectives.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_imports[];
+extern const char scaleworth_asset_imports_end[];
+}
+
+namespace scaleworth::cli {
+namespace {
+/// Results of one test; with the times of all iterations of many ranks some megabytes.
+constexpr std::uintmax_t most_json_bytes = 256U << 20U;
+/// The first bytes tell text from JSON.
+constexpr std::size_t sniffed_bytes = 64 * 1024;
+
+/// For comparison: without case, blanks, '_' and '-'.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c == '_' || c == '-' || c == ' ') continue;
+    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain;
+}
+
+/// data/imports.toml, by plain names.
+struct ForeignNames {
+  std::map<std::string, ForeignValue> text;
+  std::map<std::string, ForeignValue> json;
+  std::map<std::string, std::string> header;
+  std::map<std::string, Collective> collectives;
+  std::string headings;  // as they are written, for messages
+};
+
+ForeignValue foreign_value(toml_file::Table& row) {
+  const std::string name = row.text("name");
+  ForeignValue value;
+  value.parameter = parameter_of_key(name);
+  value.metric = metric_of_key(name);
+  value.largest_difference = name == "largest_difference";
+  value.unit = row.optional_positive("unit").value_or(1.0);
+  const bool known = value.parameter || value.metric || value.largest_difference;
+  if (!known && name != "not_kept") row.refuse("no parameter and no metric of this name", "name");
+  return value;
+}
+
+ForeignNames parse_foreign_names(std::string_view text) {
+  toml_file::Table root = toml_file::Table::parse(text, "data/imports.toml");
+  ForeignNames names;
+  for (toml_file::Table& row : root.tables("collective")) {
+    const auto collective = from_key<Collective>(row.text("name"));
+    if (!collective) row.refuse("no collective of this name", "name");
+    for (const std::string& one : row.texts("foreign"))
+      names.collectives[plain_name(one)] = *collective;
+  }
+  for (toml_file::Table& row : root.tables("value")) {
+    const ForeignValue value = foreign_value(row);
+    for (const std::string& one : row.texts("text")) {
+      names.text[plain_name(one)] = value;
+      names.headings += (names.headings.empty() ? "" : ", ") + one;
+    }
+    for (const std::string& one : row.texts("json")) names.json[plain_name(one)] = value;
+  }
+  for (toml_file::Table& row : root.tables("header")) {
+    const std::string name = row.text("name");
+    for (const std::string& one : row.texts("foreign")) names.header[plain_name(one)] = name;
+  }
+  return names;
+}
+
+const ForeignNames& foreign_names() {
+  static const ForeignNames names = parse_foreign_names(
+      {scaleworth_asset_imports,
+       static_cast<std::size_t>(scaleworth_asset_imports_end - scaleworth_asset_imports)});
+  return names;
+}
+
+std::string base_name(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
+}
+
+/// "h100x8_allreduce.txt": the one collective that a file is named after; longer names hide what
+/// they contain, as reduce_scatter does reduce.
+std::optional<Collective> collective_of_file(const std::string& file) {
+  std::string name = plain_name(base_name(file));
+  std::vector<std::pair<std::string, Collective>> known(foreign_names().collectives.begin(),
+                                                        foreign_names().collectives.end());
+  std::ranges::stable_sort(
+      known, std::ranges::greater{}, [](const auto& one) { return one.first.size(); });
+  std::set<Collective> found;
+  for (const auto& [foreign, collective] : known) {
+    for (auto at = name.find(foreign); at != std::string::npos; at = name.find(foreign)) {
+      found.insert(collective);
+      name.replace(at, foreign.size(), "|");
+    }
+  }
+  return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+}
+
+/// Of data/imports.toml's [[header]]; absent where it is not stated.
+std::optional<std::int64_t> stated(const CollectiveTest& test, const std::string& name) {
+  const auto* value = value_at(test.header, name);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+struct Told {
+  Collective collective = Collective::all_reduce;
+  std::string collective_source;
+  int ranks = 0;
+  std::string ranks_source;
+  bool ranks_inferred = false;
+  std::optional<int> nodes;
+  bool shared_gpu = false;
+};
+
+Told tell_collective(const CollectiveTest& test, const ImportOptions& options) {
+  Told told;
+  if (!test.program.text.empty()) {
+    const auto named = collective_of_program(test.program.text);
+    if (!named)
+      throw UserError("{}: {} is no collective that is compared; leave this file out",
+                      test.program.source,
+                      toml_file::printable(test.program.text));
+    told.collective = *named;
+    told.collective_source = test.program.source;
+    return told;
+  }
+  const auto asked =
+      options.collective.empty() ? std::nullopt : collective_of_program(options.collective);
+  const auto by_file = collective_of_file(test.file);
+  if (!asked && !by_file)
+    throw UserError(
+        "{}: neither the text nor the file's name says which collective it is; add --collective "
+        "all_reduce (or {})",
+        test.place,
+        listed(every<Collective>,
+               [](Collective one) { return one == Collective::all_reduce ? "" : key_of(one); }));
+  told.collective = asked ? *asked : *by_file;
+  told.collective_source = asked ? "--collective" : "the file's name";
+  return told;
+}
+
+struct RatioRange {
+  double low = 0.0;
+  double high = 0.0;
+  bool any = false;
+};
+
+/// Of busbw/algbw: what all rows together leave, each within its printed digits.
+RatioRange bus_ratio(const CollectiveTest& test) {
+  RatioRange range{0.0, 1e300, false};
+  for (const TestRow& row : test.rows) {
+    for (const auto& timing : row.timings) {
+      if (!timing || !timing->algorithm_bandwidth || !timing->bus_bandwidth) continue;
+      const double half = 0.501 * timing->bandwidth_resolution;
+      const double algorithm = *timing->algorithm_bandwidth;
+      // Below twenty digits of the last place a ratio says little.
+      if (algorithm < 20.0 * timing->bandwidth_resolution) continue;
+      range.low = std::max(range.low, (*timing->bus_bandwidth - half) / (algorithm + half));
+      range.high = std::min(range.high, (*timing->bus_bandwidth + half) / (algorithm - half));
+      range.any = true;
+    }
+  }
+  return range;
+}
+
+/// Numbers of ranks whose `bus_factor` lies within the range; empty: first > second.
+std::pair<int, int> ranks_of_ratio(Collective collective, const RatioRange& range) {
+  const auto first_with = [&](auto holds) {  // of 2 .. most_ranks + 1; the factor never falls
+    int low = 2;
+    int high = most_ranks + 1;
+    while (low < high) {
+      const int middle = low + (high - low) / 2;
+      if (holds(model::bus_factor(collective, middle))) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  };
+  return {first_with([&](double factor) { return factor >= range.low; }),
+          first_with([&](double factor) { return factor > range.high; }) - 1};
+}
+
+/// Of the list of devices, the log or the command; absent where none tells.
+std::optional<std::pair<int, std::string>> stated_ranks(const CollectiveTest& test) {
+  const auto threads = stated(test, "threads");
+  const auto gpus = stated(test, "gpus");
+  const std::int64_t per_process = threads.value_or(1) * gpus.value_or(1);
+  if (!test.devices.empty()) {
+    int first_group = test.devices.front().group;
+    std::set<int> ranks;
+    std::set<std::int64_t> processes;
+    for (const TestDevice& device : test.devices) {
+      if (device.group == first_group) ranks.insert(device.rank);
+      processes.insert(device.process);
+    }
+    const auto listed_ranks = static_cast<std::int64_t>(ranks.size());
+    // JSON has a record of each process only.
+    const bool of_processes = per_process > 1 && processes.size() == test.devices.size() &&
+                              test.devices.size() == ranks.size() && ranks.size() > 0 &&
+                              test.place == test.file;
+    const auto count = rank_count(of_processes ? listed_ranks * per_process : listed_ranks);
+    if (count) return std::pair(*count, std::string("the list of devices"));
+  }
+  if (test.logged_ranks) return std::pair(*test.logged_ranks, std::string("the library's log"));
+  if (!gpus || !test.processes) return std::nullopt;
+  const auto count = rank_count(per_process * *test.processes);
+  if (!count) return std::nullopt;
+  return std::pair(*count, std::string("the command"));
+}
+
+std::string range_text(std::pair<int, int> range) {
+  if (range.second >= most_ranks) return fmt::format("{} ranks or more", range.first);
+  return range.first == range.second ? fmt::format("{} ranks", range.first)
+                                     : fmt::format("{} to {} ranks", range.first, range.second);
+}
+
+void tell_ranks(const CollectiveTest& test, const ImportOptions& options, Told& told) {
+  const RatioRange ratio = bus_ratio(test);
+  const std::string name = key_of(told.collective);
+  std::pair<int, int> possible{2, most_ranks};
+  if (ratio.any) {
+    possible = ranks_of_ratio(told.collective, ratio);
+    if (possible.first > possible.second) {
+      if (ratio.high < 0.4)
+        throw UserError(
+            "{}: busbw is 0 beside an algbw: one rank alone, which exchanges nothing; start all "
+            "ranks as one job (each task may have run by itself)",
+            test.place);
+      throw UserError(
+          "{}: busbw/algbw is {:.3g}, which no number of ranks gives in {} ({}); add the right "
+          "--collective, or restore the file",
+          test.place,
+          0.5 * (ratio.low + ratio.high),
+          name,
+          told.collective_source);
+    }
+  }
+  const bool unique = ratio.any && possible.first == possible.second;
+  auto known = stated_ranks(test);
+  if (options.ranks) known = std::pair(*options.ranks, std::string("--ranks"));
+  const bool fits = known && known->first >= possible.first && known->first <= possible.second;
+  if (known && known->first < 2)
+    throw UserError("{}: one rank exchanges nothing; give a test of two ranks or more", test.place);
+  if (fits) {
+    std::tie(told.ranks, told.ranks_source) = *known;
+  } else if (unique && !options.ranks) {
+    told.ranks = possible.first;
+    told.ranks_inferred = true;
+    told.ranks_source =
+        fmt::format("busbw/algbw = {:.4g}", model::bus_factor(told.collective, told.ranks));
+    if (known) told.ranks_source += fmt::format(", though {} has {}", known->second, known->first);
+  } else if (known) {
+    throw UserError("{}: {} says {} ranks, busbw/algbw {}; add the right --ranks",
+                    test.place,
+                    known->second,
+                    known->first,
+                    range_text(possible));
+  } else {
+    throw UserError(
+        "{}: the number of ranks cannot be told (no list of devices; {}); add --ranks NUMBER",
+        test.place,
+        ratio.any && possible.second < most_ranks
+            ? fmt::format("busbw/algbw fits {}", range_text(possible))
+            : "busbw/algbw does not show it");
+  }
+}
+
+/// Nodes by the distinct hosts of a whole list; ranks that share a GPU.
+void tell_places(const CollectiveTest& test, const ImportOptions& options, Told& told) {
+  std::set<std::string> hosts;
+  std::set<std::tuple<std::string, int, std::string>> gpus;
+  std::set<int> ranks;
+  for (const TestDevice& device : test.devices) {
+    if (device.group != test.devices.front().group) continue;
+    if (!ranks.insert(device.rank).second) continue;
+    hosts.insert(device.host);
+    if (!gpus.emplace(device.host, device.device, device.bus).second) told.shared_gpu = true;
+  }
+  const bool whole = static_cast<int>(ranks.size()) == told.ranks;
+  if (options.nodes) {
+    told.nodes = options.nodes;
+  } else if (whole && hosts.count("") == 0) {
+    told.nodes = static_cast<int>(hosts.size());
+  } else if (test.logged_nodes) {
+    told.nodes = test.logged_nodes;
+  }
+}
+
+/// "Ring" of "ring": as the library writes it; other texts, such as lists, as they are.
+std::string forced(const CollectiveTest& test, const char* variable) {
+  const auto* found = value_at(test.variables, std::string(variable));
+  if (found == nullptr) return {};
+  for (const char* known : {"Tree",
+                            "Ring",
+                            "CollNetDirect",
+                            "CollNetChain",
+                            "NVLS",
+                            "NVLSTree",
+                            "PAT",
+                            "LL",
+                            "LL128",
+                            "Simple"})
+    if (plain_name(known) == plain_name(found->text)) return known;
+  return found->text;
+}
+
+CollectiveMode mode_of(const CollectiveTest& test) {
+  return stated(test, "graph").value_or(0) > 0 ? CollectiveMode::graph
+                                               : CollectiveMode::back_to_back;
+}
+
+Setting setting_of(const CollectiveTest& test, const Told& told) {
+  Setting setting{{Parameter::collective, told.collective},
+                  {Parameter::mode, mode_of(test)},
+                  {Parameter::ranks, std::int64_t{told.ranks}},
+                  {Parameter::selection, RankSelection::all},
+                  {Parameter::algorithm, forced(test, "NCCL_ALGO")},
+                  {Parameter::protocol, forced(test, "NCCL_PROTO")},
+                  {Parameter::registered, false},
+                  {Parameter::shared_gpu, told.shared_gpu}};
+  if (told.nodes) setting.set(Parameter::nodes, std::int64_t{*told.nodes});
+  return setting;
+}
+
+/// Above this a difference is wrong: what nccl-tests 2.0 to 2.11, which print it, accept
+/// (DeltaMaxValue in src/common.cu). Whole numbers must be equal.
+double accepted_difference(const std::string& data_type) {
+  if (data_type == "half" || data_type == "bfloat16") return 1e-2;
+  if (data_type == "float") return 1e-5;
+  return data_type == "double" ? 1e-12 : 0.0;
+}
+
+/// Absent: the result was not checked. A difference shows that elements are wrong, not how many:
+/// one at least.
+std::optional<double> wrong_elements(const TestRow& row, const TestTiming& timing) {
+  if (timing.wrong_elements) return timing.wrong_elements;
+  if (!timing.largest_difference) return std::nullopt;
+  return *timing.largest_difference > accepted_difference(row.data_type) ? 1.0 : 0.0;
+}
+
+Sampling sampling_of(const CollectiveTest& test, const TestTiming& timing) {
+  Sampling sampling = timing.time.sampling;
+  if (timing.time.size() > 1) return sampling;  // of single iterations
+  sampling.kind = Sampling::Kind::mean;
+  const std::int64_t iterations =
+      std::clamp<std::int64_t>(stated(test, "iterations").value_or(1), 1, 1 << 30);
+  sampling.of =
+      iterations * std::clamp<std::int64_t>(stated(test, "aggregated").value_or(1), 1, 1 << 30);
+  return sampling;
+}
+
+/// The points of one test; sizes that it measured several times are pooled, wrong results not.
+std::vector<Point> points_of(const CollectiveTest& test, const Setting& common) {
+  std::vector<Point> points;
+  std::map<Setting, std::size_t> known;
+  for (const TestRow& row : test.rows) {
+    for (const bool in_place : {false, true}) {
+      const auto& timing = row.timings[in_place ? 1 : 0];
+      if (!timing) continue;
+      Point point;
+      point.setting = common;
+      point.setting.set(Parameter::message_bytes, row.bytes);
+      point.setting.set(Parameter::in_place, in_place);
+      point.setting.set(Parameter::data_type, row.data_type);
+      if (!row.reduction.empty()) point.setting.set(Parameter::reduction, row.reduction);
+      const auto wrong = wrong_elements(row, *timing);
+      if (wrong) point.amounts[Metric::wrong_elements] = *wrong;
+      Series& series = point.samples[Metric::time_s] = timing->time;
+      series.sampling = sampling_of(test, *timing);
+      if (wrong.value_or(0.0) > 0.0) {
+        points.push_back(std::move(point));
+        continue;
+      }
+      const auto [place, first] = known.try_emplace(point.setting, points.size());
+      if (first) {
+        points.push_back(std::move(point));
+      } else {
+        Series& whole = points[place->second].samples[Metric::time_s];
+        whole.insert(whole.end(), series.begin(), series.end());
+      }
+    }
+  }
+  return points;
+}
+
+/// "8 x NVIDIA H100, 8 x NVIDIA H200".
+std::string gpus_text(const CollectiveTest& test) {
+  std::map<std::string, int> counted;
+  for (const TestDevice& device : test.devices) ++counted[device.name];
+  return listed(counted, [](const auto& one) {
+    return one.first.empty() ? "" : fmt::format("{} x {}", one.second, one.first);
+  });
+}
+
+std::string hosts_text(const CollectiveTest& test) {
+  std::set<std::string> hosts;
+  for (const TestDevice& device : test.devices) hosts.insert(device.host);
+  constexpr std::size_t most_listed = 8;
+  if (hosts.size() > most_listed) return fmt::format("{} of them", hosts.size());
+  return listed(hosts);
+}
+
+FactSection facts_of(const CollectiveTest& test, const Told& told, std::size_t number) {
+  FactSection section{number == 0 ? "nccl_tests" : fmt::format("nccl_tests_{}", number + 1), {}};
+  const auto add = [&](const char* name, const std::string& text, const std::string& source) {
+    const bool there = !text.empty();
+    section.facts.push_back({name,
+                             there ? std::optional<Value>(text) : std::nullopt,
+                             there ? source : base_name(test.file) + " does not state it"});
+  };
+  const auto add_count =
+      [&](const char* name, std::optional<std::int64_t> count, const std::string& source) {
+        section.facts.push_back({name,
+                                 count ? std::optional<Value>(*count) : std::nullopt,
+                                 count ? source : base_name(test.file) + " does not state it"});
+      };
+  const std::string devices = base_name(test.file) + ", the list of devices";
+  add("file", test.file, "the command line");
+  add("collective", key_of(told.collective), told.collective_source);
+  add_count("ranks", told.ranks, told.ranks_source);
+  add_count("nodes", told.nodes, "distinct hosts, the library's log or --nodes");
+  add("program", test.version.text, test.version.source);
+  add("library", test.library.text, test.library.source);
+  add("gpus", gpus_text(test), devices);
+  add("hosts", hosts_text(test), devices);
+  add_count("iterations", stated(test, "iterations"), test.place);
+  add("command", test.command.text, test.command.source);
+  if (!test.started_at.text.empty())
+    add("started_at", test.started_at.text, test.started_at.source);
+  return section;
+}
+
+void add_variables(Run& run, const CollectiveTest& test) {
+  EnvironmentVariables values;
+  for (const auto& [name, value] : test.variables) values[name] = value.text;
+  FactSection section = allowed_variables(values);
+  if (section.facts.empty()) return;
+  FactSection* whole = find_in(run.environment, section.name, &FactSection::name);
+  if (whole == nullptr) {
+    run.environment.push_back({section.name, {}});
+    whole = &run.environment.back();
+  }
+  for (Fact& fact : section.facts) {
+    fact.source = test.variables.at(fact.name).source;
+    const bool same = std::ranges::any_of(whole->facts, [&](const Fact& one) {
+      return one.name == fact.name && one.value == fact.value;
+    });
+    if (!same) whole->facts.push_back(std::move(fact));
+  }
+}
+
+/// What is missing, left out or inferred, one sentence each.
+std::vector<std::string> warnings_of(const CollectiveTest& test, const Told& told) {
+  std::vector<std::string> warnings;
+  const std::string file = base_name(test.file);
+  const auto warn = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
+    warnings.push_back(file + ": " + fmt::format(text, std::forward<Values>(values)...));
+  };
+  if (told.ranks_inferred) warn("{} ranks are inferred from {}", told.ranks, told.ranks_source);
+  const std::string missing = listed(
+      std::array<std::pair<bool, const char*>, 4>{
+          {{test.devices.empty(), "the list of devices"},
+           {test.library.text.empty(), "the library's version"},
+           {!stated(test, "iterations"), "the iterations"},
+           {!told.nodes, "the nodes"}}},
+      [](const auto& one) { return one.first ? one.second : ""; });
+  if (!missing.empty()) warn("does not state {}", missing);
+  if (test.damaged_rows > 0)
+    warn("{} left out, first at {}: cut short, or bandwidth is not size over time",
+         counted(test.damaged_rows, "row"),
+         test.first_damaged);
+  const auto largest = stated(test, "largest_bytes");
+  if (largest && !test.rows.empty() && *largest >= 2 * test.rows.back().bytes)
+    warn("ends at {} bytes, and {} were asked for", test.rows.back().bytes, *largest);
+  const bool any_wrong = std::ranges::any_of(test.rows, [](const TestRow& row) {
+    return std::ranges::any_of(row.timings, [&](const auto& timing) {
+      return timing && wrong_elements(row, *timing).value_or(0.0) > 0.0;
+    });
+  });
+  if (test.out_of_bounds.value_or(0) > 0 && !any_wrong)
+    warn("the test found {} wrong values, and no row shows where", *test.out_of_bounds);
+  if (told.shared_gpu) warn("several ranks share a GPU: no figure of an interconnect");
+  return warnings;
+}
+
+/// The parameter `run` for settings that several tests have.
+void number_repeats(std::vector<std::vector<Point>>& tests) {
+  std::map<Setting, std::set<std::size_t>> by_setting;
+  for (std::size_t test = 0; test < tests.size(); ++test) {
+    for (const Point& point : tests[test]) by_setting[point.setting].insert(test);
+  }
+  for (std::size_t test = 0; test < tests.size(); ++test) {
+    for (Point& point : tests[test]) {
+      const std::set<std::size_t>& in = by_setting.at(point.setting);
+      if (in.size() < 2) continue;
+      const auto number = std::distance(in.begin(), in.find(test)) + 1;
+      point.setting.set(Parameter::run, std::int64_t{number});
+    }
+  }
+}
+
+/// The tests in a file or pipe, read piece by piece; JSON as a whole.
+std::vector<CollectiveTest> read_tests(std::istream& input, const std::string& file) {
+  std::string front(sniffed_bytes, '\0');
+  input.read(front.data(), static_cast<std::streamsize>(front.size()));
+  front.resize(static_cast<std::size_t>(input.gcount()));
+  if (front.find('\0') != std::string::npos)
+    throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it in UTF-8", file);
+  const bool json = trimmed(front).starts_with('{');
+  if (json) {
+    std::string piece(sniffed_bytes, '\0');
+    while (input) {
+      input.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+      front.append(piece, 0, static_cast<std::size_t>(input.gcount()));
+      if (front.size() > most_json_bytes)
+        throw UserError(
+            "{}: more than {} bytes of JSON; give the output of one job", file, most_json_bytes);
+    }
+    return read_nccl_tests_json(front, file);
+  }
+  // The bytes that were looked at, and what follows them.
+  class Joined : public std::streambuf {
+   public:
+    Joined(std::string& front, std::istream& rest) : front_(front), rest_(rest) {
+      setg(front_.data(), front_.data(), front_.data() + front_.size());
+    }
+
+   private:
+    int_type underflow() override {
+      front_.resize(sniffed_bytes);
+      rest_.read(front_.data(), static_cast<std::streamsize>(front_.size()));
+      const auto count = rest_.gcount();
+      setg(front_.data(), front_.data(), front_.data() + count);
+      return count > 0 ? traits_type::to_int_type(front_.front()) : traits_type::eof();
+    }
+    std::string& front_;
+    std::istream& rest_;
+  };
+  Joined buffer(front, input);
+  std::istream whole(&buffer);
+  return read_nccl_tests_text(whole, file);
+}
+
+std::vector<CollectiveTest> tests_in(const std::string& path) {
+  errno = 0;
+  std::error_code trouble;
+  if (std::filesystem::is_directory(path, trouble))
+    throw UserError("{}: is a folder; give files of nccl-tests", path);
+  std::ifstream input(path, std::ios::binary);
+  if (!input) throw UserError("{}: {}", path, std::strerror(errno));
+  std::vector<CollectiveTest> tests = read_tests(input, path);
+  const bool any = std::ranges::any_of(tests, [](const auto& test) { return !test.rows.empty(); });
+  if (any) return tests;
+  if (!tests.empty())
+    throw UserError("{}: no row could be read (first at {}); give the whole output, unchanged",
+                    path,
+                    tests.front().first_damaged.empty() ? path : tests.front().first_damaged);
+  throw UserError(
+      "{}: no table of nccl-tests in it; give the text that all_reduce_perf and its like print, or "
+      "what -J wrote",
+      path);
+}
+}  // namespace
+
+const ForeignValue* text_column(std::string_view name) {
+  return value_at(foreign_names().text, plain_name(name));
+}
+
+const ForeignValue* json_member(std::string_view name) {
+  return value_at(foreign_names().json, plain_name(name));
+}
+
+std::string header_name(std::string_view foreign) {
+  const auto* name = value_at(foreign_names().header, plain_name(foreign));
+  return name == nullptr ? "" : *name;
+}
+
+std::optional<Collective> collective_of_program(std::string_view program) {
+  for (const std::string_view ending : {"_mpi", "_perf"})
+    if (program.ends_with(ending)) program.remove_suffix(ending.size());
+  const auto* found = value_at(foreign_names().collectives, plain_name(program));
+  if (found != nullptr) return *found;
+  return from_key<Collective>(program);
+}
+
+std::string known_columns_of_tests() {
+  return foreign_names().headings;
+}
+
+bool set_value(TestTiming& timing, const ForeignValue& value, std::optional<double> number) {
+  const bool sound = number && std::isfinite(*number) && *number >= 0.0;
+  const std::optional<double> scaled = sound ? std::optional(*number * value.unit) : std::nullopt;
+  if (value.largest_difference) {
+    timing.largest_difference = scaled;
+  } else if (value.metric == Metric::time_s) {
+    if (scaled && *scaled > 0.0) timing.time.assign(1, *scaled);
+  } else if (value.metric == Metric::algorithm_bandwidth) {
+    timing.algorithm_bandwidth = scaled;
+  } else if (value.metric == Metric::bus_bandwidth) {
+    timing.bus_bandwidth = scaled;
+  } else if (value.metric == Metric::wrong_elements) {
+    timing.wrong_elements = scaled;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool is_consistent(std::int64_t bytes, const TestTiming& timing) {
+  if (!timing.algorithm_bandwidth || timing.time.empty()) return true;
+  const double time = timing.time.front();
+  const double half = 0.51 * timing.time.sampling.resolution;
+  const auto size = static_cast<double>(bytes);
+  const double slack = 0.51 * timing.bandwidth_resolution + 1e-4 * *timing.algorithm_bandwidth;
+  const double low = size / (time + half) - slack;
+  const bool below = time <= half || *timing.algorithm_bandwidth <= size / (time - half) + slack;
+  return *timing.algorithm_bandwidth >= low && below;
+}
+
+std::string library_version(std::int64_t code) {
+  // 22809 is 2.28.9; before 2.9 the minor version had one digit: 2708 is 2.7.8.
+  const std::int64_t scale = code < 10'000 ? 1000 : 10'000;
+  return fmt::format("{}.{}.{}", code / scale, code % scale / 100, code % 100);
+}
+
+Run imported_run(const std::vector<CollectiveTest>& tests, const ImportOptions& options) {
+  Run run;
+  run.suite = "import";
+  run.complete = true;
+  ProbeRecord probe;
+  probe.name = probe_name::comm_nccl;
+  probe.status = ProbeStatus::measured;
+  RankPlacement placement{0, 0, true};
+  std::vector<std::vector<Point>> points;
+  std::size_t number = 0;
+  for (const CollectiveTest& test : tests) {
+    if (test.rows.empty()) continue;
+    Told told = tell_collective(test, options);
+    tell_ranks(test, options, told);
+    tell_places(test, options, told);
+    points.push_back(points_of(test, setting_of(test, told)));
+    run.environment.push_back(facts_of(test, told, number++));
+    std::ranges::move(warnings_of(test, told), std::back_inserter(probe.warnings));
+    if (test.rows_of_size_0 > 0)
+      probe.losses["rows_of_size_0"] += static_cast<double>(test.rows_of_size_0);
+    if (test.damaged_rows > 0)
+      probe.losses["damaged_rows"] += static_cast<double>(test.damaged_rows);
+    placement.ranks = std::max(placement.ranks, told.ranks);
+    placement.nodes = std::max(placement.nodes, told.nodes.value_or(1));
+  }
+  for (const CollectiveTest& test : tests) add_variables(run, test);
+  number_repeats(points);
+  for (std::vector<Point>& of_test : points)
+    std::ranges::move(of_test, std::back_inserter(probe.points));
+  run.placement = placement;
+  run.probes.push_back(std::move(probe));
+  return run;
+}
+
+Run import_files(const std::vector<std::string>& files, const ImportOptions& options) {
+  if (!options.collective.empty() && !collective_of_program(options.collective))
+    throw UserError("--collective {} is none of {}",
+                    options.collective,
+                    listed(every<Collective>, [](Collective one) { return key_of(one); }));
+  std::vector<CollectiveTest> tests;
+  for (const std::string& file : files)
+    std::ranges::move(tests_in(file), std::back_inserter(tests));
+  return imported_run(tests, options);
+}
+
+Run read_any_run(const std::string& path) {
+  std::error_code trouble;
+  const std::filesystem::path file(path);
+  if (std::filesystem::is_directory(file, trouble) || file.filename() == run_file_name)
+    return read_run(path);
+  // A run under another name; its schema_version stands near its beginning.
+  if (std::filesystem::is_regular_file(file, trouble)) {
+    std::ifstream input(path, std::ios::binary);
+    std::string front(512, '\0');
+    input.read(front.data(), static_cast<std::streamsize>(front.size()));
+    front.resize(static_cast<std::size_t>(input.gcount()));
+    const bool ours = front.find(R"("schema_version")") != std::string::npos;
+    if (ours && trimmed(front).starts_with('{')) return read_run(path);
+  }
+  return join_runs(import_files({path}, {}));
+}
+}  // namespace scaleworth::cli
