@@ -146,14 +146,9 @@ std::size_t start_of_log(string_view line) {
   return digits == string_view::npos ? start : digits;
 }
 
-struct TextColumn {
-  const ForeignValue* value = nullptr;
-  bool root = false;
-};
-
 /// The heading of one table.
 struct TextColumns {
-  std::vector<TextColumn> values;  // those right of the type, without reduction and root
+  std::vector<const ForeignValue*> values;  // those right of the type, without reduction and root
   bool reduction = false;
   bool root = false;
   std::size_t times = 0;
@@ -178,9 +173,10 @@ class TextReader {
   bool command(string_view line);
   bool heading(string_view text, bool may_go_on);
   bool unfinished(const std::string& line);
-  Row row(string_view text, TestRow& into) const;
+  Row row(string_view text, TestRow& into, bool root_may_lack = false) const;
   bool timings(std::span<const string_view> values, TestRow& into) const;
   void keep(Row kind, TestRow&& row);
+  void close_row();
 
   std::string file_;
   std::size_t number_ = 0;
@@ -358,15 +354,19 @@ bool TextReader::heading(string_view text, bool may_go_on) {
     } else if (word == "root") {
       columns.root = true;
     } else if (behind_type) {
-      columns.values.push_back({value});
+      columns.values.push_back(value);
       columns.times += value->metric == Metric::time_s ? 1 : 0;
     }
     behind_type = behind_type || is_type;
     // Seen in the oldest programs only, with times in milliseconds.
     if (word == "N") columns.time_factor = 1e3;
   }
-  // Two halves, as every version prints; a terminal may have broken the line anywhere.
-  if (may_go_on && (!unknown.empty() || columns.times < 2)) return false;
+  // Two equal halves, as every version prints; a terminal may have broken the line anywhere.
+  const auto middle =
+      columns.values.begin() + static_cast<std::ptrdiff_t>(columns.values.size() / 2);
+  const bool halves = columns.times == 2 &&
+                      std::equal(columns.values.begin(), middle, middle, columns.values.end());
+  if (may_go_on && (!unknown.empty() || !halves)) return false;
   if (!unknown.empty()) {
     throw UserError(
         "{}: the column '{}' is not known ({}); give it as nccl-tests prints it, without other "
@@ -388,7 +388,7 @@ bool TextReader::timings(std::span<const string_view> values, TestRow& into) con
   std::size_t times = 0;
   std::array<TestTiming, 2> found;
   for (std::size_t i = 0; i < columns_->values.size(); ++i) {
-    const ForeignValue& column = *columns_->values[i].value;
+    const ForeignValue& column = *columns_->values[i];
     if (column.metric == Metric::time_s) half = times++;
     if (half > 1) return false;
     ForeignValue scaled = column;
@@ -410,7 +410,7 @@ bool TextReader::timings(std::span<const string_view> values, TestRow& into) con
 }
 
 /// size count type [redop] [root] values, behind whatever a launcher put in front.
-TextReader::Row TextReader::row(string_view text, TestRow& into) const {
+TextReader::Row TextReader::row(string_view text, TestRow& into, bool root_may_lack) const {
   const Words words = words_of(text);
   std::size_t type = 2;
   for (; type < words.size(); ++type) {
@@ -434,7 +434,12 @@ TextReader::Row TextReader::row(string_view text, TestRow& into) const {
   while (last < words.size() && is_value(words[last])) ++last;
   const std::size_t wanted = columns_->values.size();
   const std::size_t count = last - first;
-  if (count < wanted) return last == words.size() ? Row::partial : Row::none;
+  // "N/" is the begin of "N/A".
+  const bool cut = last + 1 == words.size() && string_view("N/A").starts_with(words[last]);
+  if (count < wanted) return last == words.size() || cut ? Row::partial : Row::none;
+  // One value too few, or a root that the program does not print: a root is a whole number.
+  const bool may_be_root = all_digits(words[first]) || words[first].starts_with('-');
+  if (columns_->root && count == wanted && may_be_root && !root_may_lack) return Row::partial;
   const string_view size = words[type - 2];
   const auto bytes =
       parse_number<std::int64_t>(size.substr(size.find_last_not_of("0123456789") + 1));
@@ -486,14 +491,21 @@ bool TextReader::unfinished(const std::string& line) {
     }
   }
   if (row_open) {
-    keep(Row::damaged, {});
-    test_.first_damaged = test_.damaged_rows == 1 ? open_place_ : test_.first_damaged;
+    close_row();
   } else {
-    const std::string alone = std::move(open);
-    heading(alone, false);
+    heading(std::exchange(open, {}), false);
   }
-  open.clear();
   return false;
+}
+
+/// What nothing completed.
+void TextReader::close_row() {
+  TestRow found;
+  const Row kind = row(open_row_, found, true);
+  found.place = open_place_;
+  keep(kind == Row::whole ? kind : Row::damaged, std::move(found));
+  if (kind != Row::whole && test_.damaged_rows == 1) test_.first_damaged = open_place_;
+  open_row_.clear();
 }
 
 void TextReader::take(const std::string& line) {
@@ -541,10 +553,7 @@ void TextReader::take(const std::string& line) {
 
 std::vector<CollectiveTest> TextReader::finish() {
   if (!open_heading_.empty()) heading(open_heading_, false);
-  if (!open_row_.empty()) {
-    keep(Row::damaged, {});
-    if (test_.damaged_rows == 1) test_.first_damaged = open_place_;
-  }
+  if (!open_row_.empty()) close_row();
   if (!test_.rows.empty() || test_.damaged_rows > 0) tests_.push_back(std::move(test_));
   for (CollectiveTest& test : tests_) test.file = file_;
   return std::move(tests_);
