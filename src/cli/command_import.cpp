@@ -8,6 +8,7 @@
 #include "src/core/whole_number.h"
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -100,7 +101,8 @@ int import_results(const ImportArguments& options, const Arguments& arguments) {
   run.git_revision = git_revision();
   run.started_at = utc_text(now);
   run.command_line = arguments;
-  RunDirectory directory(options.out.empty() ? default_run_directory(now, "import") : options.out);
+  RunDirectory directory(options.out.empty() ? default_run_directory(now, "import")
+                                             : std::filesystem::path(options.out));
   directory.save(run);
   print_summary(run, directory.path().string());
   return exit_done;

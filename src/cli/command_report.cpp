@@ -3,10 +3,10 @@
 #include "probes/registry.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
+#include "src/cli/input/import_nccl_tests.h"
 #include "src/cli/input/table_input.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
-#include "src/core/files/run_directory.h"
 
 #include <memory>
 #include <span>
@@ -26,7 +26,7 @@ int report_runs(const ReportedRuns& options) {
                     report::format_name(format));
   }
   for (const std::string& path : options.runs) {
-    const Run run = read_for("report", {path}, [&] { return read_run(path); });
+    const Run run = read_for("report", {path}, [&] { return read_any_run(path); });
     fmt::print("{}", render_run(run, options.report, path));
   }
   return exit_done;
@@ -106,7 +106,9 @@ Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportedRuns>();
   CLI::App* command =
       app.add_subcommand("report", "print a run again, in any format, on any machine");
-  Flags(*command).add("run", options->runs, "run directories or run.json files")->required();
+  Flags(*command)
+      .add("run", options->runs, "run directories, run.json files or results of nccl-tests")
+      ->required();
   options->report.add_to(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
 }

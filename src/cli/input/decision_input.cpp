@@ -36,13 +36,14 @@ std::string front_of(const std::string& path) {
 }
 
 /// What there is, in the order of InputKind, and which commands take it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> taken{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
     {{"a table", "decide"},
      {"a run", "report decide"},
      {"a recording", "attribute decide"},
      {"what attribute --format json writes", "decide"},
      {"what --format json writes for other programs", ""},
-     {"a web page", ""}}};
+     {"a web page", ""},
+     {"a result of nccl-tests", "import report"}}};
 
 /// Whether a member "kind" of the JSON begins as `value`.
 bool has_kind(std::string_view json, std::string_view value) {
@@ -329,7 +330,9 @@ InputKind kind_of_content(std::string_view text) {
   const std::string_view front = trimmed(simple);
   const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
   if (front.starts_with("<!DOCTYPE") || front.starts_with("<html")) return InputKind::page;
-  if (!front.starts_with('{') && !front.starts_with('[')) return InputKind::other;
+  if (!front.starts_with('{') && !front.starts_with('['))
+    return has(" algbw ") && has(" busbw ") ? InputKind::results : InputKind::other;
+  if (has(R"("nccl_version")") && has(R"("config")")) return InputKind::results;
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
   if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
   // As trace viewers' JSON begins.

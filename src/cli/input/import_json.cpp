@@ -146,7 +146,7 @@ std::optional<TestTiming> JsonReader::timing(const json& result,
   Series single;
   for (const json& one : *times) {
     const auto time = number_in(&one);
-    if (time && *time > 0.0) single.push_back(*time * 1e-6);
+    if (time && *time > 0.0) single.push_back(*time / 1e6);
   }
   if (!single.empty()) timing.time = std::move(single);
   return timing;

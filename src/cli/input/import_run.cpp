@@ -520,56 +520,62 @@ void number_repeats(std::vector<std::vector<Point>>& tests) {
   }
 }
 
-/// The tests in a file or pipe, read piece by piece; JSON as a whole.
-std::vector<CollectiveTest> read_tests(std::istream& input, const std::string& file) {
+/// The bytes that were looked at, and what follows them.
+class Joined : public std::streambuf {
+ public:
+  Joined(std::string front, std::istream& rest) : piece_(std::move(front)), rest_(rest) {
+    setg(piece_.data(), piece_.data(), piece_.data() + piece_.size());
+  }
+
+ private:
+  int_type underflow() override {
+    piece_.resize(sniffed_bytes);
+    rest_.read(piece_.data(), static_cast<std::streamsize>(piece_.size()));
+    setg(piece_.data(), piece_.data(), piece_.data() + rest_.gcount());
+    return rest_.gcount() > 0 ? traits_type::to_int_type(piece_.front()) : traits_type::eof();
+  }
+
+  std::string piece_;
+  std::istream& rest_;
+};
+
+std::string next_piece(std::istream& input) {
   std::string front(sniffed_bytes, '\0');
   input.read(front.data(), static_cast<std::streamsize>(front.size()));
   front.resize(static_cast<std::size_t>(input.gcount()));
+  return front;
+}
+
+bool is_json(std::string_view front) {
+  return trimmed(front).starts_with('{');
+}
+
+/// The front and what follows it.
+std::string whole_json(std::string front, std::istream& input, const std::string& file) {
+  std::string piece;
+  while (!(piece = next_piece(input)).empty()) {
+    front += piece;
+    if (front.size() > most_json_bytes)
+      throw UserError(
+          "{}: more than {} bytes of JSON; give the output of one job", file, most_json_bytes);
+  }
+  return front;
+}
+
+/// The tests in a file or pipe, of which `front` was read: text piece by piece, JSON as a whole.
+std::vector<CollectiveTest> read_tests(std::string front,
+                                       std::istream& input,
+                                       const std::string& file) {
   if (front.find('\0') != std::string::npos)
     throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it in UTF-8", file);
-  const bool json = trimmed(front).starts_with('{');
-  if (json) {
-    std::string piece(sniffed_bytes, '\0');
-    while (input) {
-      input.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-      front.append(piece, 0, static_cast<std::size_t>(input.gcount()));
-      if (front.size() > most_json_bytes)
-        throw UserError(
-            "{}: more than {} bytes of JSON; give the output of one job", file, most_json_bytes);
-    }
-    return read_nccl_tests_json(front, file);
-  }
-  // The bytes that were looked at, and what follows them.
-  class Joined : public std::streambuf {
-   public:
-    Joined(std::string& front, std::istream& rest) : front_(front), rest_(rest) {
-      setg(front_.data(), front_.data(), front_.data() + front_.size());
-    }
-
-   private:
-    int_type underflow() override {
-      front_.resize(sniffed_bytes);
-      rest_.read(front_.data(), static_cast<std::streamsize>(front_.size()));
-      const auto count = rest_.gcount();
-      setg(front_.data(), front_.data(), front_.data() + count);
-      return count > 0 ? traits_type::to_int_type(front_.front()) : traits_type::eof();
-    }
-    std::string& front_;
-    std::istream& rest_;
-  };
-  Joined buffer(front, input);
+  if (is_json(front)) return read_nccl_tests_json(whole_json(std::move(front), input, file), file);
+  Joined buffer(std::move(front), input);
   std::istream whole(&buffer);
   return read_nccl_tests_text(whole, file);
 }
 
-std::vector<CollectiveTest> tests_in(const std::string& path) {
-  errno = 0;
-  std::error_code trouble;
-  if (std::filesystem::is_directory(path, trouble))
-    throw UserError("{}: is a folder; give files of nccl-tests", path);
-  std::ifstream input(path, std::ios::binary);
-  if (!input) throw UserError("{}: {}", path, std::strerror(errno));
-  std::vector<CollectiveTest> tests = read_tests(input, path);
+/// Throws UserError where there is no result.
+std::vector<CollectiveTest> some_tests(std::vector<CollectiveTest> tests, const std::string& path) {
   const bool any = std::ranges::any_of(tests, [](const auto& test) { return !test.rows.empty(); });
   if (any) return tests;
   if (!tests.empty())
@@ -580,6 +586,16 @@ std::vector<CollectiveTest> tests_in(const std::string& path) {
       "{}: no table of nccl-tests in it; give the text that all_reduce_perf and its like print, or "
       "what -J wrote",
       path);
+}
+
+std::vector<CollectiveTest> tests_in(const std::string& path) {
+  std::error_code trouble;
+  if (std::filesystem::is_directory(path, trouble))
+    throw UserError("{}: is a folder; give files of nccl-tests", path);
+  errno = 0;
+  std::ifstream input(path, std::ios::binary);
+  if (!input) throw UserError("{}: {}", path, std::strerror(errno));
+  return some_tests(read_tests(next_piece(input), input, path), path);
 }
 }  // namespace
 
@@ -610,7 +626,11 @@ std::string known_columns_of_tests() {
 
 bool set_value(TestTiming& timing, const ForeignValue& value, std::optional<double> number) {
   const bool sound = number && std::isfinite(*number) && *number >= 0.0;
-  const std::optional<double> scaled = sound ? std::optional(*number * value.unit) : std::nullopt;
+  // 100 us divided by a million is the nearest number to 1e-4 s; times 1e-6 it is not.
+  const auto in_base_unit = [&](double printed) {
+    return value.unit < 1.0 ? printed / (1.0 / value.unit) : printed * value.unit;
+  };
+  const std::optional<double> scaled = sound ? std::optional(in_base_unit(*number)) : std::nullopt;
   if (value.largest_difference) {
     timing.largest_difference = scaled;
   } else if (value.metric == Metric::time_s) {
@@ -692,17 +712,14 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
 Run read_any_run(const std::string& path) {
   std::error_code trouble;
   const std::filesystem::path file(path);
-  if (std::filesystem::is_directory(file, trouble) || file.filename() == run_file_name)
-    return read_run(path);
-  // A run under another name; its schema_version stands near its beginning.
-  if (std::filesystem::is_regular_file(file, trouble)) {
-    std::ifstream input(path, std::ios::binary);
-    std::string front(512, '\0');
-    input.read(front.data(), static_cast<std::streamsize>(front.size()));
-    front.resize(static_cast<std::size_t>(input.gcount()));
-    const bool ours = front.find(R"("schema_version")") != std::string::npos;
-    if (ours && trimmed(front).starts_with('{')) return read_run(path);
+  std::ifstream input(path, std::ios::binary);
+  const bool folder = std::filesystem::is_directory(file, trouble);
+  if (folder || !input || file.filename() == run_file_name) return read_run(path);
+  std::string front = next_piece(input);
+  if (is_json(front) && front.find(R"("schema_version")") != std::string::npos) {
+    if (std::filesystem::is_regular_file(file, trouble)) return read_run(path);
+    return join_runs(run_from_json(whole_json(std::move(front), input, path), path));
   }
-  return join_runs(import_files({path}, {}));
+  return join_runs(imported_run(some_tests(read_tests(std::move(front), input, path), path), {}));
 }
 }  // namespace scaleworth::cli

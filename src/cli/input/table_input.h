@@ -146,9 +146,9 @@ std::optional<std::string> identity_remark(const RawTable& table, const ChosenCo
 /// such rows differ in what is no measurement, with that column.
 bool has_repeats(const RawTable& table, const ChosenColumns& chosen);
 
-/// What an input is. `answer`: our JSON for other programs; `other`: nothing known, or a pipe,
-/// which can be read but once.
-enum class InputKind { table, run, recordings, attribution, answer, page, other };
+/// What an input is. `answer`: our JSON for other programs; `results`: of nccl-tests; `other`:
+/// nothing known, or a pipe, which can be read but once.
+enum class InputKind { table, run, recordings, attribution, answer, page, results, other };
 
 /// By its beginning: `other` for what is neither JSON nor HTML.
 InputKind kind_of_content(std::string_view text);
