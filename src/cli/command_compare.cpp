@@ -3,6 +3,7 @@
 #include "report/run/compare_report.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
+#include "src/cli/input/import_nccl_tests.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/version.h"
@@ -32,7 +33,7 @@ Run read_repeats(const std::vector<std::string>& paths, std::string_view command
     std::vector<fs::path> inside = repeats_in(path);
     if (inside.empty()) inside.push_back(path);
     for (const fs::path& one : inside)
-      runs.push_back(read_for(command, {path}, [&] { return read_run(one); }));
+      runs.push_back(read_for(command, {path}, [&] { return read_any_run(one.string()); }));
   }
   return runs.size() == 1 ? std::move(runs.front()) : pool_runs(std::move(runs));
 }

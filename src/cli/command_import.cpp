@@ -76,11 +76,12 @@ void print_summary(const Run& run, const std::string& directory) {
   }
   bool back_to_back = false;
   for (const auto& [setting, sizes] : questions) {
-    fmt::print("{}: {} from {} to {}\n",
+    const std::string first = size_text(*sizes.all.begin());
+    fmt::print("{}: {}{}{}\n",
                question_text(setting),
                counted(sizes.all.size(), "size"),
-               size_text(*sizes.all.begin()),
-               size_text(*sizes.all.rbegin()));
+               sizes.all.size() == 1 ? ", " + first : " from " + first,
+               sizes.all.size() == 1 ? "" : " to " + size_text(*sizes.all.rbegin()));
     back_to_back = back_to_back ||
                    setting.symbol<CollectiveMode>(Parameter::mode) == CollectiveMode::back_to_back;
   }
@@ -93,9 +94,20 @@ void print_summary(const Run& run, const std::string& directory) {
   fmt::print("kept in {}\n\nnext: scaleworth report {}\n", directory, words);
 }
 
+/// Throws UserError, which says where it belongs what is for other commands.
+Run read_results(const ImportArguments& options) try {
+  return import_files(options.files, options.stated);
+} catch (const UserError&) {
+  for (const std::string& file : options.files) {
+    const InputKind kind = input_kind(file);
+    // Damaged JSON looks like a table's.
+    if (kind != InputKind::table) refuse_foreign(file, "import");
+  }
+  throw;
+}
+
 int import_results(const ImportArguments& options, const Arguments& arguments) {
-  Run run = read_for(
-      "import", options.files, [&] { return import_files(options.files, options.stated); });
+  Run run = read_results(options);
   const auto now = std::chrono::system_clock::now();
   run.tool_version = tool_version();
   run.git_revision = git_revision();

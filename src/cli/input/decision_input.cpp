@@ -43,7 +43,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
      {"what attribute --format json writes", "decide"},
      {"what --format json writes for other programs", ""},
      {"a web page", ""},
-     {"a result of nccl-tests", "import report"}}};
+     {"a result of nccl-tests", "import report compare check"}}};
 
 /// Whether a member "kind" of the JSON begins as `value`.
 bool has_kind(std::string_view json, std::string_view value) {

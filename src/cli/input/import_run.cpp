@@ -473,9 +473,9 @@ void add_variables(Run& run, const CollectiveTest& test) {
 /// What is missing, left out or inferred, one sentence each.
 std::vector<std::string> warnings_of(const CollectiveTest& test, const Told& told) {
   std::vector<std::string> warnings;
-  const std::string file = base_name(test.file);
+  const std::string table = base_name(test.place);
   const auto warn = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
-    warnings.push_back(file + ": " + fmt::format(text, std::forward<Values>(values)...));
+    warnings.push_back(table + ": " + fmt::format(text, std::forward<Values>(values)...));
   };
   if (told.ranks_inferred) warn("{} ranks are inferred from {}", told.ranks, told.ranks_source);
   const std::string missing = listed(
