@@ -99,6 +99,11 @@ Run read_any_run(const std::string& path);
 
 // For the readers: the names in data/imports.toml.
 
+/// For comparison: without case, blanks, '_' and '-'.
+std::string plain_name(std::string_view name);
+/// "h100x8_allreduce.txt": the one collective that a file is named after; longer names hide what
+/// they contain, as reduce_scatter does reduce.
+std::optional<Collective> collective_of_file(const std::string& file);
 /// What a column or a member is of ours.
 struct ForeignValue {
   std::optional<Parameter> parameter;
