@@ -182,9 +182,15 @@ using Results = std::vector<AlgorithmResult>;
 constexpr const char* shared_note =
     "Ranks that share a GPU: plumbing only, no figure is one of an interconnect.";
 
-/// Isolated calls out of place with plain buffers: what the others are compared with.
-bool is_plain(const AlgorithmResult& result) {
-  return result.mode == CollectiveMode::isolated && !result.in_place && !result.registered;
+/// Isolated calls, or what other programs time back to back where there are none.
+CollectiveMode plain_mode(const Results& results) {
+  const bool isolated = std::ranges::count(results, CollectiveMode::isolated, &AlgorithmResult::mode) > 0;
+  return isolated || results.empty() ? CollectiveMode::isolated : results.front().mode;
+}
+
+/// Such calls out of place with plain buffers: what the others are compared with.
+bool is_plain(const AlgorithmResult& result, CollectiveMode mode) {
+  return result.mode == mode && !result.in_place && !result.registered;
 }
 
 bool is_whole(const AlgorithmResult& result) {
@@ -242,10 +248,11 @@ std::string ran_text(const ChosenPoint& chosen) {
 }
 
 Table choices(const Results& results) {
+  const CollectiveMode mode = plain_mode(results);
   std::vector<Nested<AlgorithmResult, ChosenPoint>> rows;  // the largest size of each
   std::vector<Bytes> largest;                              // among all ranks
   for (const AlgorithmResult& result : results) {
-    if (!is_plain(result) || result.chosen.empty()) continue;
+    if (!is_plain(result, mode) || result.chosen.empty()) continue;
     rows.push_back({{&result, &result.chosen.back()}});
     if (is_whole(result)) largest.push_back(result.chosen.back().point.message);
   }
@@ -268,7 +275,7 @@ Table choices(const Results& results) {
   }
   Table table =
       nccl_table("nccl_choice",
-                 "NCCL's own choice, isolated calls",
+                 fmt::format("NCCL's own choice, {} calls", word_of(mode)),
                  rows,
                  columns,
                  {"busbw counts bytes as a ring would send them; a switch that reduces "

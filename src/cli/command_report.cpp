@@ -7,6 +7,7 @@
 #include "src/cli/input/table_input.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
+#include "src/core/version.h"
 
 #include <memory>
 #include <span>
@@ -26,7 +27,8 @@ int report_runs(const ReportedRuns& options) {
                     report::format_name(format));
   }
   for (const std::string& path : options.runs) {
-    const Run run = read_for("report", {path}, [&] { return read_any_run(path); });
+    Run run = read_for("report", {path}, [&] { return read_any_run(path); });
+    if (run.tool_version.empty()) run.tool_version = tool_version();
     fmt::print("{}", render_run(run, options.report, path));
   }
   return exit_done;
