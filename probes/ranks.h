@@ -7,7 +7,7 @@
 #include "src/core/span.h"
 #include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
-#include "src/core/vocabulary.h"
+#include "src/core/figures/vocabulary.h"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 /// Number formats; FMA chains on the host bit by bit.
 #pragma once
 
-#include "src/core/vocabulary.h"
+#include "src/core/figures/vocabulary.h"
 
 #include <cstdint>
 

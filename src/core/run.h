@@ -3,8 +3,8 @@
 #pragma once
 
 #include "src/core/estimate.h"
-#include "src/core/metric.h"
-#include "src/core/setting.h"
+#include "src/core/figures/metric.h"
+#include "src/core/figures/setting.h"
 
 #include <map>
 #include <optional>

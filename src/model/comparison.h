@@ -2,7 +2,7 @@
 /// What differs between two runs: a join of their figures on metric and setting.
 #pragma once
 
-#include "src/core/figure.h"
+#include "src/core/figures/figure.h"
 #include "src/core/run.h"
 
 namespace scaleworth::model {

@@ -11,7 +11,7 @@
 
 namespace scaleworth::sim {
 
-/// The parameters of a point, by src/core/setting.h.
+/// The parameters of a point, by src/core/figures/setting.h.
 using Parameters = std::map<std::string, Value>;
 
 /// What a machine answered to one question, as a point of run.json.

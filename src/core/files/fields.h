@@ -10,7 +10,7 @@
 #pragma once
 
 #include "src/core/estimate.h"
-#include "src/core/setting.h"
+#include "src/core/figures/setting.h"
 #include "src/core/span.h"
 #include "src/core/units.h"
 

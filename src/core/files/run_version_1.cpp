@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/run_version_1.h"
 
-#include "src/core/setting.h"
+#include "src/core/figures/setting.h"
 
 #include <charconv>
 #include <cmath>

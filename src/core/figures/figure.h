@@ -3,8 +3,8 @@
 #pragma once
 
 #include "src/core/estimate.h"
-#include "src/core/metric.h"
-#include "src/core/setting.h"
+#include "src/core/figures/metric.h"
+#include "src/core/figures/setting.h"
 
 namespace scaleworth {
 /// Where a figure comes from. Two figures of one metric and setting may differ in it.

@@ -3,7 +3,7 @@
 /// figure.
 #pragma once
 
-#include "src/core/vocabulary.h"
+#include "src/core/figures/vocabulary.h"
 
 #include <initializer_list>
 #include <string>

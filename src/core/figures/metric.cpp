@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/metric.h"
+#include "src/core/figures/metric.h"
 
 #include <array>
 #include <stdexcept>

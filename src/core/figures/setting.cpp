@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/setting.h"
+#include "src/core/figures/setting.h"
 
 #include "src/core/whole_number.h"
 
