@@ -3,11 +3,11 @@
 /// question with the same arguments; results are complete on rank 0 and empty elsewhere.
 #pragma once
 
+#include "src/core/figures/vocabulary.h"
 #include "src/core/run.h"
 #include "src/core/span.h"
 #include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
-#include "src/core/figures/vocabulary.h"
 
 #include <array>
 #include <cstddef>

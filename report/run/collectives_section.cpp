@@ -184,7 +184,8 @@ constexpr const char* shared_note =
 
 /// Isolated calls, or what other programs time back to back where there are none.
 CollectiveMode plain_mode(const Results& results) {
-  const bool isolated = std::ranges::count(results, CollectiveMode::isolated, &AlgorithmResult::mode) > 0;
+  const bool isolated =
+      std::ranges::count(results, CollectiveMode::isolated, &AlgorithmResult::mode) > 0;
   return isolated || results.empty() ? CollectiveMode::isolated : results.front().mode;
 }
 

@@ -126,8 +126,8 @@ double amount(const Point& point, Metric metric);
 const Series& series(const Point& point, Metric metric);
 
 /// The points of one setting that several runs measured as one point, which knows the run of each
-/// sample; the parameter `run` is gone. Points with wrong elements are not joined with others. Other
-/// points stay as they are.
+/// sample; the parameter `run` is gone. Points with wrong elements are not joined with others.
+/// Other points stay as they are.
 Run join_runs(Run run);
 
 /// Several runs of the same as one: points of one setting join, and know the run of each sample,
