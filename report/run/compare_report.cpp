@@ -36,7 +36,8 @@ constexpr std::array named_facts{NamedFact{"cpu", "model", "processor", false},
                                  NamedFact{"libraries", "mpi", "MPI", true},
                                  NamedFact{"libraries", "blas", "BLAS", false},
                                  NamedFact{"gpu libraries", "NCCL", "NCCL", true},
-                                 NamedFact{"nccl-tests", "nccl_version", "NCCL", true}};
+                                 NamedFact{"nccl_tests", "library", "NCCL", true},
+                                 NamedFact{"nccl_tests", "gpus", "GPUs", false}};
 
 struct DifferentFact {
   std::string what;
@@ -277,9 +278,10 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
                     worse,
                     all - better - worse));
   if (all > 0 && !repeats)
-    lines.push_back(
-        "Without repeats of both the noise between runs is not known: measure each "
-        "three times (--repeat 3) before you decide on a small difference.");
+    lines.push_back(fmt::format(
+        "Without repeats the noise between runs is taken as {:g} % of each: measure both three "
+        "times (--repeat 3) before you decide on a small difference.",
+        100.0 * model::presumed_run_noise));
   return lines;
 }
 

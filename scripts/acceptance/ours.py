@@ -17,12 +17,12 @@ def load(run_directory):
 
 
 def points(run, probe, **parameters):
-    """Points of GPU 0 whose parameters have these values."""
+    """Points of GPU 0 whose setting has these values."""
     for record in run["probes"]:
         if record["name"] != probe:
             continue
         for point in record["points"]:
-            asked = point["parameters"]
+            asked = point["setting"]
             if asked.get("gpu", 0) == 0 and all(asked.get(name) == value for name, value in parameters.items()):
                 yield point
 
@@ -32,7 +32,7 @@ def rate(point, amount):
     times = [time for time in point["samples"].get("wall_s", []) if time > 0]
     if not times or amount not in point["amounts"]:
         return None
-    return point["amounts"][amount] / protocol.typical(times, point["parameters"].get("pass"))
+    return point["amounts"][amount] / protocol.typical(times, point["setting"].get("pass"))
 
 
 def best(candidates, amount):
@@ -55,7 +55,7 @@ def step_change(run, variant):
         if record["name"] == "step.variants":
             for point in record["points"]:
                 if point["samples"].get("step_s"):
-                    medians[point["parameters"]["variant"]] = statistics.median(point["samples"]["step_s"])
+                    medians[point["setting"].get("step_variant")] = statistics.median(point["samples"]["step_s"])
     if variant not in medians or "launched" not in medians:
         return None
     return medians[variant] / medians["launched"] - 1.0
@@ -70,7 +70,7 @@ def shape(point):
         return None
     settled = SETTLED.search(point.get("stop_reason") or "")
     times = point["samples"]["wall_s"]
-    return {**{name: point["parameters"][name] for name in ("m", "n", "k")}, "regime": point["parameters"]["pass"],
+    return {**{name: point["setting"][name] for name in ("m", "n", "k")}, "regime": point["setting"]["pass"],
             "warm_up_s": float(settled.group(1)) if settled else 0.0,
             "window_s": sum(max(protocol.BATCH_S, time) for time in times)}
 
@@ -94,7 +94,7 @@ def gpu_fact(run, name):
 def large(candidates, run):
     """Streams over at least four times the L2 cache: memory and nothing else."""
     cache = gpu_fact(run, "l2_bytes") or 0
-    return (point for point in candidates if point["parameters"]["working_set_bytes"] >= 4 * cache)
+    return (point for point in candidates if point["setting"]["working_set_bytes"] >= 4 * cache)
 
 
 def figures(run):
@@ -103,7 +103,7 @@ def figures(run):
     for kernel in ("read", "copy", "triad", "write"):
         # Pilots have few samples: a maximum over them is noise.
         swept = large(points(run, "roofline.gpu.memory", kernel=kernel, scope="device", **{"pass": "sweep"}), run)
-        memory[kernel] = best(nearest(swept, lambda point: point["parameters"]["working_set_bytes"], NEAREST_COPY_BYTES), "bytes")
+        memory[kernel] = best(nearest(swept, lambda point: point["setting"]["working_set_bytes"], NEAREST_COPY_BYTES), "bytes")
     cube = {"m": 8192, "n": 8192, "k": 8192}
 
     def product(precision, regime, **parameters):
@@ -112,8 +112,8 @@ def figures(run):
     products = {"bf16_steady": product("bf16", "steady", **cube), "bf16_burst": product("bf16", "burst", **cube),
                 "bf16_best_shape": product("bf16", "burst", family="search"), "fp8_steady": product("fp8_e4m3", "steady")}
     fp32, _ = best(points(run, "roofline.gpu.compute", precision="fp32"), "flops")
-    uploads = (point for point in points(run, "roofline.gpu.transfer", engine="copy engine", both_directions=False)
-               if point["parameters"]["source"].startswith("host (pinned"))
+    uploads = (point for point in points(run, "roofline.gpu.transfer", engine="copy_engine", both_directions=False)
+               if point["setting"]["source"] == "host_pinned")
     upload, upload_point = best(nearest(uploads, lambda point: point["amounts"].get("bytes", 0), NEAREST_UPLOAD_BYTES), "bytes")
     values = {
         **{name: value for name, (value, _) in products.items()},
@@ -126,7 +126,7 @@ def figures(run):
     }
     shapes = {name: shape(point) for name, (_, point) in products.items()}
     copied = memory["copy"][1]
-    shapes["memory_copy"] = {"bytes": copied["parameters"]["working_set_bytes"]} if copied else None
+    shapes["memory_copy"] = {"bytes": copied["setting"]["working_set_bytes"]} if copied else None
     shapes["host_to_device"] = {"bytes": upload_point["amounts"]["bytes"]} if upload_point else None
     return values, shapes
 

@@ -82,15 +82,29 @@ void set_gain(ComparedFigure& compared, double log, double error, double degrees
   compared.degrees = degrees;
 }
 
+/// Adds what may differ from run to run, which single runs cannot show.
+void allow_for_runs(ComparedFigure& compared) {
+  constexpr double normal_reach = 1.96;  // of 95 %
+  const double reach = normal_reach * std::numbers::sqrt2 * presumed_run_noise;
+  const double log = std::log(compared.gain.value);
+  auto& [low, high] = *compared.gain.interval;
+  low = std::exp(log - std::hypot(log - std::log(low), reach));
+  high = std::exp(log + std::hypot(std::log(high) - log, reach));
+}
+
 ComparedFigure joined(const Figure& a, const Figure& b) {
   ComparedFigure compared{a.metric, a.setting, a.value, b.value, {}, NoiseBasis::none, 0.0, 0.0};
   const bool higher = info(a.metric).better == Better::higher;
   compared.gain = higher ? ratio(b.value, a.value) : ratio(a.value, b.value);
-  if (compared.gain.interval) compared.noise = NoiseBasis::samples;
   const Scatter of_a = scatter_of(a);
   const Scatter of_b = scatter_of(b);
   const double degrees = of_a.degrees + of_b.degrees;
-  if (degrees < 1.0) return compared;
+  if (degrees < 1.0) {
+    if (!compared.gain.interval) return compared;
+    compared.noise = NoiseBasis::samples;
+    allow_for_runs(compared);
+    return compared;
+  }
   const double deviation = std::sqrt((of_a.squares + of_b.squares) / degrees);
   const double error = deviation * std::sqrt(1.0 / static_cast<double>(of_a.count) +
                                              1.0 / static_cast<double>(of_b.count));
@@ -134,6 +148,7 @@ void add_neighbour_noise(ComparedSweep& sweep) {
     const double error = count > 1.0 ? std::sqrt(std::numbers::pi / (2.0 * count)) : 1.0;
     set_gain(figure, std::log(figure.gain.value), error * *deviation, degrees);
     figure.noise = NoiseBasis::neighbours;
+    allow_for_runs(figure);
   };
   std::ranges::for_each(sweep.key_figures, widen);
   std::ranges::for_each(sweep.sizes, widen);

@@ -60,14 +60,20 @@ struct Comparison {
   std::vector<Unmatched> unmatched;
 };
 
+/// Standard deviation of ln(value) from one run to the next where no run was repeated. Large
+/// messages of a public sweep of 64 ranks repeat within 3 %. Too small: noise between runs is taken
+/// for a difference; too large: small differences need repeats to be seen.
+inline constexpr double presumed_run_noise = 0.03;
+
 /// Joins on the metric and the parameters that are asked or relative to the machine.
 ///
 /// Interval of a gain g from repeats: ln g +- t s sqrt(1/n_a + 1/n_b), s^2 the pooled variance of
 /// ln(value) between the runs of each side, t of its degrees of freedom (Student; a side with one
-/// run has the spread of the other). Without repeats that of `ratio()`. Where there are single
-/// values too, as in published tables: ln g +- t s, s = 1.4826 MAD of the differences between
-/// ln(gain) at neighbouring sizes over sqrt(2) (Rousseeuw & Croux 1993), at least four common
-/// sizes; of a figure over k sizes s sqrt(pi / (2 k)), the error of a median.
+/// run has the spread of the other). Without repeats that of `ratio()`, widened in quadrature by
+/// 1.96 sqrt(2) `presumed_run_noise`. Where there are single values too, as in published tables: ln
+/// g +- t s, s = 1.4826 MAD of the differences between ln(gain) at neighbouring sizes over sqrt(2)
+/// (Rousseeuw & Croux 1993), at least four common sizes; of a figure over k sizes s sqrt(pi / (2
+/// k)), the error of a median; widened likewise.
 Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b);
 
 enum class CheckStatus : std::uint8_t { pass, warn, fail, cannot_tell };

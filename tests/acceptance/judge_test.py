@@ -24,7 +24,7 @@ GATES = {"comment": "", "any": {"bf16_steady_ratio": {"at_least": 0.99, "unit": 
 
 
 def point(parameters, amounts, times):
-    return {"parameters": parameters, "amounts": amounts, "samples": {"wall_s": times}, "stop_reason": None, "warnings": []}
+    return {"setting": parameters, "amounts": amounts, "samples": {"wall_s": times}, "stop_reason": None, "warnings": []}
 
 
 def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0), family="cube", data="uniform"):
@@ -52,10 +52,10 @@ def fabricated():
                               gemm("steady", "bf16", 4096, 740e12, family="search"), gemm("steady", "fp8_e4m3", 8192, 1400e12),
                               gemm("steady", "bf16", 8192, 880e12, data="zero"),
                               gemm("steady", "fp8_e4m3", 8192, 1700e12, data="zero")],
-        "roofline.gpu.transfer": [point({"gpu": 0, "source": "host (pinned, node 0)", "target": "gpu 0",
-                                         "engine": "copy engine", "both_directions": False}, {"bytes": 55e9}, [1.0] * 3)],
+        "roofline.gpu.transfer": [point({"gpu": 0, "source": "host_pinned", "source_index": 0, "target": "gpu", "target_index": 0,
+                                         "engine": "copy_engine", "both_directions": False}, {"bytes": 55e9}, [1.0] * 3)],
     }
-    variants = [{"parameters": {"variant": variant}, "amounts": {}, "samples": {"step_s": [step] * 3}, "stop_reason": None,
+    variants = [{"setting": {"step_variant": variant}, "amounts": {}, "samples": {"step_s": [step] * 3}, "stop_reason": None,
                  "warnings": []} for variant, step in (("launched", 0.050), ("traced", 0.051), ("graphs", 0.048))]
     probes["step.variants"] = variants
     facts = {"name": "NVIDIA H200", "l2_bytes": L2, "pci_device_id": 0x2335, "multiprocessors": 132, "maximum_clock_hz": 1980000000,

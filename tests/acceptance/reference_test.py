@@ -35,12 +35,17 @@ def swept(points):
     return {"probes": [{"name": "comm.nccl", "points": points}]}
 
 
-def way_point(asked, ran, predicted=()):
+def predicted_points(ways):
+    settings = [dict(zip(("predicted_algorithm", "predicted_protocol"), way.split("/"))) for way in ways]
+    return [{"setting": setting, "amounts": {"predicted_s": 1e-6}} for setting in settings]
+
+
+def way_point(asked, ran):
     algorithm, protocol = asked.split("/") if asked else ("", "")
     parameters = {"algorithm": algorithm, "protocol": protocol, "shared_gpu": True}
     if ran:
         parameters["ran_algorithm"], parameters["ran_protocol"] = ran.split("/")
-    return {"parameters": parameters, "amounts": {f"predicted_s.{way}": 1e-6 for way in predicted}}
+    return {"setting": parameters, "amounts": {}}
 
 
 class InFolder(unittest.TestCase):
@@ -171,13 +176,14 @@ class TimeOut(InFolder):
 
 class Ways(InFolder):
     def test_each_way_that_is_predicted_has_to_be_forced_and_run(self):
-        good = swept([way_point("", "Ring/LL", ["Ring/LL", "Tree/LL"]), way_point("Ring/LL", "Ring/LL"), way_point("Tree/LL", "Tree/LL")])
+        good = swept([way_point("", "Ring/LL"), *predicted_points(["Ring/LL", "Tree/LL"]), way_point("Ring/LL", "Ring/LL"),
+                      way_point("Tree/LL", "Tree/LL")])
         nccl_stage.tell_sweep(self.record, 2, good, Ended(0, 1.0, "", ""))
         self.assertEqual(set(self.verdicts().values()), {"pass"})
-        other_ran = swept([way_point("", "Ring/LL", ["Ring/LL"]), way_point("Ring/LL", "Tree/LL")])
+        other_ran = swept([way_point("", "Ring/LL"), *predicted_points(["Ring/LL"]), way_point("Ring/LL", "Tree/LL")])
         nccl_stage.tell_sweep(self.record, 3, other_ran, Ended(0, 1.0, "", ""))
         self.assertEqual(self.verdicts()["3 ranks: ways forced"], "fail")
-        left_out = swept([way_point("", "Ring/LL", ["Ring/LL", "Tree/LL"]), way_point("Ring/LL", "Ring/LL")])
+        left_out = swept([way_point("", "Ring/LL"), *predicted_points(["Ring/LL", "Tree/LL"]), way_point("Ring/LL", "Ring/LL")])
         nccl_stage.tell_sweep(self.record, 3, left_out, Ended(0, 1.0, "", ""))
         self.assertEqual(self.record.checks[-1]["why"], "not forced: Tree/LL")
 

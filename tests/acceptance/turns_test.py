@@ -30,7 +30,7 @@ echo '{"version": "2", "figures": {"bf16_steady": 7e14, "bf16_burst": 8e14}, "mi
 
 
 def product(regime, times, settled=""):
-    return {"parameters": {"gpu": 0, "pass": regime, "precision": "bf16", "m": 8192, "n": 8192, "k": 8192, "family": "own",
+    return {"setting": {"gpu": 0, "pass": regime, "precision": "bf16", "m": 8192, "n": 8192, "k": 8192, "family": "own",
                            "data": "uniform"}, "amounts": {"flops": 2.0 * 8192**3}, "samples": {"wall_s": times}, "stop_reason": settled}
 
 

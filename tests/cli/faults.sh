@@ -491,9 +491,9 @@ case "$case_name" in
     expect_code 0
     expect_error 'run 3 of 3'
     points="[q for p in run['probes'] if p['name'] == 'step.training' for q in p['points']]"
-    expect_field "$work/run/run.json" "[q['parameters']['run'] for q in $points]" "[1, 2, 3]"
+    expect_field "$work/run/run.json" "[q['setting']['run'] for q in $points]" "[1, 2, 3]"
     # The first run chooses the step, the others measure the same one.
-    expect_field "$work/run/run.json" "len({(q['parameters']['width'], q['parameters']['global_batch_sequences']) for q in $points})" 1
+    expect_field "$work/run/run.json" "len({(q['setting']['width'], q['setting']['global_batch_sequences']) for q in $points})" 1
     expect_field "$work/run/run.json" "run['complete']" True
     grep -q 'Between runs, each of fresh processes' "$work/out" || fail "no spread between runs"
     run 20 report "$work/run" --format json
@@ -513,7 +513,7 @@ case "$case_name" in
     code=$?
     expect_code 1
     expect_field "$work/run/run.json" "any('run 2 of 3: killed by signal 9' in w for w in run['warnings'])" True
-    expect_field "$work/run/run.json" "{1, 3} <= {q['parameters']['run'] for p in run['probes'] for q in p['points']}" True
+    expect_field "$work/run/run.json" "{1, 3} <= {q['setting']['run'] for p in run['probes'] for q in p['points']}" True
     nothing_left
     ;;
   interrupted_repeated_runs)

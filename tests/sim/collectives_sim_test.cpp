@@ -9,8 +9,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::sim;
-using Collective;
-using CollectiveMode;
 
 namespace {
 

@@ -5,9 +5,9 @@
 
 namespace scaleworth::sim {
 
-Point point_of(Parameters parameters, const probes::Measured& measured) {
+Point point_of(Setting setting, const probes::Measured& measured) {
   Point point;
-  point.setting = std::move(parameters);
+  point.setting = std::move(setting);
   point.amounts = {{Metric::flops, measured.flops.value()},
                    {Metric::bytes, measured.bytes.value()},
                    {Metric::bytes_real, measured.bytes_real.value()}};

@@ -11,11 +11,8 @@
 
 namespace scaleworth::sim {
 
-/// The parameters of a point, by src/core/figures/setting.h.
-using Parameters = std::map<std::string, Value>;
-
 /// What a machine answered to one question, as a point of run.json.
-Point point_of(Parameters parameters, const probes::Measured& measured);
+Point point_of(Setting setting, const probes::Measured& measured);
 
 /// The probe's record in `run`, created as measured when it is not there yet.
 ProbeRecord& probe_in(Run& run, const std::string& name);

@@ -14,7 +14,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::gpu;
-using NumberFormat;
 using simt::Buffer;
 using simt::in_every_order;
 

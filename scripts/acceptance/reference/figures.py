@@ -60,7 +60,7 @@ def forced_ways(run):
     """Of comm.nccl: way -> [points asked for, points of which the profiler says that it ran]."""
     ways = {}
     for point in nccl_points(run):
-        asked = point["parameters"]
+        asked = point["setting"]
         if not asked.get("algorithm"):
             continue
         way = f"{asked['algorithm']}/{asked['protocol']}"
@@ -72,12 +72,14 @@ def forced_ways(run):
 
 def offered_ways(run):
     """Ways of comm.nccl for which NCCL predicted a time."""
-    prefix = "predicted_s."
-    return sorted({name[len(prefix):] for point in nccl_points(run) for name in point["amounts"] if name.startswith(prefix)})
+    asked = [point["setting"] for point in nccl_points(run, predictions=True)]
+    return sorted({f"{setting['predicted_algorithm']}/{setting['predicted_protocol']}" for setting in asked})
 
 
-def nccl_points(run):
-    return [point for record in run["probes"] if record["name"] == "comm.nccl" for point in record["points"]]
+def nccl_points(run, predictions=False):
+    """What comm.nccl measured; or what NCCL expects, which stands in points of its own."""
+    points = [point for record in run["probes"] if record["name"] == "comm.nccl" for point in record["points"]]
+    return [point for point in points if ("predicted_algorithm" in point["setting"]) == predictions]
 
 
 def step_times(path):

@@ -70,7 +70,7 @@ def tell_sweep(record, ranks, result, ended):
     record.check(f"{ranks} ranks: swept and verified", ended.code == 0 and bool(points),
                  f"{len(points)} settings in {ended.seconds:.0f} s", "every result right (a wrong one fails)",
                  "" if ended.code == 0 else ended.last_words())
-    shared = all(point["parameters"].get("shared_gpu") for point in points)
+    shared = all(point["setting"].get("shared_gpu") for point in points)
     record.check(f"{ranks} ranks: labelled as sharing a GPU", shared and bool(points), shared, True)
     offered, forced = figures.offered_ways(result), figures.forced_ways(result)
     record.check(f"{ranks} ranks: ways predicted", bool(offered), ", ".join(offered) or "none", "at least one")

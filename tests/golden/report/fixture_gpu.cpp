@@ -312,27 +312,30 @@ Point copy(int gpu, MemoryPlace source, MemoryPlace target, bool both, double si
 }
 
 ProbeRecord transfers() {
+  const MemoryPlace host{TransferEnd::host_pinned, {}};
+  const MemoryPlace gpu_0{TransferEnd::gpu, 0};
+  const MemoryPlace gpu_1{TransferEnd::gpu, 1};
   std::vector<Point> points;
   double ripple = 1.004;
   for (double size = 4096.0; size <= 256.0 * mebibyte; size *= 16.0) {
     points.push_back(
-        copy(0, "host (pinned)", "gpu 0", false, size, ripple * (3.1e-6 + size / 55.4e9)));
+        copy(0, host, gpu_0, false, size, ripple * (3.1e-6 + size / 55.4e9)));
     points.push_back(
-        copy(0, "gpu 0", "host (pinned)", false, size, ripple * (3.4e-6 + size / 54.9e9)));
+        copy(0, gpu_0, host, false, size, ripple * (3.4e-6 + size / 54.9e9)));
     ripple = 2.0 - ripple;
   }
   const double size = 256.0 * mebibyte;
-  points.push_back(copy(0, "host (pinned)", "gpu 0", true, size, size / 44e9));
-  points.push_back(copy(0, "gpu 0", "gpu 1", false, size, size / 386e9));
-  points.push_back(copy(1, "gpu 1", "gpu 0", false, size, size / 384e9));
+  points.push_back(copy(0, host, gpu_0, true, size, size / 44e9));
+  points.push_back(copy(0, gpu_0, gpu_1, false, size, size / 386e9));
+  points.push_back(copy(1, gpu_1, gpu_0, false, size, size / 384e9));
   return probe(probe_name::gpu_transfer, points);
 }
 
 ProbeRecord launches() {
   std::vector<Point> points;
-  points.push_back(point(0, {{Parameter::launch, text("empty kernel")}}, 2.1e-6, 0.01, 0.0));
-  points.push_back(point(0, {{Parameter::launch, text("graph node")}}, 1.3e-6, 0.01, 0.0));
-  points.push_back(point(0, {{Parameter::launch, text("launch and wait")}}, 6.8e-6, 0.02, 0.0));
+  points.push_back(point(0, {{Parameter::launch, text("empty_kernel")}}, 2.1e-6, 0.01, 0.0));
+  points.push_back(point(0, {{Parameter::launch, text("graph_node")}}, 1.3e-6, 0.01, 0.0));
+  points.push_back(point(0, {{Parameter::launch, text("launch_and_wait")}}, 6.8e-6, 0.02, 0.0));
   return probe(probe_name::gpu_launch, points);
 }
 
@@ -373,6 +376,7 @@ Run gpu_run() {
                        {"gpu_0_gpu_1",
                         text("peer access, 18 NVLinks through switches"),
                         "cudaDeviceCanAccessPeer, NVML"}}}};
+  run.gpu_links = {{0, 1, LinkKind::nvlink, 18}};
   run.probes = {compute(),
                 memory(),
                 latency(),

@@ -29,7 +29,7 @@ DeviceDescription hopper(int ordinal = 0) {
 }
 
 GemmSubject cube_of(std::int64_t side) {
-  GemmSubject subject{hopper(), "sim library 1.0", "cube", {}, {}};
+  GemmSubject subject{hopper(), "sim library 1.0", ProductFamily::cube, {}, {}};
   subject.problem.m = subject.problem.n = subject.problem.k = side;
   return subject;
 }
@@ -124,7 +124,7 @@ TEST_CASE("the sustained rate is that of the fallen clock, however hot or cold t
     RunRecorder recorder(run, probe_name::gpu_gemm);
     ChosenGemm gemm(device, cube_of(8192), {.wanted = 8, .recorded = false}, recorder);
     device.use().heat_s = heat_s;
-    const Point point = gemm.steady("steady", SustainedRule{});
+    const Point point = gemm.steady(Pass::steady, SustainedRule{});
     CAPTURE(heat_s);
     CHECK_THAT(median_time(point),
                WithinRel(true_gemm_time(hopper(), cube_of(8192).problem, truth, 5, 1500e6), 0.003));
@@ -141,7 +141,7 @@ TEST_CASE("a clock that never settles is kept with a warning", "[gpu gemm]") {
   Run run;
   RunRecorder recorder(run, probe_name::gpu_gemm);
   ChosenGemm gemm(device, cube_of(8192), {.wanted = 8, .recorded = false}, recorder);
-  const Point point = gemm.steady("steady", {.maximum = Seconds(6.0)});
+  const Point point = gemm.steady(Pass::steady, {.maximum = Seconds(6.0)});
   REQUIRE(point.warnings.size() == 1);
   CHECK(point.warnings.front().starts_with("not sustained after 6 s (over the window: clock -"));
 }

@@ -17,7 +17,7 @@ namespace scaleworth::sim {
 
 /// The variant that is fastest, and what each property that differs from it costs.
 struct VariantTruth {
-  probes::StreamVariant best;
+  StreamVariant best;
   double loss_per_difference = 0.03;
 };
 

@@ -143,7 +143,16 @@ TEST_CASE("a written run follows the published schema", "[run]") {
 }
 
 TEST_CASE("the schema names exactly the members that are written", "[run]") {
-  REQUIRE(not_exact(schema()).empty());  // with the case above: nothing more, nothing less
+  json whole = schema();
+  json& point = whole["properties"]["probes"]["items"]["properties"]["points"]["items"];
+  // A point has of the vocabulary's parameters and metrics those that it was measured with.
+  for (const char* member : {"setting", "amounts", "samples", "sampling"}) {
+    CHECK(point["properties"][member]["additionalProperties"] == false);
+    CHECK(point["properties"][member]["properties"].size() > 30);
+    point["properties"].erase(member);
+    std::erase(point["required"].get_ref<json::array_t&>(), json(member));
+  }
+  REQUIRE(not_exact(whole).empty());  // with the case above: nothing more, nothing less
 }
 
 TEST_CASE("the schema is for the version that is written", "[run]") {

@@ -58,10 +58,10 @@ void add_all_reduces(Run& run, int ranks, double latency, double per_byte) {
   }
 }
 
-Run placed_run(const char* placement) {
+Run placed_run(std::optional<RankPlacement> placement) {
   Run run = whole_run();
-  run.environment = {{"cpu", {{"cores", std::int64_t{4}, "hwloc"}}},
-                     {"ranks", {{"placement", std::string(placement), "MPI"}}}};
+  run.environment = {{"cpu", {{"cores", std::int64_t{4}, "hwloc"}}}};
+  run.placement = placement;
   add_all_reduces(run, 2, 1e-5, 1e-9);
   return run;
 }
@@ -87,19 +87,19 @@ TEST_CASE("the prediction uses the measured all-reduce of the run", "[analyse]")
 
 TEST_CASE("a prediction ends with the node whose links alone were measured", "[analyse]") {
   const ScalingLaw law =
-      analyse(placed_run("2 ranks on 1 node, shared memory"), {}).scaling.front().laws[1];
+      analyse(placed_run(RankPlacement{2, 1, false}), {}).scaling.front().laws[1];
   CHECK(law.curve.size() == 4);  // the node's cores
   CHECK(law.basis.find("ends at 4, because no all-reduce") != std::string::npos);
   CHECK(law.basis.find("sequences") == std::string::npos);
   // A run that does not say where its ranks were has no such end.
-  CHECK(analyse(placed_run("2 ranks that share a GPU over the loopback network"), {})
+  CHECK(analyse(placed_run(std::nullopt), {})
             .scaling.front()
             .laws[1]
             .curve.size() == 64);
 }
 
 TEST_CASE("counts within a node and beyond it are predicted from their own links", "[analyse]") {
-  Run run = placed_run("8 ranks on 2 nodes (4 per node), network chosen by MPI");
+  Run run = placed_run(RankPlacement{8, 2, false});
   add_all_reduces(run, 8, 1e-3, 1e-8);
   const ScalingLaw law = analyse(run, {}).scaling.front().laws[1];
   REQUIRE(law.curve.size() == 64);

@@ -337,7 +337,7 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
                        {"pcie_generation", Value(std::int64_t{5}), ""},
                        {"pcie_width", Value(std::int64_t{16}), ""}}}};
   Point launch = gpu_point(2e-6);
-  launch.setting.set(Parameter::launch, std::string("empty kernel"));
+  launch.setting.set(Parameter::launch, LaunchKind::empty_kernel);
   Point best = product_point("steady", 66e12, 1.1e9);
   best.setting.set(Parameter::family, std::string("search"));
   run.probes = {record_of(probe_name::gpu_memory, {stream_point("device", 1'000'000'000, 0.9e12)}),

@@ -244,7 +244,7 @@ TEST_CASE("the straggler is on record where it works and refused where it cannot
   RankOptions options;
   options.straggler = TrainingWork::Straggler{Rank{1}, 2.0};
   measure_training(group, quick(2), options, recorder);
-  REQUIRE(recorder.points[0].setting.count(Parameter::straggler_rank) == 0);
+  REQUIRE_FALSE(recorder.points[0].setting.contains(Parameter::straggler_rank));
   REQUIRE(integer_parameter(recorder.points[1], Parameter::straggler_rank) == 1);
   options.straggler->rank = Rank{2};
   REQUIRE_THROWS_AS(measure_training(group, quick(2), options, recorder), UserError);
