@@ -25,7 +25,7 @@ Figure bandwidth(std::int64_t bytes, std::vector<double> repeats, std::int64_t r
   return {Metric::bus_bandwidth, setting, Basis::measured, {value, {}, 1}, std::move(repeats)};
 }
 
-const ComparedFigure& first_size(const Comparison& comparison) {
+ComparedFigure first_size(const Comparison& comparison) {
   return comparison.sweeps.at(0).sizes.at(0);
 }
 }  // namespace
@@ -35,7 +35,7 @@ TEST_CASE("the gain and its interval follow from the logarithms of the repeats",
   // t of 2 degrees of freedom 4.302653: exp(0.5 -+ 0.608487).
   const auto a = bandwidth(1 << 20, {1.0, std::exp(0.2)});
   const auto b = bandwidth(1 << 20, {std::exp(0.5), std::exp(0.7)});
-  const ComparedFigure& gain = first_size(compare({a}, {b}));
+  const ComparedFigure gain = first_size(compare({a}, {b}));
   CHECK(gain.noise == NoiseBasis::repeats);
   CHECK_THAT(gain.gain.value, WithinRel(std::exp(0.5), 1e-9));
   CHECK_THAT(gain.gain.interval->low, WithinRel(0.897190, 1e-5));
