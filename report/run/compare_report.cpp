@@ -20,24 +20,28 @@ using model::Comparison;
 using model::NoiseBasis;
 using model::Unmatched;
 
-/// A fact whose difference may explain one of the figures.
-struct NamedFact {
+struct FactPlace {
   const char* section;
   const char* fact;
+};
+
+/// A fact whose difference may explain one of the figures; the first place that has it counts.
+struct NamedFact {
   const char* words;
   bool moves_bytes;  // a library whose version decides how collectives run
+  FactPlace place;
+  FactPlace of_import = {"", ""};
 };
-constexpr std::array named_facts{NamedFact{"cpu", "model", "processor", false},
-                                 NamedFact{"cpu", "cores", "cores", false},
-                                 NamedFact{"gpu 0", "name", "GPU", false},
-                                 NamedFact{"gpu", "count", "GPUs", false},
-                                 NamedFact{"cuda", "driver", "driver", false},
-                                 NamedFact{"software", "kernel", "kernel", false},
-                                 NamedFact{"libraries", "mpi", "MPI", true},
-                                 NamedFact{"libraries", "blas", "BLAS", false},
-                                 NamedFact{"gpu libraries", "NCCL", "NCCL", true},
-                                 NamedFact{"nccl_tests", "library", "NCCL", true},
-                                 NamedFact{"nccl_tests", "gpus", "GPUs", false}};
+constexpr std::array named_facts{
+    NamedFact{"processor", false, {"cpu", "model"}},
+    NamedFact{"cores", false, {"cpu", "cores"}},
+    NamedFact{"GPU", false, {"gpu 0", "name"}, {"nccl_tests", "gpus"}},
+    NamedFact{"GPUs", false, {"gpu", "count"}},
+    NamedFact{"driver", false, {"cuda", "driver"}},
+    NamedFact{"kernel", false, {"software", "kernel"}},
+    NamedFact{"MPI", true, {"libraries", "mpi"}},
+    NamedFact{"BLAS", false, {"libraries", "blas"}},
+    NamedFact{"NCCL", true, {"gpu libraries", "NCCL"}, {"nccl_tests", "library"}}};
 
 struct DifferentFact {
   std::string what;
@@ -46,8 +50,11 @@ struct DifferentFact {
 };
 
 std::string fact_text(const Run& run, const NamedFact& named) {
-  const Fact* fact = find_fact(run, named.section, named.fact);
-  return fact != nullptr && fact->value ? plain_text(*fact->value) : "";
+  for (const FactPlace& place : {named.place, named.of_import}) {
+    const Fact* fact = find_fact(run, place.section, place.fact);
+    if (fact != nullptr && fact->value) return plain_text(*fact->value);
+  }
+  return "";
 }
 
 std::vector<DifferentFact> different_facts(const Run& a, const Run& b) {
@@ -70,6 +77,8 @@ std::string sweep_text(const Setting& setting) {
   if (selection && *selection != RankSelection::all) text += ", " + selection_text(setting);
   if (setting.flag(Parameter::in_place)) text += ", in place";
   if (setting.flag(Parameter::registered)) text += ", registered";
+  if (const std::string type = setting.text(Parameter::data_type); !type.empty())
+    text += ", " + type;
   if (const std::string way = setting.text(Parameter::algorithm); !way.empty())
     text += ", " + way + "/" + setting.text(Parameter::protocol);
   return text;
@@ -157,6 +166,8 @@ Table figures_table(const char* id,
 
 std::string unmatched_reason(const Unmatched& one) {
   if (one.differs_in.empty()) return "the other has no such collective";
+  if (one.differs_in == std::vector{Parameter::message_bytes})
+    return "no size that both have, or another sweep of this kind was compared";
   return "the other differs in " +
          listed(one.differs_in, [](Parameter parameter) { return words(info(parameter).key); });
 }
@@ -184,33 +195,15 @@ Table facts_table(const std::vector<DifferentFact>& facts) {
                      {measure("b", "B"), [=](const DifferentFact& one) { return text(one.b); }}});
 }
 
-struct WrongResults {
-  std::size_t sizes = 0;
-  std::size_t of = 0;
-};
-
-WrongResults wrong_results(const Run& run) {
-  WrongResults wrong;
-  for (const ProbeRecord& probe : run.probes) {
-    for (const Point& point : probe.points) {
-      if (!point.setting.contains(Parameter::message_bytes) || adds_to_another(point)) continue;
-      const double* elements = value_at(point.amounts, Metric::wrong_elements);
-      wrong.sizes += elements != nullptr && *elements > 0.0 ? 1 : 0;
-      ++wrong.of;
-    }
-  }
-  return wrong;
-}
-
 /// Empty where all results are right.
 std::string wrong_sentence(const char* side, const Run& run) {
-  const WrongResults wrong = wrong_results(run);
-  if (wrong.sizes == 0) return "";
+  const model::WrongResults wrong = model::wrong_results(run);
+  if (wrong.settings == 0) return "";
   return fmt::format(
       "{} has wrong results at {} of {} measured settings: look for faulty hardware or a broken "
       "build before you compare speeds (they are left out here). ",
       side,
-      wrong.sizes,
+      wrong.settings,
       wrong.of);
 }
 
@@ -258,6 +251,7 @@ std::string headline(const ComparedRun& a, const ComparedRun& b, const Compariso
 std::vector<std::string> lines_of(const Comparison& comparison) {
   std::size_t better = 0;
   std::size_t worse = 0;
+  std::size_t unknown = 0;
   std::size_t all = 0;
   bool repeats = true;
   for (const ComparedSweep& sweep : comparison.sweeps) {
@@ -265,6 +259,7 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
       ++all;
       better += figure.differs() && figure.gain.value > 1.0 ? 1 : 0;
       worse += figure.differs() && figure.gain.value < 1.0 ? 1 : 0;
+      unknown += figure.noise == NoiseBasis::none ? 1 : 0;
       repeats = repeats && figure.noise == NoiseBasis::repeats;
     }
   }
@@ -272,11 +267,12 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   if (all > 0)
     lines.push_back(
         fmt::format("Of {} key figures B is better in {}, worse in {}, and the same "
-                    "within the noise in {}.",
+                    "within the noise in {}{}.",
                     all,
                     better,
                     worse,
-                    all - better - worse));
+                    all - better - worse - unknown,
+                    unknown == 0 ? "" : fmt::format("; of {} the noise is not known", unknown)));
   if (all > 0 && !repeats)
     lines.push_back(fmt::format(
         "Without repeats the noise between runs is taken as {:g} % of each: measure both three "
@@ -366,11 +362,16 @@ std::string check_headline(const ComparedRun& run,
   };
   const std::size_t all = result.figures.size();
   const double percent = 100.0 * tolerance;
-  if (all == 0)
+  if (all == 0 && result.wrong_results == 0)
     return wrong + "Cannot tell: the two have no collective on the same layout, see Not compared.";
-  const CheckedFigure& first = result.figures.front();
+  const bool repeats = std::ranges::any_of(result.figures, [](const CheckedFigure& one) {
+    return one.figure.noise == NoiseBasis::repeats;
+  });
+  if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
+    return wrong + "Fail: whatever its speed, a wrong result is a failure.";
   switch (result.status) {
-    case CheckStatus::fail:
+    case CheckStatus::fail: {
+      const CheckedFigure& first = result.figures.front();
       return wrong + fmt::format(
                          "Fail: {} of {} figures are worse than the baseline by {:g} % or "
                          "more; first {}: {} of the baseline.",
@@ -379,12 +380,16 @@ std::string check_headline(const ComparedRun& run,
                          percent,
                          checked_text(first),
                          gain_text(first.figure));
+    }
     case CheckStatus::cannot_tell:
       return wrong + fmt::format("Cannot tell for {} of {} figures: {}.",
                                  with(CheckStatus::cannot_tell),
                                  all,
-                                 "their runs are too few for how far they spread; measure run and "
-                                 "baseline several times (--repeat 4)");
+                                 repeats
+                                     ? "their runs are too few for how far they spread; measure "
+                                       "run and baseline several times (--repeat 4)"
+                                     : "without repeats it is not known how far runs differ; "
+                                       "measure run and baseline four times (--repeat 4)");
     case CheckStatus::warn:
       return wrong + fmt::format(
                          "Warn: {} of {} figures are worse than the baseline, by less than "
@@ -421,8 +426,7 @@ Table checked_table(const CheckResult& result) {
        {measure("needed", "to tell"), needed_text}},
       {"Judged by the spread between runs; below 1 the run is worse. Fail: worse by the tolerance "
        "or more with 95 % over all figures together (Holm). Pass: the interval leaves out a loss "
-       "of "
-       "the tolerance."});
+       "of the tolerance."});
 }
 
 Document compose_check(const ComparedRun& run,
@@ -506,6 +510,9 @@ std::string comparison_json(Fields::Make make,
           static const CheckResult none;
           const CheckResult& checked = result ? *result : none;
           put_status(of, "status", checked.status);
+          of("wrong_results",
+             checked.wrong_results,
+             "Settings of the run that a check found wrong.");
           of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
             put_status(each, "status", one.status);
             put_figure(each, one.figure);
@@ -556,14 +563,12 @@ std::string render_check(const ComparedRun& run,
 }
 
 std::string different_libraries(const Run& a, const Run& b) {
-  std::string differing;
-  for (const NamedFact& named : named_facts) {
+  return listed(named_facts, [&](const NamedFact& named) {
     const std::string of_a = fact_text(a, named);
     const std::string of_b = fact_text(b, named);
-    if (named.moves_bytes && !of_a.empty() && !of_b.empty() && of_a != of_b)
-      differing = fmt::format("{} {} against {}", named.words, of_b, of_a);
-  }
-  return differing;
+    const bool known = named.moves_bytes && !of_a.empty() && !of_b.empty();
+    return known && of_a != of_b ? fmt::format("{} {} against {}", named.words, of_b, of_a) : "";
+  });
 }
 
 std::string comparison_schema() {

@@ -86,7 +86,8 @@ int check_runs(const CheckOptions& options) {
   }
   const model::Comparison comparison =
       model::compare(model::collective_figures(baseline), model::collective_figures(run));
-  const model::CheckResult result = model::check(comparison, tolerance);
+  const model::CheckResult result =
+      model::check(comparison, tolerance, model::wrong_results(run).settings);
   fmt::print("{}",
              report::render_check({listed(options.runs, {}, " "), &run},
                                   {listed(options.baseline, {}, " "), &baseline},

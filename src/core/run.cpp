@@ -4,6 +4,8 @@
 #include "src/core/whole_number.h"
 
 #include <array>
+#include <iterator>
+#include <set>
 
 namespace scaleworth {
 namespace {
@@ -11,6 +13,26 @@ template <class Map>
 const auto& entry(const Map& map, Metric metric, const char* kind) {
   if (const auto* found = value_at(map, metric)) return *found;
   throw UserError("run.json: a point lacks the {} '{}'; measure again", kind, info(metric).key);
+}
+
+/// Points of one setting as one, those for which `may_join` holds; others stay as they are. A
+/// failure of the machine is no repeat of what was right.
+template <class MayJoin>
+std::vector<Point> joined_points(std::vector<Point> points, const MayJoin& may_join) {
+  std::map<Setting, std::size_t> known;
+  std::vector<Point> joined;
+  for (Point& point : points) {
+    const bool joins = !has_wrong_results(point) && may_join(point);
+    const auto place = joins ? known.try_emplace(point.setting, joined.size()).first : known.end();
+    if (!joins || place->second == joined.size()) {
+      joined.push_back(std::move(point));
+      continue;
+    }
+    Point& whole = joined[place->second];
+    for (const auto& [metric, samples] : point.samples) whole.samples[metric].append(samples);
+    whole.warnings.insert(whole.warnings.end(), point.warnings.begin(), point.warnings.end());
+  }
+  return joined;
 }
 
 // In the order of the enumeration.
@@ -29,6 +51,11 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name) {
 bool adds_to_another(const Point& point) {
   return point.setting.contains(Parameter::waited_for) ||
          point.setting.contains(Parameter::predicted_algorithm);
+}
+
+bool has_wrong_results(const Point& point) {
+  const double* wrong = value_at(point.amounts, Metric::wrong_elements);
+  return wrong != nullptr && *wrong > 0.0;
 }
 
 void lacks(Parameter parameter) {
@@ -67,32 +94,19 @@ const Series& series(const Point& point, Metric metric) {
 
 Run join_runs(Run run) {
   for (ProbeRecord& probe : run.probes) {
-    std::map<Setting, std::size_t> known;
-    std::vector<Point> joined;
+    std::set<Setting> of_runs;
     for (Point& point : probe.points) {
-      if (!point.setting.contains(Parameter::run)) {
-        joined.push_back(std::move(point));
-        continue;
-      }
+      if (!point.setting.contains(Parameter::run)) continue;
       const int number = count_parameter(point, Parameter::run);
       point.setting.erase(Parameter::run);
-      for (auto& [name, samples] : point.samples) samples.runs.assign(samples.size(), number);
-      // A failure of the machine is no repeat of what was right.
-      const double* wrong = value_at(point.amounts, Metric::wrong_elements);
-      if (wrong != nullptr && *wrong > 0.0) {
-        joined.push_back(std::move(point));
-        continue;
-      }
-      const auto [place, first] = known.try_emplace(point.setting, joined.size());
-      if (first) {
-        joined.push_back(std::move(point));
-        continue;
-      }
-      Point& whole = joined[place->second];
-      for (const auto& [name, samples] : point.samples) whole.samples[name].append(samples);
-      whole.warnings.insert(whole.warnings.end(), point.warnings.begin(), point.warnings.end());
+      for (auto& [metric, samples] : point.samples) samples.runs.assign(samples.size(), number);
+      of_runs.insert(point.setting);
     }
-    probe.points = std::move(joined);
+    probe.points = joined_points(std::move(probe.points), [&](const Point& point) {
+      const bool known = std::ranges::all_of(
+          point.samples, [](const auto& entry) { return !entry.second.runs.empty(); });
+      return known && of_runs.contains(point.setting);
+    });
   }
   return run;
 }
@@ -100,39 +114,33 @@ Run join_runs(Run run) {
 Run pool_runs(std::vector<Run> runs) {
   int last = 0;
   for (Run& run : runs) {
-    int most = 0;
+    int most = last;
     for (ProbeRecord& probe : run.probes) {
       for (Point& point : probe.points) {
-        for (auto& [metric, series] : point.samples) {
-          if (series.runs.empty()) series.runs.assign(series.size(), 1);
-          for (int& number : series.runs) most = std::max(most, number += last);
+        for (auto& [metric, samples] : point.samples) {
+          if (samples.runs.empty()) samples.runs.assign(samples.size(), 1);
+          for (int& number : samples.runs) most = std::max(most, number += last);
         }
       }
     }
-    last = std::max(last, most);
+    last = most;
   }
   Run pooled = std::move(runs.front());
   for (auto run = runs.begin() + 1; run != runs.end(); ++run) {
+    std::ranges::move(run->warnings, std::back_inserter(pooled.warnings));
     for (ProbeRecord& probe : run->probes) {
       ProbeRecord* own = find_in(pooled.probes, probe.name, &ProbeRecord::name);
       if (own == nullptr) {
         pooled.probes.push_back(std::move(probe));
         continue;
       }
-      for (Point& point : probe.points) {
-        Point* same = find_in(own->points, point.setting, &Point::setting);
-        if (same == nullptr) {
-          own->points.push_back(std::move(point));
-          continue;
-        }
-        for (const auto& [metric, samples] : point.samples) same->samples[metric].append(samples);
-        for (const auto& [metric, amount] : point.amounts) {
-          // Of wrong results the worst counts; other amounts are the same in every run.
-          double& known = same->amounts[metric];
-          known = std::max(known, amount);
-        }
-      }
+      std::ranges::move(probe.points, std::back_inserter(own->points));
+      std::ranges::move(probe.warnings, std::back_inserter(own->warnings));
+      for (const auto& [what, amount] : probe.losses) own->losses[what] += amount;
     }
+  }
+  for (ProbeRecord& probe : pooled.probes) {
+    probe.points = joined_points(std::move(probe.points), [](const Point&) { return true; });
   }
   return pooled;
 }

@@ -108,6 +108,9 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name);
 /// library expects of one way. Others are settings that were measured.
 bool adds_to_another(const Point& point);
 
+/// Whether a check found elements of the result wrong. Such a point is in no fit and no repeat.
+bool has_wrong_results(const Point& point);
+
 // A point's parameter; throws UserError naming it when it is absent.
 std::int64_t integer_parameter(const Point& point, Parameter parameter);
 /// An integer that counts ranks, workers or GPUs, or numbers one of them: from 0 to a million.
@@ -131,8 +134,9 @@ const Series& series(const Point& point, Metric metric);
 Run join_runs(Run run);
 
 /// Several runs of the same as one: points of one setting join, and know the run of each sample,
-/// numbered on over all of them. What is said of the machine is that of the first. As `join_runs`
-/// left them; at least one.
+/// numbered on over all of them; points with wrong elements stay apart. What is said of the machine
+/// is that of the first; warnings and losses are those of all. As `join_runs` left them; at least
+/// one.
 Run pool_runs(std::vector<Run> runs);
 
 /// "pending", "measured", "skipped" or "failed".

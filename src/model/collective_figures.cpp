@@ -16,14 +16,10 @@ class Figures {
       Setting at = sweep;
       at.set(Parameter::message_bytes, static_cast<std::int64_t>(point.message.value()));
       const auto time = transform(point.time, [](Seconds one) { return one.value(); });
-      add({Metric::operation_time, at, Basis::measured, time});
       const double bytes = point.bus_bandwidth.value() * point.time.value.value();
       const auto rate = transform_decreasing(time, [&](double seconds) { return bytes / seconds; });
       add({Metric::bus_bandwidth, at, Basis::measured, rate});
     }
-    if (points.empty()) return;
-    const Estimate<double> large{large_bus_bandwidth(points).value(), std::nullopt, points.size()};
-    add({Metric::largest_bus_bandwidth, sweep, Basis::measured, large});
   }
 
   /// Of the line that holds from the smallest size on.
@@ -77,15 +73,15 @@ std::vector<Figure> figures_of(const Run& run) {
   return figures.take();
 }
 
-/// Points with the samples of one run only.
+/// Points with the samples of one run only. Samples of which no run is known belong to none: each
+/// run alone would have the same ones, and they would seem to repeat without any spread.
 Run only_run(Run run, int number) {
   for (ProbeRecord& probe : run.probes) {
     for (Point& point : probe.points) {
       for (auto& [metric, series] : point.samples) {
-        if (series.runs.empty()) continue;
         Series own;
         own.sampling = series.sampling;
-        for (std::size_t i = 0; i < series.size(); ++i)
+        for (std::size_t i = 0; i < series.runs.size(); ++i)
           if (series.run(i) == number) own.push_back(series[i]);
         series = std::move(own);
       }
@@ -104,6 +100,18 @@ std::set<int> runs_in(const Run& run) {
   return numbers;
 }
 }  // namespace
+
+WrongResults wrong_results(const Run& run) {
+  WrongResults wrong;
+  for (const ProbeRecord& probe : run.probes) {
+    for (const Point& point : probe.points) {
+      if (!point.setting.contains(Parameter::message_bytes) || adds_to_another(point)) continue;
+      wrong.settings += has_wrong_results(point) ? 1 : 0;
+      ++wrong.of;
+    }
+  }
+  return wrong;
+}
 
 std::vector<Figure> collective_figures(const Run& run) {
   Run collectives = run;

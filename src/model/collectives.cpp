@@ -33,7 +33,7 @@ constexpr std::array traffic{Traffic{Collective::all_reduce, 2.0, true},
 /// Ranks and message bytes of a point; absent for one without communication, and for one whose
 /// results a check found wrong: a wrong sum says nothing of the time of a right one.
 std::optional<std::pair<int, double>> size_of(const Point& point) {
-  if (amount_of(point, Metric::wrong_elements).value_or(0.0) > 0.0) return std::nullopt;
+  if (has_wrong_results(point)) return std::nullopt;
   const auto ranks = count_parameter(point, Parameter::ranks);
   const auto bytes = static_cast<double>(integer_parameter(point, Parameter::message_bytes));
   return ranks < 2 || bytes <= 0.0 ? std::nullopt : std::optional(std::pair(ranks, bytes));
@@ -205,10 +205,14 @@ double bus_factor(Collective collective, int ranks) {
   return found->shared_among_ranks ? found->passes * (ranks - 1) / ranks : found->passes;
 }
 
+bool is_large(Bytes message, Bytes largest) {
+  return message * 8.0 >= largest;
+}
+
 BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points) {
   std::vector<double> rates;
   for (const CollectivePoint& point : points) {
-    if (point.message * 8.0 < points.back().message) continue;
+    if (!is_large(point.message, points.back().message)) continue;
     rates.push_back(point.bus_bandwidth.value());
   }
   return BytesPerSecond(median(rates).value_or(0.0));

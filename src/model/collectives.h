@@ -73,6 +73,9 @@ Seconds evaluate(const CommunicationFit& fit, Bytes message);
 /// form extrapolates well beyond its last measured regime: 10 % to 45 % on public tables.
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 
+/// Whether a size counts among the large ones of a sweep up to `largest`: within a factor of eight.
+bool is_large(Bytes message, Bytes largest);
+
 /// Bus bandwidth of large messages: the median over the sizes from an eighth of the largest of
 /// `points`, which a stray row does not move. Measured, not extrapolated from a fitted beta.
 BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points);

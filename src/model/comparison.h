@@ -6,11 +6,17 @@
 #include "src/core/run.h"
 
 namespace scaleworth::model {
-/// The figures of all collectives of a run: operation_time and bus_bandwidth at each size; alpha
-/// and largest_bus_bandwidth of each sweep, at its setting without a size. Those of ranks that
-/// share a GPU and of sizes with wrong results are left out. Throws UserError for a malformed
-/// point.
+/// The figures of all collectives of a run: bus_bandwidth at each size, alpha of each sweep at its
+/// setting without a size. Those of ranks that share a GPU and of sizes with wrong results are left
+/// out. Throws UserError for a malformed point.
 std::vector<Figure> collective_figures(const Run& run);
+
+/// Settings of collectives, and those of them whose results a check found wrong.
+struct WrongResults {
+  std::size_t settings = 0;
+  std::size_t of = 0;
+};
+WrongResults wrong_results(const Run& run);
 
 /// What the interval of a ratio is made from.
 enum class NoiseBasis : std::uint8_t {
@@ -23,7 +29,7 @@ enum class NoiseBasis : std::uint8_t {
 /// One metric at one setting in both: B over A. Where a low number is better (a time) it is A over
 /// B, so that above 1 B is always the better one.
 struct ComparedFigure {
-  Metric metric = Metric::operation_time;
+  Metric metric = Metric::bus_bandwidth;
   Setting setting;  // of A; what ran may differ in B
   Estimate<double> a;
   Estimate<double> b;
@@ -43,8 +49,9 @@ struct ComparedFigure {
 struct ComparedSweep {
   Setting setting;                    // of A, without a size
   std::vector<ComparedFigure> sizes;  // bus_bandwidth at the sizes that both have, ascending
-  /// largest_bus_bandwidth, alpha, and bus_bandwidth at the common sizes nearest to 8 KiB, 1 MiB
-  /// and 64 MiB: what is judged. Never a mean over the sweep.
+  /// largest_bus_bandwidth (the median over the common sizes that are large), alpha, and
+  /// bus_bandwidth at the common sizes nearest to 8 KiB, 1 MiB and 64 MiB: what is judged. Never a
+  /// mean over the sweep.
   std::vector<ComparedFigure> key_figures;
 };
 
@@ -52,7 +59,9 @@ struct ComparedSweep {
 struct Unmatched {
   bool of_a = true;
   Setting setting;
-  std::vector<Parameter> differs_in;  // empty: the other has no such collective
+  /// Empty: the other has no such collective. message_bytes: no size that both have, or the other
+  /// has several such sweeps, of which another one was taken.
+  std::vector<Parameter> differs_in;
 };
 
 struct Comparison {
@@ -60,12 +69,14 @@ struct Comparison {
   std::vector<Unmatched> unmatched;
 };
 
-/// Standard deviation of ln(value) from one run to the next where no run was repeated. Large
-/// messages of a public sweep of 64 ranks repeat within 3 %. Too small: noise between runs is taken
-/// for a difference; too large: small differences need repeats to be seen.
+/// Standard deviation of ln(value) from one run to the next where no run was repeated. Messages of
+/// 4 GiB in a public sweep of 64 ranks repeat within 3 %, those of 8 MiB within a factor of two.
+/// Too small: noise between runs is taken for a difference; too large: small differences need
+/// repeats to be seen.
 inline constexpr double presumed_run_noise = 0.03;
 
-/// Joins on the metric and the parameters that are asked or relative to the machine.
+/// Joins on the metric and the parameters that are asked or relative to the machine; on nodes, type
+/// of the elements and reduction only where both sides state them.
 ///
 /// Interval of a gain g from repeats: ln g +- t s sqrt(1/n_a + 1/n_b), s^2 the pooled variance of
 /// ln(value) between the runs of each side, t of its degrees of freedom (Student; a side with one
@@ -87,6 +98,7 @@ struct CheckedFigure {
 
 struct CheckResult {
   std::vector<CheckedFigure> figures;  // the worst first
+  std::size_t wrong_results = 0;       // settings of the run whose results a check found wrong
   CheckStatus status = CheckStatus::cannot_tell;
 };
 
@@ -96,6 +108,6 @@ struct CheckResult {
 ///   pass         a loss of the tolerance is left out by the interval
 ///   cannot tell  neither: no repeats, or too few for their spread
 /// The whole is the worst of fail, warn, pass; cannot tell where no figure could be judged or one
-/// that could not might hide a failure.
-CheckResult check(const Comparison& comparison, double tolerance);
+/// that could not might hide a failure. Wrong results in the run are a failure, whatever its speed.
+CheckResult check(const Comparison& comparison, double tolerance, std::size_t wrong_results = 0);
 }  // namespace scaleworth::model

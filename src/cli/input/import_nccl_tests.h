@@ -88,7 +88,7 @@ std::vector<CollectiveTest> read_nccl_tests_json(std::string_view text, const st
 /// point of its own. Warnings say what is missing, left out or inferred. The ranks are those of the
 /// list of devices, of the library's log or of the command, else the one number for which
 /// busbw/algbw is the collective's factor (`bus_factor`).
-/// Throws UserError with file and remedy where the collective or the ranks cannot be told.
+/// Throws UserError with file and remedy where the collective or the ranks are not known.
 Run imported_run(const std::vector<CollectiveTest>& tests, const ImportOptions& options);
 
 /// The files, "-" or a pipe too, as `imported_run`. Throws UserError for what is no such result.

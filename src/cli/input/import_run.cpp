@@ -22,7 +22,7 @@ namespace scaleworth::cli {
 namespace {
 /// Results of one test; with the times of all iterations of many ranks some megabytes.
 constexpr std::uintmax_t most_json_bytes = 256U << 20U;
-/// The first bytes tell text from JSON.
+/// By the first bytes text and JSON differ.
 constexpr std::size_t sniffed_bytes = 64 * 1024;
 
 std::string base_name(const std::string& file) {
@@ -35,7 +35,8 @@ std::optional<std::int64_t> stated(const CollectiveTest& test, const std::string
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-struct Told {
+/// What a test measured, and what says so.
+struct TestIdentity {
   Collective collective = Collective::all_reduce;
   std::string collective_source;
   int ranks = 0;
@@ -45,17 +46,17 @@ struct Told {
   bool shared_gpu = false;
 };
 
-Told tell_collective(const CollectiveTest& test, const ImportOptions& options) {
-  Told told;
+TestIdentity find_collective(const CollectiveTest& test, const ImportOptions& options) {
+  TestIdentity identity;
   if (!test.program.text.empty()) {
     const auto named = collective_of_program(test.program.text);
     if (!named)
       throw UserError("{}: {} is no collective that is compared; leave this file out",
                       test.program.source,
                       toml_file::printable(test.program.text));
-    told.collective = *named;
-    told.collective_source = test.program.source;
-    return told;
+    identity.collective = *named;
+    identity.collective_source = test.program.source;
+    return identity;
   }
   const auto asked =
       options.collective.empty() ? std::nullopt : collective_of_program(options.collective);
@@ -67,9 +68,9 @@ Told tell_collective(const CollectiveTest& test, const ImportOptions& options) {
         test.place,
         listed(every<Collective>,
                [](Collective one) { return one == Collective::all_reduce ? "" : key_of(one); }));
-  told.collective = asked ? *asked : *by_file;
-  told.collective_source = asked ? "--collective" : "the file's name";
-  return told;
+  identity.collective = asked ? *asked : *by_file;
+  identity.collective_source = asked ? "--collective" : "the file's name";
+  return identity;
 }
 
 struct RatioRange {
@@ -115,7 +116,7 @@ std::pair<int, int> ranks_of_ratio(Collective collective, const RatioRange& rang
           first_with([&](double factor) { return factor > range.high; }) - 1};
 }
 
-/// Of the list of devices, the log or the command; absent where none tells.
+/// Of the list of devices, the log or the command; absent where none says.
 std::optional<std::pair<int, std::string>> stated_ranks(const CollectiveTest& test) {
   const auto threads = stated(test, "threads");
   const auto gpus = stated(test, "gpus");
@@ -149,12 +150,12 @@ std::string range_text(std::pair<int, int> range) {
                                      : fmt::format("{} to {} ranks", range.first, range.second);
 }
 
-void tell_ranks(const CollectiveTest& test, const ImportOptions& options, Told& told) {
+void find_ranks(const CollectiveTest& test, const ImportOptions& options, TestIdentity& identity) {
   const RatioRange ratio = bus_ratio(test);
-  const std::string name = key_of(told.collective);
+  const std::string name = key_of(identity.collective);
   std::pair<int, int> possible{2, most_ranks};
   if (ratio.any) {
-    possible = ranks_of_ratio(told.collective, ratio);
+    possible = ranks_of_ratio(identity.collective, ratio);
     if (possible.first > possible.second) {
       if (ratio.high < 0.4)
         throw UserError(
@@ -167,7 +168,7 @@ void tell_ranks(const CollectiveTest& test, const ImportOptions& options, Told& 
           test.place,
           0.5 * (ratio.low + ratio.high),
           name,
-          told.collective_source);
+          identity.collective_source);
     }
   }
   const bool unique = ratio.any && possible.first == possible.second;
@@ -177,13 +178,14 @@ void tell_ranks(const CollectiveTest& test, const ImportOptions& options, Told& 
   if (known && known->first < 2)
     throw UserError("{}: one rank exchanges nothing; give a test of two ranks or more", test.place);
   if (fits) {
-    std::tie(told.ranks, told.ranks_source) = *known;
+    std::tie(identity.ranks, identity.ranks_source) = *known;
   } else if (unique && !options.ranks) {
-    told.ranks = possible.first;
-    told.ranks_inferred = true;
-    told.ranks_source =
-        fmt::format("busbw/algbw = {:.4g}", model::bus_factor(told.collective, told.ranks));
-    if (known) told.ranks_source += fmt::format(", though {} has {}", known->second, known->first);
+    identity.ranks = possible.first;
+    identity.ranks_inferred = true;
+    identity.ranks_source =
+        fmt::format("busbw/algbw = {:.4g}", model::bus_factor(identity.collective, identity.ranks));
+    if (known)
+      identity.ranks_source += fmt::format(", though {} has {}", known->second, known->first);
   } else if (known) {
     throw UserError("{}: {} says {} ranks, busbw/algbw {}; add the right --ranks",
                     test.place,
@@ -192,7 +194,7 @@ void tell_ranks(const CollectiveTest& test, const ImportOptions& options, Told& 
                     range_text(possible));
   } else {
     throw UserError(
-        "{}: the number of ranks cannot be told (no list of devices; {}); add --ranks NUMBER",
+        "{}: the number of ranks is not known (no list of devices; {}); add --ranks NUMBER",
         test.place,
         ratio.any && possible.second < most_ranks
             ? fmt::format("busbw/algbw fits {}", range_text(possible))
@@ -201,7 +203,7 @@ void tell_ranks(const CollectiveTest& test, const ImportOptions& options, Told& 
 }
 
 /// Nodes by the distinct hosts of a whole list; ranks that share a GPU.
-void tell_places(const CollectiveTest& test, const ImportOptions& options, Told& told) {
+void find_places(const CollectiveTest& test, const ImportOptions& options, TestIdentity& identity) {
   std::set<std::string> hosts;
   std::set<std::tuple<std::string, int, std::string>> gpus;
   std::set<int> ranks;
@@ -209,15 +211,15 @@ void tell_places(const CollectiveTest& test, const ImportOptions& options, Told&
     if (device.group != test.devices.front().group) continue;
     if (!ranks.insert(device.rank).second) continue;
     hosts.insert(device.host);
-    if (!gpus.emplace(device.host, device.device, device.bus).second) told.shared_gpu = true;
+    if (!gpus.emplace(device.host, device.device, device.bus).second) identity.shared_gpu = true;
   }
-  const bool whole = static_cast<int>(ranks.size()) == told.ranks;
+  const bool whole = static_cast<int>(ranks.size()) == identity.ranks;
   if (options.nodes) {
-    told.nodes = options.nodes;
+    identity.nodes = options.nodes;
   } else if (whole && hosts.count("") == 0) {
-    told.nodes = static_cast<int>(hosts.size());
+    identity.nodes = static_cast<int>(hosts.size());
   } else if (test.logged_nodes) {
-    told.nodes = test.logged_nodes;
+    identity.nodes = test.logged_nodes;
   }
 }
 
@@ -244,16 +246,16 @@ CollectiveMode mode_of(const CollectiveTest& test) {
                                                : CollectiveMode::back_to_back;
 }
 
-Setting setting_of(const CollectiveTest& test, const Told& told) {
-  Setting setting{{Parameter::collective, told.collective},
+Setting setting_of(const CollectiveTest& test, const TestIdentity& identity) {
+  Setting setting{{Parameter::collective, identity.collective},
                   {Parameter::mode, mode_of(test)},
-                  {Parameter::ranks, std::int64_t{told.ranks}},
+                  {Parameter::ranks, std::int64_t{identity.ranks}},
                   {Parameter::selection, RankSelection::all},
                   {Parameter::algorithm, forced(test, "NCCL_ALGO")},
                   {Parameter::protocol, forced(test, "NCCL_PROTO")},
                   {Parameter::registered, false},
-                  {Parameter::shared_gpu, told.shared_gpu}};
-  if (told.nodes) setting.set(Parameter::nodes, std::int64_t{*told.nodes});
+                  {Parameter::shared_gpu, identity.shared_gpu}};
+  if (identity.nodes) setting.set(Parameter::nodes, std::int64_t{*identity.nodes});
   return setting;
 }
 
@@ -335,7 +337,7 @@ std::string hosts_text(const CollectiveTest& test) {
   return listed(hosts);
 }
 
-FactSection facts_of(const CollectiveTest& test, const Told& told, std::size_t number) {
+FactSection facts_of(const CollectiveTest& test, const TestIdentity& identity, std::size_t number) {
   FactSection section{number == 0 ? "nccl_tests" : fmt::format("nccl_tests_{}", number + 1), {}};
   const auto add = [&](const char* name, const std::string& text, const std::string& source) {
     const bool there = !text.empty();
@@ -351,9 +353,9 @@ FactSection facts_of(const CollectiveTest& test, const Told& told, std::size_t n
       };
   const std::string devices = base_name(test.file) + ", the list of devices";
   add("file", test.file, "the command line");
-  add("collective", key_of(told.collective), told.collective_source);
-  add_count("ranks", told.ranks, told.ranks_source);
-  add_count("nodes", told.nodes, "distinct hosts, the library's log or --nodes");
+  add("collective", key_of(identity.collective), identity.collective_source);
+  add_count("ranks", identity.ranks, identity.ranks_source);
+  add_count("nodes", identity.nodes, "distinct hosts, the library's log or --nodes");
   add("program", test.version.text, test.version.source);
   add("library", test.library.text, test.library.source);
   add("gpus", gpus_text(test), devices);
@@ -385,19 +387,20 @@ void add_variables(Run& run, const CollectiveTest& test) {
 }
 
 /// What is missing, left out or inferred, one sentence each.
-std::vector<std::string> warnings_of(const CollectiveTest& test, const Told& told) {
+std::vector<std::string> warnings_of(const CollectiveTest& test, const TestIdentity& identity) {
   std::vector<std::string> warnings;
   const std::string table = base_name(test.place);
   const auto warn = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
     warnings.push_back(table + ": " + fmt::format(text, std::forward<Values>(values)...));
   };
-  if (told.ranks_inferred) warn("{} ranks are inferred from {}", told.ranks, told.ranks_source);
+  if (identity.ranks_inferred)
+    warn("{} ranks are inferred from {}", identity.ranks, identity.ranks_source);
   const std::string missing = listed(
       std::array<std::pair<bool, const char*>, 4>{
           {{test.devices.empty(), "the list of devices"},
            {test.library.text.empty(), "the library's version"},
            {!stated(test, "iterations"), "the iterations"},
-           {!told.nodes, "the nodes"}}},
+           {!identity.nodes, "the nodes"}}},
       [](const auto& one) { return one.first ? one.second : ""; });
   if (!missing.empty()) warn("does not state {}", missing);
   if (test.damaged_rows > 0)
@@ -414,7 +417,7 @@ std::vector<std::string> warnings_of(const CollectiveTest& test, const Told& tol
   });
   if (test.out_of_bounds.value_or(0) > 0 && !any_wrong)
     warn("the test found {} wrong values, and no row shows where", *test.out_of_bounds);
-  if (told.shared_gpu) warn("several ranks share a GPU: no figure of an interconnect");
+  if (identity.shared_gpu) warn("several ranks share a GPU: no figure of an interconnect");
   return warnings;
 }
 
@@ -520,29 +523,28 @@ Run imported_run(const std::vector<CollectiveTest>& tests, const ImportOptions& 
   ProbeRecord probe;
   probe.name = probe_name::comm_nccl;
   probe.status = ProbeStatus::measured;
-  RankPlacement placement{0, 0, true};
   std::vector<std::vector<Point>> points;
   std::size_t number = 0;
   for (const CollectiveTest& test : tests) {
     if (test.rows.empty()) continue;
-    Told told = tell_collective(test, options);
-    tell_ranks(test, options, told);
-    tell_places(test, options, told);
-    points.push_back(points_of(test, setting_of(test, told)));
-    run.environment.push_back(facts_of(test, told, number++));
-    std::ranges::move(warnings_of(test, told), std::back_inserter(probe.warnings));
+    TestIdentity identity = find_collective(test, options);
+    find_ranks(test, options, identity);
+    find_places(test, options, identity);
+    points.push_back(points_of(test, setting_of(test, identity)));
+    run.environment.push_back(facts_of(test, identity, number++));
+    std::ranges::move(warnings_of(test, identity), std::back_inserter(probe.warnings));
     if (test.rows_of_size_0 > 0)
       probe.losses["rows_of_size_0"] += static_cast<double>(test.rows_of_size_0);
     if (test.damaged_rows > 0)
       probe.losses["damaged_rows"] += static_cast<double>(test.damaged_rows);
-    placement.ranks = std::max(placement.ranks, told.ranks);
-    placement.nodes = std::max(placement.nodes, told.nodes.value_or(1));
+    // Of the largest job whose nodes are known.
+    if (identity.nodes && identity.ranks >= (run.placement ? run.placement->ranks : 0))
+      run.placement = RankPlacement{identity.ranks, *identity.nodes, true};
   }
   for (const CollectiveTest& test : tests) add_variables(run, test);
   number_repeats(points);
   for (std::vector<Point>& of_test : points)
     std::ranges::move(of_test, std::back_inserter(probe.points));
-  run.placement = placement;
   run.probes.push_back(std::move(probe));
   return run;
 }

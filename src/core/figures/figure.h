@@ -11,7 +11,7 @@ namespace scaleworth {
 enum class Basis : std::uint8_t { measured, fitted };
 
 struct Figure {
-  Metric metric = Metric::operation_time;
+  Metric metric = Metric::bus_bandwidth;
   Setting setting;
   Basis basis = Basis::measured;
   Estimate<double> value;  // base units of the metric

@@ -54,8 +54,6 @@ enum class Metric : std::uint8_t {
   algorithm_bandwidth,
   bus_bandwidth,
   alpha,
-  inverse_beta,
-  half_size,
   largest_bus_bandwidth
 };
 

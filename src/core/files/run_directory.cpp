@@ -204,7 +204,9 @@ void metric_fields(Fields& json,
     for (const MetricInfo& about : all_metrics()) {
       const V* value = value_at(values, about.id);
       of.members_if(value != nullptr, [&](Fields& member) {
-        member(about.key, value == nullptr ? V{} : *value, about.sentence);
+        const std::string unit = unit_symbol(about.unit);
+        const std::string described = about.sentence + (unit.empty() ? "" : " Unit: " + unit + ".");
+        member(about.key, value == nullptr ? V{} : *value, described);
       });
     }
   };
