@@ -77,7 +77,8 @@ std::string sweep_text(const Setting& setting) {
   if (selection && *selection != RankSelection::all) text += ", " + selection_text(setting);
   if (setting.flag(Parameter::in_place)) text += ", in place";
   if (setting.flag(Parameter::registered)) text += ", registered";
-  if (const std::string type = setting.text(Parameter::data_type); !type.empty())
+  // nccl-tests' default, which most tables have, goes without saying.
+  if (const std::string type = setting.text(Parameter::data_type); !type.empty() && type != "float")
     text += ", " + type;
   if (const std::string way = setting.text(Parameter::algorithm); !way.empty())
     text += ", " + way + "/" + setting.text(Parameter::protocol);

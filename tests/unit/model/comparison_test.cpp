@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/probe_names.h"
 #include "src/model/comparison.h"
 
 #include "tests/catch.h"
@@ -57,8 +58,9 @@ TEST_CASE("of times the gain is above 1 where B is faster", "[compare]") {
   const Comparison comparison = compare(as, bs);
   CHECK_THAT(first_size(comparison).gain.value, WithinRel(0.5, 1e-12));
   const auto& keys = comparison.sweeps.at(0).key_figures;
-  CHECK(keys.at(0).metric == Metric::alpha);
-  CHECK_THAT(keys.at(0).gain.value, WithinRel(2.0, 1e-12));
+  // After the large messages.
+  CHECK(keys.at(1).metric == Metric::alpha);
+  CHECK_THAT(keys.at(1).gain.value, WithinRel(2.0, 1e-12));
 }
 
 TEST_CASE("what ran may differ, what was asked may not", "[compare]") {
@@ -92,6 +94,68 @@ TEST_CASE("single values have the scatter of their neighbours, and fewer than fo
   // No scatter at all: what runs are taken to differ by is left, exp(1.96 sqrt(2) 0.03) = 1.0867.
   CHECK_THAT(first_size(steady).gain.interval->low, WithinRel(1.1 / 1.08673, 1e-4));
   CHECK(first_size(steady).differs());
+}
+
+TEST_CASE("large messages are those of the sizes that both have", "[compare]") {
+  // Both have 1 and 64 MiB with 2 and 8; A alone a size of 1 GiB, three times as fast.
+  constexpr std::int64_t mebibyte = 1 << 20;
+  const std::vector<Figure> b{bandwidth(mebibyte, {2.0}), bandwidth(64 * mebibyte, {8.0})};
+  std::vector<Figure> a = b;
+  a.push_back(bandwidth(1024 * mebibyte, {24.0}));
+  const Comparison comparison = compare(a, b);
+  const ComparedFigure& large = comparison.sweeps.at(0).key_figures.at(0);
+  CHECK(large.metric == Metric::largest_bus_bandwidth);
+  CHECK_THAT(large.a.value, WithinRel(8.0, 1e-12));
+  CHECK_THAT(large.gain.value, WithinRel(1.0, 1e-12));
+}
+
+TEST_CASE("sweeps without a common size are not compared and say so", "[compare]") {
+  const Comparison apart = compare({bandwidth(1024, {1.0})}, {bandwidth(2048, {1.0})});
+  CHECK(apart.sweeps.empty());
+  REQUIRE(apart.unmatched.size() == 2);
+  CHECK(apart.unmatched[0].differs_in == std::vector{Parameter::message_bytes});
+}
+
+TEST_CASE("nodes and the type of the elements are asked where both state them", "[compare]") {
+  const auto with = [](Parameter parameter, SettingValue value) {
+    Figure figure = bandwidth(1024, {1.0});
+    figure.setting.set(parameter, std::move(value));
+    return figure;
+  };
+  const auto of_nodes = [&](std::int64_t nodes) { return with(Parameter::nodes, nodes); };
+  const auto of_type = [&](const char* type) {
+    return with(Parameter::data_type, std::string(type));
+  };
+  CHECK(compare({of_nodes(1)}, {bandwidth(1024, {1.0})}).sweeps.size() == 1);
+  CHECK(compare({of_nodes(1)}, {of_nodes(2)}).sweeps.empty());
+  CHECK(compare({of_type("half")}, {bandwidth(1024, {1.0})}).sweeps.size() == 1);
+  CHECK(compare({of_type("half")}, {of_type("float")}).sweeps.empty());
+}
+
+TEST_CASE("samples of which no run is known do not repeat", "[compare]") {
+  // One size measured in two runs, the other one once: each run alone would have the same samples.
+  Run run;
+  ProbeRecord& probe = run.probes.emplace_back();
+  probe.name = probe_name::comm_collectives;
+  probe.status = ProbeStatus::measured;
+  for (const std::int64_t bytes : {1024, 2048}) {
+    Point& point = probe.points.emplace_back();
+    point.setting = sweep_setting(2);
+    point.setting.set(Parameter::message_bytes, bytes);
+    point.samples[Metric::time_s] = Series({1e-5, 2e-5, 3e-5, 4e-5});
+    if (bytes == 1024) point.samples[Metric::time_s].runs = {1, 1, 2, 2};
+  }
+  for (const Figure& figure : collective_figures(run)) {
+    const bool known = figure.setting.count(Parameter::message_bytes) == 1024;
+    if (figure.metric == Metric::bus_bandwidth) CHECK(figure.repeats.size() == (known ? 2 : 0));
+  }
+}
+
+TEST_CASE("wrong results fail a check, whatever the speed", "[compare]") {
+  const Comparison same =
+      compare({bandwidth(1024, {1.0, 1.0, 1.0})}, {bandwidth(1024, {1.0, 1.0, 1.0})});
+  CHECK(check(same, 0.05).status == CheckStatus::pass);
+  CHECK(check(same, 0.05, 1).status == CheckStatus::fail);
 }
 
 TEST_CASE("without repeats a check cannot tell; with them it passes, warns or fails", "[compare]") {
