@@ -169,9 +169,39 @@ constexpr std::array metrics{
                "largest_bus_bandwidth",
                U::bytes_per_second,
                B::higher,
-               "Median of the bus bandwidths at sizes within 8x of the largest."}};
+               "Median of the bus bandwidths at sizes within 8x of the largest."},
+    MetricInfo{M::flop_rate,
+               "flop_rate",
+               U::flops_per_second,
+               B::higher,
+               "Of multiply-adds on registers, or of a library's product of matrices."},
+    MetricInfo{M::memory_bandwidth,
+               "memory_bandwidth",
+               U::bytes_per_second,
+               B::higher,
+               "STREAM bytes over time, of working sets on one level."},
+    MetricInfo{M::load_latency,
+               "load_latency",
+               U::seconds,
+               B::lower,
+               "One load that depends on the one before, of working sets on one level."},
+    MetricInfo{M::transfer_bandwidth,
+               "transfer_bandwidth",
+               U::bytes_per_second,
+               B::higher,
+               "At the largest size, all directions together."},
+    MetricInfo{M::transfer_latency,
+               "transfer_latency",
+               U::seconds,
+               B::lower,
+               "Time of a transfer without bytes, as fitted."},
+    MetricInfo{M::launch_time,
+               "launch_time",
+               U::seconds,
+               B::lower,
+               "One launch of a kernel, as its kind says."}};
 
-static_assert(ids_in_order(metrics) && metrics.back().id == M::largest_bus_bandwidth);
+static_assert(ids_in_order(metrics) && metrics.back().id == M::launch_time);
 }  // namespace
 
 const MetricInfo& info(Metric metric) {
@@ -189,7 +219,7 @@ std::optional<Metric> metric_of_key(std::string_view key) {
 
 const char* unit_symbol(MetricUnit unit) {
   // In the order of the enumeration.
-  return std::array{"", "s", "ns", "B", "B/s", "FLOP", "Hz", "W", "J", "C"}.at(
+  return std::array{"", "s", "ns", "B", "B/s", "FLOP", "FLOP/s", "Hz", "W", "J", "C"}.at(
       static_cast<std::size_t>(unit));
 }
 

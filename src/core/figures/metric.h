@@ -54,7 +54,13 @@ enum class Metric : std::uint8_t {
   algorithm_bandwidth,
   bus_bandwidth,
   alpha,
-  largest_bus_bandwidth
+  largest_bus_bandwidth,
+  flop_rate,
+  memory_bandwidth,
+  load_latency,
+  transfer_bandwidth,
+  transfer_latency,
+  launch_time
 };
 
 enum class Better : std::uint8_t { higher, lower, neither };
@@ -67,6 +73,7 @@ enum class MetricUnit : std::uint8_t {
   bytes,
   bytes_per_second,
   flops,
+  flops_per_second,
   hertz,
   watts,
   joules,

@@ -53,6 +53,8 @@ enum class Parameter : std::uint8_t {
   isa,
   precision,
   workers,
+  all_workers,
+  level,
   kernel,
   nontemporal,
   scope,

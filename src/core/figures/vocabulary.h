@@ -35,6 +35,10 @@ enum class Isa : std::uint8_t { sse2, avx2, avx512, neon, cuda_cores, tensor_cor
 /// read: s += a[i]; write: a[i] = s; copy: a[i] = b[i]; triad: a[i] = b[i] + s c[i].
 enum class MemoryKernel : std::uint8_t { read, write, copy, triad };
 
+/// The part of the memory that holds a working set, by the machine's own names. shared: shared
+/// memory of a GPU's multiprocessor.
+enum class MemoryLevelName : std::uint8_t { l1, l2, l3, memory, shared };
+
 /// Where a stream's working set lies. device: one array over all multiprocessors, so L2 or memory
 /// by its size; multiprocessor: each one rereads a private part (L1 by its size); shared: shared
 /// memory.
@@ -166,6 +170,12 @@ inline constexpr std::array word_list<Isa>{Word{"sse2", "sse2"},
 template <>
 inline constexpr std::array word_list<MemoryKernel>{
     Word{"read", "read"}, Word{"write", "write"}, Word{"copy", "copy"}, Word{"triad", "triad"}};
+template <>
+inline constexpr std::array word_list<MemoryLevelName>{Word{"l1", "L1"},
+                                                       Word{"l2", "L2"},
+                                                       Word{"l3", "L3"},
+                                                       Word{"memory", "memory"},
+                                                       Word{"shared", "shared"}};
 template <>
 inline constexpr std::array word_list<StreamScope>{
     Word{"device", "device"}, Word{"multiprocessor", "multiprocessor"}, Word{"shared", "shared"}};
