@@ -130,6 +130,40 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
   return leading;
 }
 
+/// Of those for which `belongs` holds: "1.9x as fast as A in bf16 product 64 x 64 x 64 (1 TFLOP/s
+/// for A, 2 TFLOP/s for B), 1.2x in ..."; empty for none.
+std::string gains_of(const std::vector<Leading>& leading,
+                     const std::function<bool(const ComparedFigure&)>& belongs) {
+  bool first = true;
+  return listed(leading, [&](const Leading& one) {
+    const ComparedFigure& figure = *one.figure;
+    return !belongs(figure) ? ""
+                            : fmt::format("{}{} in {}{} for A, {} for B)",
+                                          gain_text(figure),
+                                          std::exchange(first, false) ? " as fast as A" : "",
+                                          one.what,
+                                          value_text(figure, figure.a),
+                                          value_text(figure, figure.b));
+  });
+}
+
+/// What differs, then what does not beyond the noise, then what nothing tells.
+std::string differences_of(const std::vector<Leading>& leading) {
+  const auto unknown = [](const ComparedFigure& one) { return one.noise == NoiseBasis::none; };
+  const auto differs = [](const ComparedFigure& one) { return one.differs(); };
+  const auto same = [&](const ComparedFigure& one) { return !unknown(one) && !one.differs(); };
+  std::vector<std::string> clauses;
+  if (const std::string gains = gains_of(leading, differs); !gains.empty())
+    clauses.push_back("B is " + gains);
+  if (const std::string gains = gains_of(leading, same); !gains.empty())
+    clauses.push_back((clauses.empty() ? "No" : "no") +
+                      (" difference beyond the noise: B is " + gains));
+  if (const std::string gains = gains_of(leading, unknown); !gains.empty())
+    clauses.push_back(fmt::format(
+        "B is {}, and nothing tells whether that is noise: repeat each three times", gains));
+  return listed(clauses, {}, "; ");
+}
+
 std::string headline(const ComparedRun& a, const ComparedRun& b, const Comparison& comparison) {
   const std::string wrong = wrong_sentence("A", *a.run) + wrong_sentence("B", *b.run);
   if (comparison.empty())
@@ -138,34 +172,7 @@ std::string headline(const ComparedRun& a, const ComparedRun& b, const Compariso
            "the same layout, see Not compared; measure both with the same command";
   std::vector<Leading> leading = leading_of(comparison.machine);
   if (!comparison.sweeps.empty()) leading.push_back(leading_of(comparison.sweeps.front()));
-  // "1.9x as fast as A in bf16 product 64 x 64 x 64 (1 TFLOP/s for A, 2 TFLOP/s for B), 1.2x in
-  // ..."
-  const auto listed_of = [&](const auto& belongs) {
-    bool first = true;
-    return listed(leading, [&](const Leading& one) {
-      const ComparedFigure& figure = *one.figure;
-      return !belongs(figure) ? ""
-                              : fmt::format("{}{} in {}{} for A, {} for B)",
-                                            gain_text(figure),
-                                            std::exchange(first, false) ? " as fast as A" : "",
-                                            one.what,
-                                            value_text(figure, figure.a),
-                                            value_text(figure, figure.b));
-    });
-  };
-  const auto unknown = [](const ComparedFigure& one) { return one.noise == NoiseBasis::none; };
-  const std::string different = listed_of([](const auto& one) { return one.differs(); });
-  const std::string same =
-      listed_of([&](const auto& one) { return !unknown(one) && !one.differs(); });
-  const std::string open = listed_of(unknown);
-  std::string text = different.empty() ? "" : "B is " + different;
-  if (!same.empty())
-    text += (text.empty() ? "No" : "; no") + (" difference beyond the noise: B is " + same);
-  if (!open.empty())
-    text += (text.empty() ? "" : "; ") +
-            fmt::format("B is {}, and nothing tells whether that is noise: repeat each three times",
-                        open);
-  return wrong + text;
+  return wrong + differences_of(leading);
 }
 
 std::vector<std::string> lines_of(const Comparison& comparison) {

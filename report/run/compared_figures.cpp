@@ -134,7 +134,7 @@ std::string sweep_text(const Setting& setting) {
 }
 
 std::string machine_text(const ComparedFigure& figure) {
-  const std::string text = question_text(figure.metric, figure.setting);
+  std::string text = question_text(figure.metric, figure.setting);
   if (const auto gpu = figure.setting.count(Parameter::gpu))
     return fmt::format("GPU {}: {}", *gpu, text);
   if (!figure.setting.contains(Parameter::all_workers)) return text;

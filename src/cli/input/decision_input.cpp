@@ -24,8 +24,8 @@ using namespace trace;
 namespace {
 namespace fs = std::filesystem;
 
-/// That tell what a file is.
-constexpr std::size_t front_bytes = 64 * 1024;
+/// By these the kinds of files differ.
+constexpr std::size_t front_bytes = std::size_t{64} * 1024;
 
 std::string front_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -18,9 +18,10 @@ struct Polygamma {
 };
 Polygamma polygamma(double x) {
   Polygamma value;
-  for (; x < 6.0; x += 1.0) {
+  while (x < 6.0) {
     value.digamma -= 1.0 / x;
     value.trigamma += 1.0 / (x * x);
+    x += 1.0;
   }
   const double inverse = 1.0 / x;
   const double square = inverse * inverse;
