@@ -16,6 +16,7 @@ std::vector<const MeanLedger*> ranks_and_mean(const JobMeans& job) {
 /// A part of an average step, or the step itself.
 struct Line {
   const MeanLedger* ledger;
+  std::optional<Part> which;  // absent: the whole step
   const char* part;
   std::optional<Spread> time;   // absent where it is not known
   std::optional<double> share;  // of the step
@@ -27,14 +28,14 @@ std::optional<double> known_share(const MeanLedger& ledger, Part part) {
 
 std::vector<Line> parts_of(const MeanLedger& ledger) {
   return mapped(recording_parts, [&](Part part) {
-    return Line{&ledger, part_name(part), ledger.known(part), known_share(ledger, part)};
+    return Line{&ledger, part, part_name(part), ledger.known(part), known_share(ledger, part)};
   });
 }
 
 Table tidy_table(const JobMeans& job) {
   std::vector<Line> lines;
   for (const MeanLedger* ledger : ranks_and_mean(job)) {
-    lines.push_back({ledger, "step", ledger->step, ledger->step.mean > 0.0 ? 1.0 : 0.0});
+    lines.push_back({ledger, {}, "step", ledger->step, ledger->step.mean > 0.0 ? 1.0 : 0.0});
     std::ranges::copy(parts_of(*ledger), std::back_inserter(lines));
   }
   return all_detail(make_table<Line>(
@@ -125,7 +126,7 @@ Table parts_table(const AttributionView& view) {
   const MeanLedger& ledger = alone ? job.ranks.front() : job.mean;
   std::vector<Line> lines = parts_of(ledger);
   std::erase_if(lines, [](const Line& line) { return line.time && line.time->mean == 0.0; });
-  lines.push_back({&ledger, "step", ledger.step, 1.0});
+  lines.push_back({&ledger, {}, "step", ledger.step, 1.0});
   const std::vector<ColumnOf<Line>> columns{
       {parameter("part", "part"), &Line::part},
       {times("time_s", "mean"), path(&Line::time, &Spread::mean)},
@@ -134,6 +135,15 @@ Table parts_table(const AttributionView& view) {
       {times("most_s", alone ? "most step" : "most rank"), path(&Line::time, &Spread::most)}};
   Table table = make_table("step_parts", "Where the average step goes", lines, columns);
   table.in_csv = false;
+  constexpr std::array headed{std::pair(Part::compute, "Compute"),
+                              std::pair(Part::exposed_transfer, "Exposed transfer"),
+                              std::pair(Part::exposed_wait, "Waiting for a late rank"),
+                              std::pair(Part::host_late, "Host late")};
+  table.tiles = {{lines.size() - 1, "time_s", "Step time", "mean over ranks"}};
+  for (const auto& [part, label] : headed) {
+    const auto row = last_row(lines, [&](const Line& line) { return line.which == part; });
+    if (row) table.tiles.push_back({*row, "share", label, "of each step", "time_s"});
+  }
   return table;
 }
 

@@ -152,7 +152,9 @@ Table factors_table(const Efficiency& efficiency) {
       {measure("loss_share", "of the loss", Unit::percent),
        [&](const Factor& one) { return share_of_loss(one.value, efficiency.parallel); }},
       {measure("meaning", "less than 100 % means"), &Factor::meaning}};
-  return make_table("efficiency", "Parallel efficiency as a product", factors, columns);
+  Table table = make_table("efficiency", "Parallel efficiency as a product", factors, columns);
+  table.tiles = {{0, "factor", "Parallel efficiency", "computing over all GPU time"}};
+  return table;
 }
 }  // namespace
 
@@ -185,7 +187,10 @@ Table straggler_table(const AttributionView& view) {
       "ranks");
   const auto& all = view.attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(all, &Straggler::significant);
-  if (worst != all.end()) table.rows[static_cast<std::size_t>(worst - all.begin())].chosen = true;
+  if (worst == all.end()) return table;
+  const auto row = static_cast<std::size_t>(worst - all.begin());
+  table.rows[row].chosen = true;
+  table.tiles = {{row, "lost_usd_per_hour", "Lost per hour", "", "unit"}};
   return table;
 }
 
@@ -217,7 +222,7 @@ Table what_if_table(const AttributionView& view) {
       {times("saved_s", "saved"), &Change::saved},
       {measure("saved_share", "of the step", Unit::percent),
        [step](const Change& one) { return share_of(in_seconds(one.saved), step); }}};
-  return make_table(
+  Table table = make_table(
       "what_if",
       "What if: predicted step times",
       efficiency.what_if,
@@ -228,6 +233,8 @@ Table what_if_table(const AttributionView& view) {
           "{} off the measured {}.",
           format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
           format_quantity(number(step), Unit::seconds))});
+  table.tiles = {{0, "saved_share", "Largest predicted gain", "", "what"}};
+  return table;
 }
 
 Section efficiency_section(const AttributionView& view) {

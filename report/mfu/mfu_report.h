@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/document.h"
+#include "report/names.h"
 #include "report/render.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/training_budget.h"

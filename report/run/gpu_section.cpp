@@ -32,6 +32,31 @@ auto of_roofline(std::vector<T> RooflineResult::*list) {
   return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };
 }
 
+Table memory_levels(const Gpus& gpus) {
+  const auto rows = nested(gpus, of_roofline(&RooflineResult::memory_levels));
+  Table table = make_table(
+      "gpu_memory_levels",
+      "Memory levels (plateaus found in the sweep)",
+      rows,
+      {{gpu_column(), gpu_ordinal},
+       {parameter("level", "level"), &MemoryLevel::label},
+       {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
+       {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+       {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
+       {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
+       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
+       {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
+       {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
+      {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
+       "together. The rate counts explicit loads and stores."});
+  const auto copied = [](const auto& row) {
+    return std::get<1>(row.levels)->kernel == word_of(MemoryKernel::copy);
+  };
+  if (const auto last = last_row(rows, copied))
+    table.tiles = {{*last, "rate", "Memory", "copy", "level"}};
+  return table;
+}
+
 std::vector<Table> capability_tables(const Gpus& gpus) {
   return {make_table("gpu_ceilings",
                      "Compute ceilings (multiply-adds on registers)",
@@ -46,21 +71,7 @@ std::vector<Table> capability_tables(const Gpus& gpus) {
                        path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)},
                       {measure("clock", "clock", Unit::hertz).with_digits(4),
                        path(&ComputeCeiling::conditions, &GpuConditions::clock_hz)}}),
-          make_table(
-              "gpu_memory_levels",
-              "Memory levels (plateaus found in the sweep)",
-              nested(gpus, of_roofline(&RooflineResult::memory_levels)),
-              {{gpu_column(), gpu_ordinal},
-               {parameter("level", "level"), &MemoryLevel::label},
-               {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
-               {parameter("kernel", "kernel"), &MemoryLevel::kernel},
-               {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
-               {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-               {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
-               {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
-               {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
-              {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
-               "together. The rate counts explicit loads and stores."}),
+          memory_levels(gpus),
           make_table("gpu_latency_levels",
                      "Memory latency (one dependent load after another)",
                      nested(gpus, of_roofline(&RooflineResult::latency_levels)),

@@ -278,7 +278,7 @@ TableFile parse_table(std::string_view text,
   for (const TableRow& row : rows) check_row(row, kind.axis);
   const bool repeated = has_repeats(table, chosen);
   TableFile result{assemble(rows, kind), chosen.ignored};
-  std::vector<std::string>& remarks = result.table.remarks;
+  std::vector<Remark>& remarks = result.table.remarks;
   if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
   if (auto identity = identity_remark(table, chosen))
     result.table.doubts.push_back(std::move(*identity));

@@ -140,7 +140,7 @@ ChosenColumns choose_columns(const RawTable& table);
 
 /// "params_B differs between rows (1.7, 3.6 ...)" of the first column that says which program or
 /// machine a row is of; absent where all rows are of one.
-std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen);
+std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
 /// Whether a count stands twice, in a table that does not name its repeats. Throws UserError where
 /// such rows differ in what is no measurement, with that column.

@@ -102,7 +102,7 @@ void drop_empty_parts(ScalingTable& table) {
 }
 
 /// What the recordings do not state, and whether what is assumed is uncertain.
-std::string assumed_scaling(const ScalingTable& table) {
+Remark assumed_scaling(const ScalingTable& table) {
   const std::string assumed =
       "recordings do not state how the work of a step grows: the same work at every count is "
       "assumed (strong scaling)";
@@ -114,15 +114,14 @@ std::string assumed_scaling(const ScalingTable& table) {
       *first.parts_s[compute] > 0.0 ? *last.parts_s[compute] / *first.parts_s[compute] : 0.0;
   // Nearer to what weak scaling leaves, 1, than to strong scaling's 1 / ratio.
   if (ratio > 1.0 && per_rank * std::sqrt(ratio) > 1.0) {
-    return fmt::format(
-        "{}, although compute per rank at {} is {:.2f} of that at {}: if each rank does as much at "
-        "every count, say --scaling weak",
-        assumed,
-        last.count,
-        per_rank,
-        first.count);
+    return {fmt::format("{}, although compute per rank at {} is {:.2f} of that at {}",
+                        assumed,
+                        last.count,
+                        per_rank,
+                        first.count),
+            ": if each rank does as much at every count, say --scaling weak"};
   }
-  return assumed + "; --scaling weak says otherwise";
+  return {assumed, "; --scaling weak says otherwise"};
 }
 
 void declare_work(ScalingTable& table, Scaling scaling) {

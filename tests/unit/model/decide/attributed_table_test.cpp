@@ -139,9 +139,8 @@ TEST_CASE("what cannot be true in a recording is a doubt of the table", "[decide
   odd.contradictions = {"a kernel of 31 years (rank0.json)"};
   odd.programs = {"ranks 0: a", "ranks 1: b"};
   const auto table = attributed_table({attributed_count(odd, "traces")}, {});
-  CHECK(table.doubts ==
-        std::vector<std::string>{"traces: a kernel of 31 years (rank0.json)",
-                                 "traces: by their kernels the ranks run 2 programs"});
+  CHECK(table.doubts == std::vector<Remark>{"traces: a kernel of 31 years (rank0.json)",
+                                            "traces: by their kernels the ranks run 2 programs"});
   CHECK(attributed_table({attributed_count(job(2), "traces")}, {}).doubts.empty());
 }
 
@@ -167,7 +166,7 @@ TEST_CASE("strong scaling is assumed with a remark, and questioned where compute
   const ScalingTable assumed = attributed_table(counts, std::nullopt);
   CHECK(assumed.rows.front().count == 1);
   CHECK(scaling_of(assumed) == Scaling::strong);
-  CHECK(contains(assumed.remarks.back(), "say --scaling weak"));
+  CHECK(contains(assumed.remarks.back().whole(), "say --scaling weak"));
   CHECK(scaling_of(attributed_table(counts, Scaling::weak)) == Scaling::weak);
 }
 
