@@ -100,7 +100,7 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
   complete.details = true;
   if (options.format == Format::json) return parts.json(complete);
   if (options.format == Format::csv) {
-    return render_csv(cleaned(parts.document(complete)), parts.parameters, currency);
+    return render_csv(cleaned(parts.document(complete)), currency);
   }
   if (options.format == Format::html) {
     RenderOptions for_page = complete;

@@ -120,18 +120,7 @@ std::string render_attribution(const Attribution& attribution,
   };
   return render_document({document,
                           [&](const RenderOptions&) { return attribution_json(view); },
-                          [&] { return attribution_charts(view); },
-                          {"step",
-                           "rank",
-                           "waited_for",
-                           "part",
-                           "cause",
-                           "class",
-                           "kind",
-                           "way",
-                           "group",
-                           "index",
-                           "what"}},
+                          [&] { return attribution_charts(view); }},
                          options);
 }
 

@@ -227,7 +227,6 @@ std::string render_decision(const Decision& decision, const RenderOptions& optio
   return render_document({document,
                           json,
                           charts,
-                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"},
                           [&] {
                             return decision_page_data({decision, options});
                           }},

@@ -150,6 +150,6 @@ Document compose_budget(const BudgetView& view) {
 
 std::string render_budget(const BudgetView& view) {
   const auto no_charts = [](const BudgetView&) { return std::vector<Chart>{}; };
-  return render_view<BudgetView>(view, compose_budget, no_charts, {"law"});
+  return render_view<BudgetView>(view, compose_budget, no_charts);
 }
 }  // namespace scaleworth::report

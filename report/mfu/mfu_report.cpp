@@ -278,6 +278,6 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
 }  // namespace
 
 std::string render_mfu(const MfuView& view) {
-  return render_view(view, compose_mfu, mfu_charts, {"peak", "convention", "part", "tokens"});
+  return render_view(view, compose_mfu, mfu_charts);
 }
 }  // namespace scaleworth::report

@@ -236,6 +236,6 @@ Document compose_serving(const ServingView& view) {
 }  // namespace
 
 std::string render_serving(const ServingView& view) {
-  return render_view(view, compose_serving, serving_charts, {"batch", "phase", "part"});
+  return render_view(view, compose_serving, serving_charts);
 }
 }  // namespace scaleworth::report

@@ -370,8 +370,7 @@ std::string render_compared(const Comparison& comparison,
                             return comparison_json(
                                 Fields::Make::document, comparison, result, compose(as), as);
                           },
-                          [] { return std::vector<Chart>(); },
-                          {"what", "message"}},
+                          [] { return std::vector<Chart>(); }},
                          options);
 }
 

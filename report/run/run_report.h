@@ -24,9 +24,8 @@ Section collectives_section(const std::vector<model::CollectiveResult>& collecti
 /// Of rows by scaling result the last of strong scaling, which heads the page; absent without one.
 template <class Row>
 std::optional<std::size_t> last_strong(const std::vector<Row>& rows) {
-  return last_row(rows, [](const Row& row) {
-    return std::get<0>(row.levels)->mode == BatchScaling::strong;
-  });
+  return last_row(
+      rows, [](const Row& row) { return std::get<0>(row.levels)->mode == BatchScaling::strong; });
 }
 /// Step time, speed-up, efficiency, where the step went, MFU.
 Section training_section(const std::vector<model::ScalingResult>& scaling, Audience audience);

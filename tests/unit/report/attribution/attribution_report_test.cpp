@@ -352,8 +352,8 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
     REQUIRE(shows(format, "for 70"));
     REQUIRE_FALSE(shows(format, "for 3 "));
   }
-  REQUIRE(shows(Format::csv, "\nledger_step,step_s,s,0,70,"));
-  REQUIRE_FALSE(shows(Format::csv, "\nledger_step,step_s,s,0,3,"));
+  REQUIRE(shows(Format::csv, "\nledger_step,step_s,s,,70,0,"));
+  REQUIRE_FALSE(shows(Format::csv, "\nledger_step,step_s,s,,3,0,"));
   REQUIRE(shows(Format::html, "rank 70"));
   REQUIRE_FALSE(shows(Format::html, "rank 3\""));
 }
@@ -411,7 +411,7 @@ TEST_CASE("a large job's text does not list every rank", "[attribution]") {
   REQUIRE(text.find("4080 more ranks") != std::string::npos);
   options.format = Format::csv;
   const std::string csv = render_attribution(large_job(4096), std::nullopt, options);
-  REQUIRE(csv.find("\nledger_step,step_s,s,0,4095,") != std::string::npos);
+  REQUIRE(csv.find("\nledger_step,step_s,s,,4095,0,") != std::string::npos);
 }
 
 TEST_CASE("every line of the CSV has as many cells as its header", "[attribution]") {
@@ -420,9 +420,9 @@ TEST_CASE("every line of the CSV has as many cells as its header", "[attribution
   std::istringstream lines(csv);
   std::string line;
   std::getline(lines, line);
-  REQUIRE(line ==
-          "section,quantity,unit,step,rank,waited_for,part,cause,class,kind,way,group,index,what,"
-          "value,low,high,samples");
+  REQUIRE(line.starts_with("section,quantity,unit,"));
+  REQUIRE(line.ends_with(",value,low,high,samples"));
+  const auto columns = std::count(line.begin(), line.end(), ',');
   while (std::getline(lines, line)) {
     bool quoted = false;
     int commas = 0;
@@ -431,7 +431,7 @@ TEST_CASE("every line of the CSV has as many cells as its header", "[attribution
       commas += c == ',' && !quoted ? 1 : 0;
     }
     INFO(line);
-    REQUIRE(commas == 17);
+    REQUIRE(commas == columns);
   }
 }
 
