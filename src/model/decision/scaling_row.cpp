@@ -277,7 +277,7 @@ std::vector<StepShare> shares_of(const PartTimes& times, double step) {
   std::vector<StepShare> shares;
   for (const Part part : probe_parts) {
     const double time = times[index_of(part)].value_or(0.0);
-    shares.push_back({part_name(part), Seconds(time), time / step});
+    shares.push_back({word_of(part), Seconds(time), time / step});
   }
   return shares;
 }
