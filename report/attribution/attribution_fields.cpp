@@ -202,7 +202,9 @@ constexpr auto nccl_use = []<class Json>(Json& json, auto& use) {
   const auto mean = [&](const char* key, auto& sum, const char* sentence = "") {
     Nanoseconds each = use.mean(sum);
     json(key, each, sentence);
-    if constexpr (reads<Json>) sum = each * use.operations;
+    if constexpr (reads<Json>)
+      sum = Nanoseconds(saturated<std::int64_t>(static_cast<double>(each.count()) *
+                                                static_cast<double>(use.operations)));
   };
   mean("operation_ns", use.duration);
   mean("gpu_wait_ns", use.gpu_wait, "For data of the own GPU, or for it to take what came.");

@@ -62,7 +62,7 @@ Table breakdown(const std::string& id,
   std::vector<Time> rows;
   for (std::size_t i = 0; i < N; ++i) {
     // What no rule knows is shown even when there is none of it.
-    if (times[i] > 0.0 || (id == "compute" && i == 0)) {
+    if (times[i] > 0.0 || (std::is_same_v<Kind, WorkClass> && i == 0)) {
       rows.emplace_back(word_of(static_cast<Kind>(i)), times[i]);
     }
   }

@@ -76,11 +76,11 @@ int compare_runs(const CompareOptions& options) {
   const Run a = read_repeats({options.runs[0]}, "compare");
   const Run b = read_repeats({options.runs[1]}, "compare");
   const model::Comparison comparison =
-      model::compare(model::collective_figures(a), model::collective_figures(b));
+      model::compare(model::figures_of(a), model::figures_of(b));
   fmt::print("{}",
              report::render_comparison(
                  {options.runs[0], &a}, {options.runs[1], &b}, comparison, options.render));
-  return comparison.sweeps.empty() ? exit_nothing : exit_done;
+  return comparison.empty() ? exit_nothing : exit_done;
 }
 
 struct CheckOptions {
@@ -109,7 +109,7 @@ int check_runs(const CheckOptions& options) {
         "; measure the baseline again, or say --across-versions to check the change itself");
   }
   const model::Comparison comparison =
-      model::compare(model::collective_figures(baseline), model::collective_figures(run));
+      model::compare(model::figures_of(baseline), model::figures_of(run));
   const model::CheckResult result =
       model::check(comparison, tolerance, model::wrong_results(run).settings);
   fmt::print("{}",

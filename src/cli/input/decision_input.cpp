@@ -36,7 +36,7 @@ std::string front_of(const std::string& path) {
 /// What there is, in the order of InputKind, and which commands take it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
     {{"a table", "decide"},
-     {"a run", "report decide"},
+     {"a run", "report decide compare check"},
      {"a recording", "attribute decide compare"},
      {"what attribute --format json writes", "decide compare"},
      {"what --format json writes for other programs", ""},

@@ -303,6 +303,6 @@ TEST_CASE("what stands beside recordings is told from them by its name and first
   file("run.json", "{}");
   CHECK(input_kind(folder.path().string()) == InputKind::run);
   CHECK(foreign(folder.path().string(), "attribute") ==
-        " is a run: give it to scaleworth report or decide");
+        " is a run: give it to scaleworth report or decide or compare or check");
   CHECK_THROWS_AS(cli::recordings_table({"a", file("more.csv", "p,time_s\n1,2\n")}, {}), UserError);
 }
