@@ -25,8 +25,9 @@ using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
 /// The row that heads the page: the first of bf16, else the first.
 template <class Row>
 std::size_t first_in_bf16(const std::vector<Row>& rows) {
-  const auto found = std::ranges::find_if(
-      rows, [](const Row& row) { return std::get<1>(row.levels)->precision == "bf16"; });
+  const auto found = std::ranges::find_if(rows, [](const Row& row) {
+    return std::get<1>(row.levels)->format.precision == NumberFormat::bf16;
+  });
   return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/probe_names.h"
+#include "src/model/analysis.h"
 #include "src/model/collectives.h"
 #include "src/model/comparison.h"
-#include "src/model/gpu.h"
-#include "src/model/roofline.h"
 
 #include <map>
 #include <set>
@@ -191,10 +190,10 @@ void add_transfers(const GpuResult& gpu, const Setting& of, Figures& figures) {
     figures.add(Metric::transfer_bandwidth, setting, transfer.plateau);
     if (transfer.alpha) figures.add(Metric::transfer_latency, setting, *transfer.alpha);
   }
-  for (const GpuLaunch& launch : gpu.launches) {
+  for (const auto& launch : gpu.launches) {
     Setting setting = of;
-    setting.set(Parameter::launch, launch.kind);
-    figures.add(Metric::launch_time, setting, launch.time);
+    setting.set(Parameter::launch, launch.at);
+    figures.add(Metric::launch_time, setting, launch.value);
   }
 }
 
