@@ -18,7 +18,7 @@ std::string recurrence_sentence(const StragglerReport& report) {
   if (report.recurrence == Recurrence::too_few)
     return "Too few steps to know whether it is always the same rank.";
   return fmt::format("The same {} is late in most steps: look at {}.",
-                     late_unit_name(level),
+                     word_of(level),
                      level == LateUnit::stage  ? "how the model is cut into stages"
                      : level == LateUnit::host ? "what its GPUs share: power, cooling, other jobs"
                                                : "that GPU, its host and its share of the work");
@@ -32,15 +32,15 @@ Table shares_table(const StragglerReport& report) {
     return share_of(in_seconds(share.time), whole);
   };
   return limit_rows(
-      make_table("cause",
-                 "Why they are late: excess over the median rank since the last synchronisation",
-                 nested(report.stragglers, &Straggler::shares),
-                 {{parameter("rank", "rank"), &Straggler::rank},
-                  {parameter("cause", "cause"),
-                   [](const Share& share) { return late_cause_name(share.cause); }},
-                  {parameter("what", "detail"), &Share::detail},
-                  {measure("time_s", "time", Unit::seconds), &Share::time},
-                  {measure("share", "of the excess", Unit::percent), part}}),
+      make_table(
+          "cause",
+          "Why they are late: excess over the median rank since the last synchronisation",
+          nested(report.stragglers, &Straggler::shares),
+          {{parameter("rank", "rank"), &Straggler::rank},
+           {parameter("cause", "cause"), [](const Share& share) { return word_of(share.cause); }},
+           {parameter("what", "detail"), &Share::detail_text},
+           {measure("time_s", "time", Unit::seconds), &Share::time},
+           {measure("share", "of the excess", Unit::percent), part}}),
       "causes");
 }
 
@@ -179,8 +179,7 @@ Table straggler_table(const AttributionView& view) {
            {measure("collectives", "last at", Unit::count), &Straggler::collectives},
            {measure("steps", "worst in steps", Unit::count), &Straggler::steps},
            {measure("significant", "beyond clock error"), &Straggler::significant},
-           {measure("cause", "cause"),
-            [](const Straggler& one) { return late_cause_name(one.cause); }}},
+           {measure("cause", "cause"), [](const Straggler& one) { return word_of(one.cause); }}},
           {"Saves alone: of the step, in a replay in which it is not late; the share of the GPUs' "
            "time is its part of what all save together. Lost per step: exposed wait of the average "
            "waiting rank. GPU-hours are of the recorded steps, dollars of an hour of the job."}),
@@ -212,12 +211,19 @@ Section stragglers_section(const AttributionView& view) {
   return section;
 }
 
+std::string change_text(const Efficiency::WhatIf& one) {
+  if (one.change != ReplayChange::on_time) return word_of(one.change);
+  if (one.units.size() == 1) return fmt::format("without {}'s lateness", one.units.front());
+  return "without the lateness of " +
+         (one.units.empty() ? "all that are named" : listed(one.units, {}, " and "));
+}
+
 Table what_if_table(const AttributionView& view) {
   const Efficiency& efficiency = *view.attribution.efficiency;
   using Change = Efficiency::WhatIf;
   const double step = in_seconds(efficiency.step_time);
   const std::vector<ColumnOf<Change>> columns{
-      {parameter("what", "change"), &Change::change},
+      {parameter("what", "change"), change_text},
       {measure("step_s", "step", Unit::seconds), &Change::step_time},
       {times("saved_s", "saved"), &Change::saved},
       {measure("saved_share", "of the step", Unit::percent),

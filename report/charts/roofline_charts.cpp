@@ -20,7 +20,7 @@ RooflineResult all_workers(const RooflineResult& whole) {
 Json roof_rows(const RooflineResult& roofline) {
   Json rows = Json::array();
   for (const auto& roof : roofline.soft_roofs) {
-    rows.push_back({{"precision", roof.precision},
+    rows.push_back({{"precision", word_of(roof.format)},
                     {"peak", json_value(roof.peak.value.value() * 1e-9)},
                     {"bandwidth", json_value(roof.bandwidth.value.value() * 1e-9)},
                     {"ridge", json_value(roof.ridge.value)},
@@ -33,9 +33,9 @@ Json ladder_rows(const RooflineResult& roofline) {
   Json rows = Json::array();
   for (const auto& roof : roofline.soft_roofs) {
     for (const auto& point : roof.points) {
-      const Number rate = number(point.rate);
-      rows.push_back({{"precision", roof.precision},
-                      {"intensity", json_value(point.intensity)},
+      const Number rate = number(point.value);
+      rows.push_back({{"precision", word_of(roof.format)},
+                      {"intensity", json_value(point.at)},
                       {"rate", json_value(rate.value * 1e-9)},
                       {"low", json_value(rate.low() * 1e-9)},
                       {"high", json_value(rate.high() * 1e-9)}});
@@ -47,10 +47,11 @@ Json ladder_rows(const RooflineResult& roofline) {
 Json level_rows(const RooflineResult& roofline) {
   Json rows = Json::array();
   for (const auto& level : roofline.memory_levels) {
-    const double rate = level.rate.value.value();
-    if (level.kernel != roofline.memory_levels.front().kernel || rate <= 0.0) continue;
+    const double rate = level.value.value.value();
+    if (level.stream != roofline.memory_levels.front().stream || rate <= 0.0) continue;
     rows.push_back(
-        {{"level", level.label + " " + format_quantity(number(rate), Unit::bytes_per_second)},
+        {{"level",
+          word_of(level.name) + " " + format_quantity(number(rate), Unit::bytes_per_second)},
          {"rate", json_value(rate * 1e-9)}});
   }
   return rows;
@@ -59,10 +60,10 @@ Json level_rows(const RooflineResult& roofline) {
 Json product_rows(const RooflineResult& roofline) {
   Json rows = Json::array();
   for (const auto& gemm : roofline.gemms) {
-    rows.push_back({{"precision", gemm.precision},
+    rows.push_back({{"precision", word_of(gemm.format)},
                     {"intensity", json_value(gemm.intensity)},
                     {"rate", json_value(gemm.rate.value.value() * 1e-9)},
-                    {"shape", gemm.family + " " + shape_text({gemm.m, gemm.n, gemm.k, gemm.batch})},
+                    {"shape", family_of(gemm) + " " + shape_text(gemm.shape)},
                     {"fraction", json_value(gemm.fraction)}});
   }
   return rows;
@@ -80,7 +81,7 @@ Chart chart_of(const RooflineResult& roofline, const std::string& section) {
   const SoftRoof& roof = shown.soft_roofs.front();
   chart.title = fmt::format(
       "In {}, work below {} is bound by memory ({}), above it by compute ({})",
-      roof.precision,
+      word_of(roof.format),
       format_quantity(number(roof.ridge), Unit::flop_per_byte),
       format_quantity(number(roof.peak.value / roof.ridge.value), Unit::bytes_per_second),
       format_quantity(number(roof.peak), Unit::flop_per_second));
@@ -100,17 +101,17 @@ Chart chart_of(const RooflineResult& roofline, const std::string& section) {
 constexpr std::size_t most_roofs = 6;  // colours that can be distinguished
 constexpr double sharp = 64.0;
 
-bool has_roof(const RooflineResult& shown, const std::string& precision) {
-  return std::ranges::count(shown.soft_roofs, precision, &SoftRoof::precision) > 0;
+bool has_roof(const RooflineResult& shown, const ProductFormat& format) {
+  return std::ranges::count(shown.soft_roofs, format, &SoftRoof::format) > 0;
 }
 
 /// The format's roof: its fastest sustained product over the memory's read rate, with a corner.
 void add_roof(const GpuFormat& format, BytesPerSecond memory, RooflineResult& shown) {
-  if (has_roof(shown, format_of(format)) || shown.soft_roofs.size() == most_roofs) return;
+  if (has_roof(shown, format.format) || shown.soft_roofs.size() == most_roofs) return;
   const auto& gemm = format.best_shape ? format.best_shape : format.steady;
   if (!gemm) return;
   SoftRoof roof;
-  roof.precision = format_of(format);
+  roof.format = format.format;
   roof.peak = gemm->rate;
   roof.bandwidth.value = memory;
   roof.sharpness.value = sharp;
@@ -122,23 +123,22 @@ RooflineResult shown_roofline(const GpuResult& gpu) {
   RooflineResult shown = gpu.roofline;
   shown.soft_roofs.clear();
   std::erase_if(shown.memory_levels, [](const MemoryLevel& level) {
-    return level.kernel != "read" || level.label == "shared";
+    return level.stream.kernel != MemoryKernel::read || level.name.known == MemoryLevelName::shared;
   });
   for (const auto& level : shown.memory_levels) {
-    if (level.label != "memory") continue;
-    for (const GpuFormat& format : gpu.formats) add_roof(format, level.rate.value, shown);
+    if (level.name.known != MemoryLevelName::memory) continue;
+    for (const GpuFormat& format : gpu.formats) add_roof(format, level.value.value, shown);
   }
   // The format that GPUs are compared by gives the title.
   std::stable_partition(shown.soft_roofs.begin(), shown.soft_roofs.end(), [](const SoftRoof& roof) {
-    return roof.precision == "bf16";
+    return roof.format.precision == NumberFormat::bf16;
   });
   for (const SoftRoof& ladder : gpu.roofline.soft_roofs) {
     std::erase_if(shown.soft_roofs,
-                  [&](const SoftRoof& roof) { return roof.precision == ladder.precision; });
+                  [&](const SoftRoof& roof) { return roof.format == ladder.format; });
     shown.soft_roofs.push_back(ladder);
   }
-  std::erase_if(shown.gemms,
-                [&](const PlacedGemm& gemm) { return !has_roof(shown, gemm.precision); });
+  std::erase_if(shown.gemms, [&](const PlacedGemm& gemm) { return !has_roof(shown, gemm.format); });
   return shown;
 }
 }  // namespace
@@ -170,7 +170,7 @@ Chart waterfall_chart(const GpuResult& gpu) {
   const auto& waterfall = *format->waterfall;
   chart.title = fmt::format("GPU {}: {} products reach {} of {}",
                             gpu.identity.ordinal,
-                            format_of(*format),
+                            word_of(format->format),
                             format_quantity(number(waterfall.measured), Unit::flop_per_second),
                             format_quantity(number(waterfall.spec), Unit::flop_per_second));
   chart.how_to_read = "From the datasheet's peak (" + waterfall.basis +

@@ -90,7 +90,7 @@ void add_bar(std::vector<Json>& rows, const std::string& bar, int ranks, const M
   for (const Part part : probe_parts) {
     rows.push_back(stacked_row(bar,
                                fmt::format("{} ranks", ranks),
-                               part_name(part),
+                               word_of(part),
                                as_milliseconds(Seconds(ledger.part(part).mean)),
                                ledger.share(part)));
   }
@@ -129,7 +129,7 @@ std::string steps_title(const DecisionRow& row) {
   return fmt::format("At {} {} of the step is compute; {} takes {}",
                      ranks_phrase(row.count),
                      format_quantity(number(mean.share(Part::compute)), Unit::percent),
-                     part_name(largest_other),
+                     word_of(largest_other),
                      format_quantity(number(mean.share(largest_other)), Unit::percent));
 }
 

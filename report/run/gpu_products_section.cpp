@@ -58,7 +58,7 @@ Table format_table(const Gpus& gpus) {
       "Library matrix products by number format",
       rows,
       {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), format_of},
+       {parameter("precision", "format"), &GpuFormat::format},
        {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
        {measure("steady_shape", "shape").as_detail(), steady(&GpuGemm::shape, shape_text)},
        {measure("burst", "burst", Unit::flop_per_second), path(&GpuFormat::burst, &GpuGemm::rate)},
@@ -88,7 +88,7 @@ Table condition_table(const Gpus& gpus) {
       "Clock, power and share of the datasheet of these products",
       rows,
       {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), format_of},
+       {parameter("precision", "format"), &GpuFormat::format},
        {parameter("pass", "pass"), &GpuGemm::pass},
        {parameter("shape", "shape").as_detail(), path(&GpuGemm::shape, shape_text)},
        {parameter("data", "data"), &GpuGemm::data},
@@ -135,9 +135,11 @@ std::vector<WaterfallRow> waterfall_rows(const Gpus& gpus) {
   for (const GpuResult& gpu : gpus) {
     for (const GpuFormat& format : gpu.formats) {
       if (!format.waterfall) continue;
-      const bool detail = format.precision != "bf16" && &format != &gpu.formats.front();
+      const bool detail =
+          format.format.precision != NumberFormat::bf16 && &format != &gpu.formats.front();
       FlopPerSecond rate = format.waterfall->spec;
-      WaterfallRow row{gpu.identity.ordinal, format_of(format), "datasheet", {}, rate, "", detail};
+      WaterfallRow row{
+          gpu.identity.ordinal, word_of(format.format), "datasheet", {}, rate, "", detail};
       row.evidence = format.waterfall->basis;
       rows.push_back(row);
       for (const auto& step : format.waterfall->steps) {
@@ -173,10 +175,7 @@ Table placement_table(const Gpus& gpus) {
     return gpu.roofline.gemms;
   };
   const auto name = [](const PlacedGemm& gemm) {
-    return gemm.name.empty() ? gemm.family : gemm.name;
-  };
-  const auto shape = [](const PlacedGemm& gemm) {
-    return shape_text({gemm.m, gemm.n, gemm.k, gemm.batch});
+    return gemm.name.empty() ? family_of(gemm) : gemm.name;
   };
   return make_table(
       "gpu_placements",
@@ -184,8 +183,8 @@ Table placement_table(const Gpus& gpus) {
       nested(gpus, products),
       {{gpu_column(), gpu_ordinal},
        {parameter("layer", "product"), name},
-       {parameter("precision", "format"), &PlacedGemm::precision},
-       {parameter("shape", "shape"), shape},
+       {parameter("precision", "format"), &PlacedGemm::format},
+       {parameter("shape", "shape"), path(&PlacedGemm::shape, shape_text)},
        {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
        {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
        {measure("roof", "roof", Unit::flop_per_second).as_detail(), &PlacedGemm::roof},
@@ -207,12 +206,14 @@ std::string peak_note(const GpuResult& gpu) {
     note = fmt::format(
         "Steady: sustained, products gap-free at a settled clock. Shares are of steady: of the {} "
         "({}{}) and of what the clock allowed.",
-        gpu.identity.given_peak && format.precision == "bf16" ? "peak given"
-                                                              : "dense datasheet peak",
-        format.precision + " " + format_quantity(number(against.peak), Unit::flop_per_second, 4),
+        gpu.identity.given_peak && format.format.precision == NumberFormat::bf16
+            ? "peak given"
+            : "dense datasheet peak",
+        word_of(format.format.precision) +
+            (" " + format_quantity(number(against.peak), Unit::flop_per_second, 4)),
         against.clock_hz ? " at " + format_quantity(number(*against.clock_hz), Unit::hertz, 4)
                          : "");
-    if (format.precision == "bf16") break;
+    if (format.format.precision == NumberFormat::bf16) break;
   }
   return note;
 }
@@ -222,7 +223,7 @@ Table format_summary(const GpuResult& gpu) {
       "gpu_products",
       "",
       gpu.formats,
-      {{parameter("precision", fmt::format("GPU {}", gpu.identity.ordinal)), format_of},
+      {{parameter("precision", fmt::format("GPU {}", gpu.identity.ordinal)), &GpuFormat::format},
        {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
        {measure("best", "best shape", Unit::flop_per_second),
         path(&GpuFormat::best_shape, &GpuGemm::rate)},
@@ -242,7 +243,7 @@ Table format_summary(const GpuResult& gpu) {
 
 Table own_products_summary(const GpuResult& gpu) {
   const auto shape = [](const PlacedGemm& gemm) {
-    return fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
+    return fmt::format("{}x{}x{}", gemm.shape.m, gemm.shape.n, gemm.shape.k);
   };
   std::vector<PlacedGemm> own = gpu.roofline.gemms;
   std::erase_if(own, [](const PlacedGemm& gemm) { return gemm.name.empty(); });
@@ -251,7 +252,7 @@ Table own_products_summary(const GpuResult& gpu) {
       "",
       own,
       {{parameter("layer", fmt::format("GPU {} own", gpu.identity.ordinal)), &PlacedGemm::name},
-       {parameter("precision", "format"), &PlacedGemm::precision},
+       {parameter("precision", "format"), &PlacedGemm::format},
        {parameter("shape", "shape"), shape},
        {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
        {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
@@ -284,10 +285,6 @@ void put_identity(Fields& json, const GpuIdentity& one) {
   });
 }
 
-void put_shape(Fields& json, const GemmShape& one) {
-  FIELDS(json, one.m, one.n, one.k, one.batch);
-}
-
 void put_product(Fields& json, const GpuGemm& one) {
   FIELDS(json, one.pass, one.data);
   json.object("shape", one.shape, put_shape);
@@ -298,7 +295,7 @@ void put_product(Fields& json, const GpuGemm& one) {
 }
 
 void put_format(Fields& json, const GpuFormat& one) {
-  FIELDS(json, one.precision, one.fast_accumulation);
+  FIELDS(json, one.format.precision, one.format.fast_accumulation);
   json.object("steady", one.steady, put_product);
   json.object("burst", one.burst, put_product);
   json.object("best_shape", one.best_shape, put_product);
@@ -316,7 +313,11 @@ void put_format(Fields& json, const GpuFormat& one) {
 }
 
 void put_memory_level(Fields& json, const model::MemoryLevel& one) {
-  FIELDS(json, one.label, one.scope, one.kernel, one.smallest, one.largest, one.rate);
+  json("label", word_of(one.name));
+  json("scope", one.scope);
+  json("kernel", word_of(one.stream));
+  FIELDS(json, one.smallest, one.largest);
+  json("rate_bytes_per_s", one.value);
   FIELDS(json, one.of_datasheet);
   json("variant", one.variant ? std::optional(word_of(*one.variant)) : std::nullopt);
 }
@@ -328,9 +329,9 @@ void put_transfer(Fields& json, const GpuTransfer& one) {
   FIELDS(json, one.both_directions);
   json("all_gpus_at_once", one.together);
   FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size, or_null(one.link), one.of_link);
-  json.array("points", one.points, [](Fields& of, const TransferPoint& point) {
-    of("bytes", point.size);
-    of("rate_bytes_per_s", point.rate);
+  json.array("points", one.points, [](Fields& of, const auto& point) {
+    of("bytes", point.at);
+    of("rate_bytes_per_s", point.value);
   });
 }
 }  // namespace
@@ -373,11 +374,15 @@ std::vector<Table> summary_products(const GpuResult& gpu) {
   return {format_summary(gpu), own_products_summary(gpu)};
 }
 
+void put_shape(Fields& json, const GemmShape& one) {
+  FIELDS(json, one.m, one.n, one.k, one.batch);
+}
+
 void put_gpu(Fields& json, const GpuResult& gpu) {
   json.object("identity", gpu.identity, put_identity);
   json.array("formats", gpu.formats, put_format);
   json.array("ceilings", gpu.roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
-    of("unit", one.isa);
+    of("unit", word_of(one.isa));
     of("precision", one.precision);
     of("rate_flop_per_s", one.wall_rate);
     of.object("conditions", one.conditions, put_conditions);
@@ -399,14 +404,15 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
     FIELDS(of, one.precision, one.layer, one.ridge, one.tokens);
   });
   json.array("transfers", gpu.transfers, put_transfer);
-  json.array("launches", gpu.launches, [](Fields& of, const GpuLaunch& launch) {
-    FIELDS(of, launch.kind, launch.time);
+  json.array("launches", gpu.launches, [](Fields& of, const auto& launch) {
+    of("kind", word_of(launch.at));
+    of("time_s", launch.value);
   });
   json.array("contention", gpu.contention, [](Fields& of, const ContentionPoint& one) {
     FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all, one.flop_per_clock);
   });
   json.object("cost", gpu.cost, [](Fields& of, const GpuCost& one) {
-    of("precision", one.precision, or_null);
+    of("precision", one.per_exaflop ? std::optional(one.precision) : std::nullopt);
     of("usd_per_exaflop", one.per_exaflop);
     of("usd_per_terabyte", one.per_terabyte);
   });

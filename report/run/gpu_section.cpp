@@ -15,10 +15,6 @@ int gpu_ordinal(const model::GpuResult& gpu) {
   return gpu.identity.ordinal;
 }
 
-std::string format_of(const model::GpuFormat& format) {
-  return model::format_text(format.precision, format.fast_accumulation);
-}
-
 std::string shape_text(const model::GemmShape& shape) {
   const std::string text = fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
   return shape.batch == 1 ? text : fmt::format("{} x {}", text, shape.batch);
@@ -39,18 +35,18 @@ Table memory_levels(const Gpus& gpus) {
       "Memory levels (plateaus found in the sweep)",
       rows,
       {{gpu_column(), gpu_ordinal},
-       {parameter("level", "level"), &MemoryLevel::label},
+       {parameter("level", "level"), &MemoryLevel::name},
        {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
-       {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+       {parameter("kernel", "kernel"), &MemoryLevel::stream},
        {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
        {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
+       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::value},
        {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
        {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
       {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
        "together. The rate counts explicit loads and stores."});
   const auto copied = [](const auto& row) {
-    return std::get<1>(row.levels)->kernel == word_of(MemoryKernel::copy);
+    return std::get<1>(row.levels)->stream.kernel == MemoryKernel::copy;
   };
   if (const auto last = last_row(rows, copied))
     table.tiles = {{*last, "rate", "Memory", "copy", "level"}};
@@ -76,10 +72,10 @@ std::vector<Table> capability_tables(const Gpus& gpus) {
                      "Memory latency (one dependent load after another)",
                      nested(gpus, of_roofline(&RooflineResult::latency_levels)),
                      {{gpu_column(), gpu_ordinal},
-                      {parameter("level", "level"), &LatencyLevel::label},
+                      {parameter("level", "level"), &LatencyLevel::name},
                       {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
                       {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
-                      {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency},
+                      {measure("latency", "latency", Unit::seconds), &LatencyLevel::value},
                       {measure("cycles", "cycles"), &LatencyLevel::cycles}},
                      {"Cycles: of the clock counted beside the loads."}),
           make_table(
@@ -87,7 +83,7 @@ std::vector<Table> capability_tables(const Gpus& gpus) {
               "Soft roof of the CUDA cores, fitted to the intensity ladder",
               nested(gpus, of_roofline(&RooflineResult::soft_roofs)),
               {{gpu_column(), gpu_ordinal},
-               {parameter("precision", "format"), &SoftRoof::precision},
+               {parameter("precision", "format"), &SoftRoof::format},
                {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
                {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
                {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
@@ -126,14 +122,13 @@ Table gpus_together_table(const std::optional<GpusTogether>& together) {
     if (!pace.slow) return "normal";
     return "slow: " + (pace.cause.empty() ? "unexplained" : pace.cause);
   };
-  const std::string precision = together ? together->precision : "";
   const auto at = [](auto member) { return path(&GpuPace::conditions, member); };
   return make_table(
       "gpus_together",
       "All GPUs at once",
       together ? together->paces : std::vector<GpuPace>{},
       {{gpu_column(), &GpuPace::ordinal},
-       {parameter("precision", "format"), [&](const GpuPace&) { return precision; }},
+       {parameter("precision", "format"), [&](const GpuPace&) { return together->precision; }},
        {measure("together", "together", Unit::flop_per_second), &GpuPace::together},
        {measure("of_alone", "of alone", Unit::percent), &GpuPace::of_alone},
        {measure("of_others", "of the others", Unit::percent), &GpuPace::of_others},
@@ -146,12 +141,15 @@ Table gpus_together_table(const std::optional<GpusTogether>& together) {
 }
 
 Table gpu_cost_table(const Gpus& gpus, const AnalysisOptions& assumptions) {
+  const auto cost_format = [](const GpuCost& cost) {
+    return cost.per_exaflop ? word_of(cost.precision) : "";
+  };
   Table table =
       make_table("gpu_costs",
                  "Cost of work",
                  nested(gpus, &GpuResult::cost),
                  {{gpu_column(), gpu_ordinal},
-                  {parameter("precision", "format"), &GpuCost::precision},
+                  {parameter("precision", "format"), cost_format},
                   {measure("per_exaflop", "per EFLOP", Unit::dollars), &GpuCost::per_exaflop},
                   {measure("per_terabyte", "per TB read from memory", Unit::dollars),
                    &GpuCost::per_terabyte}});
@@ -194,14 +192,16 @@ Table gpu_transfer_table(const Gpus& gpus) {
 }
 
 std::vector<Table> point_tables(const Gpus& gpus) {
+  using LadderPoint = decltype(SoftRoof::points)::value_type;
+  using TransferPoint = decltype(GpuTransfer::points)::value_type;
   const auto latencies = [](const char* id, const char* title, const auto& points) {
     return make_table(
         id,
         title,
         points,
         {{gpu_column(), gpu_ordinal},
-         {parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
-         {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}});
+         {parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
+         {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}});
   };
   std::vector<Table> tables{
       make_table(
@@ -209,7 +209,7 @@ std::vector<Table> point_tables(const Gpus& gpus) {
           "Memory sweep of the device, every size",
           nested(gpus, of_roofline(&RooflineResult::memory)),
           {{gpu_column(), gpu_ordinal},
-           {parameter("kernel", "kernel"), &MemoryPoint::kernel},
+           {parameter("kernel", "kernel"), &MemoryPoint::stream},
            {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
            {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}}),
       latencies("gpu_latency_points",
@@ -218,20 +218,19 @@ std::vector<Table> point_tables(const Gpus& gpus) {
       latencies("gpu_translation_latency",
                 "Latency with one load per 2 MiB: the reach of address translation",
                 nested(gpus, &GpuResult::translation_latency)),
-      make_table(
-          "gpu_intensity_points",
-          "Intensity ladder, every point",
-          nested(nested(gpus, of_roofline(&RooflineResult::soft_roofs)), &SoftRoof::points),
-          {{gpu_column(), gpu_ordinal},
-           {parameter("precision", "format"), &SoftRoof::precision},
-           {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
-           {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}}),
+      make_table("gpu_intensity_points",
+                 "Intensity ladder, every point",
+                 nested(nested(gpus, of_roofline(&RooflineResult::soft_roofs)), &SoftRoof::points),
+                 {{gpu_column(), gpu_ordinal},
+                  {parameter("precision", "format"), &SoftRoof::format},
+                  {parameter("intensity", "intensity", Unit::flop_per_byte), &LadderPoint::at},
+                  {measure("rate", "rate", Unit::flop_per_second), &LadderPoint::value}}),
       make_table("gpu_transfer_points",
                  "Transfers, every size",
                  nested(nested(gpus, &GpuResult::transfers), &GpuTransfer::points),
                  transfer_columns<Nested<GpuResult, GpuTransfer, TransferPoint>>(
-                     {{parameter("message_bytes", "size", Unit::bytes), &TransferPoint::size},
-                      {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::rate}}))};
+                     {{parameter("message_bytes", "size", Unit::bytes), &TransferPoint::at},
+                      {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::value}}))};
   for (Table& table : tables) table = all_detail(std::move(table));
   return tables;
 }
@@ -316,7 +315,8 @@ std::string kind_line(const Kind& kind) {
   return line;
 }
 
-constexpr std::array levels{"shared", "L1", "L2", "memory"};
+constexpr std::array levels{
+    MemoryLevelName::shared, MemoryLevelName::l1, MemoryLevelName::l2, MemoryLevelName::memory};
 
 using Values = std::vector<std::optional<Number>>;
 
@@ -324,10 +324,10 @@ using Values = std::vector<std::optional<Number>>;
 template <class Level, class Figure>
 Values by_level(const std::vector<Level>& found, const Figure& figure) {
   Values values;
-  for (const std::string label : levels) {
+  for (const MemoryLevelName name : levels) {
     std::optional<Number> value;
     for (const Level& one : found) {
-      const std::optional<Number> here = one.label == label ? figure(one) : std::nullopt;
+      const std::optional<Number> here = one.name.known == name ? figure(one) : std::nullopt;
       if (here) value = here;
     }
     values.push_back(value);
@@ -338,24 +338,26 @@ Values by_level(const std::vector<Level>& found, const Figure& figure) {
 Table summary_memory(const GpuResult& gpu) {
   Table table{"gpu_levels", "", {}, {}, {}};
   table.columns.push_back(parameter("what", fmt::format("GPU {} memory", gpu.identity.ordinal)));
-  for (const char* label : levels) table.columns.push_back(measure(label, label));
+  for (const MemoryLevelName name : levels) {
+    table.columns.push_back(measure(word_of(name), word_of(name)));
+  }
   const auto add = [&](const char* name, const Values& values, Unit unit) {
     const bool any = std::ranges::any_of(values, &std::optional<Number>::has_value);
     if (any) table.rows.push_back(row_of(name, values, unit));
   };
-  for (const char* kernel : {"read", "write", "copy", "triad"}) {
+  for (const MemoryKernel kernel : every<MemoryKernel>) {
     const auto rate = [&](const MemoryLevel& level) {
-      return level.kernel == kernel ? std::optional(number(level.rate)) : std::nullopt;
+      return level.stream.kernel == kernel ? std::optional(number(level.value)) : std::nullopt;
     };
-    add(kernel, by_level(gpu.roofline.memory_levels, rate), Unit::bytes_per_second);
+    add(word_of(kernel), by_level(gpu.roofline.memory_levels, rate), Unit::bytes_per_second);
   }
   const auto& latencies = gpu.roofline.latency_levels;
-  const auto time = [](const LatencyLevel& level) { return std::optional(number(level.latency)); };
+  const auto time = [](const LatencyLevel& level) { return std::optional(number(level.value)); };
   const auto cycles = [](const LatencyLevel& level) { return level.cycles; };
   add("latency", by_level(latencies, time), Unit::seconds);
   add("latency (cycles)", by_level(latencies, cycles), Unit::plain);
   for (const MemoryLevel& found : gpu.roofline.memory_levels) {
-    if (found.of_datasheet && found.kernel == "read") {
+    if (found.of_datasheet && found.stream.kernel == MemoryKernel::read) {
       table.notes.push_back(fmt::format(
           "Memory reads are {} % of the datasheet's {}.",
           format_number(number(*found.of_datasheet), Unit::percent, scale_for(Unit::percent, 1.0)),
@@ -420,6 +422,7 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
 
 Section gpu_section(const Analysis& analysis) {
   const Gpus& gpus = analysis.gpus;
+  using Launch = decltype(GpuResult::launches)::value_type;
   std::vector<Table> tables{gpu_identity_table(gpus), gpus_together_table(analysis.gpus_together)};
   const auto add = [&](const std::vector<Table>& more) {
     tables.insert(tables.end(), more.begin(), more.end());
@@ -432,8 +435,8 @@ Section gpu_section(const Analysis& analysis) {
                   "Launches",
                   nested(gpus, &GpuResult::launches),
                   {{gpu_column(), gpu_ordinal},
-                   {parameter("launch", "what"), &GpuLaunch::kind},
-                   {measure("time", "time", Unit::seconds), &GpuLaunch::time}},
+                   {parameter("launch", "what"), &Launch::at},
+                   {measure("time", "time", Unit::seconds), &Launch::value}},
                   {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
                    "host sees it."}),
        gpu_cost_table(gpus, analysis.assumptions)});

@@ -27,22 +27,22 @@ std::vector<Table> level_tables(const RooflineResult& roofline) {
       make_table("memory_levels",
                  "Memory levels (plateaus found in the sweep)",
                  roofline.memory_levels,
-                 {{parameter("level", "level"), &MemoryLevel::label},
-                  {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+                 {{parameter("level", "level"), &MemoryLevel::name},
+                  {parameter("kernel", "kernel"), &MemoryLevel::stream},
                   {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
                   {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
                   {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-                  {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate}},
+                  {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::value}},
                  {"From and to are working sets per worker; the rate counts explicit loads and "
                   "stores of all workers."},
                  below_largest(roofline.memory_levels, &MemoryLevel::workers)),
       make_table("latency_levels",
                  "Memory latency (one dependent load after another)",
                  roofline.latency_levels,
-                 {{parameter("level", "level"), &LatencyLevel::label},
+                 {{parameter("level", "level"), &LatencyLevel::name},
                   {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
                   {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
-                  {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency}})};
+                  {measure("latency", "latency", Unit::seconds), &LatencyLevel::value}})};
 }
 
 Table soft_roofs(const RooflineResult& roofline) {
@@ -50,7 +50,7 @@ Table soft_roofs(const RooflineResult& roofline) {
       "soft_roofs",
       "Soft roof fitted to the intensity ladder",
       roofline.soft_roofs,
-      {{parameter("precision", "precision"), &SoftRoof::precision},
+      {{parameter("precision", "precision"), &SoftRoof::format},
        {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
        {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
        {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
@@ -63,7 +63,7 @@ Table soft_roofs(const RooflineResult& roofline) {
        "is a median over the ladder without interval."});
   for (const auto& roof : roofline.soft_roofs) {
     if (!roof.sharpness_note.empty()) {
-      table.notes.push_back(roof.precision + ": " + roof.sharpness_note);
+      table.notes.push_back(word_of(roof.format) + ": " + roof.sharpness_note);
     }
   }
   return table;
@@ -73,18 +73,19 @@ Table gemms(const RooflineResult& roofline) {
   // Products of one family together, small ones first; they are measured in random order.
   std::vector<PlacedGemm> by_shape = roofline.gemms;
   std::ranges::sort(by_shape, {}, [](const PlacedGemm& one) {
-    return std::tie(one.family, one.precision, one.workers, one.m, one.n, one.k, one.batch);
+    return std::tuple(family_of(one), word_of(one.format), one.workers, one.shape);
   });
+  const auto of = [](auto member) { return path(&PlacedGemm::shape, member); };
   return make_table(
       "gemms",
       "Library matrix products under the measured roof",
       by_shape,
       {{parameter("family", "family"), &PlacedGemm::family},
-       {parameter("precision", "precision"), &PlacedGemm::precision},
-       {parameter("m", "m", Unit::count), &PlacedGemm::m},
-       {parameter("n", "n", Unit::count), &PlacedGemm::n},
-       {parameter("k", "k", Unit::count), &PlacedGemm::k},
-       {parameter("batch", "batch", Unit::count), &PlacedGemm::batch},
+       {parameter("precision", "precision"), &PlacedGemm::format},
+       {parameter("m", "m", Unit::count), of(&GemmShape::m)},
+       {parameter("n", "n", Unit::count), of(&GemmShape::n)},
+       {parameter("k", "k", Unit::count), of(&GemmShape::k)},
+       {parameter("batch", "batch", Unit::count), of(&GemmShape::batch)},
        {parameter("workers", "workers", Unit::count).as_detail(), &PlacedGemm::workers},
        {parameter("library", "library").as_detail(), &PlacedGemm::library},
        {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
@@ -98,34 +99,38 @@ Table gemms(const RooflineResult& roofline) {
 }
 
 std::vector<Table> sweep_tables(const RooflineResult& roofline) {
+  using LadderPoint = decltype(SoftRoof::points)::value_type;
   return {
       make_table(
           "memory_points",
           "Memory sweep, every point",
           roofline.memory,
-          {{parameter("kernel", "kernel"), &MemoryPoint::kernel},
-           {parameter("nontemporal", "nontemporal"), &MemoryPoint::nontemporal},
+          {{parameter("kernel", "kernel"), path(&MemoryPoint::stream, &StreamKernel::kernel)},
+           {parameter("nontemporal", "nontemporal"),
+            path(&MemoryPoint::stream, &StreamKernel::nontemporal)},
            {parameter("workers", "workers", Unit::count), &MemoryPoint::workers},
            {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
            {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate},
            {measure("real_rate", "rate with write-allocate", Unit::bytes_per_second),
             &MemoryPoint::real_rate}}),
-      make_table(
-          "latency_points",
-          "Latency sweep, every point",
-          roofline.latency,
-          {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
-           {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}}),
-      make_table(
-          "intensity_points",
-          "Intensity ladder, every point",
-          nested(roofline.soft_roofs, &SoftRoof::points),
-          {{parameter("precision", "precision"), &SoftRoof::precision},
-           {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
-           {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
-           {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}})};
+      make_table("latency_points",
+                 "Latency sweep, every point",
+                 roofline.latency,
+                 {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
+                  {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}}),
+      make_table("intensity_points",
+                 "Intensity ladder, every point",
+                 nested(roofline.soft_roofs, &SoftRoof::points),
+                 {{parameter("precision", "precision"), &SoftRoof::format},
+                  {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
+                  {parameter("intensity", "intensity", Unit::flop_per_byte), &LadderPoint::at},
+                  {measure("rate", "rate", Unit::flop_per_second), &LadderPoint::value}})};
 }
 }  // namespace
+
+std::string family_of(const PlacedGemm& gemm) {
+  return gemm.family ? word_of(*gemm.family) : "";
+}
 
 Section roofline_section(const RooflineResult& roofline) {
   std::vector<Table> tables = level_tables(roofline);
@@ -135,37 +140,56 @@ Section roofline_section(const RooflineResult& roofline) {
 }
 
 void put_latency_level(Fields& json, const LatencyLevel& one) {
-  FIELDS(json, one.label, one.smallest, one.largest, one.latency);
+  json("label", word_of(one.name));
+  FIELDS(json, one.smallest, one.largest);
+  json("latency_s", one.value);
 }
 
 void put_placed_gemm(Fields& json, const PlacedGemm& one) {
-  FIELDS(json, one.family, one.precision, one.library, one.m, one.n, one.k, one.batch, one.workers);
+  json("family", family_of(one));
+  json("precision", word_of(one.format));
+  json("library", one.library);
+  put_shape(json, one.shape);
+  json("workers", one.workers);
   FIELDS(json, one.intensity, one.rate, one.roof, one.bandwidth, one.fraction);
   json("bound", bound_name(one.bound));
 }
 
 void put_roofline(Fields& json, const RooflineResult& roofline) {
   json.array("ceilings", roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
-    FIELDS(of, one.isa, one.precision, one.workers, one.wall_rate, one.cpu_rate, one.cpu_share);
+    of("isa", word_of(one.isa));
+    FIELDS(of, one.precision, one.workers, one.wall_rate, one.cpu_rate, one.cpu_share);
     of("contended", one.contended);
   });
   json.array("memory_levels", roofline.memory_levels, [](Fields& of, const MemoryLevel& one) {
-    FIELDS(of, one.label, one.kernel, one.workers, one.smallest, one.largest, one.rate);
+    of("label", word_of(one.name));
+    of("kernel", word_of(one.stream));
+    FIELDS(of, one.workers, one.smallest, one.largest);
+    of("rate_bytes_per_s", one.value);
   });
   json.array("latency_levels", roofline.latency_levels, put_latency_level);
   json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
-    FIELDS(of, one.precision, one.workers, one.peak, one.bandwidth, one.sharpness);
+    of("precision", word_of(one.format));
+    FIELDS(of, one.workers, one.peak, one.bandwidth, one.sharpness);
     FIELDS(of, or_null(one.sharpness_note), one.ridge, one.median_residual);
-    of.array("points", one.points, [](Fields& each, const IntensityPoint& point) {
-      FIELDS(each, point.intensity, point.rate);
+    of.array("points", one.points, [](Fields& each, const auto& point) {
+      each("intensity_flop_per_byte", point.at);
+      each("rate_flop_per_s", point.value);
     });
   });
   json.array("gemms", roofline.gemms, put_placed_gemm);
   json.array("memory", roofline.memory, [](Fields& of, const MemoryPoint& one) {
-    FIELDS(of, one.kernel, one.nontemporal, one.workers, one.working_set, one.rate, one.real_rate);
+    FIELDS(of,
+           one.stream.kernel,
+           one.stream.nontemporal,
+           one.workers,
+           one.working_set,
+           one.rate,
+           one.real_rate);
   });
   json.array("latency", roofline.latency, [](Fields& of, const LatencyPoint& one) {
-    FIELDS(of, one.working_set, one.latency);
+    of("working_set_bytes", one.at);
+    of("latency_s", one.value);
   });
   json("warnings", roofline.warnings);
 }

@@ -245,13 +245,14 @@ std::string machine_line(const Run& run) {
   return listed(hardware, std::identity{}) + (others.empty() ? "" : "; " + others);
 }
 
-/// Of a ceiling, a roof or a product.
-auto is_of(const std::string& precision, int workers) {
-  return [=](const auto& one) { return one.precision == precision && one.workers == workers; };
+/// Of a roof or a product.
+auto is_of(NumberFormat precision, int workers) {
+  return
+      [=](const auto& one) { return one.format.precision == precision && one.workers == workers; };
 }
 
 std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
-                                           const std::string& precision,
+                                           NumberFormat precision,
                                            int workers) {
   const SoftRoof* roof = find_in(roofline.soft_roofs, true, is_of(precision, workers));
   return roof ? std::optional(roof->ridge) : std::nullopt;
@@ -259,7 +260,7 @@ std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
 
 /// The best share of its roof that a library product reached.
 std::optional<double> best_product(const RooflineResult& roofline,
-                                   const std::string& precision,
+                                   NumberFormat precision,
                                    int workers) {
   std::optional<double> share;
   for (const auto& one : roofline.gemms) {
@@ -272,12 +273,12 @@ std::optional<double> best_product(const RooflineResult& roofline,
 Table compute(const RooflineResult& roofline) {
   const int most = largest(roofline.ceilings, &ComputeCeiling::workers);
   const std::vector<int> counts = most > 1 ? std::vector{1, most} : std::vector{1};
-  const auto rate = [&](const char* precision) {
+  const auto rate = [&](NumberFormat precision) {
     // The instructions of the fastest kernel with the most workers.
     const ComputeCeiling* fastest = fastest_ceiling(roofline.ceilings, precision, most);
-    Column column = measure(precision,
-                            fmt::format("{} FMA{}", precision, fastest ? " " + fastest->isa : ""),
-                            Unit::flop_per_second);
+    const std::string isa = fastest ? std::string(" ") + word_of(fastest->isa) : "";
+    Column column = measure(
+        key_of(precision), fmt::format("{} FMA{}", word_of(precision), isa), Unit::flop_per_second);
     return ColumnOf<int>(column, [&roofline, precision](int workers) {
       const ComputeCeiling* ceiling = fastest_ceiling(roofline.ceilings, precision, workers);
       return ceiling ? Cell{number(ceiling->ceiling())} : Cell{};
@@ -288,20 +289,20 @@ Table compute(const RooflineResult& roofline) {
       "",
       counts,
       {{parameter("workers", "Machine"), [](int workers) { return counted(workers, "worker"); }},
-       rate("fp32"),
-       rate("fp64"),
+       rate(NumberFormat::fp32),
+       rate(NumberFormat::fp64),
        {measure("ridge_fp32", "fp32 ridge", Unit::flop_per_byte),
-        [&](int workers) { return ridge(roofline, "fp32", workers); }},
+        [&](int workers) { return ridge(roofline, NumberFormat::fp32, workers); }},
        {measure("ridge_fp64", "fp64 ridge", Unit::flop_per_byte),
-        [&](int workers) { return ridge(roofline, "fp64", workers); }},
+        [&](int workers) { return ridge(roofline, NumberFormat::fp64, workers); }},
        {measure("product", "best fp32 BLAS of roof", Unit::percent),
-        [&](int workers) { return best_product(roofline, "fp32", workers); }}});
+        [&](int workers) { return best_product(roofline, NumberFormat::fp32, workers); }}});
   std::vector<std::string> contended;
   for (const int workers : counts) {
-    for (const char* precision : {"fp32", "fp64"}) {
+    for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
       const ComputeCeiling* ceiling = fastest_ceiling(roofline.ceilings, precision, workers);
       if (!ceiling || !ceiling->contended) continue;
-      contended.push_back(fmt::format("{} of {}", precision, counted(workers, "worker")));
+      contended.push_back(fmt::format("{} of {}", word_of(precision), counted(workers, "worker")));
     }
   }
   if (!contended.empty()) {
@@ -314,10 +315,11 @@ Table compute(const RooflineResult& roofline) {
 /// The plateaus of one kernel with the most workers.
 std::vector<MemoryLevel> plateaus(const RooflineResult& roofline) {
   const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
-  for (const char* kernel : {"read", "triad", "copy", "write"}) {
+  for (const MemoryKernel kernel :
+       {MemoryKernel::read, MemoryKernel::triad, MemoryKernel::copy, MemoryKernel::write}) {
     std::vector<MemoryLevel> levels = roofline.memory_levels;
     std::erase_if(levels, [&](const MemoryLevel& level) {
-      return level.workers != most || level.kernel != kernel;
+      return level.workers != most || level.stream != StreamKernel{kernel};
     });
     if (!levels.empty()) return levels;
   }
@@ -329,18 +331,18 @@ Table memory(const RooflineResult& roofline) {
   const auto levels = plateaus(roofline);
   Table table{"levels", "", {}};
   if (levels.empty()) return table;
-  const std::string kernel = levels.front().kernel;
+  const std::string kernel = word_of(levels.front().stream);
   const int workers = levels.front().workers;
   table.columns.push_back(parameter("what", "Memory by level"));
   std::vector<std::optional<Number>> rates;
   std::vector<std::optional<Number>> latencies;
   for (const auto& level : levels) {
-    table.columns.push_back(measure("level", level.label));
-    rates.emplace_back(number(level.rate));
+    table.columns.push_back(measure("level", word_of(level.name)));
+    rates.emplace_back(number(level.value));
     latencies.emplace_back();
     for (const auto& one : roofline.latency_levels) {
       // The last: over the largest working sets.
-      if (one.label == level.label) latencies.back() = number(one.latency);
+      if (one.name == level.name) latencies.back() = number(one.value);
     }
   }
   table.rows = {row_of(fmt::format("{} x {}", kernel, workers), rates, Unit::bytes_per_second),

@@ -69,6 +69,7 @@ std::string cost_optimal_text(const model::ScalingLaw& law);
 
 void put_roofline(Fields& json, const model::RooflineResult& roofline);
 void put_latency_level(Fields& json, const model::LatencyLevel& level);
+void put_shape(Fields& json, const model::GemmShape& shape);
 void put_placed_gemm(Fields& json, const model::PlacedGemm& gemm);
 void put_gpu(Fields& json, const model::GpuResult& gpu);
 void put_gpus_together(Fields& json, const model::GpusTogether& together);
@@ -83,7 +84,7 @@ const model::GpuFormat* leading_format(const model::GpuResult& gpu,
   const model::GpuFormat* first = nullptr;
   for (const model::GpuFormat& format : gpu.formats) {
     if (!(format.*part)) continue;
-    if (format.precision == "bf16") return &format;
+    if (format.format.precision == NumberFormat::bf16) return &format;
     if (first == nullptr) first = &format;
   }
   return first;
@@ -92,8 +93,8 @@ const model::GpuFormat* leading_format(const model::GpuResult& gpu,
 /// Column and value that name a GPU.
 Column gpu_column();
 int gpu_ordinal(const model::GpuResult& gpu);
-/// "bf16", "fp8_e4m3 fast".
-std::string format_of(const model::GpuFormat& format);
+/// "rank-k"; empty where the product is of no family.
+std::string family_of(const model::PlacedGemm& gemm);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 

@@ -63,7 +63,7 @@ void add_together(const GpusTogether& together, Findings& findings) {
   findings.result(
       "{} at once: {} products spread by {:.1f} %{}; GPU {} sets the pace with {} TFLOP/s.",
       together.paces.size() == 2 ? "Both GPUs" : fmt::format("All {} GPUs", together.paces.size()),
-      together.precision,
+      word_of(together.precision),
       100.0 * together.spread,
       std::ranges::none_of(together.paces, &GpuPace::slow) ? ", up to 5 % is normal" : "",
       together.slowest,
@@ -90,7 +90,7 @@ void add_losses(const GpuResult& gpu, Findings& findings) {
   };
   findings.result("GPU {}: {} products reach {:.0f} of {:.0f} TFLOP/s ({}): {}.",
                   gpu.identity.ordinal,
-                  format_of(*format),
+                  word_of(format->format),
                   waterfall.measured.value() * 1e-12,
                   waterfall.spec.value() * 1e-12,
                   waterfall.basis,
@@ -114,15 +114,15 @@ void add_contention(const GpuResult& gpu, Findings& findings) {
       gpu.identity.ordinal,
       all - nearest->multiprocessors,
       all,
-      nearest->precision,
+      word_of(nearest->precision),
       short_text(nearest->of_all, 100.0));
 }
 
 void add_ridge(const GpuResult& gpu, Findings& findings) {
   const RidgeBatch* shown = nullptr;
   for (const RidgeBatch& batch : gpu.ridge_batches) {
-    const bool whole = batch.layer == "all layers" || shown == nullptr;
-    if (batch.precision == "bf16" && whole) shown = &batch;
+    const bool whole = batch.of_all_layers || shown == nullptr;
+    if (batch.precision == NumberFormat::bf16 && whole) shown = &batch;
   }
   if (shown == nullptr) return;
   findings.result("GPU {}: in bf16, {} {}.",
@@ -138,7 +138,8 @@ void add_cost(const GpuResult& gpu, Findings& findings) {
   const GpuCost& cost = *gpu.cost;
   std::string text;
   if (cost.per_exaflop) {
-    text = fmt::format("${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), cost.precision);
+    text = fmt::format(
+        "${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), word_of(cost.precision));
   }
   if (cost.per_terabyte) {
     text += text.empty() ? "" : ", ";
@@ -149,7 +150,7 @@ void add_cost(const GpuResult& gpu, Findings& findings) {
 
 /// With the most workers, and of those the fastest.
 const ComputeCeiling* fastest_of_most(const std::vector<ComputeCeiling>& ceilings,
-                                      const std::string& precision) {
+                                      NumberFormat precision) {
   const auto place = [](const ComputeCeiling& one) {
     return std::pair(one.workers, one.wall_rate.value);
   };
@@ -161,15 +162,15 @@ const ComputeCeiling* fastest_of_most(const std::vector<ComputeCeiling>& ceiling
 
 void add_rates(const RooflineResult& roofline, Findings& findings) {
   std::string text;
-  for (const char* precision : {"fp32", "fp64"}) {
+  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
     const auto* ceiling = fastest_of_most(roofline.ceilings, precision);
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
                         text.empty() ? counted(ceiling->workers, "worker") + " reach " : ", ",
                         estimate_text(number(rate), 1e-9),
-                        precision,
-                        ceiling->isa,
+                        word_of(precision),
+                        word_of(ceiling->isa),
                         ceiling->contended ? ", per second of CPU time" : "");
   }
   const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
@@ -177,8 +178,8 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
     text += text.empty() ? "" : "; ";
     text += fmt::format("memory gives {} {} GB/s ({})",
                         counted(memory->workers, "worker"),
-                        estimate_text(number(memory->rate), 1e-9),
-                        memory->kernel);
+                        estimate_text(number(memory->value), 1e-9),
+                        word_of(memory->stream));
   }
   if (!text.empty()) findings.restated("{}", text + ".");
 }
@@ -186,7 +187,7 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
 void add_ridges(const RooflineResult& roofline, Findings& findings) {
   const std::string text = listed(roofline.soft_roofs, [](const SoftRoof& roof) {
     return fmt::format("{} {} with {}",
-                       roof.precision,
+                       word_of(roof.format),
                        estimate_text(number(roof.ridge), 1.0),
                        counted(roof.workers, "worker"));
   });
@@ -550,7 +551,7 @@ void add_throttling(const GpuResult& gpu, Findings& findings) {
           gpu.identity.ordinal,
           reason,
           100.0 * share,
-          format_of(format));
+          word_of(format.format));
     }
   }
 }
@@ -577,7 +578,7 @@ void add_lacks(const GpuResult& gpu, Audience audience, Findings& findings) {
       words_for(audience, "give its dense bf16 peak with --peak", "its dense bf16 peak is needed");
   for (const Lack& lack : lacks) {
     const std::string formats = listed(gpu.formats, [&](const GpuFormat& format) {
-      return format.steady && lack.lacks(*format.steady) ? format_of(format) : "";
+      return format.steady && lack.lacks(*format.steady) ? word_of(format.format) : "";
     });
     if (formats.empty()) continue;
     findings.warning(fmt::runtime(lack.sentence), gpu.identity.ordinal, formats, name, remedy);

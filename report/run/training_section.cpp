@@ -72,7 +72,7 @@ Table shares(const Scaling& scaling) {
       {parameter("mode", "scaling").in_summary("Where it goes"), &ScalingResult::mode},
       {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &DecisionRow::count}};
   for (const Part part : probe_parts) {
-    const std::string name = part_name(part);
+    const std::string name = word_of(part);
     std::string id = "share_" + name;
     std::replace(id.begin(), id.end(), ' ', '_');
     const std::size_t prefix = name.starts_with("exposed ") ? 8 : 0;
@@ -124,7 +124,7 @@ Table per_rank(const Scaling& scaling) {
        {parameter("ranks", "ranks", Unit::count), &DecisionRow::count},
        {parameter("rank", "rank", Unit::count),
         [](const MeanLedger& ledger) { return ledger.rank->index; }},
-       {parameter("part", "part"), [](const Part& part) { return part_name(part); }},
+       {parameter("part", "part"), [](const Part& part) { return word_of(part); }},
        {measure("time", "time", Unit::seconds),
         of_part([](const MeanLedger& rank, Part part) { return Seconds(rank.part(part).mean); })},
        {measure("share", "share", Unit::percent),
@@ -227,7 +227,7 @@ void put_shares(Fields& json, const char* key, const MeanLedger* ledger) {
   const std::vector<Part> parts =
       ledger ? std::vector<Part>(probe_parts.begin(), probe_parts.end()) : std::vector<Part>{};
   json.array(key, parts, [ledger](Fields& of, Part part) {
-    of("part", part_name(part));
+    of("part", word_of(part));
     of("time_s", Seconds(ledger->part(part).mean));
     of("share", ledger->share(part));
   });

@@ -270,7 +270,8 @@ std::optional<Denominator> measured_peak(const std::string& text,
     return Denominator{teraflops(*number), "measured, as given"};
   }
   const Analysis analysis = analysis_of(text);
-  const GpuGemm* slowest = slowest_steady(analysis.gpus, number_format).product;
+  const auto precision = from_key<NumberFormat>(number_format);
+  const GpuGemm* slowest = precision ? slowest_steady(analysis.gpus, *precision).product : nullptr;
   if (slowest == nullptr) {
     throw UserError(
         "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format);
@@ -286,10 +287,10 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   for (const GpuResult& gpu : analysis.gpus) {
     const auto& levels = gpu.roofline.memory_levels;
     const auto memory = std::ranges::find_if(levels, [](const MemoryLevel& level) {
-      return level.scope == "device" && level.label == "memory";
+      return level.scope == StreamScope::device && level.name.known == MemoryLevelName::memory;
     });
     if (memory == levels.end()) continue;
-    slowest = std::min(slowest.value_or(memory->rate.value), memory->rate.value);
+    slowest = std::min(slowest.value_or(memory->value.value), memory->value.value);
   }
   if (!slowest) {
     throw UserError(

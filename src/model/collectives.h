@@ -4,14 +4,102 @@
 
 #include "src/core/run.h"
 #include "src/core/units.h"
-#include "src/model/analysis.h"
-#include "src/model/laws/model_selection.h"
 
 #include <cstddef>
 #include <optional>
 #include <span>
 
 namespace scaleworth::model {
+struct AllReduceTime;
+
+struct CollectivePoint {
+  Bytes message;
+  Estimate<Seconds> time;
+  BytesPerSecond algorithm_bandwidth;  // nccl-tests algbw
+  BytesPerSecond bus_bandwidth;        // nccl-tests busbw
+};
+
+/// t = alpha + beta n over a range of sizes.
+struct CommunicationSegment {
+  Bytes smallest;                 // valid from here ...
+  Bytes largest;                  // ... to here
+  Estimate<Seconds> alpha;        // per operation
+  Estimate<SecondsPerByte> beta;  // per byte
+  bool holds = true;              // nine of ten sizes (quarter octaves) are met within 10 %
+};
+
+/// A point of a curve: natural logarithms of bytes and of seconds.
+struct CurveKnot {
+  double size = 0.0;
+  double time = 0.0;
+};
+
+struct CommunicationFit {
+  std::string form;  // "alpha-beta", "curve"
+  std::vector<CommunicationSegment> segments;
+  std::optional<double> held_out_error;  // mean |relative error| on sizes left out of the fit
+  double median_residual = 0.0;          // relative, on the fitted sizes
+  std::optional<double> worst_held_out_error = {};
+  std::vector<CurveKnot> curve = {};  // the times that are predicted; empty: those of the line
+  std::vector<Bytes> strays = {};     // sizes left out: no neighbour supports their times
+};
+
+struct CollectiveResult {
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
+  int ranks = 2;
+  std::vector<CollectivePoint> points;  // by size
+  std::vector<CommunicationFit> fits;
+  std::size_t chosen = 0;  // index into fits: least held-out error
+};
+
+/// A forced algorithm and protocol of NCCL.
+struct AlgorithmLine {
+  std::string algorithm;
+  std::string protocol;
+  std::vector<CollectivePoint> points;  // by size, the way forced
+  CommunicationFit fit;                 // one alpha-beta line; without segments when not fitted
+  /// Mean |predicted / measured - 1| of NCCL's own prediction at the same points.
+  std::optional<double> library_error;
+};
+
+/// Sizes at which one way is the fastest by its line.
+struct AlgorithmRegime {
+  std::string algorithm;
+  std::string protocol;
+  Bytes smallest;  // measured range, or the boundary to the regime before
+  Bytes largest;
+};
+
+/// What the library did by itself at one size.
+struct ChosenPoint {
+  CollectivePoint point;
+  std::string algorithm;  // what ran; empty where the library does not report it
+  std::string protocol;
+  std::optional<BytesPerSecond> wire_bandwidth;  // through one GPU's port, by what ran
+  std::optional<Seconds> library_prediction;     // of its own choice
+  std::optional<Seconds> fastest_line;           // least over the lines
+};
+
+/// NCCL's collective on one topology in one mode. Lines, regimes and errors for isolated calls with
+/// plain buffers only: there the ways were forced.
+struct AlgorithmResult {
+  Setting selection;  // which ranks: `selection_text`
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
+  int ranks = 2;
+  bool in_place = false;
+  bool registered = false;
+  bool shared_gpu = false;          // plumbing: no figure of an interconnect
+  std::vector<ChosenPoint> chosen;  // by size
+  std::vector<AlgorithmLine> lines;
+  std::vector<AlgorithmRegime> regimes;  // of the system curve, the minimum over the lines
+  /// Mean |minimum over the lines / measured - 1| where NCCL chose by itself, at sizes at which no
+  /// way was forced.
+  std::optional<double> held_out_error;
+  std::optional<double> library_error;  // of NCCL's own prediction, at the same sizes
+};
+
 /// Bus bandwidth, the rate at the slowest link, over algorithm bandwidth, message / time, of a
 /// collective among `ranks`. The message is one rank's buffer (all_reduce, broadcast, reduce,
 /// send_receive), else the sum over ranks.

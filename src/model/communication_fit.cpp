@@ -3,6 +3,7 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/core/statistics/sampling.h"
 #include "src/model/collectives.h"
+#include "src/model/laws/model_selection.h"
 
 #include <cmath>
 #include <limits>

@@ -3,7 +3,7 @@
 
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/roofline.h"
+#include "src/model/analysis.h"
 
 #include <array>
 #include <cmath>
@@ -63,8 +63,8 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   for (const Point& point : launches.points) {
     const Series times = usable_times(point, Metric::wall_s);
     if (times.empty()) continue;
-    const std::string& kind = text_parameter(point, Parameter::launch);
-    result.launches.push_back({kind, as<Seconds>(series_estimate(times))});
+    result.launches.push_back({symbol_parameter<LaunchKind>(point, Parameter::launch),
+                               as<Seconds>(series_estimate(times))});
   }
   const auto products = [&](const char* probe) {
     return products_of(points_of_gpu(run, probe, ordinal), result.identity, result.warnings);
@@ -85,6 +85,15 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   return result;
 }
 
+constexpr std::array gpu_probes{probe_name::gpu_compute,
+                                probe_name::gpu_memory,
+                                probe_name::gpu_latency,
+                                probe_name::gpu_intensity,
+                                probe_name::gpu_gemm,
+                                probe_name::gpu_contention,
+                                probe_name::gpu_together,
+                                probe_name::gpu_transfer,
+                                probe_name::gpu_launch};
 constexpr double least_energy_window_s = 2.0;
 constexpr double largest_mask = 0x1p63;
 
@@ -124,9 +133,10 @@ std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
 
 std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options) {
   std::set<int> ordinals;
-  for (const ProbeRecord& record : run.probes) {
-    if (!record.name.starts_with("roofline.gpu.")) continue;
-    for (const Point& point : record.points) {
+  for (const char* name : gpu_probes) {
+    const ProbeRecord* record = find_probe(run, name);
+    if (record == nullptr) continue;
+    for (const Point& point : record->points) {
       ordinals.insert(count_parameter(point, Parameter::gpu));
     }
   }

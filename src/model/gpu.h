@@ -2,15 +2,96 @@
 /// From a run to what each of its GPUs can do, and how they compare; header of all gpu_*.cpp.
 #pragma once
 
+#include "src/core/catalogue.h"
 #include "src/core/estimate.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
-#include "src/model/analysis.h"
+#include "src/model/gpu_products.h"
+#include "src/model/roofline.h"
 
 #include <optional>
 #include <span>
 
 namespace scaleworth::model {
+struct AnalysisOptions;
+struct ScalingResult;
+
+/// The GPU as the environment of the run describes it; what the driver did not report is absent.
+struct GpuIdentity {
+  int ordinal = 0;
+  std::string name;
+  std::string uuid;
+  std::optional<int> pci_device_id;
+  std::optional<int> multiprocessors;
+  std::optional<Bytes> memory;
+  std::optional<Bytes> l2_cache;
+  std::optional<Bytes> shared_per_multiprocessor;
+  std::optional<double> maximum_clock_hz;
+  std::optional<double> power_limit_w;  // enforced
+  std::optional<double> default_power_limit_w;
+  std::optional<BytesPerSecond> pcie_bandwidth;  // raw, one direction, link as it is under load
+  bool mig = false;
+  std::optional<GpuDatasheet> datasheet;    // of the catalogue; absent: unknown GPU
+  std::optional<FlopPerSecond> given_peak;  // --peak, of bf16 products
+};
+
+/// T(n) = alpha + n beta between two ends.
+struct GpuTransfer {
+  MemoryPlace source;
+  MemoryPlace target;
+  TransferEngine engine = TransferEngine::copy_engine;
+  bool both_directions = false;
+  bool together = false;                                  // while all GPUs did the same
+  std::vector<MeasuredAt<Bytes, BytesPerSecond>> points;  // by size of one direction
+  Estimate<BytesPerSecond> plateau;  // at the largest size, all directions together
+  std::optional<Estimate<Seconds>> alpha;
+  std::optional<Estimate<SecondsPerByte>> beta;  // of one direction's bytes
+  std::optional<Bytes> half_size;                // n_1/2 = alpha / beta: half of the plateau's rate
+  std::optional<double> of_link;                 // plateau / the link's raw rate
+  std::string link;                              // what that rate is of
+};
+
+struct GpuCost {
+  std::optional<Dollars> per_exaflop;  // steady rate of `precision`
+  NumberFormat precision = NumberFormat::bf16;
+  std::optional<Dollars> per_terabyte;  // moved at the memory's read rate
+};
+
+struct GpuResult {
+  GpuIdentity identity;
+  RooflineResult roofline;  // its memory points and ladders: of the device, by the CUDA cores
+  std::vector<LatencyPoint> translation_latency;  // one access per page of 2 MiB
+  std::vector<GpuFormat> formats;
+  std::vector<RidgeBatch> ridge_batches;
+  std::vector<GpuTransfer> transfers;
+  std::vector<MeasuredAt<LaunchKind, Seconds>> launches;
+  std::vector<ContentionPoint> contention;
+  std::optional<GpuCost> cost;
+  std::vector<std::string> warnings;  // impossible rates, unknown peaks, missing telemetry
+};
+
+/// One GPU while all work.
+struct GpuPace {
+  int ordinal = 0;
+  Estimate<FlopPerSecond> together;
+  std::optional<Estimate<FlopPerSecond>> alone;
+  std::optional<Estimate<double>> of_alone;
+  /// together / median of the other GPUs of the same model; absent for the only one of its model.
+  std::optional<Estimate<double>> of_others;
+  GpuConditions conditions;
+  std::optional<double> power_limit_w;
+  bool slow = false;  // with 95 % confidence more than 5 % below the others
+  std::string cause;  // of a slow one; empty: unexplained
+};
+
+/// All GPUs of the node at once. The slowest sets the pace of synchronous training.
+struct GpusTogether {
+  NumberFormat precision = NumberFormat::bf16;
+  std::vector<GpuPace> paces;  // by ordinal
+  double spread = 0.0;         // 1 - slowest / fastest
+  int slowest = 0;             // ordinal
+};
+
 /// One result per GPU that a roofline.gpu.* probe has points of, by ordinal. Throws UserError
 /// naming the field when a point lacks one, as all functions below that read points.
 std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options);
@@ -27,10 +108,6 @@ ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal);
 std::optional<Estimate<double>> rate_of(const Point& point, Metric amount);
 
 std::optional<double> counted_clock(const Point& point);
-
-// Values of `isa` of a GPU's ceilings.
-inline constexpr const char* cuda_cores = "cuda cores";
-inline constexpr const char* tensor_cores = "tensor cores";
 
 /// Fills the ceilings from roofline.gpu.compute. Rates that the clock forbids are in `warnings`.
 void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result);
@@ -59,7 +136,7 @@ double share_of_sheet(const GpuIdentity& gpu, int multiprocessors);
 /// measured clock and c = peak / (multiprocessors x clock) of the datasheet, eta_clk = rate /
 /// (multiprocessors x c x f). Absent where no peak or clock is known: none is guessed.
 std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
-                                        const std::string& precision,
+                                        NumberFormat precision,
                                         bool on_cuda_cores,
                                         const Estimate<FlopPerSecond>& rate,
                                         std::optional<double> clock_hz);
@@ -68,126 +145,8 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
 /// highest clock (x 1.005). Empty when it can.
 std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
 
-/// "bf16", "fp8_e4m3 fast": fp8 by the way it accumulates.
-std::string format_text(const std::string& precision, bool fast_accumulation);
-
 /// In s, ms, us or ns, whichever gives at least one digit before the point.
 std::string time_text(Seconds time);
-
-/// "bf16 8192 x 8192 x 8192", with the batch where it is not 1.
-std::string product_text(const GpuGemm& gemm);
-
-/// The points with samples of a probe of products; those that the clock forbids are left out and
-/// named in `warnings`. Energy per FLOP needs products without gaps and a window of 2 s.
-std::vector<GpuGemm> products_of(const ProbeRecord& probe,
-                                 const GpuIdentity& gpu,
-                                 std::vector<std::string>& warnings);
-
-/// Why the clock stands where it does. A reason counts when it was given in at least half of the
-/// readings; without one, a power within 5 % of the limit does.
-struct ClockCause {
-  std::string step = "settled clock";  // "power cap", "heat", ...
-  std::string evidence;                // a phrase with the readings
-};
-ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu);
-
-/// The figures of one product; what an absent one would have explained is "unexplained".
-struct WaterfallEvidence {
-  FlopPerSecond spec;
-  std::string basis;  // of `spec`
-  FlopPerSecond measured;
-  double multiprocessor_share = 1.0;       // of those that the datasheet counts
-  std::optional<double> spec_clock_hz;     // that the datasheet computes with
-  std::optional<double> maximum_clock_hz;  // that the GPU may reach
-  std::optional<double> settled_clock_hz;  // during the product
-  ClockCause clock;
-  /// Share of the peak at its own clock that multiply-adds on registers reach, without any memory.
-  std::optional<double> registers;
-  /// Best product of this format: its share of the peak at its own clock, over its wave efficiency
-  /// where `wave_efficiency` is known.
-  std::optional<double> best_kernel;
-  std::string best_kernel_evidence;
-  std::optional<double> wave_efficiency;
-  std::string wave_evidence;           // or why the efficiency is not known
-  std::optional<double> launch_share;  // of the time, that launches may take
-  std::string launch_evidence;
-};
-
-/// Steps in this order, where anything is lost or gained:
-///   slice of the GPU        multiprocessors here / on the datasheet (only where they differ)
-///   clock basis             maximum clock / datasheet's clock
-///   `clock.step`            settled clock / maximum clock
-///   tensor cores            what registers reach (left out below the best kernel)
-///   algorithm and tiles     best kernel of the format, which may be this product's own
-///   wave quantisation       tiles that do not fill the multiprocessors; not where it is beaten;
-///                           without figures where the efficiency is not known
-///   launch gaps             1 - share of the time
-///   unexplained             what remains
-/// Without the maximum clock the two clock steps are one ("clock"). Throws UserError unless `spec`
-/// and `measured` are positive.
-LossWaterfall loss_waterfall(const WaterfallEvidence& evidence);
-
-/// For a `product` with a peak. `best` is the best shape of its format.
-WaterfallEvidence evidence_for(const GpuGemm& product,
-                               const std::optional<GpuGemm>& best,
-                               const GpuResult& gpu);
-
-/// What each number format reaches: one entry per format (fp8 by accumulation) among products that
-/// are not the user's own, highest steady or best rate first.
-///   steady      pass "steady", the cube of 8192, else the one with the most FLOPs
-///   burst       pass "burst", the same
-///   best shape  of family "search", the fastest of each pass: a maximum, so a little optimistic
-///   by data     operands that are not uniform: in no other figure
-///   headroom    best over first proposal of the library among the gap-free coarse and fine passes
-///               of one shape, in the fine pass where it timed both: that of the steady shape, else
-///               of the shape with the most FLOPs
-///   waterfall   of the steady product, where a peak is known, by the figures of `gpu`
-std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu);
-
-/// The highest measured rate of a format: of its products, bursts left out; for fp32 and fp64 also
-/// of the CUDA cores on registers. Where the user's own products alone were measured the tensor
-/// cores on registers count too, else no product could be short of its roof.
-std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
-                                              std::span<const ComputeCeiling> ceilings,
-                                              const std::string& precision);
-
-/// Fills the roofline's `gemms`, one per format, family, name and shape of the steady pass. The
-/// bandwidth is that of the device's streams over as many bytes as the
-/// operands, at least twice L2: products use sets of operands in turn that L2 does not hold.
-void place_products(std::span<const GpuGemm> products, GpuResult& result);
-
-/// Tokens m at which the products of `weights`, whose own m do not count, together have the
-/// intensity `ridge`:
-///   I(m) = sum 2 m n k / sum (in (m k + k n) + out m n)
-///   m* = ridge in sum k n / (sum 2 n k - ridge sum (in k + out n))
-/// Absent when the intensity stays below the ridge however many tokens there are.
-std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
-                                   double input_bytes,
-                                   double output_bytes,
-                                   FlopPerByte ridge);
-
-/// Fills `ridge_batches`: for each format with a measured ceiling the user's own products one by
-/// one and together, batches of products left out; without any, weights of 8192 x 8192.
-void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result);
-
-struct Tile {
-  std::int64_t m = 128;
-  std::int64_t n = 256;
-  bool known = false;  // false: the usual size, assumed
-};
-
-/// From the library's words on an algorithm: "..., tile 128x256, ...".
-Tile tile_of(const GpuGemm& gemm);
-
-/// (tiles / multiprocessors) / ceil(tiles / multiprocessors), in (0, 1], with
-/// tiles = ceil(m / tile m) ceil(n / tile n) batch. Assumes one tile at a time on a multiprocessor
-/// and tiles that take equally long. Throws UserError for a figure that is not positive.
-double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
-
-/// One entry per product of roofline.gpu.contention, most multiprocessors first; rates relative to
-/// the first, per counted clock: held ones draw less power, and the clock rises. Empty for fewer
-/// than two counts.
-std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
 

@@ -13,9 +13,6 @@ constexpr double above_link = 1.02;
 constexpr double above_memory = 1.10;
 constexpr double above_roof = 1.05;
 
-constexpr const char* device_scope = "device";
-constexpr const char* multiprocessor_scope = "multiprocessor";
-constexpr const char* shared_label = "shared";
 constexpr std::int64_t page_bytes = 2 << 20;
 
 /// The fastest variant of a kernel at one size.
@@ -24,8 +21,8 @@ struct Best {
   Series rates;
   std::optional<StreamVariant> variant;
 };
-using StreamCurve = std::map<double, Best>;             // by working set in bytes
-using StreamKey = std::pair<std::string, std::string>;  // scope, kernel
+using StreamCurve = std::map<double, Best>;  // by working set in bytes
+using StreamKey = std::pair<StreamScope, ByWord<MemoryKernel>>;
 
 std::map<StreamKey, StreamCurve> best_variants(const ProbeRecord& probe) {
   std::map<StreamKey, StreamCurve> curves;
@@ -35,8 +32,8 @@ std::map<StreamKey, StreamCurve> best_variants(const ProbeRecord& probe) {
     const auto rate = rate_of(point, Metric::bytes);
     if (!rate) continue;
     const auto size = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
-    StreamCurve& curve =
-        curves[{text_parameter(point, Parameter::scope), text_parameter(point, Parameter::kernel)}];
+    StreamCurve& curve = curves[{symbol_parameter<StreamScope>(point, Parameter::scope),
+                                 {symbol_parameter<MemoryKernel>(point, Parameter::kernel)}}];
     Best& best = curve[size];
     if (best.rates.empty() || rate->value > best.rate.value) {
       best = {*rate,
@@ -50,22 +47,23 @@ std::map<StreamKey, StreamCurve> best_variants(const ProbeRecord& probe) {
 std::vector<CacheCapacity> caches_of(const GpuIdentity& gpu, bool of_multiprocessors) {
   std::vector<CacheCapacity> caches;
   if (of_multiprocessors && gpu.shared_per_multiprocessor) {
-    caches.push_back({"L1", *gpu.shared_per_multiprocessor, {}});
+    caches.push_back({{MemoryLevelName::l1}, *gpu.shared_per_multiprocessor, {}});
   }
-  if (gpu.l2_cache) caches.push_back({"L2", *gpu.l2_cache, 1});
+  if (gpu.l2_cache) caches.push_back({{MemoryLevelName::l2}, *gpu.l2_cache, 1});
   return caches;
 }
 
-std::vector<Level> levels_of(const std::string& scope,
-                             const StreamCurve& curve,
-                             const GpuIdentity& gpu) {
+std::vector<Level> levels_of(StreamScope scope, const StreamCurve& curve, const GpuIdentity& gpu) {
   std::vector<CurveSample> samples;
   for (const auto& [size, best] : curve) samples.push_back({Bytes(size), best.rates});
-  if (scope == device_scope) return find_levels(samples, caches_of(gpu, false), 1);
-  const bool shared = scope != multiprocessor_scope;
+  if (scope == StreamScope::device) return find_levels(samples, caches_of(gpu, false), 1);
+  const bool shared = scope == StreamScope::shared;
   if (samples.size() == 1) {
     const auto& [size, rates] = samples.front();
-    return {{shared ? shared_label : "L1", size, size, series_estimate(rates)}};
+    return {{{shared ? MemoryLevelName::shared : MemoryLevelName::l1},
+             size,
+             size,
+             series_estimate(rates)}};
   }
   if (shared) {
     // Whatever part of it is used, shared memory is one level.
@@ -73,29 +71,32 @@ std::vector<Level> levels_of(const std::string& scope,
     if (parts.empty()) return {};
     Level whole =
         *std::ranges::max_element(parts, {}, [](const Level& at) { return at.value.value; });
-    whole.label = shared_label;
+    whole.name = {MemoryLevelName::shared};
     return {whole};
   }
   const auto caches =
       gpu.shared_per_multiprocessor ? caches_of(gpu, true) : std::vector<CacheCapacity>{};
   // One multiprocessor's part of L2 or memory, reread by all, is what the device's curve shows too.
   std::vector<Level> levels = find_levels(samples, caches, gpu.multiprocessors.value_or(1));
-  std::erase_if(levels, [](const Level& at) { return at.label != "L1" && at.label != "level 1"; });
+  std::erase_if(levels, [](const Level& at) {
+    return at.name != LevelName{MemoryLevelName::l1} && at.name != LevelName{.number = 1};
+  });
   return levels;
 }
 
 constexpr double measurement_slack = 1.005;
 
 const DatasheetPeak* sheet_peak(const GpuDatasheet& sheet,
-                                const std::string& precision,
+                                NumberFormat precision,
                                 bool cuda_cores) {
-  if (cuda_cores) return value_at(sheet.cuda_cores, precision);
-  if (const DatasheetPeak* exact = value_at(sheet.tensor, precision)) return exact;
-  // Formats that differ in their scales or exponent share one peak.
-  const bool eight_bits = precision.starts_with("fp8") || precision == "mxfp8";
-  if (eight_bits) return value_at(sheet.tensor, "fp8_e4m3");
-  if (precision != "fp32" && precision != "fp64") return nullptr;
-  return value_at(sheet.cuda_cores, precision);
+  const std::string key = key_of(precision);
+  if (cuda_cores) return value_at(sheet.cuda_cores, key);
+  if (const DatasheetPeak* exact = value_at(sheet.tensor, key)) return exact;
+  // Floating-point formats of 8 bits that differ in their scales or exponent share one peak.
+  const bool eight_bits = element_bytes(precision) == 1.0 && precision != NumberFormat::int8;
+  if (eight_bits) return value_at(sheet.tensor, key_of(NumberFormat::fp8_e4m3));
+  if (precision != NumberFormat::fp32 && precision != NumberFormat::fp64) return nullptr;
+  return value_at(sheet.cuda_cores, key);
 }
 
 }  // namespace
@@ -113,13 +114,13 @@ void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result) {
     ceiling->conditions = conditions_of(point);
     ceiling->against = against_peak(gpu,
                                     ceiling->precision,
-                                    ceiling->isa == cuda_cores,
+                                    ceiling->isa == Isa::cuda_cores,
                                     ceiling->wall_rate,
                                     ceiling->conditions.clock_hz);
     const std::string why = ceiling->against ? impossible_rate(gpu, *ceiling->against) : "";
     if (!why.empty()) {
-      result.warnings.push_back(
-          fmt::format("{} on the {} reaches {}", ceiling->precision, ceiling->isa, why));
+      result.warnings.push_back(fmt::format(
+          "{} on the {} reaches {}", word_of(ceiling->precision), word_of(ceiling->isa), why));
     }
     result.roofline.ceilings.push_back(std::move(*ceiling));
   }
@@ -141,7 +142,7 @@ void warn_of_impossible_rates(GpuResult& result) {
     result.warnings.push_back(
         fmt::format("{} of memory reaches {:.0f} % of the datasheet: suspect; the working set fits "
                     "the L2 cache, or the datasheet entry is not this GPU's",
-                    level.kernel,
+                    word_of(level.stream),
                     100.0 * level.of_datasheet->value));
   }
   for (const PlacedGemm& gemm : result.roofline.gemms) {
@@ -149,10 +150,10 @@ void warn_of_impossible_rates(GpuResult& result) {
     result.warnings.push_back(fmt::format(
         "{} {} x {} x {} reaches {:.0f} % of its roof: suspect; L2 served its operands, or the "
         "memory's rate was measured too low",
-        gemm.precision,
-        gemm.m,
-        gemm.n,
-        gemm.k,
+        word_of(gemm.format),
+        gemm.shape.m,
+        gemm.shape.n,
+        gemm.shape.k,
         100.0 * gemm.fraction));
   }
 }
@@ -160,21 +161,22 @@ void warn_of_impossible_rates(GpuResult& result) {
 void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result) {
   const GpuIdentity& gpu = result.identity;
   for (const auto& [key, curve] : best_variants(probe)) {
-    const auto& [scope, kernel] = key;
-    const bool device = scope == device_scope;
+    const StreamScope scope = key.first;
+    const StreamKernel stream{key.second.value};
+    const bool device = scope == StreamScope::device;
     for (const auto& [size, best] : curve) {
       const auto rate = as<BytesPerSecond>(best.rate);
-      if (device) result.roofline.memory.push_back({kernel, false, 1, Bytes(size), rate, rate});
+      if (device) result.roofline.memory.push_back({stream, 1, Bytes(size), rate, rate});
     }
     for (const Level& level : levels_of(scope, curve, gpu)) {
-      MemoryLevel found{
-          level.label, kernel, 1, level.smallest, level.largest, as<BytesPerSecond>(level.value)};
+      MemoryLevel found{level_as<BytesPerSecond>(level), stream};
       found.scope = scope;
       found.variant = curve.at(level.largest.value()).variant;
-      if (device && level.label == "memory" && gpu.datasheet && gpu.datasheet->memory_bandwidth) {
+      if (device && level.name.known == MemoryLevelName::memory && gpu.datasheet &&
+          gpu.datasheet->memory_bandwidth) {
         const BytesPerSecond peak = *gpu.datasheet->memory_bandwidth;
         found.of_datasheet =
-            transform(found.rate, [=](BytesPerSecond rate) { return rate / peak; });
+            transform(found.value, [=](BytesPerSecond rate) { return rate / peak; });
       }
       result.roofline.memory_levels.push_back(std::move(found));
     }
@@ -203,18 +205,18 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
       on_level.push_back(at->second);
     }
     if (const auto clock = median(on_level)) {
-      level.cycles = transform(level.latency, [&](Seconds time) { return time.value() * *clock; });
+      level.cycles = transform(level.value, [&](Seconds time) { return time.value() * *clock; });
     }
   }
 }
 
 std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
-                                        const std::string& precision,
+                                        NumberFormat precision,
                                         bool on_cuda_cores,
                                         const Estimate<FlopPerSecond>& rate,
                                         std::optional<double> clock_hz) {
   AgainstPeak against;
-  if (gpu.given_peak && !on_cuda_cores && precision == "bf16") {
+  if (gpu.given_peak && !on_cuda_cores && precision == NumberFormat::bf16) {
     against.peak = *gpu.given_peak;
     against.basis = "as given";
   } else {
@@ -222,7 +224,7 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
         gpu.datasheet ? sheet_peak(*gpu.datasheet, precision, on_cuda_cores) : nullptr;
     if (peak == nullptr) return std::nullopt;
     against.peak = peak->rate;
-    against.basis = datasheet_basis(precision, *peak);
+    against.basis = datasheet_basis(key_of(precision), *peak);
     against.clock_hz = peak->clock_hz;
   }
   against.fraction = transform(rate, [&](FlopPerSecond value) { return value / against.peak; });

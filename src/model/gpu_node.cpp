@@ -3,10 +3,8 @@
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/core/whole_number.h"
-#include "src/model/collectives.h"
+#include "src/model/analysis.h"
 #include "src/model/decision/scaling_table.h"
-#include "src/model/gpu.h"
-#include "src/model/roofline.h"
 #include "src/model/transformer/utilisation.h"
 
 #include <array>
@@ -18,7 +16,8 @@ namespace scaleworth::model {
 namespace {
 std::string basis_of(const SlowestProduct& slowest) {
   const auto& [product, ordinal] = slowest;
-  std::string text = fmt::format("steady {} products of GPU {}", product->precision, ordinal);
+  std::string text =
+      fmt::format("steady {} products of GPU {}", word_of(product->format.precision), ordinal);
   if (const auto& against = product->against) {
     text += fmt::format(", {:.1f} % of {}", 100.0 * against->fraction.value, against->basis);
   }
@@ -114,12 +113,12 @@ void judge(std::vector<GpuPace>& paces) {
 
 std::optional<GpuPace> pace_of(const std::vector<GpuGemm>& products,
                                const GpuIdentity& gpu,
-                               std::string& precision) {
+                               NumberFormat& precision) {
   std::optional<GpuPace> pace;
   for (const GpuGemm& gemm : products) {
     if (gemm.pass != Pass::together) continue;
     pace = {gpu.ordinal, gemm.rate, {}, {}, {}, gemm.conditions, gpu.power_limit_w, false, ""};
-    precision = gemm.precision;
+    precision = gemm.format.precision;
   }
   for (const GpuGemm& gemm : products) {
     if (!pace || gemm.pass != Pass::alone) continue;
@@ -182,7 +181,7 @@ GpuTransfer transfer_of(const TransferKey& key,
     times.push_back({Bytes(size), Seconds(*median(usable_times(*point, Metric::wall_s)))});
     transfer.points.push_back({Bytes(size), as<BytesPerSecond>(*rate_of(*point, Metric::bytes))});
   }
-  transfer.plateau = transfer.points.back().rate;
+  transfer.plateau = transfer.points.back().value;
   if (const auto fit = fit_communication(times, form_alpha_beta)) {
     const CommunicationSegment& line = fit->segments.front();
     transfer.alpha = line.alpha;
@@ -200,7 +199,8 @@ GpuTransfer transfer_of(const TransferKey& key,
 
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu) {
   for (const MemoryLevel& level : gpu.roofline.memory_levels) {
-    if (level.label == "memory" && level.kernel == "read") return level.rate.value;
+    const bool memory = level.name.known == MemoryLevelName::memory;
+    if (memory && level.stream.kernel == MemoryKernel::read) return level.value.value;
   }
   return std::nullopt;
 }
@@ -208,9 +208,10 @@ std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu) {
 std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu) {
   GpuCost cost;
   for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady || (cost.per_exaflop && format.precision != "bf16")) continue;
+    const NumberFormat precision = format.format.precision;
+    if (!format.steady || (cost.per_exaflop && precision != NumberFormat::bf16)) continue;
     cost.per_exaflop = price / format.steady->rate.value * Flops(1e18);
-    cost.precision = format.precision;
+    cost.precision = precision;
   }
   if (const auto rate = memory_read_rate(gpu)) cost.per_terabyte = price / *rate * Bytes(1e12);
   if (!cost.per_exaflop && !cost.per_terabyte) return std::nullopt;
@@ -223,8 +224,10 @@ void add_gpu_utilisation(const Run& run,
   if (gpus.empty()) return;
   for (const MeasuredMode& mode : measured_modes(run)) {
     for (const MeasuredCount& count : mode.counts) {
-      const SlowestProduct slowest = slowest_steady(gpus, count.precision);
-      if (slowest.product == nullptr || count.precision == "fp32") continue;
+      const auto precision = from_key<NumberFormat>(count.precision);
+      if (!precision || precision == NumberFormat::fp32) continue;
+      const SlowestProduct slowest = slowest_steady(gpus, *precision);
+      if (slowest.product == nullptr) continue;
       for (ScalingResult& result : scaling) {
         for (DecisionRow& row : result.rows) {
           if (result.mode != mode.mode || row.count != count.ranks) continue;

@@ -86,7 +86,6 @@ std::string remainder_text(const WaterfallEvidence& known) {
 
 constexpr double often = 0.5;
 constexpr double at_limit = 0.95;
-constexpr const char* queued_launch = "empty kernel";
 
 /// Reasons that the driver gives, and their steps.
 constexpr std::array<std::pair<const char*, const char*>, 6> known_reasons{
@@ -211,13 +210,14 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
   add_waves(product, best, evidence);
   if (best) add_best_kernel(*best, evidence);
   for (const ComputeCeiling& ceiling : gpu.roofline.ceilings) {
-    const bool same = ceiling.isa == tensor_cores && ceiling.precision == product.precision;
+    const bool same =
+        ceiling.isa == Isa::tensor_cores && ceiling.precision == product.format.precision;
     if (evidence.registers || !same || !ceiling.against) continue;
     if (const auto& share = ceiling.against->fraction_at_clock) evidence.registers = share->value;
   }
   const Seconds each = product.flops / product.rate.value;
   for (const auto& [kind, time] : gpu.launches) {
-    if (kind != queued_launch || time.value >= each) continue;
+    if (kind != LaunchKind::empty_kernel || time.value >= each) continue;
     evidence.launch_share = time.value / each;
     evidence.launch_evidence = fmt::format("an empty kernel takes {} in a queue, the product {}",
                                            time_text(time.value),

@@ -2,7 +2,6 @@
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
-#include "src/model/roofline.h"
 
 #include <array>
 #include <cmath>
@@ -11,26 +10,20 @@
 
 namespace scaleworth::model {
 namespace {
-/// Absent for a format that this program does not know.
-std::optional<NumberFormat> format_named(const std::string& precision) {
-  return from_key<NumberFormat>(precision);
-}
-
-bool accumulates_two_ways(const std::string& precision) {
-  return precision == "fp8_e4m3" || precision == "fp8_e5m2";
+bool accumulates_two_ways(NumberFormat precision) {
+  return precision == NumberFormat::fp8_e4m3 || precision == NumberFormat::fp8_e5m2;
 }
 
 /// As recorded, else each matrix once.
 Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
   if (const auto recorded = amount_of(point, Metric::bytes)) return Bytes(*recorded);
-  const auto format = format_named(gemm.precision);
-  if (!format) return Bytes(0.0);
+  const NumberFormat format = gemm.format.precision;
   const auto [m, n, k, batch] = gemm.shape;
   const auto count = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
   };
-  return Bytes(static_cast<double>(batch) * (element_bytes(*format) * (count(m, k) + count(k, n)) +
-                                             output_element_bytes(*format) * count(m, n)));
+  return Bytes(static_cast<double>(batch) * (element_bytes(format) * (count(m, k) + count(k, n)) +
+                                             output_element_bytes(format) * count(m, n)));
 }
 
 /// Absent without samples.
@@ -38,7 +31,10 @@ std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
   const auto rate = rate_of(point, Metric::flops);
   if (!rate) return std::nullopt;
   GpuGemm gemm;
-  gemm.precision = text_parameter(point, Parameter::precision);
+  const auto precision = symbol_parameter<NumberFormat>(point, Parameter::precision);
+  gemm.format = {
+      precision,
+      accumulates_two_ways(precision) && point.setting.flag(Parameter::fast_accumulation)};
   gemm.family = point.setting.symbol<ProductFamily>(Parameter::family);
   gemm.name = point.setting.text(Parameter::name);
   gemm.pass = symbol_parameter<Pass>(point, Parameter::pass);
@@ -55,8 +51,6 @@ std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
       static_cast<int>(point.setting.count(Parameter::heuristic_rank).value_or(0));
   gemm.workspace =
       Bytes(static_cast<double>(point.setting.count(Parameter::workspace_bytes).value_or(0)));
-  gemm.fast_accumulation =
-      accumulates_two_ways(gemm.precision) && point.setting.flag(Parameter::fast_accumulation);
   gemm.multiprocessors = static_cast<int>(
       point.setting.count(Parameter::multiprocessors).value_or(gpu.multiprocessors.value_or(0)));
   gemm.data = point.setting.symbol<OperandData>(Parameter::data).value_or(OperandData::uniform);
@@ -64,7 +58,7 @@ std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
   gemm.bytes = bytes_of(point, gemm);
   gemm.rate = as<FlopPerSecond>(*rate);
   gemm.conditions = conditions_of(point);
-  gemm.against = against_peak(gpu, gemm.precision, false, gemm.rate, gemm.conditions.clock_hz);
+  gemm.against = against_peak(gpu, precision, false, gemm.rate, gemm.conditions.clock_hz);
   const auto per = [&](double amount) {
     return transform(gemm.rate, [=](FlopPerSecond value) { return value.value() / amount; });
   };
@@ -126,8 +120,7 @@ void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
 
 GpuFormat format_of(std::span<const GpuGemm> products) {
   GpuFormat format;
-  format.precision = products.front().precision;
-  format.fast_accumulation = products.front().fast_accumulation;
+  format.format = products.front().format;
   for (const GpuGemm& gemm : products) {
     const bool steady = gemm.pass == Pass::steady;
     if (!steady && gemm.pass != Pass::burst) continue;
@@ -149,7 +142,7 @@ FlopPerSecond rank_of(const GpuFormat& format) {
 }
 
 auto work_of(const GpuGemm& gemm) {
-  return std::tie(gemm.precision, gemm.fast_accumulation, gemm.family, gemm.name, gemm.shape);
+  return std::tie(gemm.format, gemm.family, gemm.name, gemm.shape);
 }
 
 bool is_sustained(const GpuGemm& gemm) {
@@ -167,7 +160,7 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
 }
 
 /// The user's products with weights.
-std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, const std::string& precision) {
+std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, NumberFormat precision) {
   std::vector<GpuGemm> layers;
   for (const GpuGemm& gemm : reported_products(products)) {
     // A batch of products (attention) multiplies no weights that all tokens share.
@@ -177,7 +170,7 @@ std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, const std::st
       return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
              layer.shape.k == gemm.shape.k;
     });
-    if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
+    if (weights && !known && gemm.format.precision == precision) layers.push_back(gemm);
   }
   return layers;
 }
@@ -187,15 +180,16 @@ std::int64_t parts(std::int64_t whole, std::int64_t part) {
 }
 }  // namespace
 
-std::string format_text(const std::string& precision, bool fast_accumulation) {
-  if (!accumulates_two_ways(precision)) return precision;
-  return precision + (fast_accumulation ? " fast" : " precise");
+std::string word_of(const ProductFormat& format) {
+  const std::string precision = word_of(format.precision);
+  if (!accumulates_two_ways(format.precision)) return precision;
+  return precision + (format.fast_accumulation ? " fast" : " precise");
 }
 
 std::string product_text(const GpuGemm& gemm) {
   const auto [m, n, k, batch] = gemm.shape;
   return fmt::format("{} {} x {} x {}{}",
-                     format_text(gemm.precision, gemm.fast_accumulation),
+                     word_of(gemm.format),
                      m,
                      n,
                      k,
@@ -221,10 +215,10 @@ std::vector<GpuGemm> products_of(const ProbeRecord& probe,
 }
 
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu) {
-  std::map<std::pair<std::string, bool>, std::vector<GpuGemm>> by_format;
+  std::map<std::pair<ByWord<NumberFormat>, bool>, std::vector<GpuGemm>> by_format;
   for (const GpuGemm& gemm : products) {
     if (gemm.family == ProductFamily::own) continue;
-    by_format[{gemm.precision, gemm.fast_accumulation}].push_back(gemm);
+    by_format[{{gemm.format.precision}, gemm.format.fast_accumulation}].push_back(gemm);
   }
   std::vector<GpuFormat> formats;
   for (const auto& [key, group] : by_format) {
@@ -240,18 +234,18 @@ std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuRe
 
 std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
                                               std::span<const ComputeCeiling> ceilings,
-                                              const std::string& precision) {
+                                              NumberFormat precision) {
   std::optional<FlopPerSecond> best;
   const auto take = [&](FlopPerSecond rate) { best = best ? std::max(*best, rate) : rate; };
   bool searched = false;
   for (const GpuGemm& gemm : products) {
-    if (gemm.precision != precision || !is_sustained(gemm)) continue;
+    if (gemm.format.precision != precision || !is_sustained(gemm)) continue;
     take(gemm.rate.value);
     searched = searched || gemm.family != ProductFamily::own;
   }
-  const bool by_cuda_cores = precision == "fp32" || precision == "fp64";
+  const bool by_cuda_cores = precision == NumberFormat::fp32 || precision == NumberFormat::fp64;
   for (const ComputeCeiling& ceiling : ceilings) {
-    const bool unit = ceiling.isa == cuda_cores ? by_cuda_cores : !searched;
+    const bool unit = ceiling.isa == Isa::cuda_cores ? by_cuda_cores : !searched;
     if (ceiling.precision == precision && unit) take(ceiling.wall_rate.value);
   }
   return best;
@@ -260,14 +254,14 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
 void place_products(std::span<const GpuGemm> products, GpuResult& result) {
   const Bytes beyond_l2 = result.identity.l2_cache.value_or(Bytes(0.0)) * 2.0;
   for (const GpuGemm& gemm : reported_products(products)) {
-    const auto ceiling = measured_ceiling(products, result.roofline.ceilings, gemm.precision);
+    const auto ceiling =
+        measured_ceiling(products, result.roofline.ceilings, gemm.format.precision);
     if (!ceiling || !(gemm.bytes.value() > 0.0)) continue;
     PlacedGemm product;
-    product.family = gemm.family ? word_of(*gemm.family) : "";
-    product.precision = format_text(gemm.precision, gemm.fast_accumulation);
+    product.family = gemm.family;
+    product.format = gemm.format;
     product.library = gemm.library;
-    std::tie(product.m, product.n, product.k, product.batch) =
-        std::tie(gemm.shape.m, gemm.shape.n, gemm.shape.k, gemm.shape.batch);
+    product.shape = gemm.shape;
     product.intensity = gemm.flops / gemm.bytes;
     product.rate = gemm.rate;
     product.name = gemm.name;
@@ -300,28 +294,32 @@ std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
 void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
   const std::optional<BytesPerSecond> memory = memory_read_rate(result);
   if (!memory) return;
-  std::vector<std::string> precisions;
+  std::vector<NumberFormat> precisions;
   for (const GpuGemm& gemm : products) {
-    if (std::ranges::count(precisions, gemm.precision) == 0) precisions.push_back(gemm.precision);
+    const NumberFormat precision = gemm.format.precision;
+    if (std::ranges::count(precisions, precision) == 0) precisions.push_back(precision);
   }
-  for (const std::string& precision : precisions) {
+  for (const NumberFormat precision : precisions) {
     const auto ceiling = measured_ceiling(products, result.roofline.ceilings, precision);
-    const auto format = format_named(precision);
-    if (!ceiling || !format) continue;
+    if (!ceiling) continue;
     const FlopPerByte ridge = *ceiling / *memory;
     const auto add = [&](const std::string& layer, const std::vector<GemmShape>& weights) {
       result.ridge_batches.push_back(
           {precision,
            layer,
            ridge,
-           ridge_tokens(weights, element_bytes(*format), output_element_bytes(*format), ridge)});
+           ridge_tokens(
+               weights, element_bytes(precision), output_element_bytes(precision), ridge)});
     };
     std::vector<GemmShape> all;
     for (const GpuGemm& layer : own_layers(products, precision)) {
       all.push_back(layer.shape);
       add(layer.name, {layer.shape});
     }
-    if (all.size() > 1) add("all layers", all);
+    if (all.size() > 1) {
+      add("all layers", all);
+      result.ridge_batches.back().of_all_layers = true;
+    }
     if (all.empty()) add("weights of 8192 x 8192", {GemmShape{1, 8192, 8192, 1}});
   }
 }
@@ -349,7 +347,8 @@ std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products) {
   if (sorted.size() < 2 || sorted.front().multiprocessors <= 0) return points;
   const GpuGemm& whole = sorted.front();
   for (const GpuGemm& gemm : sorted) {
-    ContentionPoint point{gemm.precision, gemm.multiprocessors, gemm.rate, {1.0, {}, 0}, 1.0, {}};
+    ContentionPoint point{
+        gemm.format.precision, gemm.multiprocessors, gemm.rate, {1.0, {}, 0}, 1.0, {}};
     const double share = static_cast<double>(gemm.multiprocessors) / whole.multiprocessors;
     point.of_multiprocessors = share;
     point.flop_per_clock = gemm.flop_per_clock;

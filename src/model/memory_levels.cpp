@@ -4,6 +4,7 @@
 #include "src/core/statistics/sampling.h"
 #include "src/model/roofline.h"
 
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -12,9 +13,8 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr const char* nontemporal_prefix = "non-temporal ";
-using CurveKey = std::pair<std::string, int>;  // kernel, workers
-using Curve = std::map<double, Series>;        // working set in bytes to values
+using CurveKey = std::pair<ByWord<StreamKernel>, int>;  // kernel, workers
+using Curve = std::map<double, Series>;                 // working set in bytes to values
 
 std::vector<CurveSample> samples_of(const Curve& curve) {
   std::vector<CurveSample> samples;
@@ -44,7 +44,7 @@ Estimate<double> plateau_value(std::span<const CurveSample> points) {
 }
 
 constexpr std::size_t between = std::numeric_limits<std::size_t>::max();
-constexpr const char* memory_label = "memory";
+constexpr LevelName memory_level{MemoryLevelName::memory};
 
 /// What all workers together can keep in the caches of one level.
 Bytes kept(const CacheCapacity& cache, int workers) {
@@ -71,24 +71,28 @@ std::size_t place_of(Bytes working_set, std::span<const CacheCapacity> caches, i
   return beyond ? caches.size() : between;
 }
 
+LevelName numbered(std::size_t number) {
+  return {.number = static_cast<int>(number)};
+}
+
 /// Of plateaus with one name only the widest, of equals the last, keeps it.
-void resolve_labels(std::vector<Level>& levels, std::span<const Plateau> plateaus) {
+void resolve_names(std::vector<Level>& levels, std::span<const Plateau> plateaus) {
   const auto width = [&](std::size_t i) { return plateaus[i].last - plateaus[i].first; };
-  std::map<std::string, std::size_t> keeper;
+  std::map<LevelName, std::size_t> keeper;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    std::size_t& kept = keeper.try_emplace(levels[i].label, i).first->second;
+    std::size_t& kept = keeper.try_emplace(levels[i].name, i).first->second;
     if (width(i) >= width(kept)) kept = i;
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    if (keeper.at(levels[i].label) != i) levels[i].label = "level " + std::to_string(i + 1);
+    if (keeper.at(levels[i].name) != i) levels[i].name = numbered(i + 1);
   }
 }
 
 /// A coarse grid can have a single point in memory, and no plateau there.
 void add_memory(std::vector<Level>& levels, std::span<const CurveSample> memory) {
-  if (memory.empty() || std::ranges::count(levels, memory_label, &Level::label) > 0) return;
+  if (memory.empty() || std::ranges::count(levels, memory_level, &Level::name) > 0) return;
   levels.push_back(
-      {memory_label, memory.front().working_set, memory.back().working_set, plateau_value(memory)});
+      {memory_level, memory.front().working_set, memory.back().working_set, plateau_value(memory)});
 }
 
 /// Why the largest sets of so many workers are no measure of memory; only asked where they are not.
@@ -103,7 +107,7 @@ std::string no_memory(Bytes largest, std::span<const CacheCapacity> caches, int 
       largest.value() * workers / mebibyte,
       memory_multiple,
       kept(level, workers).value() / mebibyte,
-      level.label);
+      word_of(level.name));
 }
 
 constexpr double plateau_cost = 6.0;
@@ -171,7 +175,21 @@ std::vector<Plateau> merge_similar(std::span<const double> logs,
   }
   return plateaus;
 }
+/// Beyond the third, which have no name of their own, by the number.
+LevelName cache_level(int number) {
+  constexpr std::array known{MemoryLevelName::l1, MemoryLevelName::l2, MemoryLevelName::l3};
+  const auto index = static_cast<std::size_t>(number) - 1;
+  return index < known.size() ? LevelName{known[index]} : LevelName{.number = number};
+}
 }  // namespace
+
+std::string word_of(const LevelName& name) {
+  return name.known ? word_of(*name.known) : fmt::format("level {}", name.number);
+}
+
+std::string word_of(const StreamKernel& stream) {
+  return std::string(stream.nontemporal ? "non-temporal " : "") + word_of(stream.kernel);
+}
 
 void analyse_memory(const ProbeRecord& probe,
                     std::span<const CacheCapacity> caches,
@@ -180,8 +198,8 @@ void analyse_memory(const ProbeRecord& probe,
   std::size_t contended = 0;
   for (const Point& point : probe.points) {
     MemoryPoint measured;
-    measured.kernel = text_parameter(point, Parameter::kernel);
-    measured.nontemporal = flag_parameter(point, Parameter::nontemporal);
+    measured.stream = {symbol_parameter<MemoryKernel>(point, Parameter::kernel),
+                       flag_parameter(point, Parameter::nontemporal)};
     measured.workers = count_parameter(point, Parameter::workers);
     measured.working_set =
         Bytes(static_cast<double>(integer_parameter(point, Parameter::working_set_bytes)));
@@ -192,28 +210,23 @@ void analyse_memory(const ProbeRecord& probe,
     measured.rate = as<BytesPerSecond>(rate_estimate(bytes, repetitions.times_s));
     const double moved = amount_of(point, Metric::bytes_real).value_or(bytes);
     measured.real_rate = as<BytesPerSecond>(rate_estimate(moved, repetitions.times_s));
-    const std::string name = (measured.nontemporal ? nontemporal_prefix : "") + measured.kernel;
-    curves[{name, measured.workers}][measured.working_set.value()].append(
+    curves[{{measured.stream}, measured.workers}][measured.working_set.value()].append(
         rates(bytes, repetitions.times_s));
     result.memory.push_back(std::move(measured));
   }
   warn_contended("memory", contended, result.warnings);
   std::map<int, Bytes> missing;  // largest sets of the worker counts without a level of memory
   for (const auto& [key, curve] : curves) {
-    const auto& [name, workers] = key;
+    const int workers = key.second;
+    const StreamKernel& stream = key.first.value;
     const Bytes largest(curve.rbegin()->first);
     if (!caches.empty() && place_of(largest, caches, workers) != caches.size()) {
       missing[workers] = std::max(missing[workers], largest);
     }
     for (const Level& level : find_levels(samples_of(curve), caches, workers)) {
       // Stores past the caches have one level, whatever the working set.
-      if (name.starts_with(nontemporal_prefix) && level.label != memory_label) continue;
-      result.memory_levels.push_back({level.label,
-                                      name,
-                                      workers,
-                                      level.smallest,
-                                      level.largest,
-                                      as<BytesPerSecond>(level.value)});
+      if (stream.nontemporal && level.name != memory_level) continue;
+      result.memory_levels.push_back({level_as<BytesPerSecond>(level), stream, workers});
     }
   }
   for (const auto& [workers, largest] : missing) {
@@ -224,12 +237,13 @@ void analyse_memory(const ProbeRecord& probe,
 
 const MemoryLevel* memory_rate(std::span<const MemoryLevel> levels, int workers) {
   const auto place = [](const MemoryLevel& level) {
-    return std::pair(level.kernel.ends_with("copy") || level.kernel.ends_with("triad"),
-                     level.rate.value);
+    const MemoryKernel kernel = level.stream.kernel;
+    return std::pair(kernel == MemoryKernel::copy || kernel == MemoryKernel::triad,
+                     level.value.value);
   };
   const MemoryLevel* best = nullptr;
   for (const MemoryLevel& level : levels) {
-    if (level.label != memory_label || level.workers != workers) continue;
+    if (level.name != memory_level || level.workers != workers) continue;
     if (best == nullptr || place(*best) < place(level)) best = &level;
   }
   return best;
@@ -252,19 +266,17 @@ void analyse_latency(const ProbeRecord& probe,
     result.latency.push_back({Bytes(bytes), as<Seconds>(series_estimate(times))});
   }
   for (const Level& level : find_levels(samples_of(curve), caches, 1)) {
-    result.latency_levels.push_back(
-        {level.label, level.smallest, level.largest, as<Seconds>(level.value)});
+    result.latency_levels.push_back({level_as<Seconds>(level)});
   }
 }
 
 std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
                                         int workers,
                                         Bytes footprint) {
-  std::map<std::pair<std::string, bool>, std::map<double, double>> curves;
+  std::map<ByWord<StreamKernel>, std::map<double, double>> curves;
   for (const MemoryPoint& point : points) {
     if (point.workers != workers) continue;
-    curves[{point.kernel, point.nontemporal}][point.working_set.value() * workers] =
-        point.real_rate.value.value();
+    curves[{point.stream}][point.working_set.value() * workers] = point.real_rate.value.value();
   }
   if (curves.empty()) return std::nullopt;
   BandwidthAt best;
@@ -295,14 +307,14 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
   std::vector<Level> levels;
   for (const auto& [first, last, height] : plateaus) {
     const std::size_t place = places[first];
-    const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
-                              : place == caches.size() ? memory_label
-                                                       : caches[place].label;
+    const LevelName name = caches.empty()           ? numbered(levels.size() + 1)
+                           : place == caches.size() ? memory_level
+                                                    : caches[place].name;
     const auto points = curve.subspan(first, last - first + 1);
     levels.push_back(
-        {label, curve[first].working_set, curve[last].working_set, plateau_value(points)});
+        {name, curve[first].working_set, curve[last].working_set, plateau_value(points)});
   }
-  resolve_labels(levels, plateaus);
+  resolve_names(levels, plateaus);
   if (caches.empty()) return levels;
   const auto memory = std::ranges::find(places, caches.size());
   add_memory(levels, curve.subspan(static_cast<std::size_t>(memory - places.begin())));
@@ -331,7 +343,7 @@ std::vector<CacheCapacity> cache_capacities(const Run& run) {
       const double bytes = number_fact(run, "cpu", name + "_bytes").value_or(0.0);
       const double count = number_fact(run, "cpu", name + "_count").value_or(0.0);
       if (!(bytes > 0.0)) continue;
-      caches.push_back({std::string("L") + level, Bytes(bytes), {}});
+      caches.push_back({cache_level(level - '0'), Bytes(bytes), {}});
       if (count > 0.0) caches.back().instances = static_cast<int>(count);
     }
   }

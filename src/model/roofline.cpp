@@ -42,11 +42,13 @@ std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
 }
 
 std::string describe_kernel(const ComputeCeiling& ceiling) {
-  return fmt::format(
-      "{} {} FMA with {}", ceiling.isa, ceiling.precision, counted(ceiling.workers, "worker"));
+  return fmt::format("{} {} FMA with {}",
+                     word_of(ceiling.isa),
+                     word_of(ceiling.precision),
+                     counted(ceiling.workers, "worker"));
 }
 
-using LadderKey = std::pair<std::string, int>;  // precision, workers
+using LadderKey = std::pair<ByWord<NumberFormat>, int>;  // precision, workers
 
 /// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
 std::map<LadderKey, std::map<double, Series>> ladders_of(const ProbeRecord& probe,
@@ -59,8 +61,8 @@ std::map<LadderKey, std::map<double, Series>> ladders_of(const ProbeRecord& prob
     contended += repetitions.contended ? 1 : 0;
     const double flops = amount(point, Metric::flops);
     const double intensity = flops / amount(point, Metric::bytes);
-    ladders[{text_parameter(point, Parameter::precision), workers}][intensity].append(
-        rates(flops, repetitions.times_s));
+    ladders[{{symbol_parameter<NumberFormat>(point, Parameter::precision)}, workers}][intensity]
+        .append(rates(flops, repetitions.times_s));
   }
   return ladders;
 }
@@ -71,7 +73,7 @@ void warn_if_beyond_ladder(const std::string& name,
                            std::vector<std::string>& warnings) {
   constexpr double near_peak = 0.8;
   FlopPerSecond highest;
-  for (const IntensityPoint& point : roof.points) highest = std::max(highest, point.rate.value);
+  for (const auto& point : roof.points) highest = std::max(highest, point.value.value);
   if (highest >= roof.peak.value * near_peak) return;
   warnings.push_back(
       fmt::format("{}: its peak is extrapolated, the highest rung reached {:.0f} % of it",
@@ -81,13 +83,13 @@ void warn_if_beyond_ladder(const std::string& name,
 
 PlacedGemm describe(const Point& point) {
   PlacedGemm gemm;
-  gemm.family = text_parameter(point, Parameter::family);
-  gemm.precision = text_parameter(point, Parameter::precision);
+  gemm.family = symbol_parameter<ProductFamily>(point, Parameter::family);
+  gemm.format.precision = symbol_parameter<NumberFormat>(point, Parameter::precision);
   gemm.library = text_parameter(point, Parameter::library);
-  gemm.m = integer_parameter(point, Parameter::m);
-  gemm.n = integer_parameter(point, Parameter::n);
-  gemm.k = integer_parameter(point, Parameter::k);
-  gemm.batch = integer_parameter(point, Parameter::batch);
+  gemm.shape = {integer_parameter(point, Parameter::m),
+                integer_parameter(point, Parameter::n),
+                integer_parameter(point, Parameter::k),
+                integer_parameter(point, Parameter::batch)};
   gemm.workers = count_parameter(point, Parameter::workers);
   return gemm;
 }
@@ -98,10 +100,10 @@ void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineRes
       "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
       "ceiling or the bandwidth was measured too low (contention, frequency)",
       gemm.library,
-      gemm.precision,
-      gemm.m,
-      gemm.n,
-      gemm.k,
+      word_of(gemm.format),
+      gemm.shape.m,
+      gemm.shape.n,
+      gemm.shape.k,
       gemm.workers,
       100.0 * gemm.fraction));
 }
@@ -126,11 +128,12 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const Repetitions repetitions = gemm_times(point, gemm.workers);
     if (repetitions.times_s.empty()) continue;
     starved += repetitions.contended ? 1 : 0;
-    const ComputeCeiling* best = fastest_ceiling(result.ceilings, gemm.precision, gemm.workers);
+    const ComputeCeiling* best =
+        fastest_ceiling(result.ceilings, gemm.format.precision, gemm.workers);
     if (best == nullptr) {
       unplaced.insert(fmt::format(
           "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
-          gemm.precision,
+          word_of(gemm.format),
           gemm.workers));
       continue;
     }
@@ -155,8 +158,8 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
 std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                               std::vector<std::string>& warnings) {
   ComputeCeiling ceiling;
-  ceiling.isa = text_parameter(point, Parameter::isa);
-  ceiling.precision = text_parameter(point, Parameter::precision);
+  ceiling.isa = symbol_parameter<Isa>(point, Parameter::isa);
+  ceiling.precision = symbol_parameter<NumberFormat>(point, Parameter::precision);
   ceiling.workers = count_parameter(point, Parameter::workers);
   const Series wall = usable_times(point, Metric::wall_s);
   if (wall.empty()) return std::nullopt;
@@ -190,7 +193,7 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
 }
 
 const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
-                                      const std::string& precision,
+                                      NumberFormat precision,
                                       int workers) {
   const ComputeCeiling* best = nullptr;
   for (const ComputeCeiling& ceiling : ceilings) {
@@ -210,14 +213,14 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
       ladder.push_back({FlopPerByte(intensity), values});
     }
     Outcome<SoftRoof> outcome = fit_soft_roof(ladder);
-    const std::string name =
-        fmt::format("soft roof {} with {}", key.first, counted(key.second, "worker"));
+    const std::string name = fmt::format(
+        "soft roof {} with {}", word_of(key.first.value), counted(key.second, "worker"));
     if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
       result.warnings.push_back(name + " not fitted: " + skipped->reason);
       continue;
     }
     auto& roof = std::get<SoftRoof>(outcome);
-    roof.precision = key.first;
+    roof.format.precision = key.first.value;
     roof.workers = key.second;
     if (!roof.sharpness_note.empty()) {
       result.warnings.push_back(name + ": sharpness " + roof.sharpness_note);
@@ -335,7 +338,7 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
        [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
   for (SoftRoof& roof : result.soft_roofs) {
     const MemoryLevel* memory = memory_rate(result.memory_levels, roof.workers);
-    if (memory != nullptr) roof.ridge = ratio(roof.peak, memory->rate);
+    if (memory != nullptr) roof.ridge = ratio(roof.peak, memory->value);
   }
   with(probe_name::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
   if (!any) return std::nullopt;

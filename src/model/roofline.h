@@ -5,17 +5,180 @@
 #include "src/core/estimate.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
-#include "src/model/analysis.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <variant>
 
 namespace scaleworth::model {
+/// A value in the order of the alphabet of its words, which lists of results keep.
+template <class T>
+struct ByWord {
+  T value;
+  friend bool operator<(const ByWord& a, const ByWord& b) {
+    return std::string(word_of(a.value)) < word_of(b.value);
+  }
+};
+
+/// Clock, power and heat while a point was measured. Medians.
+struct GpuConditions {
+  std::optional<double> clock_hz;  // cycles counted on the GPU, else the driver's readings
+  std::optional<double> power_w;   // energy over window where that is long enough for the counter
+  bool power_from_energy = false;
+  std::optional<double> temperature_c;
+  /// Share of the readings in which each reason held the clock down, largest first.
+  std::vector<std::pair<std::string, double>> slowdown_reasons;
+};
+
+/// A rate as a share of what the vendor promises, and of what its clock allowed.
+struct AgainstPeak {
+  FlopPerSecond peak;                 // dense
+  std::string basis;                  // "datasheet bf16, dense, at 1830 MHz"; "--peak"
+  std::optional<double> clock_hz;     // that the peak is computed at
+  Estimate<double> fraction;          // eta_spec = rate / peak
+  std::optional<double> clock_ratio;  // measured clock / `clock_hz`
+  /// eta_clk = rate / (multiprocessors x FLOP per clock and multiprocessor x measured clock).
+  std::optional<Estimate<double>> fraction_at_clock;
+};
+
+/// The rate of one FMA kernel. Where the host was contended (`cpu_share` < 0.98) the wall rate is
+/// no ceiling; the rate per thread-CPU-second still is. A GPU has no thread-CPU time.
+struct ComputeCeiling {
+  Isa isa = Isa::cuda_cores;
+  NumberFormat precision = NumberFormat::fp32;
+  int workers = 1;
+  Estimate<FlopPerSecond> wall_rate;
+  std::optional<Estimate<FlopPerSecond>> cpu_rate;  // FLOPs / (thread-CPU seconds / workers)
+  std::optional<double> cpu_share;                  // median thread-CPU time / (workers x wall)
+  bool contended = false;
+  GpuConditions conditions{};
+  std::optional<AgainstPeak> against{};
+
+  /// The rate that counts as the ceiling: per thread-CPU-second where contended.
+  const Estimate<FlopPerSecond>& ceiling() const {
+    return contended && cpu_rate ? *cpu_rate : wall_rate;
+  }
+};
+
+/// What a memory sweep does to its arrays.
+struct StreamKernel {
+  MemoryKernel kernel = MemoryKernel::read;
+  bool nontemporal = false;  // stores that pass the caches
+  friend bool operator==(const StreamKernel&, const StreamKernel&) = default;
+};
+/// "copy", "non-temporal copy".
+std::string word_of(const StreamKernel& stream);
+
+struct MemoryPoint {
+  StreamKernel stream;
+  int workers = 1;
+  Bytes working_set;                   // per worker
+  Estimate<BytesPerSecond> rate;       // STREAM bytes, all workers
+  Estimate<BytesPerSecond> real_rate;  // with write-allocate reads
+};
+
+/// A level by the machine's own capacities, else by its number from 1.
+struct LevelName {
+  std::optional<MemoryLevelName> known{};
+  int number = 0;
+  friend auto operator<=>(const LevelName&, const LevelName&) = default;
+};
+/// "L1", "memory", "level 2".
+std::string word_of(const LevelName& name);
+
+/// A plateau found by change-point detection in a rate or a latency over log working set.
+template <class Value>
+struct LevelOf {
+  LevelName name;
+  Bytes smallest;  // working sets per worker (of a GPU: by `scope`), both inclusive
+  Bytes largest;
+  Estimate<Value> value;
+};
+
+struct MemoryLevel : LevelOf<BytesPerSecond> {
+  StreamKernel stream;
+  int workers = 1;
+  // Of a GPU.
+  StreamScope scope = StreamScope::device;
+  /// Of the kernel, fastest at the level's largest working set.
+  std::optional<StreamVariant> variant{};
+  std::optional<Estimate<double>> of_datasheet{};  // of memory only
+};
+
+struct LatencyLevel : LevelOf<Seconds> {
+  std::optional<Estimate<double>> cycles{};  // latency x clock of a GPU's multiprocessor
+};
+
+/// One point of a sweep.
+template <class X, class Value>
+struct MeasuredAt {
+  X at;
+  Estimate<Value> value;
+};
+using LatencyPoint = MeasuredAt<Bytes, Seconds>;  // at a working set
+
+/// Of the operands of a product, with the way in which 8-bit ones are accumulated.
+struct ProductFormat {
+  NumberFormat precision = NumberFormat::bf16;
+  bool fast_accumulation = false;
+  friend auto operator<=>(const ProductFormat&, const ProductFormat&) = default;
+};
+/// "bf16", "fp8_e4m3 fast", "fp8_e4m3 precise".
+std::string word_of(const ProductFormat& format);
+
+/// 1/P(I)^p = 1/P^p + 1/(B I)^p fitted in log space to an intensity ladder.
+struct SoftRoof {
+  ProductFormat format;
+  int workers = 1;
+  std::vector<MeasuredAt<FlopPerByte, FlopPerSecond>> points;
+  Estimate<FlopPerSecond> peak;
+  Estimate<BytesPerSecond> bandwidth;
+  Estimate<double> sharpness;    // p; large = perfect overlap of memory and compute, 1 = none
+  std::string sharpness_note;    // why the sharpness has no upper end, empty when it has one
+  Estimate<FlopPerByte> ridge;   // peak / memory bandwidth; where that is not known, `bandwidth`
+  double median_residual = 0.0;  // relative
+};
+
+enum class Bound { compute, memory, neither };  // neither: below 80 % of its roof
+
+struct GemmShape {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  friend auto operator<=>(const GemmShape&, const GemmShape&) = default;
+};
+
+/// A library kernel placed under the measured roof.
+struct PlacedGemm {
+  std::optional<ProductFamily> family;
+  ProductFormat format;
+  std::string library;
+  GemmShape shape;
+  int workers = 1;
+  FlopPerByte intensity;  // FLOPs / compulsory bytes (each matrix moved once)
+  Estimate<FlopPerSecond> rate;
+  FlopPerSecond roof;  // min(measured compute ceiling, `bandwidth` x intensity)
+  std::optional<BytesPerSecond> bandwidth;  // measured, over a working set as large as the operands
+  double fraction = 0.0;                    // rate / roof
+  Bound bound = Bound::neither;
+  std::string name;                    // that the user gave, on a GPU
+  std::optional<double> of_datasheet;  // of a GPU
+};
+
+struct RooflineResult {
+  std::vector<ComputeCeiling> ceilings;
+  std::vector<MemoryPoint> memory;
+  std::vector<MemoryLevel> memory_levels;
+  std::vector<LatencyPoint> latency;
+  std::vector<LatencyLevel> latency_levels;
+  std::vector<SoftRoof> soft_roofs;
+  std::vector<PlacedGemm> gemms;
+  std::vector<std::string> warnings;  // contended points, unfitted roofs, impossible rates
+};
+
 /// A data cache as the machine describes it.
 struct CacheCapacity {
-  std::string label;             // "L1", "L2", "L3"
+  LevelName name;
   Bytes bytes;                   // of one instance
   std::optional<int> instances;  // on the node; absent: one for each worker
 };
@@ -26,12 +189,13 @@ struct CurveSample {
 };
 
 /// A plateau of such a curve.
-struct Level {
-  std::string label;
-  Bytes smallest;  // working sets per worker, both inclusive
-  Bytes largest;
-  Estimate<double> value;
-};
+using Level = LevelOf<double>;
+
+/// The level with its value in a unit.
+template <class Value>
+LevelOf<Value> level_as(const Level& level) {
+  return {level.name, level.smallest, level.largest, as<Value>(level.value)};
+}
 
 /// Of the level of caches that keeps most, all of its instances that the workers use: working sets
 /// of all workers from this multiple on are in memory. A sweep in order leaves nothing in a cache
@@ -66,7 +230,7 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
 
 /// Null when none was measured.
 const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
-                                      const std::string& precision,
+                                      NumberFormat precision,
                                       int workers);
 
 /// Fills `soft_roofs`, one per precision and worker count, from the points of an intensity probe.

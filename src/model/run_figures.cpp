@@ -104,14 +104,6 @@ class WorkerShares {
   int all_ = 1;
 };
 
-/// Of a result that names it by its word.
-template <Vocabulary E>
-std::optional<E> named(const std::string& word) {
-  for (const E value : every<E>)
-    if (word == word_of(value)) return value;
-  return std::nullopt;
-}
-
 /// The fastest instruction set for each format.
 void add_ceilings(const std::vector<ComputeCeiling>& ceilings,
                   const Setting& of,
@@ -131,38 +123,34 @@ void add_ceilings(const std::vector<ComputeCeiling>& ceilings,
 void add_levels(const RooflineResult& result, const Setting& of, Figures& figures) {
   const WorkerShares shares(result.memory_levels, of);
   for (const MemoryLevel& level : result.memory_levels) {
-    const auto name = named<MemoryLevelName>(level.label);
-    if (!name) continue;
+    if (!level.name.known) continue;
     Setting setting = of;
-    setting.set(Parameter::level, *name);
-    const bool nontemporal = level.kernel.starts_with("non-temporal ");
-    setting.set(Parameter::kernel, nontemporal ? level.kernel.substr(13) : level.kernel);
-    setting.set(Parameter::nontemporal, nontemporal);
-    if (!level.scope.empty()) setting.set(Parameter::scope, level.scope);
+    setting.set({{Parameter::level, *level.name.known},
+                 {Parameter::kernel, level.stream.kernel},
+                 {Parameter::nontemporal, level.stream.nontemporal}});
+    if (of.contains(Parameter::gpu)) setting.set(Parameter::scope, level.scope);
     shares.each(level.workers, setting, [&](const Setting& at) {
-      figures.add(Metric::memory_bandwidth, at, level.rate);
+      figures.add(Metric::memory_bandwidth, at, level.value);
     });
   }
   for (const LatencyLevel& level : result.latency_levels) {
-    const auto name = named<MemoryLevelName>(level.label);
-    if (!name) continue;
+    if (!level.name.known) continue;
     Setting setting = of;
-    setting.set(Parameter::level, *name);
-    figures.add(Metric::load_latency, setting, level.latency);
+    setting.set(Parameter::level, *level.name.known);
+    figures.add(Metric::load_latency, setting, level.value);
   }
 }
 
 void add_products(const std::vector<PlacedGemm>& products, Figures& figures) {
   const WorkerShares shares(products, {});
   for (const PlacedGemm& product : products) {
-    Setting setting{{Parameter::precision, product.precision},
-                    {Parameter::m, product.m},
-                    {Parameter::n, product.n},
-                    {Parameter::k, product.k},
-                    {Parameter::batch, product.batch},
+    Setting setting{{Parameter::precision, product.format.precision},
+                    {Parameter::m, product.shape.m},
+                    {Parameter::n, product.shape.n},
+                    {Parameter::k, product.shape.k},
+                    {Parameter::batch, product.shape.batch},
                     {Parameter::library, product.library}};
-    if (const auto family = named<ProductFamily>(product.family))
-      setting.set(Parameter::family, *family);
+    if (product.family) setting.set(Parameter::family, *product.family);
     if (!product.name.empty()) setting.set(Parameter::name, product.name);
     shares.each(product.workers, setting, [&](const Setting& at) {
       figures.add(Metric::flop_rate, at, product.rate);
@@ -175,8 +163,8 @@ void add_products(const std::vector<PlacedGemm>& products, Figures& figures) {
 void add_formats(const std::vector<GpuFormat>& formats, const Setting& of, Figures& figures) {
   for (const GpuFormat& format : formats) {
     Setting setting = of;
-    setting.set({{Parameter::precision, format.precision},
-                 {Parameter::fast_accumulation, format.fast_accumulation}});
+    setting.set({{Parameter::precision, format.format.precision},
+                 {Parameter::fast_accumulation, format.format.fast_accumulation}});
     if (format.steady) {
       const GemmShape& shape = format.steady->shape;
       Setting cube = setting;
@@ -205,7 +193,7 @@ void add_transfers(const GpuResult& gpu, const Setting& of, Figures& figures) {
   }
   for (const GpuLaunch& launch : gpu.launches) {
     Setting setting = of;
-    if (const auto kind = named<LaunchKind>(launch.kind)) setting.set(Parameter::launch, *kind);
+    setting.set(Parameter::launch, launch.kind);
     figures.add(Metric::launch_time, setting, launch.time);
   }
 }

@@ -16,8 +16,9 @@ using namespace scaleworth::sim;
 
 namespace {
 
-const std::vector<model::CacheCapacity> caches{
-    {"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}, {"L3", Bytes(16e6), 1}};
+const std::vector<model::CacheCapacity> caches{{{MemoryLevelName::l1}, Bytes(48e3), {}},
+                                               {{MemoryLevelName::l2}, Bytes(1e6), {}},
+                                               {{MemoryLevelName::l3}, Bytes(16e6), 1}};
 
 probes::PlanInputs setting_of(const SimMachine& machine) {
   probes::PlanInputs setting;
@@ -50,24 +51,26 @@ TEST_CASE("the node probes and their analysis recover a simulated machine", "[pr
   // isa x precision x worker counts = 2 x 2 x 2.
   CHECK(result->ceilings.size() == 8);
   for (const model::ComputeCeiling& ceiling : result->ceilings) {
-    const double share = ceiling.isa == "avx512" ? 1.0 : truth.narrow_isa_share;
+    const double share = ceiling.isa == Isa::avx512 ? 1.0 : truth.narrow_isa_share;
     const double fp64 = share * truth.fp64_flops * ceiling.workers;
     CHECK_THAT(ceiling.wall_rate.value.value(),
-               WithinRel(ceiling.precision == "fp64" ? fp64 : 2.0 * fp64, 0.02));
+               WithinRel(ceiling.precision == NumberFormat::fp64 ? fp64 : 2.0 * fp64, 0.02));
   }
+  constexpr model::StreamKernel read{MemoryKernel::read};
   for (const LevelTruth& level : truth.levels) {
     const auto found =
         std::find_if(result->memory_levels.begin(), result->memory_levels.end(), [&](auto& known) {
-          return known.label == level.label && known.kernel == "read" && known.workers == 1;
+          return word_of(known.name) == level.label && known.stream == read && known.workers == 1;
         });
     CAPTURE(level.label);
     REQUIRE(found != result->memory_levels.end());
-    CHECK_THAT(found->rate.value.value(), WithinRel(level.bytes_per_second, 0.03));
+    CHECK_THAT(found->value.value.value(), WithinRel(level.bytes_per_second, 0.03));
   }
   REQUIRE(result->soft_roofs.size() == 4);
   for (const model::SoftRoof& roof : result->soft_roofs) {
-    CAPTURE(roof.precision, roof.workers);
-    const double peak = (roof.precision == "fp32" ? 2.0 : 1.0) * truth.fp64_flops * roof.workers;
+    CAPTURE(word_of(roof.format), roof.workers);
+    const double peak =
+        (roof.format.precision == NumberFormat::fp32 ? 2.0 : 1.0) * truth.fp64_flops * roof.workers;
     CHECK_THAT(roof.peak.value.value(), WithinRel(peak, 0.03));
     CHECK_THAT(roof.bandwidth.value.value(), WithinRel(15e9 * roof.workers, 0.03));
   }

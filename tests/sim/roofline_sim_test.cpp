@@ -17,8 +17,9 @@ using scaleworth::NumberFormat;
 namespace {
 
 const probes::Target quick{.relative_half_width = 0.01, .maximum_samples = 30};
-const std::vector<model::CacheCapacity> caches{
-    {"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}, {"L3", Bytes(16e6), {}}};
+const std::vector<model::CacheCapacity> caches{{{MemoryLevelName::l1}, Bytes(48e3), {}},
+                                               {{MemoryLevelName::l2}, Bytes(1e6), {}},
+                                               {{MemoryLevelName::l3}, Bytes(16e6), {}}};
 
 void measure_memory(SimMachine& machine, Run& run) {
   for (double bytes = 4096; bytes < 3e8; bytes *= std::sqrt(2.0)) {
@@ -67,12 +68,12 @@ TEST_CASE("the four levels of a simulated hierarchy are found, named and measure
   REQUIRE(result->latency_levels.size() == 4);
   const MachineTruth truth;
   for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(result->memory_levels[i].label == truth.levels[i].label);
-    CHECK(result->latency_levels[i].label == truth.levels[i].label);
+    CHECK(word_of(result->memory_levels[i].name) == truth.levels[i].label);
+    CHECK(word_of(result->latency_levels[i].name) == truth.levels[i].label);
     // 30 samples of 2 % noise at a point, several points: 1 % is more than two standard errors.
-    CHECK_THAT(result->memory_levels[i].rate.value.value(),
+    CHECK_THAT(result->memory_levels[i].value.value.value(),
                WithinRel(truth.levels[i].bytes_per_second, 0.01));
-    CHECK_THAT(result->latency_levels[i].latency.value.value(),
+    CHECK_THAT(result->latency_levels[i].value.value.value(),
                WithinRel(truth.levels[i].latency_s, 0.01));
   }
 }
@@ -134,10 +135,10 @@ TEST_CASE("the 95 % intervals of memory levels cover the truth in at least 90 % 
     const auto result = model::analyse_roofline(run, caches);
     for (const model::MemoryLevel& level : result->memory_levels) {
       const auto found = std::find_if(truth.levels.begin(), truth.levels.end(), [&](auto& known) {
-        return known.label == level.label;
+        return known.label == word_of(level.name);
       });
       ++levels;
-      if (found != truth.levels.end()) covered += covers(level.rate, found->bytes_per_second);
+      if (found != truth.levels.end()) covered += covers(level.value, found->bytes_per_second);
     }
   }
   CAPTURE(covered, levels);

@@ -170,15 +170,14 @@ auto read_for(std::string_view command, const std::vector<std::string>& inputs, 
   }
 }
 
+/// A job by its recordings, or as attribute --format json wrote it. Throws UserError naming the
+/// input that cannot be read or attributed.
+Attribution attributed_job(const std::string& input);
+
 /// Recordings of one job, one count each: what `scaleworth attribute` takes, or the JSON that it
 /// wrote. Throws UserError naming the input that cannot be read or attributed.
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
                               std::optional<Scaling> declared);
-
-/// What `scaleworth attribute --format json` wrote: the recordings' ranks, the ledger, the
-/// stragglers and the factors; the rest, which no decision needs, is left. Throws UserError, one
-/// line beginning with `file`, for anything else, a newer schema and impossible values.
-Attribution parse_attribution(std::string_view text, const std::string& file);
 
 /// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
 std::vector<Regime> parse_regimes(std::string_view text, const std::string& file);

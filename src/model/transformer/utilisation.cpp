@@ -106,17 +106,18 @@ double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond pe
 }
 
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
-  if (const ComputeCeiling* together = fastest_ceiling(ceilings, "fp32", ranks)) {
+  if (const ComputeCeiling* together = fastest_ceiling(ceilings, NumberFormat::fp32, ranks)) {
     return Denominator{together->ceiling().value,
                        fmt::format("{} fp32 FMA, {} at once, {}",
-                                   together->isa,
+                                   word_of(together->isa),
                                    counted(ranks, "worker"),
                                    clock_of(*together))};
   }
-  if (const ComputeCeiling* single = fastest_ceiling(ceilings, "fp32", 1)) {
+  if (const ComputeCeiling* single = fastest_ceiling(ceilings, NumberFormat::fp32, 1)) {
     return Denominator{
         single->ceiling().value * static_cast<double>(ranks),
-        fmt::format("{} x one worker, {} fp32 FMA, {}", ranks, single->isa, clock_of(*single))};
+        fmt::format(
+            "{} x one worker, {} fp32 FMA, {}", ranks, word_of(single->isa), clock_of(*single))};
   }
   return std::nullopt;
 }
@@ -232,12 +233,11 @@ PeakChoice choose_peaks(const PeakRequest& request) {
   return choice;
 }
 
-SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus,
-                              const std::string& number_format) {
+SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, NumberFormat precision) {
   SlowestProduct slowest;
   for (const GpuResult& gpu : gpus) {
     for (const GpuFormat& format : gpu.formats) {
-      if (format.precision != number_format || !format.steady) continue;
+      if (format.format.precision != precision || !format.steady) continue;
       const GpuGemm& product = *format.steady;
       if (slowest.product == nullptr || product.rate.value < slowest.product->rate.value) {
         slowest = {&product, gpu.identity.ordinal};

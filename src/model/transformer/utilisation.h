@@ -4,7 +4,7 @@
 
 #include "src/core/catalogue.h"
 #include "src/core/units.h"
-#include "src/model/analysis.h"
+#include "src/model/gpu.h"
 #include "src/model/transformer/transformer.h"
 
 #include <cstdint>
@@ -122,7 +122,7 @@ struct SlowestProduct {
   const GpuGemm* product = nullptr;  // of the argument; null where no GPU measured the format
   int ordinal = 0;
 };
-SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, const std::string& number_format);
+SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, NumberFormat precision);
 
 struct TrainingRun {
   TransformerModel model;

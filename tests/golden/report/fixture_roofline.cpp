@@ -19,29 +19,29 @@ Estimate<Q> around(double value, double below, double above, std::size_t samples
 }
 
 std::vector<ComputeCeiling> ceilings() {
-  return {{"avx2",
-           "fp32",
+  return {{Isa::avx2,
+           NumberFormat::fp32,
            1,
            around<FlopPerSecond>(108.3e9, 0.4, 0.3),
            around<FlopPerSecond>(108.9e9, 0.2, 0.2),
            0.994,
            false},
-          {"avx2",
-           "fp32",
+          {Isa::avx2,
+           NumberFormat::fp32,
            2,
            around<FlopPerSecond>(196.2e9, 2.1, 1.4),
            around<FlopPerSecond>(213.5e9, 0.3, 0.3),
            0.919,
            true},
-          {"avx2",
-           "fp64",
+          {Isa::avx2,
+           NumberFormat::fp64,
            1,
            around<FlopPerSecond>(54.1e9, 0.4, 0.4),
            around<FlopPerSecond>(54.4e9, 0.2, 0.2),
            0.995,
            false},
-          {"avx2",
-           "fp64",
+          {Isa::avx2,
+           NumberFormat::fp64,
            2,
            around<FlopPerSecond>(106.4e9, 0.9, 0.6),
            around<FlopPerSecond>(107.0e9, 0.3, 0.3),
@@ -49,43 +49,43 @@ std::vector<ComputeCeiling> ceilings() {
            false}};
 }
 
-void add_memory(RooflineResult& result, const std::string& kernel, double share) {
+void add_memory(RooflineResult& result, MemoryKernel kernel, double share) {
   struct Level {
-    const char* label;
+    MemoryLevelName name;
     double from, to, rate;
   };
-  const Level levels[] = {{"L1", 4.0 * kib, 24.0 * kib, 210e9},
-                          {"L2", 48.0 * kib, 384.0 * kib, 96.5e9},
-                          {"L3", 768.0 * kib, 12.0 * mebibyte, 52.8e9},
-                          {"memory", 48.0 * mebibyte, 192.0 * mebibyte, 23.1e9}};
+  const Level levels[] = {{MemoryLevelName::l1, 4.0 * kib, 24.0 * kib, 210e9},
+                          {MemoryLevelName::l2, 48.0 * kib, 384.0 * kib, 96.5e9},
+                          {MemoryLevelName::l3, 768.0 * kib, 12.0 * mebibyte, 52.8e9},
+                          {MemoryLevelName::memory, 48.0 * mebibyte, 192.0 * mebibyte, 23.1e9}};
   for (const Level& level : levels) {
-    result.memory_levels.push_back({level.label,
-                                    kernel,
-                                    2,
-                                    Bytes(level.from),
-                                    Bytes(level.to),
-                                    around<BytesPerSecond>(level.rate * share, 1.3, 3.4)});
+    result.memory_levels.push_back({{{level.name},
+                                     Bytes(level.from),
+                                     Bytes(level.to),
+                                     around<BytesPerSecond>(level.rate * share, 1.3, 3.4)},
+                                    {kernel},
+                                    2});
     for (double size = level.from; size <= level.to; size *= 2.0) {
       const auto rate = around<BytesPerSecond>(level.rate * share, 1.5, 2.5, 9);
-      result.memory.push_back({kernel, false, 2, Bytes(size), rate, rate});
+      result.memory.push_back({{kernel}, 2, Bytes(size), rate, rate});
     }
   }
 }
 
 void add_latency(RooflineResult& result) {
   struct Level {
-    const char* label;
+    MemoryLevelName name;
     double from, to, latency;
   };
-  const Level levels[] = {{"L1", 4.0 * kib, 24.0 * kib, 1.31e-9},
-                          {"L2", 48.0 * kib, 384.0 * kib, 4.02e-9},
-                          {"L3", 768.0 * kib, 12.0 * mebibyte, 15.3e-9},
-                          {"memory", 48.0 * mebibyte, 192.0 * mebibyte, 104.2e-9}};
+  const Level levels[] = {{MemoryLevelName::l1, 4.0 * kib, 24.0 * kib, 1.31e-9},
+                          {MemoryLevelName::l2, 48.0 * kib, 384.0 * kib, 4.02e-9},
+                          {MemoryLevelName::l3, 768.0 * kib, 12.0 * mebibyte, 15.3e-9},
+                          {MemoryLevelName::memory, 48.0 * mebibyte, 192.0 * mebibyte, 104.2e-9}};
   for (const Level& level : levels) {
-    result.latency_levels.push_back({level.label,
-                                     Bytes(level.from),
-                                     Bytes(level.to),
-                                     around<Seconds>(level.latency, 0.7, 2.1)});
+    result.latency_levels.push_back({{{level.name},
+                                      Bytes(level.from),
+                                      Bytes(level.to),
+                                      around<Seconds>(level.latency, 0.7, 2.1)}});
     for (double size = level.from; size <= level.to; size *= 2.0) {
       result.latency.push_back({Bytes(size), around<Seconds>(level.latency, 1.0, 1.0, 7)});
     }
@@ -93,9 +93,9 @@ void add_latency(RooflineResult& result) {
 }
 
 /// 1/P(I)^p = 1/P^p + 1/(B I)^p at p = 3.2 with a ripple of one per cent.
-SoftRoof soft_roof(const std::string& precision, double peak) {
+SoftRoof soft_roof(NumberFormat precision, double peak) {
   SoftRoof roof;
-  roof.precision = precision;
+  roof.format.precision = precision;
   roof.workers = 2;
   roof.peak = around<FlopPerSecond>(peak, 0.8, 0.8, 12);
   roof.bandwidth = around<BytesPerSecond>(22.6e9, 1.9, 1.9, 12);
@@ -114,15 +114,12 @@ SoftRoof soft_roof(const std::string& precision, double peak) {
   return roof;
 }
 
-PlacedGemm gemm(
-    const std::string& family, std::int64_t m, double rate, double fraction, Bound bound) {
+PlacedGemm gemm(ProductFamily family, std::int64_t m, double rate, double fraction, Bound bound) {
   PlacedGemm placed;
   placed.family = family;
-  placed.precision = "fp32";
+  placed.format.precision = NumberFormat::fp32;
   placed.library = "OpenBLAS 0.3.21";
-  placed.m = m;
-  placed.n = 1024;
-  placed.k = 1024;
+  placed.shape = {m, 1024, 1024};
   placed.workers = 2;
   const double md = static_cast<double>(m);
   placed.intensity =
@@ -139,13 +136,14 @@ PlacedGemm gemm(
 RooflineResult roofline() {
   RooflineResult result;
   result.ceilings = ceilings();
-  add_memory(result, "read", 1.0);
-  add_memory(result, "triad", 0.86);
+  add_memory(result, MemoryKernel::read, 1.0);
+  add_memory(result, MemoryKernel::triad, 0.86);
   add_latency(result);
-  result.soft_roofs = {soft_roof("fp32", 209e9), soft_roof("fp64", 104.5e9)};
-  result.gemms = {gemm("square", 1024, 188.4e9, 0.882, Bound::compute),
-                  gemm("tokens", 64, 142.0e9, 0.665, Bound::neither),
-                  gemm("tokens", 1, 9.9e9, 0.876, Bound::memory)};
+  result.soft_roofs = {soft_roof(NumberFormat::fp32, 209e9),
+                       soft_roof(NumberFormat::fp64, 104.5e9)};
+  result.gemms = {gemm(ProductFamily::square, 1024, 188.4e9, 0.882, Bound::compute),
+                  gemm(ProductFamily::tokens, 64, 142.0e9, 0.665, Bound::neither),
+                  gemm(ProductFamily::tokens, 1, 9.9e9, 0.876, Bound::memory)};
   return result;
 }
 

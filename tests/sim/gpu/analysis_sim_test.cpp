@@ -38,7 +38,8 @@ const model::MemoryLevel& level(const model::GpuResult& gpu, std::string_view la
   return *std::find_if(gpu.roofline.memory_levels.begin(),
                        gpu.roofline.memory_levels.end(),
                        [&](const model::MemoryLevel& found) {
-                         return found.label == label && found.kernel == "read";
+                         return word_of(found.name) == label &&
+                                found.stream.kernel == MemoryKernel::read;
                        });
 }
 
@@ -53,18 +54,18 @@ TEST_CASE("the analysis of simulated GPUs tells their truth", "[gpu]") {
   REQUIRE(gpu.identity.datasheet.has_value());
   CHECK(gpu.identity.datasheet->id == "h100-sxm-80gb");
   // Noise has a standard deviation of 0.3 %, and 0.5 % of the samples are outliers.
-  CHECK_THAT(level(gpu, "memory").rate.value.value(), WithinRel(truth.memory_bytes_per_s, 0.01));
-  CHECK_THAT(level(gpu, "L2").rate.value.value(),
+  CHECK_THAT(level(gpu, "memory").value.value.value(), WithinRel(truth.memory_bytes_per_s, 0.01));
+  CHECK_THAT(level(gpu, "L2").value.value.value(),
              WithinRel(truth.l2_bytes_per_clock * truth.clock_hz, 0.01));
   const auto& memory_latency = gpu.roofline.latency_levels.back();
-  CHECK(memory_latency.label == "memory");
-  CHECK_THAT(memory_latency.latency.value.value(), WithinRel(truth.memory_latency_s, 0.02));
+  CHECK(memory_latency.name.known == MemoryLevelName::memory);
+  CHECK_THAT(memory_latency.value.value.value(), WithinRel(truth.memory_latency_s, 0.02));
   CHECK_THAT(memory_latency.cycles->value,
              WithinRel(truth.memory_latency_s * truth.clock_hz, 0.02));
 
   const auto bf16 =
       std::find_if(gpu.formats.begin(), gpu.formats.end(), [](const model::GpuFormat& format) {
-        return format.precision == "bf16";
+        return format.format.precision == NumberFormat::bf16;
       });
   REQUIRE(bf16 != gpu.formats.end());
   REQUIRE(bf16->waterfall.has_value());

@@ -2,7 +2,7 @@
 #include "src/core/error.h"
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/gpu.h"
+#include "src/model/analysis.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/rehearsal.h"
 #include "tests/sim/gpu/sim_node.h"

@@ -2,7 +2,7 @@
 /// The real probes of GPUs against simulated ones, and the model's fits of what they recorded.
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/gpu.h"
+#include "src/model/analysis.h"
 #include "src/model/roofline.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_node.h"
@@ -65,7 +65,7 @@ std::vector<model::CurveSample> curve_of(const std::vector<Point>& points) {
 
 double level_value(const std::vector<model::Level>& levels, const std::string& label) {
   const auto found = std::find_if(levels.begin(), levels.end(), [&](const model::Level& level) {
-    return level.label == label;
+    return word_of(level.name) == label;
   });
   CAPTURE(label);
   REQUIRE(found != levels.end());
@@ -113,7 +113,8 @@ TEST_CASE("the memory probe recovers the levels of a simulated GPU", "[gpu]") {
   const ProbeRecord& probe = node.measure(probe_name::gpu_memory, Suite::quick);
   const GpuTruth& truth = node.gpu(0).truth();
   const double l2 = truth.l2_bytes_per_clock * truth.clock_hz;
-  const std::vector<model::CacheCapacity> caches{{"L2", truth.description.l2_cache, 1}};
+  const std::vector<model::CacheCapacity> caches{
+      {{MemoryLevelName::l2}, truth.description.l2_cache, 1}};
   for (const auto& [kernel, share] : truth.kernel_share) {
     CAPTURE(key_of(kernel));
     const auto levels = find_levels(curve_of(points_with(probe,
@@ -146,8 +147,8 @@ TEST_CASE("the latency probe recovers the levels and the reach of a simulated GP
   const ProbeRecord& probe = node.measure(probe_name::gpu_latency, Suite::standard);
   const GpuTruth& truth = node.gpu(0).truth();
   const std::vector<model::CacheCapacity> caches{
-      {"L1", truth.description.shared_per_multiprocessor, {}},
-      {"L2", truth.description.l2_cache, {}}};
+      {{MemoryLevelName::l1}, truth.description.shared_per_multiprocessor, {}},
+      {{MemoryLevelName::l2}, truth.description.l2_cache, {}}};
   const auto lines = points_with(probe, {{Parameter::stride_bytes, std::int64_t{128}}});
   const auto levels = find_levels(curve_of(lines), caches, 1);
   REQUIRE_THAT(level_value(levels, "L1"), WithinRel(truth.l1_clocks / truth.clock_hz, 0.03));
@@ -254,13 +255,15 @@ TEST_CASE("a run of all roofline probes of a simulated GPU analyses to its truth
   REQUIRE(result.identity.datasheet->id == "h100-sxm-80gb");
   REQUIRE(result.roofline.ceilings.size() == 9);
   const auto memory = std::ranges::find_if(result.roofline.memory_levels, [](const auto& found) {
-    return found.scope == "device" && found.label == "memory" && found.kernel == "read";
+    return found.scope == StreamScope::device && word_of(found.name) == "memory" &&
+           found.stream.kernel == MemoryKernel::read;
   });
   REQUIRE(memory != result.roofline.memory_levels.end());
-  REQUIRE_THAT(memory->rate.value.value(), WithinRel(truth.memory_bytes_per_s, 0.02));
+  REQUIRE_THAT(memory->value.value.value(), WithinRel(truth.memory_bytes_per_s, 0.02));
   REQUIRE_THAT(memory->of_datasheet->value, WithinRel(0.9, 0.02));
-  const auto l2 = std::ranges::find_if(result.roofline.latency_levels,
-                                       [](const auto& found) { return found.label == "L2"; });
+  const auto l2 = std::ranges::find_if(result.roofline.latency_levels, [](const auto& found) {
+    return word_of(found.name) == "L2";
+  });
   REQUIRE(l2 != result.roofline.latency_levels.end());
   REQUIRE_THAT(l2->cycles->value, WithinRel(truth.l2_clocks, 0.03));
   REQUIRE(result.roofline.soft_roofs.size() == 4);

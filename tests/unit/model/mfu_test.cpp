@@ -8,10 +8,10 @@ using namespace scaleworth::model;
 
 namespace {
 
-ComputeCeiling ceiling(const char* isa, int workers, double wall, double cpu, bool contended) {
+ComputeCeiling ceiling(Isa isa, int workers, double wall, double cpu, bool contended) {
   ComputeCeiling result;
   result.isa = isa;
-  result.precision = "fp32";
+  result.precision = NumberFormat::fp32;
   result.workers = workers;
   result.wall_rate.value = FlopPerSecond(wall);
   result.cpu_rate = Estimate<FlopPerSecond>{FlopPerSecond(cpu), {}, 1};
@@ -30,28 +30,28 @@ TEST_CASE("the MFU of a published run follows from its FLOPs, time and peak", "[
 }
 
 TEST_CASE("the measured peak of ranks is that of as many workers at once", "[mfu]") {
-  const std::vector<ComputeCeiling> ceilings = {ceiling("sse2", 2, 90, 90, false),
-                                                ceiling("avx2", 1, 100, 100, false),
-                                                ceiling("avx2", 2, 180, 190, false)};
+  const std::vector<ComputeCeiling> ceilings = {ceiling(Isa::sse2, 2, 90, 90, false),
+                                                ceiling(Isa::avx2, 1, 100, 100, false),
+                                                ceiling(Isa::avx2, 2, 180, 190, false)};
   CHECK(measured_peak(ceilings, 2)->rate.value() == 180);
   CHECK(measured_peak(ceilings, 2)->basis == "avx2 fp32 FMA, 2 workers at once, wall clock");
   CHECK(measured_peak(ceilings, 1)->rate.value() == 100);
 }
 
 TEST_CASE("a count without a ceiling of its own takes so many times one worker", "[mfu]") {
-  const auto peak = measured_peak({ceiling("avx2", 1, 100, 100, false)}, 4);
+  const auto peak = measured_peak({ceiling(Isa::avx2, 1, 100, 100, false)}, 4);
   REQUIRE(peak);
   CHECK(peak->rate.value() == 400);
   CHECK(peak->basis == "4 x one worker, avx2 fp32 FMA, wall clock");
 }
 
 TEST_CASE("a contended ceiling counts per thread-CPU-second", "[mfu]") {
-  CHECK(measured_peak({ceiling("avx2", 2, 60, 190, true)}, 2)->rate.value() == 190);
+  CHECK(measured_peak({ceiling(Isa::avx2, 2, 60, 190, true)}, 2)->rate.value() == 190);
 }
 
 TEST_CASE("there is no measured peak without an fp32 ceiling", "[mfu]") {
-  ComputeCeiling fp64 = ceiling("avx2", 1, 50, 50, false);
-  fp64.precision = "fp64";
+  ComputeCeiling fp64 = ceiling(Isa::avx2, 1, 50, 50, false);
+  fp64.precision = NumberFormat::fp64;
   CHECK_FALSE(measured_peak({fp64}, 1));
-  CHECK_FALSE(measured_peak({ceiling("avx2", 2, 180, 190, false)}, 1));
+  CHECK_FALSE(measured_peak({ceiling(Isa::avx2, 2, 180, 190, false)}, 1));
 }

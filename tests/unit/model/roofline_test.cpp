@@ -82,9 +82,9 @@ TEST_CASE("caches come from the run's own facts, without the instruction cache",
                        {"l2_cache_bytes", std::nullopt, "not readable"}}}};
   const auto caches = cache_capacities(run);
   REQUIRE(caches.size() == 2);
-  CHECK(caches[0].label == "L1");
+  CHECK(word_of(caches[0].name) == "L1");
   CHECK_FALSE(caches[0].instances.has_value());
-  CHECK(caches[1].label == "L3");
+  CHECK(word_of(caches[1].name) == "L3");
   CHECK(caches[1].instances == 2);
 }
 
@@ -257,27 +257,28 @@ TEST_CASE("a curve without a flat stretch has no plateau", "[levels]") {
 }
 
 TEST_CASE("levels are named after the smallest cache that holds them", "[levels]") {
-  const std::vector<CacheCapacity> caches{{"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}};
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l1}, Bytes(48e3), {}},
+                                          {{MemoryLevelName::l2}, Bytes(1e6), {}}};
   // Up to 48 kB in L1, to 1 MB in L2, from 4 MB on in memory.
   const auto levels = find_levels(curve_of({8, 16, 32, 128, 256, 512, 4000, 8000, 16000},
                                            {300, 300, 300, 100, 100, 100, 20, 20, 20}),
                                   caches,
                                   1);
   REQUIRE(levels.size() == 3);
-  CHECK(levels[0].label == "L1");
-  CHECK(levels[1].label == "L2");
-  CHECK(levels[2].label == "memory");
+  CHECK(word_of(levels[0].name) == "L1");
+  CHECK(word_of(levels[1].name) == "L2");
+  CHECK(word_of(levels[2].name) == "memory");
   CHECK_THAT(levels[2].smallest.value(), WithinRel(4e6, 1e-12));
   CHECK_THAT(levels[2].value.value, WithinRel(20.0, 1e-12));
   CHECK(levels[2].value.samples == 6);
 }
 
 TEST_CASE("a single point from four times the last cache on is the memory level", "[levels]") {
-  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l2}, Bytes(1e6), {}}};
   const auto levels =
       find_levels(curve_of({64, 128, 256, 512, 4000}, {90, 90, 90, 90, 15}), caches, 1);
   REQUIRE(levels.size() == 2);
-  CHECK(levels[1].label == "memory");
+  CHECK(word_of(levels[1].name) == "memory");
   CHECK_THAT(levels[1].value.value, WithinRel(15.0, 1e-12));
   // Less than four times 1 MB: caches that do not replace the least recently used keep part of it.
   CHECK(find_levels(curve_of({64, 128, 256, 512, 3900}, {90, 90, 90, 90, 15}), caches, 1).size() ==
@@ -285,32 +286,33 @@ TEST_CASE("a single point from four times the last cache on is the memory level"
 }
 
 TEST_CASE("a cache that workers share holds only their part of it", "[levels]") {
-  const std::vector<CacheCapacity> caches{{"L3", Bytes(8e6), 1}};
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l3}, Bytes(8e6), 1}};
   const auto curve = curve_of({3000, 3500, 4000, 5000}, {50, 50, 50, 50});
-  CHECK(find_levels(curve, caches, 1)[0].label == "L3");  // 8 MB for one worker
-  const auto two = find_levels(curve, caches, 2);         // 4 MB each
+  CHECK(word_of(find_levels(curve, caches, 1)[0].name) == "L3");  // 8 MB for one worker
+  const auto two = find_levels(curve, caches, 2);                 // 4 MB each
   REQUIRE(two.size() == 1);
   CHECK_THAT(two[0].largest.value(), WithinRel(4e6, 1e-12));
   CHECK(find_levels(curve, caches, 4).empty());  // beyond 2 MB each, below four times that
-  CHECK(find_levels(curve, caches, 8)[0].label == "memory");  // 1 MB each, from 4 MB on
+  CHECK(word_of(find_levels(curve, caches, 8)[0].name) == "memory");  // 1 MB each, from 4 MB on
 }
 
 TEST_CASE("all instances of the last cache that the workers use count for memory", "[levels]") {
   // Eight workers, two to each of four caches of 32 MB: 128 MB together, so memory begins at 64 MB
   // each, not at the 16 MB each that are four times one cache.
-  const std::vector<CacheCapacity> caches{{"L3", Bytes(32e6), 4}};
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l3}, Bytes(32e6), 4}};
   const auto curve = curve_of({4000, 8000, 16000, 32000, 64000, 128000}, {90, 90, 90, 45, 30, 30});
   const auto levels = find_levels(curve, caches, 8);
   REQUIRE(levels.size() == 2);
-  CHECK(levels[0].label == "L3");
-  CHECK(levels[1].label == "memory");
+  CHECK(word_of(levels[0].name) == "L3");
+  CHECK(word_of(levels[1].name) == "memory");
   CHECK_THAT(levels[1].smallest.value(), WithinRel(64e6, 1e-12));
 }
 
 TEST_CASE("memory begins beyond the level that keeps most, which need not be the last",
           "[levels]") {
   // 64 second-level caches of 2 MB keep more than 100 MB of L3: from 8 MB each on, not from 6.25.
-  const std::vector<CacheCapacity> caches{{"L2", Bytes(2e6), 64}, {"L3", Bytes(100e6), 1}};
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l2}, Bytes(2e6), 64},
+                                          {{MemoryLevelName::l3}, Bytes(100e6), 1}};
   const auto levels =
       find_levels(curve_of({500, 1000, 2000, 7000, 9000}, {9, 9, 9, 4, 3}), caches, 64);
   REQUIRE(levels.size() == 2);
@@ -319,7 +321,8 @@ TEST_CASE("memory begins beyond the level that keeps most, which need not be the
 
 TEST_CASE("known caches separate levels that the rates alone do not", "[levels]") {
   // 8 % between L2 and L3, less than the 15 % that make a step; a smeared edge of L3.
-  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}, {"L3", Bytes(32e6), 1}};
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l2}, Bytes(1e6), {}},
+                                          {{MemoryLevelName::l3}, Bytes(32e6), 1}};
   const auto curve = curve_of({64, 128, 256, 512, 1500, 4000, 8000, 16000, 30000, 60000, 128000},
                               {100, 100, 100, 100, 92, 92, 92, 91, 80, 55, 30});
   CHECK(find_levels(curve, {}, 1)[0].largest.value() > 1e6);
@@ -327,7 +330,7 @@ TEST_CASE("known caches separate levels that the rates alone do not", "[levels]"
   REQUIRE(levels.size() == 3);
   CHECK_THAT(levels[0].largest.value(), WithinRel(512e3, 1e-12));
   CHECK_THAT(levels[1].value.value, WithinRel(92.0, 0.02));
-  CHECK(levels[1].label == "L3");
+  CHECK(word_of(levels[1].name) == "L3");
   CHECK_THAT(levels[2].value.value, WithinRel(30.0, 1e-12));
 }
 
@@ -378,8 +381,9 @@ Run streaming_run(double largest) {
   return run;
 }
 
-const std::vector<CacheCapacity> two_core_caches{
-    {"L1", Bytes(32.0 * 1024), 2}, {"L2", Bytes(512.0 * 1024), 2}, {"L3", Bytes(32 << 20), 1}};
+const std::vector<CacheCapacity> two_core_caches{{{MemoryLevelName::l1}, Bytes(32.0 * 1024), 2},
+                                                 {{MemoryLevelName::l2}, Bytes(512.0 * 1024), 2},
+                                                 {{MemoryLevelName::l3}, Bytes(32 << 20), 1}};
 }  // namespace
 
 TEST_CASE(
@@ -389,19 +393,19 @@ TEST_CASE(
   const auto result = analyse_roofline(streaming_run(64.0), two_core_caches);
   const MemoryLevel* memory = memory_rate(result->memory_levels, 2);
   REQUIRE(memory != nullptr);
-  CHECK(memory->kernel == "non-temporal copy");
-  CHECK_THAT(memory->rate.value.value(), WithinRel(50.1e9, 0.01));
+  CHECK(word_of(memory->stream) == "non-temporal copy");
+  CHECK_THAT(memory->value.value.value(), WithinRel(50.1e9, 0.01));
   CHECK(memory_rate(result->memory_levels, 1) == nullptr);
   for (const MemoryLevel& level : result->memory_levels) {
-    if (level.kernel != "triad" || level.label != "memory") continue;
+    if (word_of(level.stream) != "triad" || word_of(level.name) != "memory") continue;
     // The 64 MiB hold 8 % of L3's rate; the set of 22.6 MiB each is a third L3.
-    CHECK_THAT(level.rate.value.value(), WithinRel(36.6e9, 0.06));
+    CHECK_THAT(level.value.value.value(), WithinRel(36.6e9, 0.06));
     CHECK_THAT(level.smallest.value(), WithinRel(64.0 * (1 << 20), 1e-9));
   }
   REQUIRE(result->soft_roofs.size() == 1);
   const SoftRoof& roof = result->soft_roofs.front();
   CHECK_THAT(roof.ridge.value.value(),
-             WithinRel(roof.peak.value.value() / memory->rate.value.value(), 1e-9));
+             WithinRel(roof.peak.value.value() / memory->value.value.value(), 1e-9));
   CHECK(roof.ridge.interval);
   CHECK(result->warnings.empty());
 }
@@ -420,12 +424,12 @@ TEST_CASE("without known caches, and for a second plateau inside one cache, leve
   const auto curve = curve_of({8, 16, 32, 128, 256}, {300, 300, 300, 100, 100});
   const auto unnamed = find_levels(curve, {}, 1);
   REQUIRE(unnamed.size() == 2);
-  CHECK(unnamed[0].label == "level 1");
-  CHECK(unnamed[1].label == "level 2");
-  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
+  CHECK(word_of(unnamed[0].name) == "level 1");
+  CHECK(word_of(unnamed[1].name) == "level 2");
+  const std::vector<CacheCapacity> caches{{{MemoryLevelName::l2}, Bytes(1e6), {}}};
   const auto shared = find_levels(curve, caches, 1);
-  CHECK(shared[0].label == "L2");  // the wider of the two
-  CHECK(shared[1].label == "level 2");
+  CHECK(word_of(shared[0].name) == "L2");  // the wider of the two
+  CHECK(word_of(shared[1].name) == "level 2");
 }
 
 namespace {

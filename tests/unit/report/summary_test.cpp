@@ -90,8 +90,8 @@ TEST_CASE("the summary marks extrapolated counts and names what was not measured
 TEST_CASE("a finding that tables show is left out of the summary", "[summary]") {
   model::Analysis analysis;
   model::GpuResult gpu;
-  gpu.ridge_batches = {{"bf16", "all layers", FlopPerByte(200.0), 300.0}};
-  gpu.cost = model::GpuCost{Dollars(0.5), "bf16", std::nullopt};
+  gpu.ridge_batches = {{NumberFormat::bf16, "all layers", FlopPerByte(200.0), 300.0, true}};
+  gpu.cost = model::GpuCost{Dollars(0.5), NumberFormat::bf16, std::nullopt};
   analysis.gpus = {gpu};
   const std::string summary = render({}, analysis, {});
   CHECK(summary.find("bound by memory below 300 tokens") != std::string::npos);

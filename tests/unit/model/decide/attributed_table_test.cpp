@@ -39,7 +39,7 @@ Attribution job(int ranks) {
         ledger.parts[0] += step % 2 == 0 ? 100us : -100us;
         ledger.end += step % 2 == 0 ? 100us : -100us;
       }
-      if (step == 0) ledger.excluded = "warm-up";
+      if (step == 0) ledger.excluded = {ExclusionCause::warm_up};
       job.ledger.push_back(ledger);
     }
   }
@@ -146,9 +146,10 @@ TEST_CASE("what cannot be true in a recording is a doubt of the table", "[decide
 
 TEST_CASE("steps of which none counts are told by what they are", "[decide]") {
   Attribution boundary = job(2);
-  std::erase_if(boundary.ledger, [](const auto& ledger) { return ledger.excluded.empty(); });
+  std::erase_if(boundary.ledger, [](const auto& ledger) { return !ledger.excluded; });
   const AttributedCount count = attributed_count(boundary, "traces");
-  CHECK(contains(count.remarks.front(), "no step counts as steady state (warm-up)"));
+  CHECK(contains(count.remarks.front(),
+                 "no step counts as steady state (warm-up: takes longer than the later steps)"));
   CHECK_FALSE(count.row.time.interval);
 }
 

@@ -102,10 +102,10 @@ TEST_CASE("a format has its steady reference, its burst, its best shape and othe
                      product_point("steady", 99e12, 1e9, "fp8_e4m3")});
   const auto formats = formats_of(products, round_result());
   REQUIRE(formats.size() == 2);
-  CHECK(formats[0].precision == "fp8_e4m3");  // the faster one first
-  CHECK(formats[0].fast_accumulation);
-  CHECK(formats[1].precision == "bf16");
-  CHECK_FALSE(formats[1].fast_accumulation);
+  CHECK(formats[0].format.precision == NumberFormat::fp8_e4m3);  // the faster one first
+  CHECK(formats[0].format.fast_accumulation);
+  CHECK(formats[1].format.precision == NumberFormat::bf16);
+  CHECK_FALSE(formats[1].format.fast_accumulation);
   CHECK_THAT(formats[1].steady->rate.value.value(), WithinRel(60e12, 1e-9));
   CHECK_THAT(formats[1].burst->rate.value.value(), WithinRel(70e12, 1e-9));
   CHECK(formats[1].best_shape->shape == best);
@@ -116,7 +116,7 @@ TEST_CASE("a format has its steady reference, its burst, its best shape and othe
   // 60e12 / (1e9 Hz x 100 multiprocessors).
   CHECK_THAT(formats[1].steady->flop_per_clock->value, WithinRel(600.0, 1e-9));
   // Zeros are no ceiling.
-  CHECK_THAT(measured_ceiling(products, {}, "bf16")->value(), WithinRel(65e12, 1e-9));
+  CHECK_THAT(measured_ceiling(products, {}, NumberFormat::bf16)->value(), WithinRel(65e12, 1e-9));
   REQUIRE(formats[1].waterfall.has_value());
   CHECK_THAT(formats[1].waterfall->measured.value(), WithinRel(60e12, 1e-9));
 }
@@ -127,10 +127,10 @@ TEST_CASE("fp8 with fast and with precise accumulation are two formats", "[gpu]"
   const auto formats = formats_of(
       read_products({precise, product_point("steady", 99e12, 1e9, "fp8_e4m3")}), round_result());
   REQUIRE(formats.size() == 2);
-  CHECK(formats[0].fast_accumulation);
-  CHECK_FALSE(formats[1].fast_accumulation);
-  CHECK(format_text("fp8_e4m3", true) == "fp8_e4m3 fast");
-  CHECK(format_text("bf16", true) == "bf16");
+  CHECK(formats[0].format.fast_accumulation);
+  CHECK_FALSE(formats[1].format.fast_accumulation);
+  CHECK(word_of(ProductFormat{NumberFormat::fp8_e4m3, true}) == "fp8_e4m3 fast");
+  CHECK(word_of(ProductFormat{NumberFormat::bf16, true}) == "bf16");
 }
 
 TEST_CASE("tuning headroom is the best algorithm over the library's first proposal", "[gpu]") {
@@ -159,7 +159,7 @@ TEST_CASE("products stand under the measured ceiling and the memory beyond L2", 
   // 5 TB/s from L2, 1 TB/s from memory.
   const auto point = [](double size, double rate) {
     const Estimate<BytesPerSecond> estimate{BytesPerSecond(rate), {}, 7};
-    return MemoryPoint{"read", false, 1, Bytes(size), estimate, estimate};
+    return MemoryPoint{{MemoryKernel::read}, 1, Bytes(size), estimate, estimate};
   };
   result.roofline.memory = {point(16e6, 5e12), point(64e6, 1e12), point(1e9, 1e12)};
   const auto products = read_products(
@@ -182,8 +182,8 @@ TEST_CASE("products stand under the measured ceiling and the memory beyond L2", 
 TEST_CASE("the burst is no ceiling", "[gpu]") {
   const auto products =
       read_products({product_point("burst", 90e12, 1.2e9), product_point("steady", 60e12, 1e9)});
-  CHECK_THAT(measured_ceiling(products, {}, "bf16")->value(), WithinRel(60e12, 1e-9));
-  CHECK_FALSE(measured_ceiling(products, {}, "fp16").has_value());
+  CHECK_THAT(measured_ceiling(products, {}, NumberFormat::bf16)->value(), WithinRel(60e12, 1e-9));
+  CHECK_FALSE(measured_ceiling(products, {}, NumberFormat::fp16).has_value());
 }
 
 TEST_CASE("the ridge in tokens follows from the intensity of the weights", "[gpu]") {
@@ -205,7 +205,7 @@ TEST_CASE("ridge batches are told for each own layer and all of them", "[gpu]") 
   GpuResult result;
   result.identity = round_gpu();
   result.roofline.memory_levels = {
-      {"memory", "read", 1, Bytes(1e9), Bytes(1e9), {BytesPerSecond(1e12), {}, 7}}};
+      {{{MemoryLevelName::memory}, Bytes(1e9), Bytes(1e9), {BytesPerSecond(1e12), {}, 7}}, {}}};
   const auto products = read_products(
       {own(product_point("steady", 50e12, 1e9, "bf16", {512, 8192, 8192, 1}), "qkv"),
        own(product_point("steady", 40e12, 1e9, "bf16", {512, 8192, 8192, 1}), "output")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/probe_names.h"
-#include "src/model/gpu.h"
+#include "src/model/analysis.h"
 #include "tests/catch.h"
 
 using namespace scaleworth;
@@ -29,9 +29,9 @@ GpuResult gpu(int ordinal, double rate) {
   GpuResult result;
   result.identity.ordinal = ordinal;
   GpuFormat format;
-  format.precision = "bf16";
+  format.format.precision = NumberFormat::bf16;
   GpuGemm steady;
-  steady.precision = "bf16";
+  steady.format.precision = NumberFormat::bf16;
   steady.rate.value = FlopPerSecond(rate);
   format.steady = steady;
   result.formats.push_back(format);

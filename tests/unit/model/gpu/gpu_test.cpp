@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu.h"
-
 #include "src/core/error.h"
-#include "src/model/roofline.h"
+#include "src/model/analysis.h"
 #include "tests/catch.h"
 #include "tests/unit/model/gpu/points.h"
 
@@ -12,7 +10,7 @@ using namespace scaleworth::model;
 namespace {
 const MemoryLevel* level_named(const GpuResult& result, const std::string& label) {
   for (const MemoryLevel& level : result.roofline.memory_levels) {
-    if (level.label == label) return &level;
+    if (word_of(level.name) == label) return &level;
   }
   return nullptr;
 }
@@ -30,7 +28,7 @@ TEST_CASE("device streams show L2 and memory by the GPU's own L2", "[gpu]") {
                                 stream_point("device", 1'024'000'000, 0.9e12)}),
                      result);
   REQUIRE(level_named(result, "L2") != nullptr);
-  CHECK_THAT(level_named(result, "L2")->rate.value.value(), WithinRel(5e12, 1e-9));
+  CHECK_THAT(level_named(result, "L2")->value.value.value(), WithinRel(5e12, 1e-9));
   CHECK_FALSE(level_named(result, "L2")->of_datasheet.has_value());
   REQUIRE(level_named(result, "memory") != nullptr);
   // 0.9 of the datasheet's 1 TB/s.
@@ -54,9 +52,9 @@ TEST_CASE("of several variants at one size the fastest counts and is named", "[g
                         StreamVariant{StreamGrid::persistent, 1024, 4, false})}),
       result);
   REQUIRE(result.roofline.memory_levels.size() == 1);
-  CHECK(result.roofline.memory_levels[0].label == "memory");
+  CHECK(word_of(result.roofline.memory_levels[0].name) == "memory");
   CHECK(result.roofline.memory_levels[0].variant->block_threads == 512);
-  CHECK_THAT(result.roofline.memory_levels[0].rate.value.value(), WithinRel(0.8e12, 1e-9));
+  CHECK_THAT(result.roofline.memory_levels[0].value.value.value(), WithinRel(0.8e12, 1e-9));
 }
 
 TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds them", "[gpu]") {
@@ -72,7 +70,7 @@ TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds
                      result);
   REQUIRE(result.roofline.memory_levels.size() == 2);
   CHECK(level_named(result, "L1")->largest == Bytes(64'000));
-  CHECK_THAT(level_named(result, "shared")->rate.value.value(), WithinRel(25e12, 1e-9));
+  CHECK_THAT(level_named(result, "shared")->value.value.value(), WithinRel(25e12, 1e-9));
   // A product's operands stream from the device's memory: neither belongs under its roof.
   CHECK(result.roofline.memory.empty());
 }
@@ -88,13 +86,13 @@ TEST_CASE("latency is told in cycles of the clock counted beside it", "[gpu]") {
                                  chase_point(512'000'000, 900e-9, 1.75e9, 2 << 20)}),
                       result);
   REQUIRE(result.roofline.latency_levels.size() == 2);
-  CHECK(result.roofline.latency_levels[0].label == "L1");
+  CHECK(word_of(result.roofline.latency_levels[0].name) == "L1");
   CHECK_THAT(result.roofline.latency_levels[0].cycles->value,
              WithinRel(30.0, 1e-9));  // 20 ns x 1.5 GHz
-  CHECK(result.roofline.latency_levels[1].label == "memory");
+  CHECK(word_of(result.roofline.latency_levels[1].name) == "memory");
   CHECK_THAT(result.roofline.latency_levels[1].cycles->value, WithinRel(700.0, 1e-9));
   REQUIRE(result.translation_latency.size() == 1);
-  CHECK_THAT(result.translation_latency[0].latency.value.value(), WithinRel(900e-9, 1e-9));
+  CHECK_THAT(result.translation_latency[0].value.value.value(), WithinRel(900e-9, 1e-9));
 }
 
 TEST_CASE("without a counted clock there are no cycles", "[gpu]") {
@@ -145,7 +143,7 @@ std::vector<GpuResult> results(std::size_t count) {
 TEST_CASE("a spread of four per cent is normal and names nobody", "[gpu]") {
   const auto together = compare_gpus(node({70e12, 68e12, 71e12}, {1e9, 1e9, 1e9}), results(3));
   REQUIRE(together.has_value());
-  CHECK(together->precision == "bf16");
+  CHECK(together->precision == NumberFormat::bf16);
   CHECK_THAT(together->spread, WithinRel(1.0 - 68.0 / 71.0, 1e-9));
   CHECK(together->slowest == 1);
   for (const GpuPace& pace : together->paces) CHECK_FALSE(pace.slow);
@@ -260,7 +258,7 @@ TEST_CASE("rates that the link or the memory forbid are named", "[gpu]") {
   transfer.link = "PCIe";
   transfer.of_link = 1.1;
   result.transfers = {transfer};
-  MemoryLevel memory{"memory", "read", 1, Bytes(1e9), Bytes(1e9), {}};
+  MemoryLevel memory{{{MemoryLevelName::memory}, Bytes(1e9), Bytes(1e9), {}}, {}};
   memory.of_datasheet = Estimate<double>{1.2, {}, 7};
   result.roofline.memory_levels = {memory};
   warn_of_impossible_rates(result);
@@ -315,8 +313,8 @@ TEST_CASE("a price gives the cost of a FLOP and of a byte", "[gpu]") {
   const DollarsPerSecond price = dollars_per_hour(3.6);
   GpuResult gpu;
   CHECK_FALSE(gpu_cost(price, gpu).has_value());
-  MemoryLevel memory{"memory", "read", 1, Bytes(1e9), Bytes(1e9), {}};
-  memory.rate.value = BytesPerSecond(4e12);
+  MemoryLevel memory{{{MemoryLevelName::memory}, Bytes(1e9), Bytes(1e9), {}}, {}};
+  memory.value.value = BytesPerSecond(4e12);
   gpu.roofline.memory_levels = {memory};
   gpu.formats.resize(1);
   gpu.formats[0].steady.emplace().rate.value = FlopPerSecond(500e12);
@@ -354,7 +352,7 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   REQUIRE(first.identity.datasheet.has_value());
   CHECK(first.identity.datasheet->id == "round");
   CHECK_THAT(first.identity.pcie_bandwidth->value(), WithinRel(63.015e9, 1e-4));
-  CHECK_THAT(first.launches.at(0).time.value.value(), WithinRel(2e-6, 1e-9));
+  CHECK_THAT(first.launches.at(0).value.value.value(), WithinRel(2e-6, 1e-9));
   REQUIRE(first.formats.size() == 1);
   CHECK_THAT(first.formats[0].waterfall->spec.value(), WithinRel(100e12, 1e-12));
   // 100 x 1.25 x 0.88 = 110 TFLOP/s at the clock: the best shape does 60 % of it.
@@ -377,7 +375,7 @@ Estimate<FlopPerSecond> exactly(double rate) {
 
 TEST_CASE("a rate is held against the datasheet and against what its clock allowed", "[gpu]") {
   // 72 of 100 TFLOP/s; at 1.2 GHz the multiprocessors could do 120, of which 72 is 60 %.
-  const auto against = against_peak(round_gpu(), "bf16", false, exactly(72e12), 1.2e9);
+  const auto against = against_peak(round_gpu(), NumberFormat::bf16, false, exactly(72e12), 1.2e9);
   REQUIRE(against.has_value());
   CHECK(against->basis == "datasheet bf16, dense, at 1000 MHz");
   CHECK_THAT(against->fraction.value, WithinRel(0.72, 1e-12));
@@ -389,7 +387,8 @@ TEST_CASE("a rate above the datasheet at a higher clock is possible, above the c
           "[gpu]") {
   const GpuIdentity gpu = round_gpu();  // up to 1.25 GHz: 125 TFLOP/s
   const auto impossible = [&](double rate) {
-    return impossible_rate(gpu, *against_peak(gpu, "bf16", false, exactly(rate), 1.2e9));
+    return impossible_rate(gpu,
+                           *against_peak(gpu, NumberFormat::bf16, false, exactly(rate), 1.2e9));
   };
   CHECK(impossible(110e12).empty());
   CHECK(impossible(125.5e12).empty());
@@ -398,31 +397,31 @@ TEST_CASE("a rate above the datasheet at a higher clock is possible, above the c
 }
 
 TEST_CASE("formats of eight bits share a peak, a format without one has none", "[gpu]") {
-  const auto against = [](const char* precision, bool on_cuda_cores) {
+  const auto against = [](NumberFormat precision, bool on_cuda_cores) {
     return against_peak(round_gpu(), precision, on_cuda_cores, exactly(1e12), std::nullopt);
   };
-  CHECK_THAT(against("fp8_e5m2", false)->peak.value(), WithinRel(200e12, 1e-12));
-  CHECK_THAT(against("fp32", false)->peak.value(), WithinRel(10e12, 1e-12));
-  CHECK_FALSE(against("int8", false).has_value());
-  CHECK_FALSE(against("bf16", true).has_value());
+  CHECK_THAT(against(NumberFormat::fp8_e5m2, false)->peak.value(), WithinRel(200e12, 1e-12));
+  CHECK_THAT(against(NumberFormat::fp32, false)->peak.value(), WithinRel(10e12, 1e-12));
+  CHECK_FALSE(against(NumberFormat::int8, false).has_value());
+  CHECK_FALSE(against(NumberFormat::bf16, true).has_value());
 }
 
 TEST_CASE("a given --peak takes the place of the bf16 peak and has no clock", "[gpu]") {
   GpuIdentity gpu = round_gpu();
   gpu.datasheet.reset();
-  CHECK_FALSE(against_peak(gpu, "bf16", false, exactly(25e12), 1e9).has_value());
+  CHECK_FALSE(against_peak(gpu, NumberFormat::bf16, false, exactly(25e12), 1e9).has_value());
   gpu.given_peak = FlopPerSecond(50e12);
-  const auto against = against_peak(gpu, "bf16", false, exactly(25e12), 1e9);
+  const auto against = against_peak(gpu, NumberFormat::bf16, false, exactly(25e12), 1e9);
   CHECK(against->basis == "as given");
   CHECK_THAT(against->fraction.value, WithinRel(0.5, 1e-12));
   CHECK_FALSE(against->fraction_at_clock.has_value());
-  CHECK_FALSE(against_peak(gpu, "fp16", false, exactly(25e12), 1e9).has_value());
+  CHECK_FALSE(against_peak(gpu, NumberFormat::fp16, false, exactly(25e12), 1e9).has_value());
 }
 
 TEST_CASE("a slice of a GPU is held against its own multiprocessors at its clock", "[gpu]") {
   GpuIdentity gpu = round_gpu();
   gpu.multiprocessors = 50;
-  const auto against = against_peak(gpu, "bf16", false, exactly(40e12), 1e9);
+  const auto against = against_peak(gpu, NumberFormat::bf16, false, exactly(40e12), 1e9);
   CHECK_THAT(against->fraction.value, WithinRel(0.4, 1e-12));
   CHECK_THAT(against->fraction_at_clock->value, WithinRel(0.8, 1e-12));
 }

@@ -239,7 +239,7 @@ TEST_CASE("without a GPU the given peak stands alone, and without both there is 
 
 TEST_CASE("the slowest GPU's steady products are the measured ceiling", "[mfu]") {
   GpuFormat slow;
-  slow.precision = "bf16";
+  slow.format.precision = NumberFormat::bf16;
   slow.steady = GpuGemm{};
   slow.steady->rate.value = FlopPerSecond(600e12);
   GpuFormat fast = slow;
@@ -247,11 +247,11 @@ TEST_CASE("the slowest GPU's steady products are the measured ceiling", "[mfu]")
   std::vector<GpuResult> gpus(2);
   gpus[0].formats = {fast};
   GpuFormat unmeasured;
-  unmeasured.precision = "fp16";
+  unmeasured.format.precision = NumberFormat::fp16;
   gpus[1].formats = {slow, unmeasured};
-  CHECK(slowest_steady(gpus, "bf16").product->rate.value.value() == 600e12);
-  CHECK(slowest_steady(gpus, "fp16").product == nullptr);
-  CHECK(slowest_steady({}, "bf16").product == nullptr);
+  CHECK(slowest_steady(gpus, NumberFormat::bf16).product->rate.value.value() == 600e12);
+  CHECK(slowest_steady(gpus, NumberFormat::fp16).product == nullptr);
+  CHECK(slowest_steady({}, NumberFormat::bf16).product == nullptr);
 }
 
 namespace {
