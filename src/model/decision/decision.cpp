@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/decision.h"
 
+#include "src/model/analysis.h"
 #include "src/model/transformer/utilisation.h"
 
 #include <stdexcept>
