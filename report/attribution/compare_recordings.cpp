@@ -128,8 +128,8 @@ Table parts_table(const RecordingComparison& comparison) {
       {{parameter("part", "part"), name}, {measure("difference", "which means"), difference_words}},
       comparison.step);
   table.notes = {fmt::format(
-      "Means over ranks of the steps that count. Intervals: from step to step, and {:g} % from one "
-      "recording to the next on top, which is presumed.",
+      "Means over ranks of the steps that count. Intervals: from step to step, with {:g} % of the "
+      "step from one recording to the next on top, which is presumed.",
       100.0 * model::presumed_recording_noise)};
   return table;
 }
@@ -249,8 +249,7 @@ std::string render_recording_comparison(const ComparedJob& a,
                             return comparison_json(
                                 Fields::Make::document, comparison, document.verdict.headline, as);
                           },
-                          [] { return std::vector<Chart>(); },
-                          {"part", "kind", "who", "who_b"}},
+                          [] { return std::vector<Chart>(); }},
                          options);
 }
 
