@@ -75,8 +75,7 @@ int compare_runs(const CompareOptions& options) {
   if (recorded) return compare_jobs(options.runs[0], options.runs[1], options.render);
   const Run a = read_repeats({options.runs[0]}, "compare");
   const Run b = read_repeats({options.runs[1]}, "compare");
-  const model::Comparison comparison =
-      model::compare(model::figures_of(a), model::figures_of(b));
+  const model::Comparison comparison = model::compare(model::figures_of(a), model::figures_of(b));
   fmt::print("{}",
              report::render_comparison(
                  {options.runs[0], &a}, {options.runs[1], &b}, comparison, options.render));

@@ -10,7 +10,6 @@
 namespace scaleworth::sim {
 namespace {
 
-
 constexpr double memory_efficiency = 0.9;
 constexpr double load_clock_share = 0.9;  // of the maximum
 

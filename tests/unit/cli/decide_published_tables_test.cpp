@@ -88,7 +88,7 @@ TEST_CASE("models of different size on more GPUs are compared by their FLOPs", "
   CHECK_THAT(rows.back().efficiency.value, WithinRel(163.0 / 137.0, 1e-9));
   CHECK(
       table.doubts.back().text.starts_with("params_B differs between the rows (1.7, 3.6, 7.5, 18.4 "
-                                      "and 6 more): they are not one program"));
+                                           "and 6 more): they are not one program"));
 }
 
 TEST_CASE("repeats with names are one count, with their interval", "[decide]") {
