@@ -114,8 +114,9 @@ Estimate<double> mean_of_steps(const std::vector<double>& steps, double mean) {
   Estimate<double> estimate{mean, std::nullopt, steps.size()};
   if (steps.size() < fewest_steps) return estimate;
   // A part that is 0 in every step has no relative deviation, and no other.
+  const double deviation = mean > 0.0 ? relative_sd(steps).value_or(0.0) : 0.0;
   const double half = student_t_two_sided(confidence, static_cast<double>(steps.size()) - 1.0) *
-                      relative_sd(steps).value_or(0.0) * mean / std::sqrt(effective_steps(steps));
+                      deviation * mean / std::sqrt(effective_steps(steps));
   estimate.interval = Interval<double>{mean - half, mean + half};
   return estimate;
 }
