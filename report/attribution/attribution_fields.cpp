@@ -350,6 +350,13 @@ void document(Json& json, auto& job, const AttributionView* view) {
       means.object("mean", all.mean, averaged);
       means.array("ranks", all.ranks, averaged);
     });
+    json.sentence("What scaleworth compare joins: times per step, of stragglers what they cost.");
+    json.array("figures", model::attribution_figures(job), [](Fields& of, const Figure& one) {
+      of("metric", info(one.metric).key, "As in run.schema.json.");
+      put_setting(of, "setting", one.setting);
+      of("basis", one.basis, "measured, or predicted by a replay.");
+      of("value", one.value);
+    });
   }
   json.sentence(
       "Every step of every rank; the parts add up to end_ns - start_ns exactly, with null for 0: "

@@ -74,22 +74,12 @@ std::string cause_and_saving(const Straggler& one) {
 }
 
 std::string straggler_sentence(const ComparedStraggler& one) {
-  switch (one.change) {
-    case StragglerChange::appeared:
-      return fmt::format(" {} is late in B and not in A ({}).",
-                         capitalised(one.b->unit),
-                         cause_and_saving(*one.b));
-    case StragglerChange::gone:
-      return fmt::format(" {} is no longer late in B.", capitalised(one.a->unit));
-    case StragglerChange::moved:
-      return fmt::format(" In place of {} now {} is late ({}).",
-                         one.a->unit,
-                         one.b->unit,
-                         cause_and_saving(*one.b));
-    case StragglerChange::stayed:
-      break;
-  }
-  return "";
+  if (one.change == StragglerChange::stayed) return "";
+  if (!one.b) return fmt::format(" {} is no longer late in B.", capitalised(one.a->unit));
+  const std::string who =
+      one.a ? fmt::format("In place of {} now {} is late", one.a->unit, one.b->unit)
+            : fmt::format("{} is late in B and not in A", capitalised(one.b->unit));
+  return fmt::format(" {} ({}).", who, cause_and_saving(*one.b));
 }
 
 using Columns = std::vector<ColumnOf<ComparedTime>>;

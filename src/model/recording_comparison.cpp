@@ -45,14 +45,16 @@ std::map<Key, Estimate<double>> figures_of(const Attribution& job, const std::st
   return values;
 }
 
-ComparedTime compared(const Key& key, const Estimate<double>& a, const Estimate<double>& b) {
+/// `noise`: standard deviation from one recording to the next.
+ComparedTime compared(const Key& key,
+                      const Estimate<double>& a,
+                      const Estimate<double>& b,
+                      double noise) {
   ComparedTime time{key.first, key.second, a, b, {b.value - a.value, std::nullopt, 0}};
   time.change.samples = std::min(a.samples, b.samples);
   if (!a.interval || !b.interval) return time;
-  const double from_run_to_run =
-      normal_reach * std::numbers::sqrt2 * presumed_recording_noise * std::max(a.value, b.value);
   const auto reach = [&](double of_a, double of_b) {
-    return std::hypot(of_a, of_b, from_run_to_run);
+    return std::hypot(of_a, of_b, normal_reach * std::numbers::sqrt2 * noise);
   };
   time.change.interval = Interval<double>{
       time.change.value - reach(a.interval->high - a.value, b.value - b.interval->low),
@@ -112,8 +114,9 @@ Estimate<double> mean_of_steps(const std::vector<double>& steps, double mean) {
   Estimate<double> estimate{mean, std::nullopt, steps.size()};
   if (steps.size() < fewest_steps) return estimate;
   // A part that is 0 in every step has no relative deviation, and no other.
+  const double deviation = mean > 0.0 ? relative_sd(steps).value_or(0.0) : 0.0;
   const double half = student_t_two_sided(confidence, static_cast<double>(steps.size()) - 1.0) *
-                      relative_sd(steps).value_or(0.0) * mean / std::sqrt(effective_steps(steps));
+                      deviation * mean / std::sqrt(effective_steps(steps));
   estimate.interval = Interval<double>{mean - half, mean + half};
   return estimate;
 }
@@ -153,6 +156,9 @@ RecordingComparison compare_recordings(const Attribution& a,
                                        const std::array<std::string, 2>& names) {
   const auto of_a = figures_of(a, names[0]);
   const auto of_b = figures_of(b, names[1]);
+  const Key step{Metric::step_time, {}};
+  const double noise =
+      presumed_recording_noise * std::max(of_a.at(step).value, of_b.at(step).value);
   RecordingComparison comparison;
   for (const auto& [key, value] : of_a) {
     const Estimate<double>* partner = value_at(of_b, key);
@@ -160,7 +166,7 @@ RecordingComparison compare_recordings(const Attribution& a,
         key.first == Metric::collective_wait || key.first == Metric::collective_transfer;
     // Of collectives that one has not at all it takes no time; a part that is missing is unknown.
     if (partner == nullptr && !collective) continue;
-    const ComparedTime one = compared(key, value, partner ? *partner : Estimate<double>{});
+    const ComparedTime one = compared(key, value, partner ? *partner : Estimate<double>{}, noise);
     if (key.first == Metric::step_time) comparison.step = one;
     if (one.a.value == 0.0 && one.b.value == 0.0) continue;
     if (key.first == Metric::part_time) comparison.parts.push_back(one);
@@ -168,7 +174,7 @@ RecordingComparison compare_recordings(const Attribution& a,
   }
   for (const auto& [key, value] : of_b)
     if (key.second.contains(Parameter::collective_kind) && !of_a.contains(key) && value.value > 0.0)
-      comparison.collectives.push_back(compared(key, {}, value));
+      comparison.collectives.push_back(compared(key, {}, value, noise));
   for (auto* list : {&comparison.parts, &comparison.collectives})
     std::ranges::stable_sort(*list, std::ranges::greater{}, [](const ComparedTime& one) {
       return std::abs(one.change.value);

@@ -19,10 +19,11 @@ double effective_steps(const std::vector<double>& steps);
 /// means over ranks of the steps that count. None without steps.
 std::vector<Figure> attribution_figures(const Attribution& job);
 
-/// Standard deviation of the mean of a step from one recording of an unchanged job to the next, as
-/// a fraction: clocks, temperatures and other jobs differ, which the steps of one recording do not
-/// show. Presumed, not measured: too small, and chance is taken for a change; too large, and small
-/// changes are not seen.
+/// Standard deviation of the mean of a step, and of any of its parts, from one recording of an
+/// unchanged job to the next, as a fraction of the step: clocks, temperatures and other jobs
+/// differ, which the steps of one recording do not show, and what one rank computes longer the
+/// others wait. Presumed, not measured: too small, and chance is taken for a change; too large, and
+/// small changes are not seen.
 inline constexpr double presumed_recording_noise = 0.01;
 
 /// One metric at one setting in both.
@@ -32,7 +33,7 @@ struct ComparedTime {
   Estimate<double> a;
   Estimate<double> b;
   /// B less A. Its interval: those of both, in quadrature with 1.96 sqrt(2)
-  /// `presumed_recording_noise` of the longer; absent where either has none.
+  /// `presumed_recording_noise` of the longer step; absent where either has none.
   Estimate<double> change;
 
   /// Whether the interval leaves out 0.

@@ -9,6 +9,9 @@
 namespace scaleworth {
 /// Where a figure comes from. Two figures of one metric and setting may differ in it.
 enum class Basis : std::uint8_t { measured, fitted, predicted };
+template <>
+inline constexpr std::array word_list<Basis>{
+    Word{"measured", "measured"}, Word{"fitted", "fitted"}, Word{"predicted", "predicted"}};
 
 struct Figure {
   Metric metric = Metric::bus_bandwidth;

@@ -196,6 +196,14 @@ Attribution healthy(int seed) {
 }
 }  // namespace
 
+TEST_CASE("a mean over steps has the interval of Student's t", "[compare]") {
+  // s = 1, t of two degrees of freedom 4.303, three effective steps: 4.303 / sqrt(3) = 2.484.
+  const auto mean = model::mean_of_steps({9.0, 11.0, 10.0}, 10.0);
+  CHECK_THAT(mean.interval.value().high, Catch::Matchers::WithinAbs(12.484, 0.001));
+  CHECK(model::mean_of_steps({0.0, 0.0, 0.0}, 0.0).interval.value().high == 0.0);
+  CHECK_FALSE(model::mean_of_steps({9.0, 11.0}, 10.0).interval);
+}
+
 TEST_CASE("recordings of an unchanged job do not differ beyond the noise", "[compare]") {
   const auto compared = model::compare_recordings(healthy(3), healthy(4), {"a", "b"});
   REQUIRE(compared.step.change.interval);
