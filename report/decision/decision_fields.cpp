@@ -363,46 +363,38 @@ void put_loss(Fields& json, const RowLoss& one) {
   json("speedup_without_idle", one.without_idle);
 }
 
-struct FittedLaw {
-  std::string name;
-  double serial = 0.0;
-  std::optional<ContentionFit> fit;  // of the contention-coherency law
-  ScalingLaw law;
-  std::optional<double> ceiling;
-};
+enum class FittedLawKind { contention, plain_amdahl };
 
-void put_law(Fields& json, const FittedLaw& one) {
-  const ContentionFit fit = one.fit.value_or(ContentionFit{});
-  json("name", one.name);
-  json.members_if(one.fit.has_value(),
-                  [&](Fields& law) { law("single_s", fit.single, "Time at one rank.", or_null); });
-  json("serial", one.serial, or_null);
-  json.members_if(one.fit.has_value(), [&](Fields& law) {
-    law("coherency", fit.coherency, or_null);
-    law("serial_interval", one.law.serial);
-    law("coherency_interval", one.law.coherency);
-    law("correlation", one.law.correlation, "Of serial and coherency.");
-    law("residual", fit.residual, "Root mean square, relative.", or_null);
-    law("not_identifiable", one.law.not_identifiable, "Why the intervals are absent.", or_null);
-    law("next_count", one.law.next_count, "The count to measure next.");
-    FIELDS(law, one.law.fastest, one.law.cost_optimal);
-    law("expected_regret", one.law.expected_regret, "Of cost_optimal, USD, over the draws.");
-  });
-  json.members_if(
-      !one.fit, [&](Fields& law) { law("ceiling", one.ceiling, "Largest speed-up; null: none."); });
+std::vector<FittedLawKind> fitted_laws(const Decision& decision) {
+  std::vector<FittedLawKind> laws;
+  if (decision.fit && decision.law) laws.push_back(FittedLawKind::contention);
+  if (decision.amdahl) laws.push_back(FittedLawKind::plain_amdahl);
+  return laws;
 }
 
-std::vector<FittedLaw> fitted_laws(const Decision& decision) {
-  std::vector<FittedLaw> laws;
-  if (decision.fit && decision.law) {
-    laws.push_back(
-        {decision.law->name, decision.fit->serial, decision.fit, *decision.law, std::nullopt});
-  }
-  if (const auto& amdahl = decision.amdahl) {
-    laws.push_back(
-        {"Amdahl, plain least squares", amdahl->serial, std::nullopt, {}, amdahl->ceiling});
-  }
-  return laws;
+void put_law(Fields& json, const Decision& decision, FittedLawKind kind) {
+  const bool contention = kind == FittedLawKind::contention;
+  const ContentionFit fit = decision.fit.value_or(ContentionFit{});
+  const ScalingLaw of_fit = decision.law.value_or(ScalingLaw{});
+  const PlainAmdahl amdahl = decision.amdahl.value_or(PlainAmdahl{});
+  json("name", contention ? of_fit.name : "Amdahl, plain least squares");
+  json.members_if(contention,
+                  [&](Fields& law) { law("single_s", fit.single, "Time at one rank.", or_null); });
+  json("serial", contention ? fit.serial : amdahl.serial, or_null);
+  json.members_if(contention, [&](Fields& law) {
+    law("coherency", fit.coherency, or_null);
+    law("serial_interval", of_fit.serial);
+    law("coherency_interval", of_fit.coherency);
+    law("correlation", of_fit.correlation, "Of serial and coherency.");
+    law("residual", fit.residual, "Root mean square, relative.", or_null);
+    law("not_identifiable", of_fit.not_identifiable, "Why the intervals are absent.", or_null);
+    law("next_count", of_fit.next_count, "The count to measure next.");
+    FIELDS(law, of_fit.fastest, of_fit.cost_optimal);
+    law("expected_regret", of_fit.expected_regret, "Of cost_optimal, USD, over the draws.");
+  });
+  json.members_if(!contention, [&](Fields& law) {
+    law("ceiling", amdahl.ceiling, "Largest speed-up; null: none.");
+  });
 }
 
 void put_law_evidence(Fields& json, const LawEvidence& evidence) {
@@ -569,7 +561,11 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.sentence(
       "What each row beyond the baseline lost against the ideal, where the table has parts.");
   json.array("losses", decision.losses, put_loss);
-  json.array("laws", fitted_laws(decision), put_law, "Fitted laws with their parameters.");
+  json.array(
+      "laws",
+      fitted_laws(decision),
+      [&](Fields& law, FittedLawKind kind) { put_law(law, decision, kind); },
+      "Fitted laws with their parameters.");
   json.sentence(
       "The contention-coherency law row by row, its counts of least time and cost, the count to "
       "measure next, the fit to throughputs.");

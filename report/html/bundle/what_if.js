@@ -111,6 +111,7 @@ export function whatIf(data, header) {
     if (chosen) {
       const { printed: count, time, efficiency, speedup } = chosen.row;
       Object.assign(values, { count, time, efficiency, speedup });
+      values.paid = priced ? `${values.cost}, ` : '';
       values.why = passing === result.rows.length ? values.objective : passing === 1 ? words.only : filled(words.of_passing, values);
     }
     const heading = (text, column) =>
@@ -130,8 +131,7 @@ export function whatIf(data, header) {
       element('thead', {}, element('tr', {}, ...words.headers.map(heading))),
       element('tbody', {}, ...rows.map(line)),
     );
-    const answers = priced ? words.priced_answer : words.answer;
-    answer.textContent = chosen ? filled(answers, values) : words.no_answer;
+    answer.textContent = chosen ? filled(words.answer, values) : words.no_answer;
     panel.classList.toggle('changed', changed.length > 0);
     says.textContent = changed.length ? words.changed : words.as_written;
     showTiles(tiles, chosen ? words.tiles : words.none, values);

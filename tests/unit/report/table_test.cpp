@@ -121,7 +121,7 @@ TEST_CASE("every CSV line has as many cells as the header", "[csv]") {
 TEST_CASE("a tile is a printed cell with its unit and its note; an absent cell makes none",
           "[table]") {
   Table table = times();
-  table.rows.front().detail = true;
+  std::swap(table.rows[0].detail, table.rows[1].detail);
   table.rows.push_back({{std::string("none"), Cell{}}});
   // Of the rows that are printed; a detail, an absent cell, no such column, no such row.
   table.tiles = {{1, "time", "Step time", "scaling", "mode"},
