@@ -69,12 +69,48 @@ Section remarks_summary(const Run& run, const model::Analysis& analysis) {
   return section;
 }
 
+void add_tiles(const Table& table, std::vector<KeyFigure>& figures) {
+  if (table.tiles.empty()) return;
+  const bool whole = only_detail(table);
+  const Printed printed = print_table(table, whole);
+  // "61.3 ms"; empty for a column that is not there or a cell that is absent.
+  const auto text_of = [&](const Tile& tile, const std::string& id) -> std::string {
+    const auto column = std::ranges::find(table.columns, id, &Column::id);
+    const auto shown = std::ranges::find(printed.ids, id);
+    if (column == table.columns.end() || shown == printed.ids.end()) return "";
+    const auto cell = table.rows[tile.row].cells.begin() + (column - table.columns.begin());
+    if (std::holds_alternative<std::monostate>(*cell)) return "";
+    const auto end = table.rows.begin() + static_cast<std::ptrdiff_t>(tile.row);
+    const auto before = std::count_if(
+        table.rows.begin(), end, [&](const Row& row) { return whole || !row.detail; });
+    const auto c = static_cast<std::size_t>(shown - printed.ids.begin());
+    const std::string& text = printed.rows[static_cast<std::size_t>(before)][c];
+    return printed.units[c].empty() ? text : text + " " + printed.units[c];
+  };
+  for (const Tile& tile : table.tiles) {
+    if (tile.row >= table.rows.size() || (!whole && table.rows[tile.row].detail)) continue;
+    const std::string value = text_of(tile, tile.column);
+    if (value.empty()) continue;
+    std::string note = text_of(tile, tile.note_column);
+    if (!note.empty() && !tile.note.empty()) note += ' ';
+    figures.push_back({tile.label, value, note + tile.note});
+  }
+}
+
 Section summary_of(const Section& full) {
   Section section{full.id, ""};
   for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));
   return section;
 }
 }  // namespace
+
+std::vector<KeyFigure> key_figures(const Document& document) {
+  std::vector<KeyFigure> figures;
+  for (const Section& section : document.sections) {
+    for (const Table& table : section.tables) add_tiles(table, figures);
+  }
+  return figures;
+}
 
 const char* answer_name(Answer answer) {
   return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
@@ -101,11 +137,12 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
                   std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status),
                   run.probes.size());
   document.incomplete = incomplete(run);
-  const std::vector<Finding> findings = findings_of(run, analysis);
-  document.verdict = judge(analysis, findings);
-  std::vector<Section> sections{findings_section(findings),
-                                training_section(analysis.scaling),
-                                decide_section(analysis.scaling, analysis.assumptions)};
+  const std::vector<Finding> findings = findings_of(run, analysis, options.audience);
+  document.verdict = judge(analysis, findings, options.audience);
+  std::vector<Section> sections{
+      findings_section(findings),
+      training_section(analysis.scaling, options.audience),
+      decide_section(analysis.scaling, analysis.assumptions, options.audience)};
   if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
   sections.push_back(gpu_section(analysis));
   sections.push_back(collectives_section(analysis.collectives, analysis.algorithms));
@@ -150,13 +187,14 @@ void symmetric_intervals(Table& table) {
 
 Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document = compose(run, analysis, options);
-  document.sections = with_content({summary_of(training_section(analysis.scaling)),
-                                    remarks_summary(run, analysis),
-                                    worth_summary(analysis),
-                                    gpu_summary(analysis),
-                                    capability_summary(run, analysis),
-                                    summary_of(collectives_section({}, analysis.algorithms)),
-                                    summary_of(collectives_section(analysis.collectives, {}))});
+  document.sections =
+      with_content({summary_of(training_section(analysis.scaling, options.audience)),
+                    remarks_summary(run, analysis),
+                    worth_summary(analysis),
+                    gpu_summary(analysis),
+                    capability_summary(run, analysis),
+                    summary_of(collectives_section({}, analysis.algorithms)),
+                    summary_of(collectives_section(analysis.collectives, {}))});
   for (Section& part : document.sections) std::ranges::for_each(part.tables, symmetric_intervals);
   const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(

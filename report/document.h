@@ -36,7 +36,9 @@ std::vector<std::string> sentences(const Verdict& verdict);
 /// The answer is unknown when there are not two counts, when the losses disagree across counts,
 /// when nothing is recommended, or when the 95 % intervals do not separate the count from the
 /// fewest, or when a finding says that the run is not reliable.
-Verdict judge(const model::Analysis& analysis, const std::vector<Finding>& findings = {});
+Verdict judge(const model::Analysis& analysis,
+              const std::vector<Finding>& findings = {},
+              Audience audience = Audience::terminal);
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"
@@ -71,7 +73,7 @@ struct Document {
   std::vector<NextCommand> next;
 };
 
-/// Those that are known for the tables of the document, with the digits and units printed there.
+/// The tiles of its tables, with the digits and units printed there.
 std::vector<KeyFigure> key_figures(const Document& document);
 
 /// Builds the whole report. Sections without content are left out; what could not be measured is

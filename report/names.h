@@ -2,6 +2,7 @@
 /// Recorded identifiers in the words of a reader.
 #pragma once
 
+#include "report/render_options.h"
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
@@ -18,6 +19,11 @@ int largest(const std::vector<T>& all, int T::*member) {
 template <class T>
 auto below_largest(const std::vector<T>& all, int T::*member) {
   return [most = largest(all, member), member](const T& one) { return one.*member < most; };
+}
+
+/// Words of a sentence that differ with the reader.
+constexpr const char* words_for(Audience audience, const char* terminal, const char* page) {
+  return audience == Audience::page ? page : terminal;
 }
 
 /// Underscores as spaces: "exposed_transfer" is "exposed transfer".

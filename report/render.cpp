@@ -85,13 +85,13 @@ Format parse_format(std::string_view name) {
 std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   if (options.format == Format::csv)
     return render_csv(run, cleaned(compose(run, analysis, options)));
-  return render_document({[&](const RenderOptions& chosen) {
-                            return chosen.details ? compose(run, analysis, chosen)
-                                                  : summarise(run, analysis, chosen);
-                          },
-                          [&](const RenderOptions&) { return render_json(run, analysis, options); },
-                          [&] { return make_charts(analysis); }},
-                         options);
+  return render_document(
+      {[&](const RenderOptions& chosen) {
+         return chosen.details ? compose(run, analysis, chosen) : summarise(run, analysis, chosen);
+       },
+       [&](const RenderOptions& chosen) { return render_json(run, analysis, chosen); },
+       [&] { return make_charts(analysis); }},
+      options);
 }
 
 std::string render_document(const DocumentParts& parts, const RenderOptions& options) {
@@ -100,10 +100,12 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
   complete.details = true;
   if (options.format == Format::json) return parts.json(complete);
   if (options.format == Format::csv) {
-    return render_csv(cleaned(parts.document(complete)), parts.parameters, currency);
+    return render_csv(cleaned(parts.document(complete)), currency);
   }
   if (options.format == Format::html) {
-    Document page = parts.document(complete);
+    RenderOptions for_page = complete;
+    for_page.audience = Audience::page;
+    Document page = parts.document(for_page);
     if (page.subject.empty()) page.subject = subject_of(options.input);
     return render_page(
         labelled(cleaned(page), currency), parts.charts(), parts.json(complete), parts.page_data());

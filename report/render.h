@@ -19,15 +19,9 @@ std::string render_text(const Document& document, const RenderOptions& options);
 
 std::string render_markdown(const Document& document);
 
-/// Names of the parameter columns of a CSV.
-using CsvNames = std::vector<std::string>;
-
-/// One tidy table: a line per number of all tables that belong into a CSV, with every parameter in
-/// a column of its own; the unit of an amount is `currency`. Throws std::logic_error for a table
-/// with a parameter that `parameters` lacks.
-std::string render_csv(const Document& document,
-                       const CsvNames& parameters,
-                       const std::string& currency);
+/// One tidy table: a line per number of all tables that belong into a CSV, with every parameter of
+/// these in a column of its own; the unit of an amount is `currency`.
+std::string render_csv(const Document& document, const std::string& currency);
 
 /// The same of a run, with the facts about its machine. Columns in report/README.md.
 std::string render_csv(const Run& run, const Document& document);
@@ -43,7 +37,6 @@ struct DocumentParts {
   std::function<Document(const RenderOptions&)> document;
   std::function<std::string(const RenderOptions&)> json;
   std::function<std::vector<Chart>()> charts;
-  CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
   /// What the page's script computes with; null: nothing.
   std::function<Json()> page_data = [] { return Json(nullptr); };
 };

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/names.h"
 #include "report/render.h"
-#include "report/run/run_report.h"
-#include "src/core/error.h"
 #include "src/core/files/csv.h"
 
 #include <array>
 #include <cmath>
-#include <stdexcept>
 
 namespace scaleworth::report {
 namespace {
-/// Every parameter that a table may use, so that all reports have the same columns.
-constexpr const char* common_parameters =
-    "mode,ranks,rank,part,global_batch_sequences,law,isa,precision,workers,level,kernel,"
-    "nontemporal,smallest_bytes,largest_bytes,working_set_bytes,intensity,family,m,n,k,batch,"
-    "library,collective,form,message_bytes,probe,what";
+using CsvNames = std::vector<std::string>;
 
-/// Those that tables of GPUs use besides; reports of machines without GPUs leave them out.
-constexpr const char* gpu_parameters =
-    ",gpu,pass,data,shape,step,layer,scope,source,target,engine,directions,launch,multiprocessors";
+/// Of all tables, each once, in the order in which they come.
+CsvNames parameters_of(const Document& document) {
+  CsvNames names;
+  for (const Section& section : document.sections) {
+    for (const Table& table : section.tables) {
+      for (const Column& column : table.columns) {
+        if (!table.in_csv || column.role != Role::parameter) continue;
+        if (std::ranges::count(names, column.id) == 0) names.push_back(column.id);
+      }
+    }
+  }
+  return names;
+}
 
 /// Nine significant digits: beyond any measurement, short of what differs between C libraries.
 std::string exact(double value) {
@@ -45,9 +48,6 @@ std::vector<std::string> parameter_cells(const CsvNames& parameters,
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].role != Role::parameter) continue;
     const auto place = std::ranges::find(parameters, table.columns[c].id);
-    if (place == parameters.end()) {
-      throw std::logic_error("parameter " + table.columns[c].id + " has no column in the CSV");
-    }
     cells[static_cast<std::size_t>(place - parameters.begin())] = plain(row.cells[c]);
   }
   return cells;
@@ -91,9 +91,8 @@ std::string csv_lines(const CsvNames& parameters, const Table& table, const std:
 }
 }  // namespace
 
-std::string render_csv(const Document& document,
-                       const CsvNames& parameters,
-                       const std::string& currency) {
+std::string render_csv(const Document& document, const std::string& currency) {
+  const CsvNames parameters = parameters_of(document);
   std::string csv =
       fmt::format("section,quantity,unit,{},value,low,high,samples\n", fmt::join(parameters, ","));
   for (const Section& section : document.sections) {
@@ -105,17 +104,15 @@ std::string render_csv(const Document& document,
 }
 
 std::string render_csv(const Run& run, const Document& document) {
-  const bool gpus = std::ranges::count(document.sections, gpu_section_id, &Section::id) > 0;
-  const std::string names = std::string(common_parameters) + (gpus ? gpu_parameters : "");
-  const CsvNames parameters = *CsvReader(names, "").next();
-  std::string csv = render_csv(document, parameters, "USD");
+  const CsvNames no_parameters(parameters_of(document).size());
+  std::string csv = render_csv(document, "USD");
   for (const FactSection& section : run.environment) {
     for (const Fact& fact : section.facts) {
       const bool text = fact.value && std::holds_alternative<std::string>(*fact.value);
       const std::string whole = fact.value ? printable(plain_text(*fact.value)) : "";
       const std::string value = text ? no_formula(whole) : whole;
       csv += line({"machine." + printable(section.name), printable(fact.name), "fact"},
-                  CsvNames(parameters.size()),
+                  no_parameters,
                   {value});
     }
   }

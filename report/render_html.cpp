@@ -10,8 +10,6 @@
 extern "C" {
 extern const char scaleworth_asset_style[];
 extern const char scaleworth_asset_style_end[];
-extern const char scaleworth_asset_words[];
-extern const char scaleworth_asset_words_end[];
 extern const char scaleworth_asset_charts[];
 extern const char scaleworth_asset_charts_end[];
 extern const char scaleworth_asset_licences[];
@@ -21,28 +19,12 @@ extern const char scaleworth_asset_licences_end[];
 namespace scaleworth::report {
 namespace {
 const std::string_view style_sheet(scaleworth_asset_style, scaleworth_asset_style_end);
-/// Lines of words of the command line, a tab, and what a reader of the page reads in their place.
-const std::string_view plain_words(scaleworth_asset_words, scaleworth_asset_words_end);
 /// The chart library and the few lines that start it; empty in a build without it
 /// (SCALEWORTH_HTML=OFF).
 const std::string_view chart_script(scaleworth_asset_charts, scaleworth_asset_charts_end);
 const std::string_view chart_licences(scaleworth_asset_licences, scaleworth_asset_licences_end);
 
-/// Without words of the command line, which the page's reader may not have.
-std::string in_plain_words(std::string text) {
-  if (text.find("--") == std::string::npos && text.find('`') == std::string::npos) return text;
-  for (std::size_t at = 0; at < plain_words.size(); at = plain_words.find('\n', at) + 1) {
-    const std::size_t tab = plain_words.find('\t', at);
-    const std::string_view words = plain_words.substr(at, tab - at);
-    const std::string_view plain =
-        plain_words.substr(tab + 1, plain_words.find('\n', tab) - tab - 1);
-    for (std::size_t found = 0; (found = text.find(words, found)) != std::string::npos;)
-      text.replace(found, words.size(), plain);
-  }
-  return text;
-}
-
-/// Escaped, in plain words, and with a value kept on one line with its interval and its per cent
+/// Escaped, and with a value kept on one line with its interval and its per cent
 /// sign.
 std::string typeset(const std::string& text) {
   constexpr std::string_view unbreakable_space = "\u00a0";
@@ -56,7 +38,7 @@ std::string typeset(const std::string& text) {
         brackets > 0 || after.starts_with("%") || after.starts_with("±") || before.ends_with("±");
     result += text[i] == ' ' && joins ? unbreakable_space : std::string_view(text).substr(i, 1);
   }
-  return html_escaped(in_plain_words(result));
+  return html_escaped(result);
 }
 
 std::string element(const char* tag, const std::string& text, const char* attributes = "") {

@@ -58,7 +58,9 @@ std::string render_json(const Run& run,
     json.array("findings", findings, [](Fields& of, const Finding& finding) {
       FIELDS(of, finding.text, finding.warning);
     });
-    json.array("scaling", analysis.scaling, put_scaling);
+    json.array("scaling", analysis.scaling, [&](Fields& of, const model::ScalingResult& one) {
+      put_scaling(of, one, analysis.assumptions.tokens_per_run);
+    });
     json.object("roofline", analysis.roofline, put_roofline);
     json.array("collectives", analysis.collectives, put_collective);
     if (!analysis.gpus.empty()) {

@@ -6,6 +6,9 @@
 #include "src/model/analysis.h"
 
 namespace scaleworth::report {
+/// Who reads. A terminal's reader has the program and is told its flags; a page goes to others.
+enum class Audience { terminal, page };
+
 enum class Format { text, markdown, csv, json, html };
 
 const char* format_name(Format format);
@@ -30,6 +33,8 @@ struct RenderOptions {
   std::string command = {};
   std::string tool_version = {};
   std::string git_revision = {};
+  /// Of the document; of JSON always the terminal's.
+  Audience audience = Audience::terminal;
 };
 
 std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options);

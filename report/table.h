@@ -66,6 +66,15 @@ struct Row {
   bool chosen = false;     // what the report is about: its figures head the page
 };
 
+/// A cell that heads the page as a figure.
+struct Tile {
+  std::size_t row = 0;
+  std::string column;  // its id; none where the table has no such column or the cell is absent
+  std::string label;
+  std::string note = {};
+  std::string note_column = {};  // whose cell stands before `note`
+};
+
 struct Table {
   std::string id;  // the CSV's section
   std::string title;
@@ -73,6 +82,7 @@ struct Table {
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};  // how to read it; reasons for missing intervals
   bool in_csv = true;                   // false: a repetition of what the CSV holds elsewhere
+  std::vector<Tile> tiles = {};
 };
 
 /// A table as text: headers with units, cells with error bars.
@@ -215,6 +225,14 @@ struct ColumnOf {
       : column(std::move(of)),
         cell([project = std::move(project)](const T& row) { return cell_of(project, row); }) {}
 };
+
+/// Of the last row for which `is` holds; absent without one.
+template <class T, class Is>
+std::optional<std::size_t> last_row(const std::vector<T>& rows, Is is) {
+  const auto found = std::find_if(rows.rbegin(), rows.rend(), is);
+  return found == rows.rend() ? std::nullopt
+                              : std::optional(static_cast<std::size_t>(rows.rend() - found) - 1);
+}
 
 /// Leaves out the optional columns whose cells are all absent.
 void drop_absent_columns(Table& table);

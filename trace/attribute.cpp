@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/attribute.h"
 
+#include "src/core/mean_ledger.h"
 #include "trace/analysis/efficiency/efficiency.h"
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/stragglers.h"
 #include "trace/classify.h"
+
+#include <set>
 
 #include <fmt/format.h>
 
@@ -74,7 +77,7 @@ void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
 std::optional<std::int32_t> slowest_step(const StepPlan& steps) {
   const StepSpan* slowest = nullptr;
   const auto rank_of = [](const StepSpan& step) {
-    return std::pair(step.excluded.empty(), step.end - step.start);
+    return std::pair(!step.excluded, step.end - step.start);
   };
   for (const auto& of_rank : steps.by_rank)
     for (const StepSpan& step : of_rank)
@@ -92,6 +95,24 @@ void place_in_steps(const StepPlan& steps, std::vector<CollectiveWait>& collecti
     const auto after = std::ranges::lower_bound(spans, last->end, {}, &StepSpan::end);
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }
+}
+std::vector<CollectiveSum> collective_sums(const Attribution& job) {
+  const std::optional<JobMeans> means = job_means(job.ledger);
+  std::set<std::int32_t> counted;
+  for (const StepLedger& ledger : job.ledger)
+    if (means->counts(ledger)) counted.insert(ledger.step);
+  std::map<CollectiveKind, CollectiveSum> sums;
+  for (const CollectiveWait& collective : job.collectives) {
+    if (!counted.contains(collective.step)) continue;
+    CollectiveSum& sum = sums[collective.kind];
+    sum.kind = collective.kind;
+    ++sum.count;
+    for (const auto& part : collective.participants) {
+      add_bounded(part.below_error ? sum.either : sum.wait, part.wait);
+      add_bounded(part.known ? sum.transfer : sum.either, part.transfer);
+    }
+  }
+  return mapped(sums, [](const auto& sum) { return sum.second; });
 }
 }  // namespace
 
@@ -128,6 +149,7 @@ Attributed attribute(const Job& job) {
   result.collectives = all.waits.collectives;
   place_in_steps(all.steps, result.collectives);
   result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
+  result.collective_sums = collective_sums(result);
   const JobReplay replay(job, all.steps, all.waits, all.alignment);
   result.stragglers = find_stragglers(replay, result.ledger);
   result.slow_fabric = find_slow_fabric(job, all.steps, all.waits, all.alignment);

@@ -247,7 +247,7 @@ NamePattern read_pattern(Table& table, std::set<std::string>& taken) {
 }
 
 KernelVerdict read_kernel_verdict(Table& table) {
-  const auto work_class = parse_work_class(table.text("class"));
+  const auto work_class = from_key<WorkClass>(table.text("class"));
   if (!work_class || *work_class == WorkClass::unclassified) {
     table.refuse(
         "'class' must be one of communication, gemm, attention, convolution, normalization, "
@@ -256,7 +256,7 @@ KernelVerdict read_kernel_verdict(Table& table) {
   }
   KernelVerdict verdict{*work_class};
   if (const auto collective = table.optional_text("collective")) {
-    const auto kind = parse_collective_kind(*collective);
+    const auto kind = from_key<CollectiveKind>(*collective);
     if (!kind) table.refuse("'collective' is no known kind: all_reduce, ...", "collective");
     if (verdict.work_class != WorkClass::communication)
       table.refuse("'collective' belongs to class communication only: remove it", "collective");
@@ -266,7 +266,7 @@ KernelVerdict read_kernel_verdict(Table& table) {
 }
 
 HostCause read_host_cause(Table& table) {
-  const auto cause = parse_host_cause(table.text("cause"));
+  const auto cause = from_key<HostCause>(table.text("cause"));
   if (!cause) {
     table.refuse(
         "'cause' must be one of data_loading, synchronizing_call, allocation, module_loading, "

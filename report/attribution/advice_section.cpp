@@ -9,18 +9,47 @@ extern const char scaleworth_asset_advice[];
 extern const char scaleworth_asset_advice_end[];
 
 namespace scaleworth::report {
-std::optional<Advice> advice_on(const std::string& cause) {
-  static const std::map<std::string, Advice> known = [] {
+namespace {
+/// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "slow_fabric".
+std::optional<AdviceSubject> subject_of(std::string_view key) {
+  const std::size_t dot = std::min(key.find('.'), key.size());
+  const std::string_view name = key.substr(std::min(dot + 1, key.size()));
+  const auto known = [](const auto& value) {
+    return value ? std::optional<AdviceSubject>(*value) : std::nullopt;
+  };
+  if (key.starts_with("late_cause.")) return known(from_key<LateCause>(name));
+  if (key.starts_with("host_cause.")) return known(from_key<HostCause>(name));
+  if (key.starts_with("part.")) return known(from_key<Part>(name));
+  return key == "slow_fabric" ? std::optional(AdviceSubject{}) : std::nullopt;
+}
+
+std::string words_of(const AdviceSubject& subject) {
+  return std::visit(
+      [](const auto& value) -> std::string {
+        if constexpr (Vocabulary<std::decay_t<decltype(value)>>) return word_of(value);
+        return "slow fabric";
+      },
+      subject);
+}
+}  // namespace
+
+std::optional<Advice> advice_on(const AdviceSubject& subject) {
+  static const std::map<AdviceSubject, Advice> known = [] {
     const auto size = scaleworth_asset_advice_end - scaleworth_asset_advice;
     auto file = toml_file::Table::parse({scaleworth_asset_advice, static_cast<std::size_t>(size)},
                                         "advice.toml");
-    std::map<std::string, Advice> by_cause;
+    std::map<AdviceSubject, Advice> by_subject;
     for (toml_file::Table& one : file.tables("advice"))
-      for (const std::string& name : one.texts("cause"))
-        by_cause[name] = {name, one.text("text"), one.optional_text("url").value_or("")};
-    return by_cause;
+      for (const std::string& key : one.texts("on")) {
+        const auto found = subject_of(key);
+        if (!found) one.refuse(key + " is nothing that advice is on");
+        by_subject[*found] = {
+            words_of(*found), one.text("text"), one.optional_text("url").value_or("")};
+      }
+    return by_subject;
   }();
-  return known.contains(cause) ? std::optional(known.at(cause)) : std::nullopt;
+  const Advice* found = value_at(known, subject);
+  return found ? std::optional(*found) : std::nullopt;
 }
 
 std::vector<Advice> advice_for(const AttributionView& view) {
@@ -29,21 +58,22 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     if (!saved || !attribution.efficiency) return std::nullopt;
     return share_of(in_seconds(*saved), in_seconds(attribution.efficiency->step_time));
   };
-  const auto gain_if = [&](std::string_view change) -> std::optional<double> {
+  const auto gain_if = [&](ReplayChange change) -> std::optional<double> {
     if (!attribution.efficiency) return std::nullopt;
     using WhatIf = Efficiency::WhatIf;
     const WhatIf* found = find_in(attribution.efficiency->what_if, change, &WhatIf::change);
     return found ? gain(found->saved) : std::nullopt;
   };
-  std::vector<std::pair<std::string, std::optional<double>>> causes;
+  std::vector<std::pair<AdviceSubject, std::optional<double>>> subjects;
   const auto& stragglers = attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(stragglers, &Straggler::significant);
   if (worst != stragglers.end()) {
-    const bool host = worst->cause == LateCause::host && !worst->shares.empty();
-    causes.emplace_back(host ? worst->shares.front().detail : late_cause_name(worst->cause),
-                        gain(worst->saved));
+    AdviceSubject subject = worst->cause;
+    if (worst->cause == LateCause::host && !worst->shares.empty() && worst->shares.front().host)
+      subject = *worst->shares.front().host;
+    subjects.emplace_back(subject, gain(worst->saved));
   }
-  if (!attribution.slow_fabric.empty()) causes.emplace_back("slow fabric", std::nullopt);
+  if (!attribution.slow_fabric.empty()) subjects.emplace_back();
   std::map<double, Part, std::greater<>> losses;
   for (const Part part : recording_parts)
     if (view.averages) losses.emplace(view.averages->mean.share(part), part);
@@ -52,19 +82,20 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     const auto& late = view.averages->mean.host_late_by_cause;
     const auto most = static_cast<HostCause>(std::ranges::max_element(late) - late.begin());
     if (part == Part::host_late)
-      causes.emplace_back(host_cause_name(most), gain_if("with hosts that launch in time"));
+      subjects.emplace_back(most, gain_if(ReplayChange::hosts_on_time));
     else if (part == Part::exposed_transfer || part == Part::exposed_undivided)
-      causes.emplace_back(part_name(part), gain_if("with communication hidden under compute"));
+      subjects.emplace_back(part, gain_if(ReplayChange::hidden_communication));
     else if (part != Part::exposed_wait || worst == stragglers.end())
-      causes.emplace_back(part_name(part), std::nullopt);
+      subjects.emplace_back(part, std::nullopt);
   }
-  if (view.averages && causes.empty()) causes.emplace_back(part_name(Part::compute), std::nullopt);
+  if (view.averages && subjects.empty()) subjects.emplace_back(Part::compute, std::nullopt);
   std::vector<Advice> found;
-  for (const auto& [cause, share] : causes)
-    if (const auto advice = advice_on(cause);
-        advice && !advice->url.empty() && found.size() < 3 &&
-        !std::ranges::count(found, advice->text, &Advice::text))
-      found.push_back({cause, advice->text, advice->url, share});
+  for (const auto& [subject, share] : subjects)
+    if (auto advice = advice_on(subject); advice && !advice->url.empty() && found.size() < 3 &&
+                                          !std::ranges::count(found, advice->text, &Advice::text)) {
+      advice->gain = share;
+      found.push_back(std::move(*advice));
+    }
   return found;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 #include "report/render.h"
-#include "src/core/files/fields.h"
+#include "src/core/files/json_reader.h"
 
-#include <nlohmann/json.hpp>
+#include <cmath>
 
 namespace scaleworth::report {
 namespace {
@@ -24,13 +24,14 @@ constexpr VerdictWords verdict_words{.yes = "no straggler",
                                      .headline = "",
                                      .sentence = ""};
 
-void steps(Fields& json, const AttributionView& view) {
-  const auto& choice = view.attribution.step_choice;
-  FIELDS(json, or_null(choice.source), or_null(choice.sentence));
-  json("found", choice.steps);
-  json("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
-  json.sentence("true: no step counts as steady state, the averages are of what there is.");
-  json("averages_are_of_excluded_steps", view.averages && view.averages->only_excluded);
+// One list of members per struct, written by Fields and read by JsonReader, which leaves out what
+// follows from the rest.
+template <class Json>
+constexpr bool reads = std::is_same_v<std::remove_const_t<Json>, JsonReader>;
+
+Place place_of(const Attribution& job, Rank rank) {
+  return place_at(std::ranges::lower_bound(job.recordings, rank, {}, &RankRecording::rank) -
+                  job.recordings.begin());
 }
 
 double nanoseconds(double seconds) {
@@ -45,16 +46,14 @@ void spread(Fields& json, const Spread& value) {
   json("most_ns", nanoseconds(value.most), or_null);
 }
 
-/// Means in seconds by name: "data loading" becomes "data_loading_ns".
-template <class Kind, std::size_t N>
-auto shares(const std::array<double, N>& seconds, const char* (*name)(Kind)) {
-  return [&seconds, name](Fields& json) {
-    for (std::size_t i = 0; i < N; ++i) {
-      std::string key = name(static_cast<Kind>(i));
-      std::replace_if(
-          key.begin(), key.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
-      json(key + "_ns", nanoseconds(seconds[i]), or_null);
-    }
+/// Means in seconds by key: "data_loading_ns".
+template <Vocabulary Kind, std::size_t N>
+auto shares(const std::array<double, N>& seconds) {
+  return [&seconds](Fields& json) {
+    for (const Kind kind : every<Kind>)
+      json(std::string(key_of(kind)) + "_ns",
+           nanoseconds(seconds.at(static_cast<std::size_t>(kind))),
+           or_null);
   };
 }
 
@@ -68,10 +67,9 @@ void averaged(Fields& json, const MeanLedger& ledger) {
       parts.object(part_key(part), ledger.known(part), spread);
   });
   json.sentence("Adds up to compute.");
-  json.object("compute_by_class", shares(ledger.compute_by_class, work_class_name));
-  json.object("host_late_by_cause",
-              shares(ledger.host_late_by_cause, host_cause_name),
-              "Adds up to host_late.");
+  json.object("compute_by_class", shares<WorkClass>(ledger.compute_by_class));
+  json.object(
+      "host_late_by_cause", shares<HostCause>(ledger.host_late_by_cause), "Adds up to host_late.");
   json.sentence("Ran under compute and cost nothing.");
   const auto overlap = [&](Part part) {
     const auto time = ledger.known_overlap(part);
@@ -85,27 +83,76 @@ void averaged(Fields& json, const MeanLedger& ledger) {
   json("communication_ns", nanoseconds(ledger.communication), "Exposed and hidden.", or_null);
 }
 
-void step_ledger(Fields& json, const Attribution& job, const StepLedger& ledger) {
-  json.named("ledger");
-  FIELDS(json, ledger.step, ledger.rank, ledger.start, ledger.end);
-  json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
-  for (const Part part : recording_parts)
-    json(part_key(part), known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
-  json.sentence("Divides exposed_wait_ns, together with uncharged_wait_ns.");
-  json.array("waited_for", ledger.waited_for, [&](Fields& entry, const auto& one) {
-    // The schema is derived from one element of each list, without recordings.
-    entry("rank", job.recordings.empty() ? Rank{} : rank_at(job, one.place));
-    entry("time_ns", one.time);
-  });
-  json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
+constexpr auto exclusion = [](auto& json, auto& one) {
+  json("cause", one.cause);
+  json("recorded", one.recorded, "Of missing_ranks: ranks that have the step, of `ranks`.");
+  json("ranks", one.ranks);
+  json.sentence("Where profiling starts in its midst: within what time ranks begin and end it.");
+  FIELDS(json, one.begins, one.ends);
+  json("excess", one.excess, "Of warm_up: over the later steps, as a fraction of them.");
+};
+
+/// Of files that state the sentence alone, the cause without its numbers.
+std::optional<StepExclusion> older_exclusion(const std::string& sentence) {
+  if (sentence.empty()) return std::nullopt;
+  if (sentence.starts_with("warm-up")) return StepExclusion{ExclusionCause::warm_up};
+  for (const ExclusionCause cause : every<ExclusionCause>)
+    if (sentence.starts_with(word_of(cause))) return StepExclusion{cause};
+  return StepExclusion{ExclusionCause::missing_ranks};
 }
 
-void straggler(Fields& json, const AttributionView& view, const Straggler& one) {
+template <class Json>
+void step_ledger(Json& json, const Attribution& job, auto& ledger) {
+  json.named("ledger");
+  FIELDS(json, ledger.step, ledger.rank, ledger.start, ledger.end);
+  std::string excluded = ledger.excluded ? exclusion_text(*ledger.excluded) : "";
+  json("excluded", excluded, "Why it is not averaged.", or_null);
+  if constexpr (reads<Json>) ledger.excluded = older_exclusion(excluded);
+  json.object("exclusion", ledger.excluded, exclusion, "The same in values.");
+  for (const Part part : recording_parts) {
+    if constexpr (reads<Json>)
+      json(part_key(part), ledger.part(part), or_null);
+    else
+      json(part_key(part),
+           known_time(part, ledger.part(part), ledger.part(Part::exposed_undivided)));
+  }
+  std::vector<std::pair<Rank, Nanoseconds>> waits;
+  for (const auto& [place, time] : ledger.waited_for) waits.emplace_back(rank_at(job, place), time);
+  json.sentence("Divides exposed_wait_ns, together with uncharged_wait_ns.");
+  json.array("waited_for", waits, [&](auto& entry, auto& one) {
+    entry("rank", one.first);
+    entry("time_ns", one.second);
+  });
+  json("uncharged_wait_ns", ledger.uncharged_wait, "For no known rank.");
+  if constexpr (reads<Json>) {
+    ledger.place = place_of(job, ledger.rank);
+    for (const auto& [rank, time] : waits) ledger.waited_for[place_of(job, rank)] = time;
+  }
+}
+
+constexpr auto cause_share = []<class Json>(Json& json, auto& share) {
+  json("cause", share.cause, by_word);
+  std::string detail = share.detail_text();
+  json("time_ns", share.time);
+  json("detail", detail, or_null);
+  if constexpr (reads<Json>) {
+    const auto* host =
+        std::ranges::find(word_list<HostCause>, std::string_view(detail), &Word::word);
+    if (share.cause == LateCause::host && host != word_list<HostCause>.end())
+      share.host = static_cast<HostCause>(host - word_list<HostCause>.begin());
+    else
+      share.detail = detail;
+  }
+};
+
+template <class Json>
+void straggler(Json& json, auto& one, const AttributionView* view) {
   json.named("straggler");
   json("rank", one.rank, "Of several the first.");
-  json("level", late_unit_name(one.level), "rank, pipeline stage, host, replica or rotating load.");
+  json.sentence("rank, pipeline stage, host, replica or rotating load.");
+  json("level", one.level, by_word);
   json("unit", one.unit, or_null);
-  json("members", mapped(one.members, &Rank::index), "Ranks of a level above rank.");
+  json("members", one.members, "Ranks of a level above rank.");
   json("saved_ns", one.saved, "Of the mean step, by a replay in which it alone is not late.");
   json("waited_ns", one.waited, "By all ranks, exposed or not.");
   json("exposed_ns", one.exposed);
@@ -114,62 +161,82 @@ void straggler(Fields& json, const AttributionView& view, const Straggler& one) 
        one.gpu_seconds,
        "Its part of the stragglers' saved_ns, over GPUs and steps; without replay exposed_ns.",
        or_null);
-  json("share_of_gpu_time", share_of_gpu_time(view, one));
-  json("lost_usd_per_hour", lost_per_hour(view, one), "Per hour of the whole job.");
+  if constexpr (!reads<Json>) {
+    json("share_of_gpu_time", share_of_gpu_time(*view, one));
+    json("lost_usd_per_hour", lost_per_hour(*view, one), "Per hour of the whole job.");
+  }
   json("collectives", one.collectives, "At which it came last.");
   json("steps", one.steps, "In which it is the largest cause of waiting.");
   json("significant", one.significant, "Beyond the clock error.");
   json.sentence("Explains at least 80 % of the lateness, else undecided.");
-  json("cause", late_cause_name(one.cause));
-  json.array("shares", one.shares, [](Fields& entry, const auto& share) {
-    entry("cause", late_cause_name(share.cause));
-    FIELDS(entry, share.time, or_null(share.detail));
-  });
+  json("cause", one.cause, by_word);
+  json.array("shares", one.shares, cause_share);
   json("sentence", one.sentence, or_null);
 }
 
-/// By Recurrence.
-constexpr std::array recurrences{"one rank", "rotating", "too few steps"};
-
-void stragglers(Fields& json, const AttributionView& view) {
-  const auto& report = view.attribution.stragglers;
+template <class Json>
+void stragglers(Json& json, auto& report, const AttributionView* view) {
   json("abstention", report.abstention, "Why no rank is named.", or_null);
   json("recurrence",
-       recurrences[static_cast<std::size_t>(report.recurrence)],
-       one_of("one rank|rotating|too few steps"));
+       report.recurrence,
+       FieldOptions{.one_of = "one rank|rotating|too few steps", .by_word = true});
   json("saved_ns", report.saved, "Of the mean step, by a replay in which none of them is late.");
-  const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
+  const auto priced = [&](auto& one, auto& named) { straggler(one, named, view); };
   json.array("stragglers", report.stragglers, priced, "The most expensive first.");
   std::vector<PairWait> matrix = report.pairs;
   std::erase_if(matrix, [](const PairWait& one) { return one.total.count() == 0; });
   json.sentence("Entries that are not zero, over the steps that count.");
-  json.array("matrix", matrix, [](Fields& entry, const PairWait& one) {
+  json.array("matrix", matrix, [](auto& entry, auto& one) {
     FIELDS(entry, one.rank, one.waited_for, one.exposed, one.total);
   });
+  if constexpr (reads<Json>) report.pairs = std::move(matrix);
 }
 
-void nccl_use(Fields& json, const NcclUse& use) {
+constexpr auto nccl_use = []<class Json>(Json& json, auto& use) {
   json.named("nccl_use",
              "What NCCL reported of this rank's part; null where it reported nothing. Times are "
              "means over its network operations (one channel's sends or receives to one peer "
              "each), which run side by side.");
   json("network_operations", use.operations);
   json("sent_bytes", use.sent_bytes);
-  json("operation_ns", use.mean(use.duration));
-  json.sentence("For data of the own GPU, or for it to take what came.");
-  json("gpu_wait_ns", use.mean(use.gpu_wait));
-  json("peer_wait_ns", use.mean(use.peer_wait), "For the receiver's credit.");
-  json.sentence("For the network, or for what the peer had not sent yet.");
-  json("network_wait_ns", use.mean(use.network_wait));
+  const auto mean = [&](const char* key, auto& sum, const char* sentence = "") {
+    Nanoseconds each = use.mean(sum);
+    json(key, each, sentence);
+    if constexpr (reads<Json>)
+      sum = Nanoseconds(saturated<std::int64_t>(static_cast<double>(each.count()) *
+                                                static_cast<double>(use.operations)));
+  };
+  mean("operation_ns", use.duration);
+  mean("gpu_wait_ns", use.gpu_wait, "For data of the own GPU, or for it to take what came.");
+  mean("peer_wait_ns", use.peer_wait, "For the receiver's credit.");
+  mean("network_wait_ns",
+       use.network_wait,
+       "For the network, or for what the peer had not sent yet.");
   json.sentence("Between the ends of the first and of the last channel of the kernel.");
   json("channels_apart_ns", use.channels_apart);
-}
+};
 
-void collective(Fields& json, const CollectiveWait& one) {
+constexpr auto participant = []<class Json>(Json& json, auto& part) {
+  FIELDS(json, part.rank, part.start, part.end);
+  json("wait_ns", part.wait, "At least, where transfer_ns is null.");
+  json.sentence("null: not all partners left recordings, what follows the wait may be waiting.");
+  if constexpr (reads<Json>) {
+    json("transfer_ns", part.transfer, or_null);
+    part.known = !json.member("transfer_ns").is_null();
+  } else {
+    json("transfer_ns", part.known ? std::optional(part.transfer) : std::nullopt);
+  }
+  json.object("nccl", part.nccl, nccl_use);
+};
+
+constexpr auto collective = []<class Json>(Json& json, auto& one) {
   json.named("collective");
-  json("kind", collective_kind_name(one.kind));
+  json("kind", one.kind);
   json("group", one.group, or_null);
-  json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
+  if constexpr (reads<Json>)
+    json("step", one.step, or_null);
+  else
+    json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
   json("index", one.index);
   json("size_bytes", one.bytes);
   json.sentence("As NCCL said that it chose; null where it did not say.");
@@ -178,16 +245,26 @@ void collective(Fields& json, const CollectiveWait& one) {
   FIELDS(json, one.spread_of_starts, one.spread_of_ends);
   json.sentence("The last arriver's duration: an estimate of the pure transfer.");
   json("shortest_ns", one.shortest);
-  json.array("participants", one.participants, [](Fields& entry, const auto& part) {
-    FIELDS(entry, part.rank, part.start, part.end);
-    entry("wait_ns", part.wait, "At least, where transfer_ns is null.");
-    entry.sentence("null: not all partners left recordings, what follows the wait may be waiting.");
-    entry("transfer_ns", part.known ? std::optional(part.transfer) : std::nullopt);
-    entry.object("nccl", part.nccl, nccl_use);
-  });
-}
+  json.array("participants", one.participants, participant);
+};
 
-void efficiency(Fields& json, const Efficiency& one) {
+constexpr auto collective_sum = [](auto& json, auto& one) {
+  FIELDS(json, one.kind, one.count, one.wait, one.transfer);
+  json("either_ns", one.either, "Wait or transfer: below the clock error, or partners missing.");
+};
+
+constexpr auto what_if = []<class Json>(Json& json, auto& one) {
+  std::string change = change_text(one);
+  json("change", change);
+  FIELDS(json, one.step_time, one.saved);
+  json("units", one.units, "Of a change that makes stragglers be on time: which; else empty.");
+  if constexpr (reads<Json>) {
+    for (const ReplayChange known : every<ReplayChange>)
+      if (change == word_of(known)) one.change = known;
+  }
+};
+
+constexpr auto efficiency = [](auto& json, auto& one) {
   json.named("efficiency",
              "parallel = load_balance * serialization * transfer; serialization = host * "
              "dependency.");
@@ -201,47 +278,44 @@ void efficiency(Fields& json, const Efficiency& one) {
   json.sentence("The replay without a change against the measurement.");
   json("replay_error", one.replay_error, or_null);
   json.sentence("Each change alone; savings do not add up.");
-  json.array("what_if", one.what_if, [](Fields& entry, const auto& what_if) {
-    FIELDS(entry, what_if.change, what_if.step_time, what_if.saved);
-  });
+  json.array("what_if", one.what_if, what_if);
   json.sentence("Adds up to runtime_ns.");
-  json.array("critical_path", one.critical_path, [](Fields& entry, const auto& share) {
+  json.array("critical_path", one.critical_path, [](auto& entry, auto& share) {
     FIELDS(entry, share.rank, share.what, share.time);
   });
-}
+};
 
-void clocks(Fields& json, const ClockReport& report) {
+constexpr auto clocks = [](auto& json, auto& report) {
   json("comparable", report.comparable, "false: no verdict across ranks, for the reason given.");
   FIELDS(json, or_null(report.reason), or_null(report.method));
   json("error_ns", report.error, "Error bar of every wait.");
   json.sentence("Ends that lie before the last begin by more than the error.");
   json("causality_violations", report.causality_violations);
-  json.array("ranks", report.ranks, [](Fields& entry, const auto& clock) {
+  json.array("ranks", report.ranks, [](auto& entry, auto& clock) {
     entry("rank", clock.rank);
     entry("offset_ns", clock.offset, "Added to the rank's times.");
     FIELDS(entry, or_null(clock.drift_ppm), clock.residual_p50, clock.residual_p95, clock.matches);
   });
-}
+};
 
-void class_time(Fields& json, const ClassifiedTime& one) {
-  json("class", work_class_name(one.work_class));
+constexpr auto class_time = [](auto& json, auto& one) {
+  json("class", one.work_class, by_word);
   json("kernels", one.kernels);
   json("time_ns", one.time, "Summed over kernels, not a union.");
-  json.array("largest", one.largest, [](Fields& entry, const auto& kernel) {
+  json.array("largest", one.largest, [](auto& entry, auto& kernel) {
     entry("name", kernel.first);
     entry("time_ns", kernel.second);
   });
-}
+};
 
-void recording(Fields& json, const RankRecording& one) {
+constexpr auto recording = [](auto& json, auto& one) {
   FIELDS(json, one.rank, one.file, or_null(one.where), or_null(one.rank_from), one.device_events);
   FIELDS(json, one.host_events);
   json("losses", one.losses, "Dropped or malformed; the unit is in the name.");
-}
+};
 
-void document(Fields& json, const AttributionView& view) {
-  const Attribution& job = view.attribution;
-  const auto ledger = [&](Fields& one, const auto& step) { step_ledger(one, job, step); };
+/// What only a report states.
+void report_fields(Fields& json, const AttributionView& view) {
   put_versions(json, view.options);
   json("input", view.options.input, "What was attributed, as on the command line.", or_null);
   json("price_usd_per_gpu_hour", per_hour(view.price_per_gpu));
@@ -252,33 +326,53 @@ void document(Fields& json, const AttributionView& view) {
     entry("url", one.url);
     entry("gain", one.gain, "Of the step, at most, by the replay.");
   });
+}
+
+/// `job` in the document; `view`, null for a reader, is of it.
+template <class Json>
+void document(Json& json, auto& job, const AttributionView* view) {
+  if constexpr (!reads<Json>) report_fields(json, *view);
   json("contradictions",
        job.contradictions,
        "Of what the recordings hold and cannot all be true: every figure may be wrong.");
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
-  json.object("steps", view, steps, "How the steps were found.");
-  json.sentence("Means over the steps that count; null without steps.");
-  json.object("averages", view.averages, [](Fields& means, const JobMeans& all) {
-    means.object("mean", all.mean, averaged);
-    means.array("ranks", all.ranks, averaged);
-  });
+  const auto steps = [&](auto& of, auto& choice) {
+    FIELDS(of, or_null(choice.source), or_null(choice.sentence));
+    of("found", choice.steps);
+    of("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
+    of.sentence("true: no step counts as steady state, the averages are of what there is.");
+    of("averages_are_of_excluded_steps", view && view->averages && view->averages->only_excluded);
+  };
+  json.object("steps", job.step_choice, steps, "How the steps were found.");
+  if constexpr (!reads<Json>) {
+    json.sentence("Means over the steps that count; null without steps.");
+    json.object("averages", view->averages, [](Fields& means, const JobMeans& all) {
+      means.object("mean", all.mean, averaged);
+      means.array("ranks", all.ranks, averaged);
+    });
+  }
   json.sentence(
       "Every step of every rank; the parts add up to end_ns - start_ns exactly, with null for 0: "
       "how exposed_undivided_ns divides into wait and transfer is not known.");
-  json.array("ledger", job.ledger, ledger);
-  json.object("stragglers", view, stragglers);
+  json.array("ledger", job.ledger, [&](auto& one, auto& step) { step_ledger(one, job, step); });
+  json.object(
+      "stragglers", job.stragglers, [&](auto& of, auto& all) { stragglers(of, all, view); });
   json.sentence("Transfers slower than the fastest of that kind, size and number of ranks.");
-  json.array("slow_fabric", job.slow_fabric, [](Fields& entry, const auto& one) {
+  json.array("slow_fabric", job.slow_fabric, [](auto& entry, auto& one) {
     entry("ranks", one.ranks);
     entry("varies", one.varies, "Slow in some steps only: congestion.");
     entry("per_step_ns", one.per_step, "GPU time lost, summed over ranks.");
     entry("sentence", one.sentence);
   });
-  json.object("collectives", [&](Fields& collectives) {
+  json.object("collectives", [&](auto& collectives) {
     collectives("matched", job.collectives.size());
     collectives("unmatched_kernels", job.unmatched_collectives);
+    collectives.sentence("Of steps that count, summed over ranks.");
+    collectives.array("by_kind", job.collective_sums, collective_sum);
+    std::vector<CollectiveWait> listed = listed_collectives(job);
     collectives.sentence("At most a thousand, those with the most waiting.");
-    collectives.array("listed", listed_collectives(job), collective);
+    collectives.array("listed", listed, collective);
+    if constexpr (reads<Json>) job.collectives = std::move(listed);
   });
   json.object("efficiency", job.efficiency, efficiency);
   json("efficiency_reason", job.efficiency_reason, "Why efficiency is null.", or_null);
@@ -286,20 +380,85 @@ void document(Fields& json, const AttributionView& view) {
   json.array("classes", job.classes, class_time);
   json.array("recordings", job.recordings, recording);
   json.sentence("How many ranks the job has.");
-  json.object("job_ranks", [&](Fields& ranks) {
+  json.object("job_ranks", [&](auto& ranks) {
     ranks("at_least", job.job_size.at_least, "That the recordings show or state.");
     ranks("stated",
           job.job_size.stated,
           "at_least is the number, by what a recording says of its job.");
   });
 }
+
+/// Version 1 has other words for some keys.
+void rename_keys(nlohmann::json& document) {
+  const auto rename = [](nlohmann::json& object, const char* from, const char* to) {
+    if (!object.is_object() || !object.contains(from)) return;
+    nlohmann::json value = std::move(object[from]);
+    object.erase(from);
+    object[to] = std::move(value);
+  };
+  rename(document, "culprits", "stragglers");
+  for (const auto& [within, from, to] : {std::tuple("stragglers", "culprits", "stragglers"),
+                                         std::tuple("job_ranks", "told", "stated")})
+    if (document.contains(within)) rename(document[within], from, to);
+}
+
+/// Refuses what no attribution of recordings can hold.
+void check_read(const Attribution& job, const JsonReader& json) {
+  constexpr Nanoseconds longest(100'000'000'000'000'000);  // three years; sums of some fit 64 bits
+  for (const StepLedger& ledger : job.ledger) {
+    const auto fail = [&](const std::string& problem) {
+      json.fail(
+          fmt::format("ledger of step {} of rank {} {}", ledger.step, ledger.rank.index, problem));
+    };
+    Nanoseconds sum{};
+    for (const Part part : recording_parts) {
+      const Nanoseconds time = ledger.part(part);
+      if (time < Nanoseconds{} || time > longest)
+        fail(fmt::format("has a {} that is no length of time", part_key(part)));
+      sum += time;
+    }
+    if (sum != ledger.end - ledger.start) fail("has parts that do not add up to its step");
+  }
+  if (!job.efficiency) return;
+  const Efficiency& one = *job.efficiency;
+  // Rounded when they were written.
+  for (const double factor :
+       {one.parallel, one.load_balance, one.serialization, one.host, one.dependency, one.transfer})
+    if (!(factor > 0.0 && factor <= 1.0 + 1e-9))
+      json.fail(fmt::format("efficiency has a factor of {}, which lies not within 0 to 1", factor));
+  std::vector<Nanoseconds> times = one.useful;
+  times.insert(times.end(), {one.runtime, one.step_time});
+  for (const Nanoseconds time : times)
+    if (time < Nanoseconds{} || time > longest)
+      json.fail(fmt::format("efficiency has a time of {} ns", time.count()));
+}
 }  // namespace
 
 std::string attribution_json(const AttributionView& view) {
-  return json_of(attribution_head, [&](Fields& json) { document(json, view); });
+  return json_of(attribution_head, [&](Fields& json) { document(json, view.attribution, &view); });
 }
 
 std::string attribution_schema() {
-  return schema_of(attribution_head, [](Fields& json) { document(json, {{}, {}, {}}); });
+  return schema_of(attribution_head, [](Fields& json) {
+    const AttributionView none{{}, {}, {}};
+    document(json, none.attribution, &none);
+  });
+}
+
+Attribution read_attribution(std::string_view text, const std::string& file) {
+  nlohmann::json parsed = parse_bounded_json(text, file);
+  const JsonReader json(
+      parsed, file, "write it again with scaleworth attribute --format json", true);
+  std::string kind;
+  json("kind", kind);
+  if (kind != attribution_head.kind) json.fail("is no attribution");
+  json.member("schema_version").version(attribution_schema_version);
+  rename_keys(parsed);
+  for (const char* needed : {"recordings", "ledger", "stragglers"}) json.member(needed);
+  Attribution job;
+  json.array("recordings", job.recordings, recording);  // the others are of these
+  document(json, job, nullptr);
+  check_read(job, json);
+  return job;
 }
 }  // namespace scaleworth::report

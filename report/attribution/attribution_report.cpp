@@ -120,18 +120,7 @@ std::string render_attribution(const Attribution& attribution,
   };
   return render_document({document,
                           [&](const RenderOptions&) { return attribution_json(view); },
-                          [&] { return attribution_charts(view); },
-                          {"step",
-                           "rank",
-                           "waited_for",
-                           "part",
-                           "cause",
-                           "class",
-                           "kind",
-                           "way",
-                           "group",
-                           "index",
-                           "what"}},
+                          [&] { return attribution_charts(view); }},
                          options);
 }
 
@@ -202,10 +191,9 @@ std::string recording_limits(const AttributionView& view) {
   }
   if (!view.averages) return limits + "No step was found. ";
   if (view.averages->only_excluded) {
-    const std::string& reason = job.ledger.front().excluded;
     limits +=
         fmt::format("No step counts as steady state ({}): the figures are of excluded steps. ",
-                    reason.substr(0, reason.find(':')));
+                    exclusion_kind(*job.ledger.front().excluded));
   }
   const MeanLedger& mean = view.averages->mean;
   const double undivided = mean.part(Part::exposed_undivided).mean;

@@ -6,6 +6,7 @@
 #include "report/document.h"
 #include "src/core/attribution.h"
 #include "src/core/mean_ledger.h"
+#include "src/model/recording_comparison.h"
 
 namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
@@ -68,6 +69,9 @@ CollectiveTime collective_time(const CollectiveWait& collective);
 /// The collectives with the most waiting, at most `most_collectives`, in time order.
 std::vector<CollectiveWait> listed_collectives(const Attribution& attribution);
 
+/// "without rank 3's lateness", "with transfers that take no time".
+std::string change_text(const Efficiency::WhatIf& one);
+
 /// Of the GPU time that the averages are made of, what the straggler cost; absent without averages.
 std::optional<double> share_of_gpu_time(const AttributionView& view, const Straggler& straggler);
 
@@ -83,13 +87,16 @@ Table limit_rows(Table table, const std::string& what);
 
 /// What to try against a cause (data/advice.toml).
 struct Advice {
-  std::string cause;
+  std::string cause;  // as it is printed
   std::string text;
   std::string url;               // empty: nothing is advised, `text` says why
   std::optional<double> gain{};  // of the step, at most, by the replay
 };
-/// By the name that reports print; absent when the file does not know it.
-std::optional<Advice> advice_on(const std::string& cause);
+/// What advice is on: why a rank or a host is late, the part of a step that is long, or, without
+/// any of these, slow fabric.
+using AdviceSubject = std::variant<std::monostate, LateCause, HostCause, Part>;
+/// Absent when the file does not know it.
+std::optional<Advice> advice_on(const AdviceSubject& subject);
 /// Of a step; a part other than compute that takes less is not worth an action.
 inline constexpr double least_loss_to_act_on = 0.03;
 /// At most three: on the worst straggler, slow fabric and parts from that share of the step on.
@@ -111,6 +118,23 @@ std::vector<Chart> attribution_charts(const AttributionView& view);
 std::string attribution_json(const AttributionView& view);
 /// docs/attribution.schema.json.
 std::string attribution_schema();
+/// What attribution_json() states, of this and older versions; of `file` in messages. Left out is
+/// what only reports hold, programs, pieces of steps, and collectives beyond those listed. Throws
+/// UserError for any other text.
+Attribution read_attribution(std::string_view text, const std::string& file);
+
+/// One of two jobs that are compared: what it is called, as on the command line, and its result.
+struct ComparedJob {
+  std::string name;
+  const Attribution& job;
+};
+/// What differs between two recordings of a job, the first of the command line being A.
+std::string render_recording_comparison(const ComparedJob& a,
+                                        const ComparedJob& b,
+                                        const model::RecordingComparison& comparison,
+                                        const RenderOptions& options);
+/// docs/recording_comparison.schema.json.
+std::string recording_comparison_schema();
 
 /// What keeps the figures from being those of the whole job in its steady state, as sentences each
 /// with a blank behind it: missing ranks, different programs, no steady step, communication whose

@@ -57,7 +57,7 @@ Part largest_loss(const JobMeans& job) {
 }
 
 std::string loss_name(Part part) {
-  return part == Part::exposed_undivided ? "exposed communication" : part_name(part);
+  return part == Part::exposed_undivided ? "exposed communication" : word_of(part);
 }
 
 std::string step_line(const JobMeans& job) {
@@ -77,7 +77,7 @@ std::string loss_headline(const JobMeans& job, Part part) {
   const auto largest = std::ranges::max_element(causes);
   if (part == Part::host_late && *largest >= 0.5 * job.mean.part(part).mean) {
     const auto cause = static_cast<HostCause>(largest - causes.begin());
-    most = fmt::format(", most of it {}", host_cause_name(cause));
+    most = fmt::format(", most of it {}", word_of(cause));
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
                      capitalised(loss_name(part)),
@@ -181,7 +181,7 @@ std::string best_what_if(const Efficiency& efficiency) {
   const auto best = std::ranges::max_element(efficiency.what_if, {}, &Efficiency::WhatIf::saved);
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
   return fmt::format("Predicted, {}: a step takes {} instead of {}.",
-                     best->change,
+                     change_text(*best),
                      seconds(best->step_time),
                      seconds(efficiency.step_time));
 }

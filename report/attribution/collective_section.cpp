@@ -23,7 +23,7 @@ struct KindSum {
 };
 
 std::string kind_name(const CollectiveWait& collective) {
-  return words(collective_kind_name(collective.kind));
+  return word_of(collective.kind);
 }
 
 std::string way_name(const CollectiveWait& collective) {
@@ -120,7 +120,7 @@ Table excluded_table(const Attribution& attribution) {
   using Reason = std::pair<std::string, std::int64_t>;
   std::map<std::string, std::int64_t> reasons;
   for (const auto& ledger : attribution.ledger)
-    if (!ledger.excluded.empty()) ++reasons[ledger.excluded];
+    if (ledger.excluded) ++reasons[exclusion_text(*ledger.excluded)];
   return limit_rows(
       make_table<Reason>("excluded",
                          "Steps that are not averaged",
@@ -156,7 +156,7 @@ std::string clocks_sentence(const ClockReport& clocks) {
 }
 
 const char* class_name(const ClassifiedTime& one) {
-  return work_class_name(one.work_class);
+  return word_of(one.work_class);
 }
 
 Table classes_table(const Attribution& attribution) {

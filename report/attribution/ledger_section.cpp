@@ -16,6 +16,7 @@ std::vector<const MeanLedger*> ranks_and_mean(const JobMeans& job) {
 /// A part of an average step, or the step itself.
 struct Line {
   const MeanLedger* ledger;
+  std::optional<Part> which;  // absent: the whole step
   const char* part;
   std::optional<Spread> time;   // absent where it is not known
   std::optional<double> share;  // of the step
@@ -27,14 +28,14 @@ std::optional<double> known_share(const MeanLedger& ledger, Part part) {
 
 std::vector<Line> parts_of(const MeanLedger& ledger) {
   return mapped(recording_parts, [&](Part part) {
-    return Line{&ledger, part_name(part), ledger.known(part), known_share(ledger, part)};
+    return Line{&ledger, part, word_of(part), ledger.known(part), known_share(ledger, part)};
   });
 }
 
 Table tidy_table(const JobMeans& job) {
   std::vector<Line> lines;
   for (const MeanLedger* ledger : ranks_and_mean(job)) {
-    lines.push_back({ledger, "step", ledger->step, ledger->step.mean > 0.0 ? 1.0 : 0.0});
+    lines.push_back({ledger, {}, "step", ledger->step, ledger->step.mean > 0.0 ? 1.0 : 0.0});
     std::ranges::copy(parts_of(*ledger), std::back_inserter(lines));
   }
   return all_detail(make_table<Line>(
@@ -53,18 +54,17 @@ Table tidy_table(const JobMeans& job) {
 }
 
 /// A breakdown of one part, of the mean step; without the classes that did not occur.
-template <class Kind, std::size_t N>
+template <Vocabulary Kind, std::size_t N>
 Table breakdown(const std::string& id,
                 const std::string& title,
                 const JobMeans& job,
-                const std::array<double, N>& times,
-                const char* (*name)(Kind)) {
+                const std::array<double, N>& times) {
   using Time = std::pair<const char*, double>;
   std::vector<Time> rows;
   for (std::size_t i = 0; i < N; ++i) {
     // What no rule knows is shown even when there is none of it.
-    if (times[i] > 0.0 || (id == "compute" && i == 0)) {
-      rows.emplace_back(name(static_cast<Kind>(i)), times[i]);
+    if (times[i] > 0.0 || (std::is_same_v<Kind, WorkClass> && i == 0)) {
+      rows.emplace_back(word_of(static_cast<Kind>(i)), times[i]);
     }
   }
   const std::vector<ColumnOf<Time>> columns{
@@ -109,12 +109,14 @@ Table steps_table(const AttributionView& view) {
   for (const Part part : recording_parts) {
     const std::string key = part_key(part);
     columns.push_back(
-        {measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds).unless_zero(),
+        {measure(key.substr(0, key.size() - 2) + "s", word_of(part), Unit::seconds).unless_zero(),
          [part](const StepLedger& one) {
            return known_time(part, one.part(part), one.part(Part::exposed_undivided));
          }});
   }
-  columns.push_back({measure("excluded", "not averaged because"), &StepLedger::excluded});
+  columns.push_back({measure("excluded", "not averaged because"), [](const StepLedger& one) {
+                       return one.excluded ? exclusion_text(*one.excluded) : "";
+                     }});
   return all_detail(make_table("ledger_step", "Every step", view.attribution.ledger, columns));
 }
 }  // namespace
@@ -125,7 +127,7 @@ Table parts_table(const AttributionView& view) {
   const MeanLedger& ledger = alone ? job.ranks.front() : job.mean;
   std::vector<Line> lines = parts_of(ledger);
   std::erase_if(lines, [](const Line& line) { return line.time && line.time->mean == 0.0; });
-  lines.push_back({&ledger, "step", ledger.step, 1.0});
+  lines.push_back({&ledger, {}, "step", ledger.step, 1.0});
   const std::vector<ColumnOf<Line>> columns{
       {parameter("part", "part"), &Line::part},
       {times("time_s", "mean"), path(&Line::time, &Spread::mean)},
@@ -134,6 +136,15 @@ Table parts_table(const AttributionView& view) {
       {times("most_s", alone ? "most step" : "most rank"), path(&Line::time, &Spread::most)}};
   Table table = make_table("step_parts", "Where the average step goes", lines, columns);
   table.in_csv = false;
+  constexpr std::array headed{std::pair(Part::compute, "Compute"),
+                              std::pair(Part::exposed_transfer, "Exposed transfer"),
+                              std::pair(Part::exposed_wait, "Waiting for a late rank"),
+                              std::pair(Part::host_late, "Host late")};
+  table.tiles = {{lines.size() - 1, "time_s", "Step time", "mean over ranks"}};
+  for (const auto& [part, label] : headed) {
+    const auto row = last_row(lines, [&](const Line& line) { return line.which == part; });
+    if (row) table.tiles.push_back({*row, "share", label, "of each step", "time_s"});
+  }
   return table;
 }
 
@@ -144,7 +155,7 @@ Table rank_table(const AttributionView& view) {
       {measure("step_s", "step", Unit::seconds), path(&MeanLedger::step, &Spread::mean)}};
   for (const Part part : recording_parts) {
     if (!(job.mean.part(part).mean > 0.0)) continue;
-    columns.push_back({measure(part_name(part), part_name(part), Unit::percent),
+    columns.push_back({measure(word_of(part), word_of(part), Unit::percent),
                        [part](const MeanLedger& one) { return known_share(one, part); }});
   }
   Table table = limit_rows(make_table("", "The same by rank", job.ranks, columns), "ranks");
@@ -168,12 +179,9 @@ Section ledger_section(const AttributionView& view) {
   section.tables = {
       parts_table(view),
       job.ranks.size() > 1 ? rank_table(view) : Table{},
-      breakdown("compute", "Compute, by class", job, job.mean.compute_by_class, work_class_name),
-      breakdown("host_late",
-                "Host late, by what the host did",
-                job,
-                job.mean.host_late_by_cause,
-                host_cause_name),
+      breakdown<WorkClass>("compute", "Compute, by class", job, job.mean.compute_by_class),
+      breakdown<HostCause>(
+          "host_late", "Host late, by what the host did", job, job.mean.host_late_by_cause),
       hidden_table(job),
       tidy_table(job),
       steps_table(view)};

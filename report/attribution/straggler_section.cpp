@@ -18,7 +18,7 @@ std::string recurrence_sentence(const StragglerReport& report) {
   if (report.recurrence == Recurrence::too_few)
     return "Too few steps to know whether it is always the same rank.";
   return fmt::format("The same {} is late in most steps: look at {}.",
-                     late_unit_name(level),
+                     word_of(level),
                      level == LateUnit::stage  ? "how the model is cut into stages"
                      : level == LateUnit::host ? "what its GPUs share: power, cooling, other jobs"
                                                : "that GPU, its host and its share of the work");
@@ -32,15 +32,15 @@ Table shares_table(const StragglerReport& report) {
     return share_of(in_seconds(share.time), whole);
   };
   return limit_rows(
-      make_table("cause",
-                 "Why they are late: excess over the median rank since the last synchronisation",
-                 nested(report.stragglers, &Straggler::shares),
-                 {{parameter("rank", "rank"), &Straggler::rank},
-                  {parameter("cause", "cause"),
-                   [](const Share& share) { return late_cause_name(share.cause); }},
-                  {parameter("what", "detail"), &Share::detail},
-                  {measure("time_s", "time", Unit::seconds), &Share::time},
-                  {measure("share", "of the excess", Unit::percent), part}}),
+      make_table(
+          "cause",
+          "Why they are late: excess over the median rank since the last synchronisation",
+          nested(report.stragglers, &Straggler::shares),
+          {{parameter("rank", "rank"), &Straggler::rank},
+           {parameter("cause", "cause"), [](const Share& share) { return word_of(share.cause); }},
+           {parameter("what", "detail"), &Share::detail_text},
+           {measure("time_s", "time", Unit::seconds), &Share::time},
+           {measure("share", "of the excess", Unit::percent), part}}),
       "causes");
 }
 
@@ -152,7 +152,9 @@ Table factors_table(const Efficiency& efficiency) {
       {measure("loss_share", "of the loss", Unit::percent),
        [&](const Factor& one) { return share_of_loss(one.value, efficiency.parallel); }},
       {measure("meaning", "less than 100 % means"), &Factor::meaning}};
-  return make_table("efficiency", "Parallel efficiency as a product", factors, columns);
+  Table table = make_table("efficiency", "Parallel efficiency as a product", factors, columns);
+  table.tiles = {{0, "factor", "Parallel efficiency", "computing over all GPU time"}};
+  return table;
 }
 }  // namespace
 
@@ -177,15 +179,17 @@ Table straggler_table(const AttributionView& view) {
            {measure("collectives", "last at", Unit::count), &Straggler::collectives},
            {measure("steps", "worst in steps", Unit::count), &Straggler::steps},
            {measure("significant", "beyond clock error"), &Straggler::significant},
-           {measure("cause", "cause"),
-            [](const Straggler& one) { return late_cause_name(one.cause); }}},
+           {measure("cause", "cause"), [](const Straggler& one) { return word_of(one.cause); }}},
           {"Saves alone: of the step, in a replay in which it is not late; the share of the GPUs' "
            "time is its part of what all save together. Lost per step: exposed wait of the average "
            "waiting rank. GPU-hours are of the recorded steps, dollars of an hour of the job."}),
       "ranks");
   const auto& all = view.attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(all, &Straggler::significant);
-  if (worst != all.end()) table.rows[static_cast<std::size_t>(worst - all.begin())].chosen = true;
+  if (worst == all.end()) return table;
+  const auto row = static_cast<std::size_t>(worst - all.begin());
+  table.rows[row].chosen = true;
+  table.tiles = {{row, "lost_usd_per_hour", "Lost per hour", "", "unit"}};
   return table;
 }
 
@@ -207,17 +211,24 @@ Section stragglers_section(const AttributionView& view) {
   return section;
 }
 
+std::string change_text(const Efficiency::WhatIf& one) {
+  if (one.change != ReplayChange::on_time) return word_of(one.change);
+  if (one.units.size() == 1) return fmt::format("without {}'s lateness", one.units.front());
+  return "without the lateness of " +
+         (one.units.empty() ? "all that are named" : listed(one.units, {}, " and "));
+}
+
 Table what_if_table(const AttributionView& view) {
   const Efficiency& efficiency = *view.attribution.efficiency;
   using Change = Efficiency::WhatIf;
   const double step = in_seconds(efficiency.step_time);
   const std::vector<ColumnOf<Change>> columns{
-      {parameter("what", "change"), &Change::change},
+      {parameter("what", "change"), change_text},
       {measure("step_s", "step", Unit::seconds), &Change::step_time},
       {times("saved_s", "saved"), &Change::saved},
       {measure("saved_share", "of the step", Unit::percent),
        [step](const Change& one) { return share_of(in_seconds(one.saved), step); }}};
-  return make_table(
+  Table table = make_table(
       "what_if",
       "What if: predicted step times",
       efficiency.what_if,
@@ -228,6 +239,8 @@ Table what_if_table(const AttributionView& view) {
           "{} off the measured {}.",
           format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
           format_quantity(number(step), Unit::seconds))});
+  table.tiles = {{0, "saved_share", "Largest predicted gain", "", "what"}};
+  return table;
 }
 
 Section efficiency_section(const AttributionView& view) {

@@ -41,7 +41,7 @@ Chart ledger_chart(const AttributionView& view) {
     for (const Part part : recording_parts) {
       if (!rank->known(part)) continue;
       bars.push_back(
-          stacked_row(bar, bar, part_name(part), rank->part(part).mean * 1e3, rank->share(part)));
+          stacked_row(bar, bar, word_of(part), rank->part(part).mean * 1e3, rank->share(part)));
     }
   }
   chart.data = stacked_bars(std::move(bars), "time of one step (ms)", "rank");
@@ -86,7 +86,7 @@ Chart timeline_chart(const AttributionView& view) {
   chart.data = {{"kind", "timeline"},
                 {"step", ledgers.front()->step},
                 {"ranks", std::move(ranks)},
-                {"parts", mapped(ledger_parts, &PartInfo::name)},
+                {"parts", mapped(every<Part>, word_of<Part>)},
                 {"pieces", std::move(pieces)}};
   return chart;
 }

@@ -164,8 +164,7 @@ Chart waterfall_chart(const GpuResult& gpu) {
   const GpuFormat* format = leading_format(gpu, &GpuFormat::waterfall);
   if (format == nullptr) {
     chart.title = "Loss waterfall";
-    chart.missing =
-        "No loss waterfall: no peak is known of this GPU; give its dense bf16 peak with --peak.";
+    chart.missing = "No loss waterfall: no peak is known of this GPU.";
     return chart;
   }
   const auto& waterfall = *format->waterfall;

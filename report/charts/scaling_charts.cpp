@@ -14,7 +14,7 @@ using namespace model;
 
 const ScalingResult* strong_result(const Analysis& analysis) {
   return find_in(analysis.scaling, true, [](const auto& result) {
-    return result.mode == "strong" && !result.rows.empty();
+    return result.mode == BatchScaling::strong && !result.rows.empty();
   });
 }
 
@@ -86,34 +86,34 @@ void add_laws(Curves& curves,
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
 
-void add_bar(std::vector<Json>& rows,
-             const std::string& bar,
-             int ranks,
-             const std::vector<StepShare>& parts) {
-  for (const StepShare& part : parts) {
+void add_bar(std::vector<Json>& rows, const std::string& bar, int ranks, const MeanLedger& ledger) {
+  for (const Part part : probe_parts) {
     rows.push_back(stacked_row(bar,
                                fmt::format("{} ranks", ranks),
-                               words(part.part),
-                               as_milliseconds(part.time),
-                               part.share));
+                               word_of(part),
+                               as_milliseconds(Seconds(ledger.part(part).mean)),
+                               ledger.share(part)));
   }
 }
 
 std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
   std::vector<Json> rows;
   for (const ScalingResult& result : scaling) {
-    for (const ScalingRow& row : result.rows) {
-      const std::string setting = result.mode + ", " + ranks_phrase(row.ranks);
-      if (row.per_rank.empty() || row.ranks > most_single_bars) {
-        add_bar(rows, row.ranks == 1 ? setting : setting + ", mean", row.ranks, row.shares);
+    for (const DecisionRow& row : result.rows) {
+      if (!row.trained.ledger) continue;
+      const auto& [ranks, mean, only_excluded] = *row.trained.ledger;
+      const std::string setting =
+          fmt::format("{}, {}", word_of(result.mode), ranks_phrase(row.count));
+      if (ranks.empty() || row.count > most_single_bars) {
+        add_bar(rows, row.count == 1 ? setting : setting + ", mean", row.count, mean);
         continue;
       }
-      for (const auto& rank : row.per_rank) {
-        const bool alone = row.per_rank.size() == 1;
+      for (const MeanLedger& rank : ranks) {
+        const bool alone = ranks.size() == 1;
         add_bar(rows,
-                alone ? setting : fmt::format("{}, rank {}", setting, rank.rank),
-                row.ranks,
-                rank.parts);
+                alone ? setting : fmt::format("{}, rank {}", setting, rank.rank->index),
+                row.count,
+                rank);
       }
     }
   }
@@ -121,22 +121,16 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
 }
 
 /// What the step at the largest count is made of, in one sentence.
-std::string steps_title(const ScalingRow& row) {
-  const StepShare* compute = nullptr;
-  const StepShare* largest_other = nullptr;
-  for (const auto& share : row.shares) {
-    if (share.part == "compute") {
-      compute = &share;
-    } else if (!largest_other || share.share > largest_other->share) {
-      largest_other = &share;
-    }
-  }
-  if (!compute || !largest_other) return "Where each rank's step goes";
+std::string steps_title(const DecisionRow& row) {
+  if (!row.trained.ledger) return "Where each rank's step goes";
+  const MeanLedger& mean = row.trained.ledger->mean;
+  const auto share = [&](Part part) { return part == Part::compute ? -1.0 : mean.share(part); };
+  const Part largest_other = std::ranges::max(probe_parts, {}, share);
   return fmt::format("At {} {} of the step is compute; {} takes {}",
-                     ranks_phrase(row.ranks),
-                     format_quantity(number(compute->share), Unit::percent),
-                     words(largest_other->part),
-                     format_quantity(number(largest_other->share), Unit::percent));
+                     ranks_phrase(row.count),
+                     format_quantity(number(mean.share(Part::compute)), Unit::percent),
+                     word_of(largest_other),
+                     format_quantity(number(mean.share(largest_other)), Unit::percent));
 }
 
 /// A page of longer tables has every so many of their rows.
@@ -230,7 +224,8 @@ Chart money_chart(const DecideView& view) {
   const std::string& currency = view.options.currency;
   Chart chart{"cost", "counts", "Cost of the same work against the count"};
   if (!decision.choice)
-    return chart.without(fmt::format("No costs: give --price in {} per rank and hour.", currency));
+    return chart.without(
+        fmt::format("No costs: what is needed is a price in {} per rank and hour.", currency));
   const double scale = million_work_scale(decision).value_or(1.0);
   Curves curves{fmt::format(
       "{} ({})", scale == 1.0 ? "cost" : "cost per " + million_work(decision), currency)};
@@ -313,28 +308,30 @@ Chart speedup_chart(const Analysis& analysis) {
   if (!strong)
     return chart.without("No scaling curve: strong scaling was not measured in this run.");
   const auto& last = strong->rows.back();
-  if (last.speedup) {
+  const int first = strong->rows.front().count;
+  if (const auto speedup = decided(last, &DecisionRow::speedup)) {
     chart.title = fmt::format("{} give a speed-up of {}, where {} would be ideal",
-                              ranks_phrase(last.ranks),
-                              format_quantity(*last.speedup, Unit::plain),
-                              static_cast<double>(last.ranks) / strong->rows.front().ranks);
+                              ranks_phrase(last.count),
+                              format_quantity(*speedup, Unit::plain),
+                              static_cast<double>(last.count) / first);
   }
   chart.how_to_read =
       "Rank count (right) against speed-up of the same work (up), both doubling per step. Dots: "
       "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its "
       "95 % band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
       "less.";
-  const int first = strong->rows.front().ranks;
-  const Seconds base = strong->rows.front().step.value;
+  const Seconds base = strong->rows.front().time.value;
   Curves curves{fmt::format("speed-up over {}", ranks_phrase(first)), true};
   add_laws(curves, *strong, [base](const auto& point) {
     return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
   });
   for (const auto& row : strong->rows) {
     curves.measured.push_back(
-        point_of(measured, row.ranks, row.speedup.value_or(number(base / row.step.value))));
+        point_of(measured,
+                 row.count,
+                 decided(row, &DecisionRow::speedup).value_or(number(base / row.time.value))));
   }
-  curves.add_ideal(first, curves.largest(last.ranks), first);
+  curves.add_ideal(first, curves.largest(last.count), first);
   chart.data = curves.data();
   return chart;
 }
@@ -343,9 +340,7 @@ Chart cost_chart(const Analysis& analysis) {
   Chart chart{"cost", "decide", "Cost per token by rank count"};
   const ScalingResult* strong = strong_result(analysis);
   if (!analysis.assumptions.price_per_rank)
-    return chart.without(
-        "No cost curve: no price was given. Write the report again with --price "
-        "USD_PER_RANK_HOUR.");
+    return chart.without("No cost curve: no price was given. A price per rank and hour is needed.");
   if (!strong) return chart.without("No cost curve: strong scaling was not measured in this run.");
   const auto law = std::ranges::find_if(
       strong->laws, [](const ScalingLaw& one) { return one.cost_optimal.has_value(); });
@@ -362,9 +357,9 @@ Chart cost_chart(const Analysis& analysis) {
     return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
   });
   for (const auto& row : strong->rows) {
-    if (!row.cost_per_million_tokens) continue;
-    curves.measured.push_back(point_of(
-        measured, row.ranks, in_proportion(row.cost_per_million_tokens->value(), row.step)));
+    if (!row.cost_per_work) continue;
+    const double cost = (*row.cost_per_work * 1e6).value();
+    curves.measured.push_back(point_of(measured, row.count, in_proportion(cost, row.time)));
   }
   chart.data = curves.data();
   return chart;
@@ -376,7 +371,7 @@ Chart steps_chart(const Analysis& analysis) {
   if (rows.empty())
     return chart.without("No step bars: no training step was attributed in this run.");
   for (const ScalingResult& result : analysis.scaling) {
-    if (result.mode == "strong" && !result.rows.empty()) {
+    if (result.mode == BatchScaling::strong && !result.rows.empty()) {
       chart.title = steps_title(result.rows.back());
     }
   }

@@ -53,9 +53,12 @@ std::string terms_note(const DecideView& view) {
             : "for 1 - efficiency of the time");
   }
   if (!any_energy(view)) {
-    return "J of the machines for a unit of work, as the table says; --work for kWh of the whole.";
+    return fmt::format("J of the machines for a unit of work, as the table says; {}.",
+                       view.words("--work for kWh of the whole", "kWh of the whole need its work"));
   }
-  text += fmt::format("kWh are of the building, PUE {:g} (--pue)", power.power_usage_effectiveness);
+  text += fmt::format("kWh are of the building, PUE {:g}{}",
+                      power.power_usage_effectiveness,
+                      view.words(" (--pue)", ""));
   if (!power.grid.empty()) text += "; " + power.grid;
   return text + ". Making the machines, storage and what no meter saw are not in it.";
 }
@@ -362,9 +365,11 @@ Table spot_table(const DecideView& view) {
       "On machines that may be taken away",
       counts,
       columns,
-      {fmt::format("Poisson: {} (--ranks-per-instance, --checkpoint-s, --restart-s, --reacquire-s, "
-                   "--notice-s).{} n/a: does not finish.",
+      {fmt::format("Poisson: {}{}.{} n/a: does not finish.",
                    interruption_terms(terms),
+                   view.words(" (--ranks-per-instance, --checkpoint-s, --restart-s, "
+                              "--reacquire-s, --notice-s)",
+                              ""),
                    deadline ? " In time: the chance of meeting the deadline, by "
                               "numerical inversion of this process's transform (to 0.001)."
                             : "")}));
@@ -393,12 +398,13 @@ Table failures_table(const DecideView& view) {
         [](const DecisionRow& row) { return hours(row.wall().value); }},
        {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3).if_present(),
         &DecisionRow::cost}},
-      {fmt::format("{}; {}, at the best interval (--mtbf-hours, --checkpoint-s, --restart-s, "
-                   "--reacquire-s). Goodput: useful part of the expected wall time{}. Costs, "
+      {fmt::format("{}; {}, at the best interval{}. Goodput: useful part of the expected wall "
+                   "time{}. Costs, "
                    "choices and deadlines of every way to pay count failures in; speed-up, "
                    "efficiency and energy are of the undisturbed time.",
                    capitalised(failure_terms(decision.rows.front().failures->terms)),
                    checkpoint_terms(decision.rows.front().failures->terms),
+                   view.words(" (--mtbf-hours, --checkpoint-s, --restart-s, --reacquire-s)", ""),
                    decision.basis == TimeBasis::run ? "" : " of a long job")}));
 }
 
@@ -531,7 +537,7 @@ std::string forecast_line(const DecideView& view) {
   if (!forecast->unavailable.empty()) {
     if (forecast->measured) return "";
     return fmt::format("No law shows whether an unmeasured count meets the deadline: {}.",
-                       forecast->unavailable);
+                       said(forecast->unavailable, view.options.audience));
   }
   if (!forecast->cheapest) return forecast->measured ? "" : none_line(*forecast);
   if (forecast->measured && !cheaper_than_measured(view, *forecast)) return "";

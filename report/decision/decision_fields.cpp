@@ -99,7 +99,7 @@ void put_deadline_forecast(Fields& json, const DeadlineForecast& forecast) {
        "Probability that one more run there meets it, too, by run_noise and the uncertainty of the "
        "median; null where the noise is not known.");
   json.sentence("Why no law gives more: then the predictions below are null.");
-  json("unavailable", forecast.unavailable, or_null);
+  json("unavailable", forecast.unavailable.whole(), or_null);
   json.sentence("Relative standard deviation of one run; null without repeats and law.");
   json("run_noise", forecast.noise);
   json("noise_from",
@@ -586,8 +586,10 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
              decision.laws ? std::optional(decision.laws->laws) : std::nullopt,
              put_weighted_law,
              "Laws that a forecast is made of, by weight; null for one row.");
-  json("doubts", decision.doubts, "Why the counts may not be held against each other.");
-  json("remarks", decision.remarks);
+  json("doubts",
+       said(decision.doubts, Audience::terminal),
+       "Why the counts may not be held against each other.");
+  json("remarks", said(decision.remarks, Audience::terminal));
 }
 }  // namespace
 

@@ -85,8 +85,66 @@ Json objectives_by_terms(const DecideView& view, const Prices& prices) {
 Json million_work_terms(const Decision& decision) {
   const DecisionRow& row = decision.rows.back();
   if (!row.throughput) return nullptr;
-  return {{"scale", json_value(1e6 / (*row.throughput * row.same_work.value.value()))},
-          {"words", million_work(decision)}};
+  return json_value(1e6 / (*row.throughput * row.same_work.value.value()));
+}
+
+/// The sentences and tiles of the page, in whose braces its script puts what it computes; a tile
+/// without one of them is left out. `time`: header and unit of the column of times.
+Json page_words(const DecideView& view, const Printed& printed, std::size_t time) {
+  const Decision& decision = view.decision;
+  const std::string& currency = view.options.currency;
+  const std::string unit = decision.axis == Axis::nodes ? "node" : "rank";
+  const std::string counted = decision.noun.empty() ? unit + "s" : decision.noun;
+  const bool reliable = decision.doubts.empty();
+  const bool failures = decision.rows.front().failures.has_value();
+  const std::string mark = reliable ? "recommended" : "by the figures alone";
+  const std::string in_time = "{time} " + printed.units[time];
+  const bool own_prices = std::ranges::all_of(
+      decision.rows, [](const DecisionRow& row) { return row.facts.price.has_value(); });
+  const auto tile = [](const std::string& label, const std::string& value, const char* note) {
+    return Json{{"label", label}, {"value", value}, {"note", note}};
+  };
+  const std::string limits =
+      std::string(failures ? " With failures the deadline cannot be changed here." : "") +
+      (own_prices ? " Every row has a price of its own." : "");
+  const std::string doubt = reliable ? "" : "Not reliable, see the verdict. By the figures alone: ";
+  return {
+      {"title", "At another price or deadline"},
+      {"price", fmt::format("Price of a {}-hour ({})", unit, currency)},
+      {"value", fmt::format("An hour of waiting is worth ({})", currency)},
+      {"deadline", "Deadline (hours)"},
+      {"reset", "Back to the report"},
+      {"headers",
+       {decision.noun.empty() ? printed.headers.front() : decision.noun,
+        printed.headers[time],
+        "cost{per_million}",
+        "gate",
+        ""}},
+      {"mark", mark},
+      {"none", Json::array({tile("Recommended", "none", "no count passes every gate")})},
+      {"tiles",
+       {tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
+        tile("Time", in_time, failures ? "without failures" : "of the same work"),
+        tile("Efficiency", "{efficiency} %", "speed-up {speedup}"),
+        tile("Cost", "{cost}", "of the same work"),
+        tile("Saving", "{saving}", "against the fastest, {fastest}"),
+        tile("K*", "{cheapest}", "the count of least cost, {least}")}},
+      {"recomputed", " (recomputed)"},
+      {"per_million", " per " + million_work(decision)},
+      {"answer", doubt + "Take {count}, {why}: " + in_time + "."},
+      {"priced_answer", doubt + "Take {count}, {why}: {cost}, " + in_time + "."},
+      {"no_answer", "No count passes every gate."},
+      {"of_passing", "{objective} of the {passing} counts that pass every gate"},
+      {"only", "the only count that passes every gate"},
+      {"invalid", "Not a number of 0 or more: nothing was recomputed."},
+      {"as_written",
+       "The values that the report was written with. Change one to see the recommendation that "
+       "follows." +
+           limits},
+      {"changed",
+       "Recomputed on this page from the coefficients that the program wrote. The verdict above, "
+       "the charts and the sections below stay as the report was written." +
+           limits}};
 }
 
 std::string given_number(double value) {
@@ -100,7 +158,6 @@ Json decision_page_data(const DecideView& view) {
   if (decision.axis == Axis::load) return nullptr;
   const auto& known = decision.request.metrics.prices;
   const Prices prices = known.value_or(Prices{});
-  const char* unit = decision.axis == Axis::nodes ? "node" : "rank";
   const bool by_unit = !any_has(decision.rows, &DecisionRow::energy);
   const std::vector<Gate> gates = gates_of(decision.rows, with_deadline(rubric), known);
   // All rows as the table of counts prints them.
@@ -130,26 +187,21 @@ Json decision_page_data(const DecideView& view) {
          {"same_quality", find_in(decision.fitted_rows, row.count, &DecisionRow::count) != nullptr},
          {"shown", find_in(decision.shown, row.count, &DecisionRow::count) != nullptr}});
   }
-  Json words;
-  for (const Objective one : objectives) words[objective_name(one)] = objective_words(one);
+  Json names;
+  for (const Objective one : objectives) names[objective_name(one)] = objective_words(one);
   const bool own_prices = std::ranges::all_of(
       decision.rows, [](const DecisionRow& row) { return row.facts.price.has_value(); });
   return {{"currency", view.options.currency},
-          {"unit", unit},
-          {"counted", decision.noun.empty() ? std::string(unit) + "s" : decision.noun},
-          {"count_header", decision.noun.empty() ? printed.headers[counts] : decision.noun},
-          {"time_header", printed.headers[times]},
-          {"time_unit", printed.units[times]},
           {"million", million_work_terms(decision)},
-          {"reliable", decision.doubts.empty()},
           {"own_prices", own_prices},
           {"failures", decision.rows.front().failures.has_value()},
           {"given",
            {{"price", known ? given_number(per_hour(prices.per_rank)) : ""},
             {"value", given_number(per_hour(prices.value_of_time))},
             {"deadline", rubric.deadline ? given_number(hours(*rubric.deadline)) : ""}}},
-          {"objectives", std::move(words)},
+          {"objectives", std::move(names)},
           {"objective", objectives_by_terms(view, prices)},
+          {"words", page_words(view, printed, times)},
           {"rows", std::move(rows)}};
 }
 }  // namespace scaleworth::report

@@ -78,7 +78,7 @@ Document compose_decision(const DecideView& view) {
        {"knees", "Knees", {}, {}, knee_tables(view)},
        {"causes", "Causes", {}, {}, cause_tables(view)},
        {"excluded", "Excluded", {}, {}, {view.options.details ? exclusions_table(view) : Table{}}},
-       {"remarks", "Remarks", {}, view.decision.remarks, {}}});
+       {"remarks", "Remarks", {}, said(view.decision.remarks, view.options.audience), {}}});
   for (Section& section : document.sections) {
     for (Table& table : section.tables) {
       show_loads(table, view.decision.load_unit);
@@ -106,21 +106,24 @@ Table laws(const ScalingResults& scaling) {
   for (const auto& result : scaling) {
     for (const auto& law : result.laws) {
       if (!law.basis.empty()) {
-        notes.push_back(fmt::format("{}, {}: {}", result.mode, law.name, law.basis));
+        notes.push_back(fmt::format("{}, {}: {}", word_of(result.mode), law.name, law.basis));
       }
       if (!law.not_identifiable.empty()) {
-        notes.push_back(fmt::format(
-            "{}, {}: s and c are absent, {}", result.mode, law.name, law.not_identifiable));
+        notes.push_back(fmt::format("{}, {}: s and c are absent, {}",
+                                    word_of(result.mode),
+                                    law.name,
+                                    law.not_identifiable));
       }
     }
   }
   notes.push_back(
       "K* is the count with the least cost per token. Misses counts by: root mean square over the "
       "measured counts, without interval.");
-  return make_table(
+  const auto rows = nested(scaling, &ScalingResult::laws);
+  Table table = make_table(
       "scaling_laws",
       "Laws and predictions",
-      nested(scaling, &ScalingResult::laws),
+      rows,
       {{parameter("mode", "scaling"), &ScalingResult::mode},
        {parameter("law", "law"), &ScalingLaw::name},
        {measure("kind", "kind"),
@@ -132,6 +135,9 @@ Table laws(const ScalingResults& scaling) {
        {measure("fastest_ranks", "fastest at", Unit::count), &ScalingLaw::fastest},
        {measure("cost_optimal_ranks", "K*", Unit::count), optimum_of}},
       std::move(notes));
+  if (const auto last = last_strong(rows))
+    table.tiles = {{*last, "cost_optimal_ranks", "K*, the count of least cost", "", "law"}};
+  return table;
 }
 
 Cell cost_cell(const std::optional<Dollars>& cost, const Estimate<Seconds>& step) {
@@ -161,7 +167,7 @@ Table curve(const ScalingResults& scaling, bool priced) {
         const int ranks = point->ranks;
         return !std::has_single_bit(static_cast<unsigned>(ranks)) && law->fastest != ranks &&
                law->cost_optimal != ranks &&
-               std::ranges::count(result->rows, ranks, &ScalingRow::ranks) == 0;
+               std::ranges::count(result->rows, ranks, &DecisionRow::count) == 0;
       });
 }
 
@@ -184,22 +190,33 @@ Table causes(const ScalingResults& scaling) {
 }
 
 Table costs(const ScalingResults& scaling, const AnalysisOptions& assumptions) {
-  return make_table(
+  const auto cost_of = [](double tokens) {
+    return [=](const DecisionRow& row) {
+      const auto& of_one = row.cost_per_work;
+      return cost_cell(of_one ? std::optional(*of_one * tokens) : std::nullopt, row.time);
+    };
+  };
+  const auto rows = nested(scaling, &ScalingResult::rows);
+  Table table = make_table(
       "costs",
       "Cost of the measured counts",
-      nested(scaling, &ScalingResult::rows),
+      rows,
       {{parameter("mode", "scaling"), &ScalingResult::mode},
-       {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
-       {measure("cost_per_million_tokens", "per million tokens", Unit::dollars),
-        [](const ScalingRow& row) { return cost_cell(row.cost_per_million_tokens, row.step); }},
-       {measure("cost_per_run", "per run", Unit::dollars),
-        [](const ScalingRow& row) { return cost_cell(row.cost_per_run, row.step); }},
-       {measure("cost_plateau", "within 1 % of the least cost"), &ScalingRow::cost_plateau}},
+       {parameter("ranks", "ranks", Unit::count), &DecisionRow::count},
+       {measure("cost_per_million_tokens", "per million tokens", Unit::dollars), cost_of(1e6)},
+       {measure("cost_per_run", "per run", Unit::dollars), cost_of(assumptions.tokens_per_run)},
+       {measure("cost_plateau", "within 1 % of the least cost"),
+        [](const ScalingResult& result, const DecisionRow& row) {
+          return result.on_plateau(row);
+        }}},
       {fmt::format("At {:g} USD per rank-hour and {:g} USD per hour fixed, both given by the user; "
                    "a run is {:g} million tokens. The interval is the step's.",
                    per_hour(*assumptions.price_per_rank),
                    per_hour(assumptions.fixed_price),
                    assumptions.tokens_per_run / 1e6)});
+  if (const auto last = last_strong(rows))
+    table.tiles = {{*last, "cost_per_million_tokens", "A million tokens", "ranks", "ranks"}};
+  return table;
 }
 }  // namespace
 
@@ -210,21 +227,25 @@ std::string render_decision(const Decision& decision, const RenderOptions& optio
   return render_document({document,
                           json,
                           charts,
-                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"},
                           [&] {
                             return decision_page_data({decision, options});
                           }},
                          options);
 }
 
-Section decide_section(const ScalingResults& scaling, const AnalysisOptions& assumptions) {
+Section decide_section(const ScalingResults& scaling,
+                       const AnalysisOptions& assumptions,
+                       Audience audience) {
   if (scaling.empty()) return {"decide", ""};
   const bool priced = assumptions.price_per_rank.has_value();
   std::vector<Table> tables{laws(scaling), curve(scaling, priced), causes(scaling)};
   if (priced) tables.push_back(costs(scaling, assumptions));
   Section section = section_of("decide", "Decide: how far scaling pays", std::move(tables));
   if (!priced) {
-    section.lead = {"No price was given, so no cost is shown: add --price USD_PER_RANK_HOUR."};
+    section.lead = {fmt::format(
+        "No price was given, so no cost is shown{}.",
+        words_for(
+            audience, ": add --price USD_PER_RANK_HOUR", "; a price per rank and hour is needed"))};
   }
   return section;
 }

@@ -4,6 +4,7 @@
 
 #include "report/charts/charts.h"
 #include "report/document.h"
+#include "report/names.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/sensitivity.h"
 
@@ -17,7 +18,14 @@ std::string render_decision(const Decision& decision, const RenderOptions& optio
 struct DecideView {
   const Decision& decision;
   const RenderOptions& options;
+  const char* words(const char* terminal, const char* page) const {
+    return words_for(options.audience, terminal, page);
+  }
 };
+
+/// For the reader.
+std::string said(const Remark& remark, Audience audience);
+std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audience);
 
 /// `brief`: the counts, the rule and the cause, without what would change them.
 Verdict judge_decision(const DecideView& view, bool brief = false);

@@ -146,7 +146,9 @@ std::string equivalent_line(const Decision& decision) {
 std::string rule_line(const DecideView& view) {
   const bool asked = view.decision.request.rubric.objective.has_value();
   if (asked || view.decision.rubric.objective != Objective::balanced) return "";
-  return "Rule: balanced, because no --fixed, --value-of-time, gate or --objective asks otherwise.";
+  return fmt::format("Rule: balanced, because no {} asks otherwise.",
+                     view.words("--fixed, --value-of-time, gate or --objective",
+                                "price of the wall clock, gate or objective"));
 }
 
 std::string quality_line(const Decision& decision) {
@@ -175,11 +177,14 @@ std::string value_of_waiting_line(const DecideView& view) {
   if (worth.size() < 2 || (objective != Objective::cost && !balanced) ||
       !decision.choice->price_cancels)
     return "";
+  const char* flag = view.words(" (--value-of-time)", "");
   std::string text =
-      balanced ? fmt::format("With a price of waiting (--value-of-time) the choice would be {}, ",
-                             worth[0].count)
-               : "Waiting counts for nothing in this choice. Were it worth something "
-                 "(--value-of-time), the choice would be ";
+      balanced
+          ? fmt::format("With a price of waiting{} the choice would be {}, ", flag, worth[0].count)
+          : fmt::format(
+                "Waiting counts for nothing in this choice. Were it worth "
+                "something{}, the choice would be ",
+                flag);
   for (std::size_t i = 1; i < worth.size(); ++i) {
     text +=
         fmt::format("{}{} from {} an hour",
@@ -371,25 +376,28 @@ Answer worth_it(const Decision& decision) {
   return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
-Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
+Verdict judge_scaling(const Analysis& analysis,
+                      const std::string& doubts,
+                      const RenderOptions& options) {
   const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
   if (analysis.scaling.empty()) {
     return unanswered(
         "No answer: without a training step at two counts this run shows what the machine can do, "
         "not whether more of it is worth the money.");
   }
-  const auto strong = std::ranges::find(analysis.scaling, "strong", &ScalingResult::mode);
+  const auto strong =
+      std::ranges::find(analysis.scaling, BatchScaling::strong, &ScalingResult::mode);
   if (strong == analysis.scaling.end() || !strong->decision || strong->decision->rows.size() < 2) {
     Verdict verdict = unanswered(
         "Not known: not enough data, the training step was not measured at two rank counts with "
         "the same total work and without a rank slowed on purpose.");
     if (strong != analysis.scaling.end() && strong->decision) {
-      verdict.lines = {straggler_line({*strong->decision, {}})};
+      verdict.lines = {straggler_line({*strong->decision, options})};
       std::erase(verdict.lines, "");
     }
     return verdict;
   }
-  if (!std::ranges::all_of(strong->rows, comparable, &ScalingRow::step)) {
+  if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
     return unanswered("Not known: a step time is not a positive number.");
   }
   if (!strong->quality_held) {
@@ -397,7 +405,6 @@ Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
     return unanswered("Not known: the counts did not do the same work" +
                       (note.empty() ? "." : " (" + note + ")."));
   }
-  const RenderOptions options;
   Verdict verdict = judge_decision({*strong->decision, options}, true);
   verdict.answer = worth_it(*strong->decision);
   const char* answer = verdict.answer == Answer::yes  ? "Yes"
@@ -410,10 +417,13 @@ Verdict judge_scaling(const Analysis& analysis, const std::string& doubts) {
   verdict.headline.insert(0, begin);
   for (const auto& law : strong->laws) {
     if (law.curve.empty()) continue;
-    verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
+    verdict.lines.push_back(optimum_line(law, strong->rows.back().count));
   }
   if (!strong->decision->choice) {
-    verdict.lines.push_back("Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.");
+    verdict.lines.push_back(fmt::format("Cost: {} rank-seconds into money.",
+                                        words_for(options.audience,
+                                                  "add --price USD_PER_RANK_HOUR to turn",
+                                                  "a price per rank and hour would turn")));
   }
   return verdict;
 }
@@ -472,15 +482,18 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     verdict.headline = headline(view, decision.row(*decision.rubric.chosen));
     verdict.answer = decision.doubts.empty() ? Answer::yes : Answer::unknown;
     if (!decision.attributed()) {
-      lines.push_back(fmt::format(
-          "Cause of the loss unknown: {}{}.",
-          decision.diagnosis.no_cause,
-          decision.ledgers.empty() ? ", or record two counts with `scaleworth trace`" : ""));
+      lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
+                                  decision.diagnosis.no_cause,
+                                  !decision.ledgers.empty()
+                                      ? ""
+                                      : view.words(", or record two counts with `scaleworth trace`",
+                                                   ", or recordings of two counts")));
     }
   }
   if (!decision.doubts.empty())
-    verdict.headline =
-        fmt::format("Not reliable: {}. {}", fmt::join(decision.doubts, "; "), verdict.headline);
+    verdict.headline = fmt::format("Not reliable: {}. {}",
+                                   fmt::join(said(decision.doubts, view.options.audience), "; "),
+                                   verdict.headline);
   // What to do about it comes before the figures.
   lines.push_back(cause_line(decision));
   if (!brief) lines.push_back(remedy_line(view));
@@ -507,14 +520,26 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   return verdict;
 }
 
-Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings) {
-  Verdict verdict = judge_scaling(analysis, listed(findings, std::mem_fn(&Finding::doubt), "; "));
+std::string said(const Remark& remark, Audience audience) {
+  return audience == Audience::page ? remark.text + remark.rest : remark.whole();
+}
+
+std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audience) {
+  return mapped(remarks, [=](const Remark& remark) { return said(remark, audience); });
+}
+
+Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {
+  RenderOptions options;
+  options.audience = audience;
+  Verdict verdict =
+      judge_scaling(analysis, listed(findings, std::mem_fn(&Finding::doubt), "; "), options);
   const auto warnings = std::ranges::count_if(findings, &Finding::warning);
   if (warnings > 0) {
-    verdict.lines.push_back(fmt::format(
-        "{} about this measurement: read {} under Warnings before you rely on it (--details).",
-        warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
-        warnings == 1 ? "it" : "them"));
+    verdict.lines.push_back(
+        fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",
+                    warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
+                    warnings == 1 ? "it" : "them",
+                    words_for(audience, " (--details)", "")));
   }
   return verdict;
 }

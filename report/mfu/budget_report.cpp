@@ -36,8 +36,12 @@ Table pairs_table(const BudgetView& view) {
       {measure("tokens_per_parameter", "tokens per parameter"),
        [](const Pair& pair) { return pair.tokens / pair.parameters; }},
       {measure("loss", "loss (nats per token)").with_digits(4), &Pair::loss}};
-  return make_table(
+  Table table = make_table(
       "pairs", "The best pair by each law", view.answer.pairs, columns, std::move(notes));
+  table.tiles = {{0, "parameters_1e9", "Parameters", "", "law"},
+                 {0, "tokens_1e9", "Tokens", "", "law"},
+                 {0, "tokens_per_parameter", "Tokens per parameter", "", "law"}};
+  return table;
 }
 
 /// Beyond this the laws are extrapolated further than they were ever held against data.
@@ -146,6 +150,6 @@ Document compose_budget(const BudgetView& view) {
 
 std::string render_budget(const BudgetView& view) {
   const auto no_charts = [](const BudgetView&) { return std::vector<Chart>{}; };
-  return render_view<BudgetView>(view, compose_budget, no_charts, {"law"});
+  return render_view<BudgetView>(view, compose_budget, no_charts);
 }
 }  // namespace scaleworth::report

@@ -50,8 +50,10 @@ std::vector<NextCommand> next_commands(const MfuView& view) {
     next.push_back({mfu + " --price USD_PER_GPU_HOUR --tokens N", "days and cost of a training"});
   }
   if (view.answer.against.size() < 2) {
-    next.push_back(
-        {mfu + " --measured-peak RUN", "against what the products of `scaleworth roofline` reach"});
+    next.push_back({mfu + " --measured-peak RUN",
+                    words_for(view.options.audience,
+                              "against what the products of `scaleworth roofline` reach",
+                              "against what measured products reach")});
   }
   if (!view.options.details) next.push_back({mfu + " --details", "FLOPs part by part"});
   next.push_back({"scaleworth attribute FILE...", "where the rest of the step's time goes"});
@@ -71,19 +73,21 @@ constexpr double seconds_per_day = 86400.0;
 
 Table peaks_table(const MfuView& view) {
   using Use = Utilisation;
-  return make_table<Use>(
-      "utilisation",
-      "Each GPU against its peak",
-      view.answer.against,
-      {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
-       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
-        [](const Use& one) { return one.peak.rate; }},
-       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
-       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
-      {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
-                   "HFU: with what is computed again ({}).",
-                   words_of(view.question.convention).name,
-                   recomputation_name(view.answer.recomputation))});
+  Table table =
+      make_table<Use>("utilisation",
+                      "Each GPU against its peak",
+                      view.answer.against,
+                      {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
+                       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
+                        [](const Use& one) { return one.peak.rate; }},
+                       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
+                       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
+                      {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
+                                   "HFU: with what is computed again ({}).",
+                                   words_of(view.question.convention).name,
+                                   recomputation_name(view.answer.recomputation))});
+  table.tiles = {{0, "mfu", "MFU", "", "peak"}, {0, "hfu", "HFU", "with what is computed again"}};
+  return table;
 }
 
 Table conventions_table(const MfuView& view) {
@@ -101,11 +105,12 @@ Table conventions_table(const MfuView& view) {
        {measure("flop_per_token", "per token", Unit::flop).with_digits(4), &Counted::quoted},
        {measure("ratio", "of chosen").with_decimals(3), &Counted::ratio},
        {measure("convention_mfu", "reads", Unit::percent).with_decimals(2), &Counted::utilisation}},
-      {fmt::format("Chosen: {} (--convention). N: the parameters that a token meets, without "
+      {fmt::format("Chosen: {}{}. N: the parameters that a token meets, without "
                    "the input embedding unless it is the head too; 6nd: the published number where "
                    "it is N within 2 %. L layers, h hidden, s sequence, H heads of "
                    "Q, V vocabulary. narayanan counts full recomputation, so that it reads an HFU.",
-                   words_of(view.question.convention).name)});
+                   words_of(view.question.convention).name,
+                   words_for(view.options.audience, " (--convention)", ""))});
 }
 
 /// The chosen convention's FLOPs of a token, part by part; the parts sum to the hardware FLOPs.
@@ -139,7 +144,11 @@ Table training_cost_table(const MfuView& view) {
       {measure("time_s", "time", Unit::seconds).in_own_scale(), &Campaign::time},
       {measure("gpu_hours", "GPU-hours").with_digits(6), &Campaign::gpu_hours},
       {measure("cost_usd", "cost", Unit::dollars).with_digits(6).if_present(), &Campaign::cost}};
-  return make_table("training", "What training takes at this rate", campaigns, columns, notes);
+  Table table =
+      make_table("training", "What training takes at this rate", campaigns, columns, notes);
+  table.tiles = {{0, "cost_usd", "Cost", "trained tokens", "tokens"},
+                 {1, "cost_usd", "Cost of the training", "tokens", "tokens"}};
+  return table;
 }
 
 constexpr double tera = 1e12;
@@ -173,7 +182,9 @@ std::string throughput_line(const MfuView& view) {
 
 std::string hardware_line(const MfuView& view) {
   if (view.answer.recomputation == Recomputation::none) {
-    return "HFU is the same, for nothing is computed again (else --recompute selective or full).";
+    return fmt::format(
+        "HFU is the same, for nothing is computed again{}.",
+        words_for(view.options.audience, " (else --recompute selective or full)", ""));
   }
   return fmt::format("HFU {:.1f} %: {:.4g} TFLOP/s with {} recomputation.",
                      100.0 * view.answer.against.front().hfu,
@@ -267,6 +278,6 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
 }  // namespace
 
 std::string render_mfu(const MfuView& view) {
-  return render_view(view, compose_mfu, mfu_charts, {"peak", "convention", "part", "tokens"});
+  return render_view(view, compose_mfu, mfu_charts);
 }
 }  // namespace scaleworth::report

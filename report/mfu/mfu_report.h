@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/document.h"
+#include "report/names.h"
 #include "report/render.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/training_budget.h"
@@ -54,20 +55,18 @@ std::string mfu_schema();
 std::string budget_schema();
 std::string serving_schema();
 
-/// By the document and charts of the view; `parameters` are the CSV's.
+/// By the document and charts of the view.
 template <class View>
 std::string render_view(const View& view,
                         Document (*compose)(const View&),
-                        std::vector<Chart> (*charts)(const View&),
-                        CsvNames parameters) {
+                        std::vector<Chart> (*charts)(const View&)) {
   const auto with = [&](const RenderOptions& options) {
     return View{view.question, view.answer, view.names, options};
   };
   return render_document(
       {[&](const RenderOptions& as) { return compose(with(as)); },
        [&](const RenderOptions& as) { return json_of_view(with(as), compose(with(as))); },
-       [&] { return charts(view); },
-       std::move(parameters)},
+       [&] { return charts(view); }},
       view.options);
 }
 

@@ -138,7 +138,15 @@ Table batches_table(const ServingView& view) {
       "One token per step (no speculative decoding); requests alike, no queue before the first "
       "token; prompts go in groups, of as many as make their pass bound by compute.");
   Table table = make_table("batches", "Each batch", view.answer.batches, columns, notes);
-  if (const auto& chosen = view.answer.chosen) table.rows[*chosen].chosen = true;
+  if (!view.answer.chosen) return table;
+  const std::size_t row = *view.answer.chosen;
+  table.rows[row].chosen = true;
+  table.tiles = {{row, "output_tokens_per_s", "Output", "requests at a time", "batch"},
+                 {row, "time_per_output_token_s", "Time per output token", "as a client sees it"},
+                 {row, "time_to_first_token_s", "First token", "without a queue"},
+                 {row, "per_million_output_tokens_usd", "Million output tokens", "at full load"},
+                 {row, "per_million_input_tokens_usd", "Million input tokens", "at full load"},
+                 {row, "break_even_utilisation", "Break-even with the API", "utilisation"}};
   return table;
 }
 
@@ -206,8 +214,8 @@ std::vector<Chart> serving_charts(const ServingView& view) {
     // A batch of one costs a hundred times that of the largest.
     cost.data["log"] = true;
   } else {
-    cost.missing =
-        fmt::format("No costs: give --price in {} per GPU and hour.", view.options.currency);
+    cost.missing = fmt::format("No costs: what is needed is a price in {} per GPU and hour.",
+                               view.options.currency);
   }
   return {rate, cost};
 }
@@ -228,6 +236,6 @@ Document compose_serving(const ServingView& view) {
 }  // namespace
 
 std::string render_serving(const ServingView& view) {
-  return render_view(view, compose_serving, serving_charts, {"batch", "phase", "part"});
+  return render_view(view, compose_serving, serving_charts);
 }
 }  // namespace scaleworth::report

@@ -144,7 +144,10 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
   return fmt::format("Break-even with the API at {} utilisation; yours is {}{}: {}{}{}.",
                      percent(needed),
                      percent(view.answer.utilisation),
-                     said ? "" : ", for neither --duty nor --burst says otherwise",
+                     said ? ""
+                          : words_for(view.options.audience,
+                                      ", for neither --duty nor --burst says otherwise",
+                                      ", for nothing else is known of the load"),
                      cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
                      at_the_roof(view.question) && cheaper ? " at the roof" : "",
                      real_break_even_text(view, chosen));

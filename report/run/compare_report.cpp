@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/compare_report.h"
 
-#include "report/document.h"
 #include "report/names.h"
 #include "report/render.h"
+#include "report/run/compared_figures.h"
 #include "src/core/files/fields.h"
 
-#include <array>
 #include <cmath>
 
 namespace scaleworth::report {
@@ -20,91 +19,6 @@ using model::Comparison;
 using model::NoiseBasis;
 using model::Unmatched;
 
-struct FactPlace {
-  const char* section;
-  const char* fact;
-};
-
-/// A fact whose difference may explain one of the figures; the first place that has it counts.
-struct NamedFact {
-  const char* words;
-  bool moves_bytes;  // a library whose version decides how collectives run
-  FactPlace place;
-  FactPlace of_import = {"", ""};
-};
-constexpr std::array named_facts{
-    NamedFact{"processor", false, {"cpu", "model"}},
-    NamedFact{"cores", false, {"cpu", "cores"}},
-    NamedFact{"GPU", false, {"gpu 0", "name"}, {"nccl_tests", "gpus"}},
-    NamedFact{"GPUs", false, {"gpu", "count"}},
-    NamedFact{"driver", false, {"cuda", "driver"}},
-    NamedFact{"kernel", false, {"software", "kernel"}},
-    NamedFact{"MPI", true, {"libraries", "mpi"}},
-    NamedFact{"BLAS", false, {"libraries", "blas"}},
-    NamedFact{"NCCL", true, {"gpu libraries", "NCCL"}, {"nccl_tests", "library"}}};
-
-struct DifferentFact {
-  std::string what;
-  std::string a;
-  std::string b;
-};
-
-std::string fact_text(const Run& run, const NamedFact& named) {
-  for (const FactPlace& place : {named.place, named.of_import}) {
-    const Fact* fact = find_fact(run, place.section, place.fact);
-    if (fact != nullptr && fact->value) return plain_text(*fact->value);
-  }
-  return "";
-}
-
-std::vector<DifferentFact> different_facts(const Run& a, const Run& b) {
-  std::vector<DifferentFact> found;
-  for (const NamedFact& named : named_facts) {
-    DifferentFact one{named.words, fact_text(a, named), fact_text(b, named)};
-    if (one.a != one.b) found.push_back(std::move(one));
-  }
-  return found;
-}
-
-/// "all reduce among 8 ranks, back to back, in place"
-std::string sweep_text(const Setting& setting) {
-  const std::int64_t ranks = setting.count(Parameter::ranks).value_or(0);
-  std::string text = fmt::format("{} among {}, {}",
-                                 setting.text(Parameter::collective),
-                                 counted(ranks, "rank"),
-                                 setting.text(Parameter::mode));
-  const auto selection = setting.symbol<RankSelection>(Parameter::selection);
-  if (selection && *selection != RankSelection::all) text += ", " + selection_text(setting);
-  if (setting.flag(Parameter::in_place)) text += ", in place";
-  if (setting.flag(Parameter::registered)) text += ", registered";
-  // nccl-tests' default, which most tables have, goes without saying.
-  if (const std::string type = setting.text(Parameter::data_type); !type.empty() && type != "float")
-    text += ", " + type;
-  if (const std::string way = setting.text(Parameter::algorithm); !way.empty())
-    text += ", " + way + "/" + setting.text(Parameter::protocol);
-  return text;
-}
-
-/// What a key figure is of: "large messages", "start-up", "8 KiB".
-std::string subject_of(const ComparedFigure& figure) {
-  if (figure.metric == Metric::alpha) return "start-up";
-  const auto size = figure.setting.count(Parameter::message_bytes);
-  if (!size) return "large messages";
-  return format_quantity(number(static_cast<double>(*size)), Unit::bytes);
-}
-
-std::string gain_text(const ComparedFigure& figure) {
-  return format_number(figure.gain, Unit::plain, Scale{}) + "x";
-}
-
-Unit unit_of(Metric metric) {
-  return info(metric).unit == MetricUnit::seconds ? Unit::seconds : Unit::bytes_per_second;
-}
-
-std::string value_text(const ComparedFigure& figure, const Estimate<double>& value) {
-  return format_quantity(number(value.value), unit_of(figure.metric));
-}
-
 const char* noise_words(NoiseBasis noise) {
   // In the order of the enumeration.
   return std::array{"spread between runs",
@@ -114,20 +28,9 @@ const char* noise_words(NoiseBasis noise) {
       .at(static_cast<std::size_t>(noise));
 }
 
-const char* difference_words(const ComparedFigure& figure) {
-  if (figure.noise == NoiseBasis::none) return "cannot tell";
-  if (!figure.differs()) return "no difference beyond the noise";
-  return figure.gain.value > 1.0 ? "B is better" : "B is worse";
-}
-
-const char* status_words(CheckStatus status) {
-  // In the order of the enumeration.
-  return std::array{"pass", "warn", "fail", "cannot tell"}.at(static_cast<std::size_t>(status));
-}
-
-/// A figure and the sweep that it belongs to.
+/// A figure with what it is of.
 struct Placed {
-  const ComparedSweep* sweep;
+  std::string what;
   const ComparedFigure* figure;
 };
 
@@ -137,14 +40,23 @@ std::vector<Placed> placed(const Comparison& comparison,
   std::vector<Placed> rows;
   for (const ComparedSweep& sweep : comparison.sweeps) {
     for (const ComparedFigure& figure : sweep.*list)
-      if ((figure.metric == Metric::alpha) == start_up) rows.push_back({&sweep, &figure});
+      if ((figure.metric == Metric::alpha) == start_up)
+        rows.push_back({sweep_text(sweep.setting), &figure});
   }
   return rows;
 }
 
-/// Bandwidths, or start-up times, of both and their ratio.
+std::vector<Placed> placed(const Comparison& comparison, Metric metric) {
+  std::vector<Placed> rows;
+  for (const ComparedFigure& figure : comparison.machine)
+    if (figure.metric == metric) rows.push_back({machine_text(figure), &figure});
+  return rows;
+}
+
+/// Figures of one unit of both, and their ratio.
 Table figures_table(const char* id,
                     const char* title,
+                    const char* what,
                     const std::vector<Placed>& rows,
                     Unit unit,
                     std::vector<std::string> notes) {
@@ -152,101 +64,115 @@ Table figures_table(const char* id,
       id,
       title,
       rows,
-      {{parameter("what", "collective"),
-        [](const Placed& row) { return sweep_text(row.sweep->setting); }},
-       {parameter("message", "message"), [](const Placed& row) { return subject_of(*row.figure); }},
+      {{parameter("what", what), &Placed::what},
+       {parameter("message", "message").if_present(),
+        [](const Placed& row) {
+          const std::string subject = subject_of(*row.figure);
+          return subject.empty() ? Cell{} : Cell{subject};
+        }},
        {measure("a", "A", unit), [](const Placed& row) { return row.figure->a; }},
        {measure("b", "B", unit), [](const Placed& row) { return row.figure->b; }},
        {measure("gain", "B over A"), [](const Placed& row) { return row.figure->gain; }},
        {measure("difference", "which means"),
         [](const Placed& row) { return std::string(difference_words(*row.figure)); }},
-       {measure("noise", "noise from"),
+       {measure("noise", "noise from").as_detail(),
         [](const Placed& row) { return std::string(noise_words(row.figure->noise)); }}},
       std::move(notes));
 }
 
-std::string unmatched_reason(const Unmatched& one) {
-  if (one.differs_in.empty()) return "the other has no such collective";
-  if (one.differs_in == std::vector{Parameter::message_bytes})
-    return "no size that both have, or another sweep of this kind was compared";
-  return "the other differs in " +
-         listed(one.differs_in, [](Parameter parameter) { return words(info(parameter).key); });
-}
+/// A figure that heads the document.
+struct Leading {
+  const ComparedFigure* figure;
+  std::string what;
+};
 
-Table unmatched_table(const Comparison& comparison) {
-  return make_table("only_one_has",
-                    "What only one of them has",
-                    comparison.unmatched,
-                    {{parameter("what", "collective"),
-                      [](const Unmatched& one) { return sweep_text(one.setting); }},
-                     {measure("side", "has it"),
-                      [](const Unmatched& one) { return std::string(one.of_a ? "A" : "B"); }},
-                     {measure("reason", "not compared because"), unmatched_reason}});
-}
-
-Table facts_table(const std::vector<DifferentFact>& facts) {
-  const auto text = [](const std::string& value) {
-    return value.empty() ? std::string("not recorded") : value;
-  };
-  return make_table("stacks",
-                    "In what the two differ besides",
-                    facts,
-                    {{parameter("what", "what"), &DifferentFact::what},
-                     {measure("a", "A"), [=](const DifferentFact& one) { return text(one.a); }},
-                     {measure("b", "B"), [=](const DifferentFact& one) { return text(one.b); }}});
-}
-
-/// Empty where all results are right.
-std::string wrong_sentence(const char* side, const Run& run) {
-  const model::WrongResults wrong = model::wrong_results(run);
-  if (wrong.settings == 0) return "";
-  return fmt::format(
-      "{} has wrong results at {} of {} measured settings: look for faulty hardware or a broken "
-      "build before you compare speeds (they are left out here). ",
-      side,
-      wrong.settings,
-      wrong.of);
-}
-
-/// The figure that heads the document: of the first sweep the large messages, or what differs most
-/// where those do not.
-const ComparedFigure* leading_figure(const ComparedSweep& sweep) {
-  const ComparedFigure* leading = nullptr;
+/// Of a sweep the large messages, or what differs most where those do not.
+Leading leading_of(const ComparedSweep& sweep) {
   const auto weight = [](const ComparedFigure& figure) {
     return std::pair(figure.differs(),
                      figure.metric == Metric::largest_bus_bandwidth
                          ? 1e9
                          : std::abs(std::log(figure.gain.value)));
   };
-  for (const ComparedFigure& figure : sweep.key_figures)
-    if (leading == nullptr || weight(figure) > weight(*leading)) leading = &figure;
+  const ComparedFigure& figure = *std::ranges::max_element(sweep.key_figures, {}, weight);
+  return {&figure, fmt::format("{} ({}: ", sweep_text(sweep.setting), subject_of(figure))};
+}
+
+/// Of a machine the product (or the multiply-adds) that both do fastest, in bf16 where both have
+/// it, and the memory by STREAM's kernels.
+std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
+  const auto fastest = [&](Metric metric, const auto& counts) -> const ComparedFigure* {
+    const ComparedFigure* best = nullptr;
+    const auto weight = [](const ComparedFigure& figure) {
+      const auto kernel = figure.setting.symbol<MemoryKernel>(Parameter::kernel);
+      return std::tuple(
+          figure.setting.symbol<NumberFormat>(Parameter::precision) == NumberFormat::bf16,
+          figure.setting.contains(Parameter::family),
+          kernel == MemoryKernel::copy || kernel == MemoryKernel::triad,
+          figure.a.value * figure.b.value);
+    };
+    for (const ComparedFigure& figure : machine) {
+      const bool one_core = figure.setting.contains(Parameter::all_workers) &&
+                            !figure.setting.flag(Parameter::all_workers);
+      if (figure.metric != metric || one_core || !counts(figure)) continue;
+      if (best == nullptr || weight(figure) > weight(*best)) best = &figure;
+    }
+    return best;
+  };
+  std::vector<Leading> leading;
+  const auto in_memory = [](const ComparedFigure& figure) {
+    return figure.setting.symbol<MemoryLevelName>(Parameter::level) == MemoryLevelName::memory;
+  };
+  for (const ComparedFigure* one :
+       {fastest(Metric::flop_rate, [](const ComparedFigure&) { return true; }),
+        fastest(Metric::memory_bandwidth, in_memory)})
+    if (one != nullptr) leading.push_back({one, machine_text(*one) + " ("});
   return leading;
 }
 
+/// Of those for which `belongs` holds: "1.9x as fast as A in bf16 product 64 x 64 x 64 (1 TFLOP/s
+/// for A, 2 TFLOP/s for B), 1.2x in ..."; empty for none.
+std::string gains_of(const std::vector<Leading>& leading,
+                     const std::function<bool(const ComparedFigure&)>& belongs) {
+  bool first = true;
+  return listed(leading, [&](const Leading& one) {
+    const ComparedFigure& figure = *one.figure;
+    return !belongs(figure) ? ""
+                            : fmt::format("{}{} in {}{} for A, {} for B)",
+                                          gain_text(figure),
+                                          std::exchange(first, false) ? " as fast as A" : "",
+                                          one.what,
+                                          value_text(figure, figure.a),
+                                          value_text(figure, figure.b));
+  });
+}
+
+/// What differs, then what does not beyond the noise, then what nothing tells.
+std::string differences_of(const std::vector<Leading>& leading) {
+  const auto unknown = [](const ComparedFigure& one) { return one.noise == NoiseBasis::none; };
+  const auto differs = [](const ComparedFigure& one) { return one.differs(); };
+  const auto same = [&](const ComparedFigure& one) { return !unknown(one) && !one.differs(); };
+  std::vector<std::string> clauses;
+  if (const std::string gains = gains_of(leading, differs); !gains.empty())
+    clauses.push_back("B is " + gains);
+  if (const std::string gains = gains_of(leading, same); !gains.empty())
+    clauses.push_back((clauses.empty() ? "No" : "no") +
+                      (" difference beyond the noise: B is " + gains));
+  if (const std::string gains = gains_of(leading, unknown); !gains.empty())
+    clauses.push_back(fmt::format(
+        "B is {}, and nothing tells whether that is noise: repeat each three times", gains));
+  return listed(clauses, {}, "; ");
+}
+
 std::string headline(const ComparedRun& a, const ComparedRun& b, const Comparison& comparison) {
-  std::string text = wrong_sentence("A", *a.run) + wrong_sentence("B", *b.run);
-  if (comparison.sweeps.empty())
-    return text +
-           "Nothing can be compared: the two have no collective on the same layout, see "
-           "Not compared; measure both with the same ranks";
-  const ComparedSweep& sweep = comparison.sweeps.front();
-  const ComparedFigure& figure = *leading_figure(sweep);
-  const std::string where = fmt::format("in {} ({}: {} for A, {} for B)",
-                                        sweep_text(sweep.setting),
-                                        subject_of(figure),
-                                        value_text(figure, figure.a),
-                                        value_text(figure, figure.b));
-  if (figure.noise == NoiseBasis::none)
-    return text + fmt::format(
-                      "B is {} as fast as A {}, and nothing tells whether that is noise: "
-                      "repeat each three times",
-                      gain_text(figure),
-                      where);
-  if (figure.differs())
-    return text + fmt::format("B is {} as fast as A {}", gain_text(figure), where);
-  return text + fmt::format("No difference beyond the noise: B is {} as fast as A {}",
-                            gain_text(figure),
-                            where);
+  const std::string wrong = wrong_sentence("A", *a.run) + wrong_sentence("B", *b.run);
+  if (comparison.empty())
+    return wrong +
+           "Nothing can be compared: the two have no figure of the same kind, nor a collective on "
+           "the same layout, see Not compared; measure both with the same command";
+  std::vector<Leading> leading = leading_of(comparison.machine);
+  if (!comparison.sweeps.empty()) leading.push_back(leading_of(comparison.sweeps.front()));
+  return wrong + differences_of(leading);
 }
 
 std::vector<std::string> lines_of(const Comparison& comparison) {
@@ -255,14 +181,12 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   std::size_t unknown = 0;
   std::size_t all = 0;
   bool repeats = true;
-  for (const ComparedSweep& sweep : comparison.sweeps) {
-    for (const ComparedFigure& figure : sweep.key_figures) {
-      ++all;
-      better += figure.differs() && figure.gain.value > 1.0 ? 1 : 0;
-      worse += figure.differs() && figure.gain.value < 1.0 ? 1 : 0;
-      unknown += figure.noise == NoiseBasis::none ? 1 : 0;
-      repeats = repeats && figure.noise == NoiseBasis::repeats;
-    }
+  for (const ComparedFigure& figure : model::judged(comparison)) {
+    ++all;
+    better += figure.differs() && figure.gain.value > 1.0 ? 1 : 0;
+    worse += figure.differs() && figure.gain.value < 1.0 ? 1 : 0;
+    unknown += figure.noise == NoiseBasis::none ? 1 : 0;
+    repeats = repeats && figure.noise == NoiseBasis::repeats;
   }
   std::vector<std::string> lines;
   if (all > 0)
@@ -287,6 +211,18 @@ constexpr const char* gain_note =
     "median bus bandwidth at sizes within 8x of the largest. Sizes: those that both have nearest "
     "to 8 KiB, 1 MiB and 64 MiB.";
 
+/// One table for each metric, in their order.
+std::vector<Table> machine_tables(const Comparison& comparison) {
+  return mapped(machine_metrics, [&](const MachineMetric& kind) {
+    return figures_table(info(kind.metric).key,
+                         kind.title,
+                         "of",
+                         placed(comparison, kind.metric),
+                         unit_of(kind.metric),
+                         {});
+  });
+}
+
 std::vector<Section> comparison_sections(const ComparedRun& a,
                                          const ComparedRun& b,
                                          const Comparison& comparison,
@@ -294,21 +230,25 @@ std::vector<Section> comparison_sections(const ComparedRun& a,
   using Sweep = ComparedSweep;
   Table sizes = figures_table("sizes",
                               "Bus bandwidth at every size that both have",
+                              "collective",
                               placed(comparison, &Sweep::sizes, false),
                               Unit::bytes_per_second,
                               {});
   if (!options.details) sizes.rows.clear();
-  return with_content({{"figures",
+  return with_content({{"machine", "Machine", {}, {}, machine_tables(comparison)},
+                       {"figures",
                         "Collectives",
                         {},
                         {},
                         {figures_table("key_figures",
                                        "Bus bandwidth",
+                                       "collective",
                                        placed(comparison, &Sweep::key_figures, false),
                                        Unit::bytes_per_second,
                                        {gain_note}),
                          figures_table("start_up",
                                        "Start-up time (alpha)",
+                                       "collective",
                                        placed(comparison, &Sweep::key_figures, true),
                                        Unit::seconds,
                                        {}),
@@ -332,126 +272,12 @@ Document compose_comparison(const ComparedRun& a,
   document.verdict.headline = headline(a, b, comparison) + ".";
   document.verdict.lines = lines_of(comparison);
   document.sections = comparison_sections(a, b, comparison, options);
-  if (!comparison.sweeps.empty())
+  if (!comparison.empty())
     document.next = {{fmt::format("scaleworth check {} --against {}", b.name, a.name),
                       "whether B is good enough, by its repeats"}};
   else
-    document.next = {{"scaleworth comm", "measure again, with the same number of ranks"}};
-  return document;
-}
-
-// ---- Check
-
-std::string needed_text(const CheckedFigure& one) {
-  if (one.status != CheckStatus::cannot_tell) return "";
-  if (!one.runs_needed) return "repeat both: how far runs differ is not known";
-  return fmt::format("{} of each would tell", counted(*one.runs_needed, "run"));
-}
-
-std::string checked_text(const CheckedFigure& one) {
-  return fmt::format("{}, {}", sweep_text(one.figure.setting), subject_of(one.figure));
-}
-
-std::string check_headline(const ComparedRun& run,
-                           const ComparedRun& baseline,
-                           const CheckResult& result,
-                           double tolerance) {
-  const std::string wrong =
-      wrong_sentence("The run", *run.run) + wrong_sentence("The baseline", *baseline.run);
-  const auto with = [&](CheckStatus status) {
-    return std::ranges::count(result.figures, status, &CheckedFigure::status);
-  };
-  const std::size_t all = result.figures.size();
-  const double percent = 100.0 * tolerance;
-  if (all == 0 && result.wrong_results == 0)
-    return wrong + "Cannot tell: the two have no collective on the same layout, see Not compared.";
-  const bool repeats = std::ranges::any_of(result.figures, [](const CheckedFigure& one) {
-    return one.figure.noise == NoiseBasis::repeats;
-  });
-  if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
-    return wrong + "Fail: whatever its speed, a wrong result is a failure.";
-  switch (result.status) {
-    case CheckStatus::fail: {
-      const CheckedFigure& first = result.figures.front();
-      return wrong + fmt::format(
-                         "Fail: {} of {} figures are worse than the baseline by {:g} % or "
-                         "more; first {}: {} of the baseline.",
-                         with(CheckStatus::fail),
-                         all,
-                         percent,
-                         checked_text(first),
-                         gain_text(first.figure));
-    }
-    case CheckStatus::cannot_tell:
-      return wrong + fmt::format("Cannot tell for {} of {} figures: {}.",
-                                 with(CheckStatus::cannot_tell),
-                                 all,
-                                 repeats
-                                     ? "their runs are too few for how far they spread; measure "
-                                       "run and baseline several times (--repeat 4)"
-                                     : "without repeats it is not known how far runs differ; "
-                                       "measure run and baseline four times (--repeat 4)");
-    case CheckStatus::warn:
-      return wrong + fmt::format(
-                         "Warn: {} of {} figures are worse than the baseline, by less than "
-                         "{:g} % or not beyond chance among so many.",
-                         with(CheckStatus::warn),
-                         all,
-                         percent);
-    case CheckStatus::pass:
-      break;
-  }
-  return wrong +
-         fmt::format("Pass: no figure of {} has lost {:g} % against the baseline.", all, percent);
-}
-
-Table checked_table(const CheckResult& result) {
-  const auto cell = [](const CheckedFigure& one, const Estimate<double>& value) {
-    return format_quantity(value, unit_of(one.figure.metric));
-  };
-  return make_table(
-      "checked",
-      "Each figure against the baseline",
-      result.figures,
-      {{parameter("what", "collective"),
-        [](const CheckedFigure& one) { return sweep_text(one.figure.setting); }},
-       {parameter("message", "message"),
-        [](const CheckedFigure& one) { return subject_of(one.figure); }},
-       {measure("status", "result"),
-        [](const CheckedFigure& one) { return std::string(status_words(one.status)); }},
-       {measure("baseline", "baseline"),
-        [=](const CheckedFigure& one) { return cell(one, one.figure.a); }},
-       {measure("run", "run"), [=](const CheckedFigure& one) { return cell(one, one.figure.b); }},
-       {measure("gain", "run over baseline"),
-        [](const CheckedFigure& one) { return one.figure.gain; }},
-       {measure("needed", "to tell"), needed_text}},
-      {"Judged by the spread between runs; below 1 the run is worse. Fail: worse by the tolerance "
-       "or more with 95 % over all figures together (Holm). Pass: the interval leaves out a loss "
-       "of the tolerance."});
-}
-
-Document compose_check(const ComparedRun& run,
-                       const ComparedRun& baseline,
-                       const Comparison& comparison,
-                       const CheckResult& result,
-                       double tolerance,
-                       const RenderOptions& options) {
-  Document document;
-  document.title = document_title(options.tool_version, "is it as fast as before?");
-  document.subject = run.name;
-  document.subtitle = fmt::format(
-      "run: {}; baseline: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
-  document.verdict.headline = check_headline(run, baseline, result, tolerance);
-  document.sections =
-      with_content({{"checked", "Checked", {}, {}, {checked_table(result)}},
-                    {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
-                    {"stacks",
-                     "Machines and software",
-                     {},
-                     {},
-                     {facts_table(different_facts(*baseline.run, *run.run))}}});
-  document.next = {{fmt::format("scaleworth compare {} {}", baseline.name, run.name),
-                    "every size, and what differs"}};
+    document.next = {{comparison.unmatched_machine.empty() ? "scaleworth comm" : "scaleworth bench",
+                      "measure both again, with as many ranks"}};
   return document;
 }
 
@@ -498,6 +324,14 @@ std::string comparison_json(Fields::Make make,
       of.array("key_figures", sweep.key_figures, put_figure, "What is judged.");
       of.array("sizes", sweep.sizes, put_figure, "At every size that both have.");
     });
+    json.array("machine", comparison.machine, put_figure, "What is of no collective.");
+    json.array("only_one_has_machine",
+               comparison.unmatched_machine,
+               [](Fields& of, const model::UnmatchedFigures& one) {
+                 of("side", one.of_a ? "a" : "b", one_of("a|b"));
+                 of("metric", info(one.metric).key);
+                 of("count", one.count, "Figures of this metric at settings that the other lacks.");
+               });
     json.array("only_one_has", comparison.unmatched, [](Fields& of, const Unmatched& one) {
       of("side", one.of_a ? "a" : "b", one_of("a|b"));
       put_setting(of, "setting", one.setting);
@@ -525,50 +359,27 @@ std::string comparison_json(Fields::Make make,
   if (make == Fields::Make::schema) return schema_of(comparison_head, members);
   return json_of(comparison_head, members);
 }
+}  // namespace
 
-/// `compose` may leave out or add details.
-template <class Compose>
-std::string rendered(const Comparison& comparison,
-                     const CheckResult* result,
-                     const RenderOptions& options,
-                     Compose compose) {
+std::string render_compared(const Comparison& comparison,
+                            const CheckResult* result,
+                            const RenderOptions& options,
+                            const std::function<Document(const RenderOptions&)>& compose) {
   return render_document({compose,
                           [&](const RenderOptions& as) {
                             return comparison_json(
                                 Fields::Make::document, comparison, result, compose(as), as);
                           },
-                          [] { return std::vector<Chart>(); },
-                          {"what", "message"}},
+                          [] { return std::vector<Chart>(); }},
                          options);
 }
-}  // namespace
 
 std::string render_comparison(const ComparedRun& a,
                               const ComparedRun& b,
                               const Comparison& comparison,
                               const RenderOptions& options) {
-  return rendered(comparison, nullptr, options, [&](const RenderOptions& as) {
+  return render_compared(comparison, nullptr, options, [&](const RenderOptions& as) {
     return compose_comparison(a, b, comparison, as);
-  });
-}
-
-std::string render_check(const ComparedRun& run,
-                         const ComparedRun& baseline,
-                         const Comparison& comparison,
-                         const CheckResult& result,
-                         double tolerance,
-                         const RenderOptions& options) {
-  return rendered(comparison, &result, options, [&](const RenderOptions& as) {
-    return compose_check(run, baseline, comparison, result, tolerance, as);
-  });
-}
-
-std::string different_libraries(const Run& a, const Run& b) {
-  return listed(named_facts, [&](const NamedFact& named) {
-    const std::string of_a = fact_text(a, named);
-    const std::string of_b = fact_text(b, named);
-    const bool known = named.moves_bytes && !of_a.empty() && !of_b.empty();
-    return known && of_a != of_b ? fmt::format("{} {} against {}", named.words, of_b, of_a) : "";
   });
 }
 

@@ -22,6 +22,15 @@ std::string basis_note(const GpuResult& gpu) {
 
 using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
 
+/// The row that heads the page: the first of bf16, else the first.
+template <class Row>
+std::size_t first_in_bf16(const std::vector<Row>& rows) {
+  const auto found = std::ranges::find_if(rows, [](const Row& row) {
+    return std::get<1>(row.levels)->format.precision == NumberFormat::bf16;
+  });
+  return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
+}
+
 /// The steady, burst and best products of each format, as far as they are there.
 std::vector<FormatGemm> measured_products(const Gpus& gpus) {
   std::vector<FormatGemm> rows;
@@ -44,10 +53,11 @@ Table format_table(const Gpus& gpus) {
                ? Cell{transform(*format.tuning_headroom, [](double ratio) { return ratio - 1.0; })}
                : Cell{};
   };
-  return make_table(
+  const auto rows = nested(gpus, &GpuResult::formats);
+  Table table = make_table(
       "gpu_formats",
       "Library matrix products by number format",
-      nested(gpus, &GpuResult::formats),
+      rows,
       {{gpu_column(), gpu_ordinal},
        {parameter("precision", "format"), &GpuFormat::format},
        {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
@@ -63,6 +73,8 @@ Table format_table(const Gpus& gpus) {
        "among those tried, steady; a maximum, so a little optimistic. MAMF tables have normal "
        "data, other layouts and maxima with gaps. Tuning gain: best algorithm over the library's "
        "first proposal."});
+  table.tiles = {{first_in_bf16(rows), "steady", "Matrix products", "steady", "precision"}};
+  return table;
 }
 
 Table condition_table(const Gpus& gpus) {
@@ -71,10 +83,11 @@ Table condition_table(const Gpus& gpus) {
   const auto slowdown = [](const std::pair<std::string, double>& reason) {
     return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
   };
+  const std::vector<FormatGemm> rows = measured_products(gpus);
   Table table = make_table(
       "gpu_conditions",
       "Clock, power and share of the datasheet of these products",
-      measured_products(gpus),
+      rows,
       {{gpu_column(), gpu_ordinal},
        {parameter("precision", "format"), &GpuFormat::format},
        {parameter("pass", "pass"), &GpuGemm::pass},
@@ -99,6 +112,7 @@ Table condition_table(const Gpus& gpus) {
       {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "
        "and more, else the median reading. Data: uniform in [-1, 1), normal of variance 1, or "
        "zero: what changes fewer bits draws less power."});
+  table.tiles = {{first_in_bf16(rows), "of_datasheet", "Of the datasheet", "", "precision"}};
   for (const GpuResult& gpu : gpus) {
     const std::string bases = basis_note(gpu);
     if (!bases.empty() && table.notes.size() == 1) table.notes.push_back("Peaks: " + bases + ".");
@@ -174,7 +188,9 @@ std::string peak_note(const GpuResult& gpu) {
     note = fmt::format(
         "Steady: sustained, products gap-free at a settled clock. Shares are of steady: of the {} "
         "({}{}) and of what the clock allowed.",
-        against.basis == "--peak" ? "peak given" : "dense datasheet peak",
+        gpu.identity.given_peak && format.format.precision == NumberFormat::bf16
+            ? "peak given"
+            : "dense datasheet peak",
         word_of(format.format.precision) +
             (" " + format_quantity(number(against.peak), Unit::flop_per_second, 4)),
         against.clock_hz ? " at " + format_quantity(number(*against.clock_hz), Unit::hertz, 4)

@@ -195,6 +195,22 @@ template <class T>
 auto of_roofline(std::vector<T> RooflineResult::*list) {
   return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };
 }
+
+Table gpu_memory_table(const Gpus& gpus) {
+  const auto rows = nested(gpus, of_roofline(&RooflineResult::memory_levels));
+  Table table = gpu_table("gpu_memory_levels",
+                          "Memory levels (plateaus found in the sweep)",
+                          rows,
+                          gpu_memory_fields(),
+                          {"From and to are working sets: for L1 and shared of one multiprocessor, "
+                           "else of all together. The rate counts explicit loads and stores."});
+  const auto copied = [](const auto& row) {
+    return std::get<1>(row.levels)->stream.kernel == MemoryKernel::copy;
+  };
+  if (const auto last = last_row(rows, copied))
+    table.tiles = {{*last, "rate", "Memory", "copy", "level"}};
+  return table;
+}
 }  // namespace
 
 std::string family_of(const PlacedGemm& gemm) {
@@ -213,12 +229,7 @@ std::vector<Table> gpu_roofline_tables(const Gpus& gpus) {
                     "Compute ceilings (multiply-adds on registers)",
                     nested(gpus, of_roofline(&RooflineResult::ceilings)),
                     gpu_ceiling_fields()),
-          gpu_table("gpu_memory_levels",
-                    "Memory levels (plateaus found in the sweep)",
-                    nested(gpus, of_roofline(&RooflineResult::memory_levels)),
-                    gpu_memory_fields(),
-                    {"From and to are working sets: for L1 and shared of one multiprocessor, else "
-                     "of all together. The rate counts explicit loads and stores."}),
+          gpu_memory_table(gpus),
           gpu_table("gpu_latency_levels",
                     "Memory latency (one dependent load after another)",
                     nested(gpus, of_roofline(&RooflineResult::latency_levels)),

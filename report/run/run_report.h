@@ -18,16 +18,25 @@ Section roofline_section(const model::RooflineResult& roofline);
 /// Of GPUs: NCCL's choice, the fastest way by size, whose predictions hold.
 Section collectives_section(const std::vector<model::CollectiveResult>& collectives,
                             const std::vector<model::AlgorithmResult>& algorithms);
+/// Of rows by scaling result the last of strong scaling, which heads the page; absent without one.
+template <class Row>
+std::optional<std::size_t> last_strong(const std::vector<Row>& rows) {
+  return last_row(
+      rows, [](const Row& row) { return std::get<0>(row.levels)->mode == BatchScaling::strong; });
+}
 /// Step time, speed-up, efficiency, where the step went, MFU.
-Section training_section(const std::vector<model::ScalingResult>& scaling);
+Section training_section(const std::vector<model::ScalingResult>& scaling, Audience audience);
 /// Laws and predictions, K*, causes, costs.
 Section decide_section(const std::vector<model::ScalingResult>& scaling,
-                       const model::AnalysisOptions& assumptions);
+                       const model::AnalysisOptions& assumptions,
+                       Audience audience);
 /// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
 Section gpu_section(const model::Analysis& analysis);
 /// Results, then warnings; each follows from `run` and `analysis` alone, what is not known has
 /// none.
-std::vector<Finding> findings_of(const Run& run, const model::Analysis& analysis);
+std::vector<Finding> findings_of(const Run& run,
+                                 const model::Analysis& analysis,
+                                 Audience audience = Audience::terminal);
 
 Section findings_section(const std::vector<Finding>& findings);
 Section warnings_section(const Run& run,
@@ -67,7 +76,7 @@ void put_gpu(Fields& json, const model::GpuResult& gpu);
 void put_gpus_together(Fields& json, const model::GpusTogether& together);
 void put_collective(Fields& json, const model::CollectiveResult& collective);
 void put_algorithms(Fields& json, const model::AlgorithmResult& result);
-void put_scaling(Fields& json, const model::ScalingResult& scaling);
+void put_scaling(Fields& json, const model::ScalingResult& scaling, double tokens_per_run);
 
 /// bf16, else the first, of the formats that have the part.
 template <class T>

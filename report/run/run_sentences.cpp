@@ -241,12 +241,12 @@ void add_cause(const ScalingResult& scaling, Findings& findings) {
   const ScalingCause& cause = *decision.diagnosis.cause;
   if (cause.owner.empty()) {
     findings.result("No single part explains 80 % of the {} loss at {} ranks: {}.",
-                    scaling.mode,
+                    word_of(scaling.mode),
                     decision.cause_count,
                     mixture_text(cause));
   } else {
     findings.result("The {} loss at {} ranks is {}: it explains {:.0f} %.",
-                    scaling.mode,
+                    word_of(scaling.mode),
                     decision.cause_count,
                     cause.owner,
                     100.0 * cause.explained);
@@ -258,13 +258,10 @@ std::string cost_sentence(const ScalingResult& scaling) {
   const auto per_million = [&](int count) {
     return *scaling.decision->row(count).cost_per_work * 1e6;
   };
-  std::string text = fmt::format(
-      "Cheapest measured count ({} scaling): {}", scaling.mode, ranks_phrase(cost.cheapest));
-  for (const ScalingRow& row : scaling.rows) {
-    if (row.ranks == cost.cheapest && row.cost_per_million_tokens) {
-      text += fmt::format(" at {} per million tokens", dollars_text(*row.cost_per_million_tokens));
-    }
-  }
+  std::string text = fmt::format("Cheapest measured count ({} scaling): {}",
+                                 word_of(scaling.mode),
+                                 ranks_phrase(cost.cheapest));
+  text += fmt::format(" at {} per million tokens", dollars_text(per_million(cost.cheapest)));
   if (cost.plateau.size() > 1) {
     text += fmt::format(" (plateau, within 1 % of it: {})", fmt::join(cost.plateau, ", "));
   }
@@ -288,9 +285,10 @@ std::string fastest_text(const ScalingLaw& law) {
 }
 
 std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& law) {
-  const int most = scaling.rows.back().ranks;
-  std::string text = fmt::format(
-      "Predicted from the measured parts ({} scaling): {}", scaling.mode, fastest_text(law));
+  const int most = scaling.rows.back().count;
+  std::string text = fmt::format("Predicted from the measured parts ({} scaling): {}",
+                                 word_of(scaling.mode),
+                                 fastest_text(law));
   if (law.cost_optimal) text += ", cheapest at " + cost_optimal_text(law);
   text += *law.fastest > most || law.cost_optimal.value_or(0) > most
               ? fmt::format("; beyond {} is extrapolated.", ranks_phrase(most))
@@ -308,16 +306,16 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& find
   if (!law.not_identifiable.empty()) {
     findings.warning("{} ({} scaling) is not identifiable: {}.",
                      law.prediction ? "The prediction" : "The scaling law",
-                     scaling.mode,
+                     word_of(scaling.mode),
                      law.not_identifiable);
   } else if (law.prediction && law.fastest) {
     const bool misses = !law.reproduces_measured;
-    if (scaling.mode != "strong" || misses) {
+    if (scaling.mode != BatchScaling::strong || misses) {
       findings.list.push_back({predicted_sentence(scaling, law), misses, true});
     }
   } else if (law.serial && law.coherency && law.fastest) {
     findings.result("Fitted {} law: contention s = {}, coherency c = {}; {}{}.",
-                    scaling.mode,
+                    word_of(scaling.mode),
                     estimate_text(*law.serial, 1.0),
                     estimate_text(*law.coherency, 1.0),
                     fastest_text(law),
@@ -329,23 +327,25 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& find
 /// verdict states of strong scaling is not repeated.
 void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
   if (scaling.rows.empty()) return;
-  const ScalingRow& first = scaling.rows.front();
-  const ScalingRow& last = scaling.rows.back();
+  const DecisionRow& first = scaling.rows.front();
+  const DecisionRow& last = scaling.rows.back();
   const auto& decision = scaling.decision;
-  if (scaling.mode == "weak") {
-    if (scaling.rows.size() > 1 && last.efficiency) {
+  if (scaling.mode == BatchScaling::weak) {
+    if (const auto efficiency = decided(last, &DecisionRow::efficiency);
+        efficiency && scaling.rows.size() > 1) {
       findings.restated(
           "Weak scaling from {} to {}: efficiency {} %, a step takes {} instead of {}.",
-          ranks_phrase(first.ranks),
-          last.ranks,
-          estimate_text(*last.efficiency, 100.0),
-          time_text(last.step.value),
-          time_text(first.step.value));
+          ranks_phrase(first.count),
+          last.count,
+          estimate_text(*efficiency, 100.0),
+          time_text(last.time.value),
+          time_text(first.time.value));
     }
     if (decision && decision->diagnosis.cause) {
       add_cause(scaling, findings);
     } else if (decision && !decision->diagnosis.no_cause.empty()) {
-      findings.result("No cause of the {} loss: {}.", scaling.mode, decision->diagnosis.no_cause);
+      findings.result(
+          "No cause of the {} loss: {}.", word_of(scaling.mode), decision->diagnosis.no_cause);
     }
     if (decision && decision->straggler) {
       findings.result("At {} the others wait for rank {}, {} per step in all.",
@@ -363,14 +363,14 @@ void add_utilisation(const Analysis& analysis, Findings& findings) {
   std::string text;
   std::string basis;
   for (const ScalingResult& scaling : analysis.scaling) {
-    if (scaling.rows.empty() || !scaling.rows.back().mfu_measured) continue;
-    const ScalingRow& last = scaling.rows.back();
+    if (scaling.rows.empty() || !scaling.rows.back().trained.mfu_measured) continue;
+    const DecisionRow& last = scaling.rows.back();
     text += fmt::format("{}{:.1f} % ({} scaling, {})",
                         text.empty() ? "MFU " : ", ",
-                        100.0 * *last.mfu_measured,
-                        scaling.mode,
-                        ranks_phrase(last.ranks));
-    basis = last.mfu_basis;
+                        100.0 * *last.trained.mfu_measured,
+                        word_of(scaling.mode),
+                        ranks_phrase(last.count));
+    basis = last.trained.mfu_basis;
   }
   if (!text.empty()) findings.restated("{}", text + " of the measured ceiling: " + basis + ".");
 }
@@ -457,34 +457,36 @@ void add_contention(const RooflineResult& roofline, Findings& findings) {
 }
 
 void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& findings) {
-  const ScalingRow& last = scaling.rows.back();
-  const bool comparable = scaling.mode == "strong" && scaling.rows.size() > 1;
+  const DecisionRow& last = scaling.rows.back();
+  const bool comparable = scaling.mode == BatchScaling::strong && scaling.rows.size() > 1;
   if (comparable && !scaling.quality_held) {
     findings.warning("Quality is not shown to be equal: {}.", scaling.quality_note);
   }
-  if (!scaling.slowed.empty()) findings.warning("In {} scaling {}.", scaling.mode, scaling.slowed);
-  if (workers > 0 && last.ranks > workers) {
+  if (!scaling.slowed.empty())
+    findings.warning("In {} scaling {}.", word_of(scaling.mode), scaling.slowed);
+  if (workers > 0 && last.count > workers) {
     findings.warning(
         "{} ranks share {} workers: the {} loss at that count is the machine's size, "
         "not the program's.",
-        last.ranks,
+        last.count,
         workers,
-        scaling.mode);
+        word_of(scaling.mode));
   }
-  for (const ScalingRow& row : scaling.rows) {
-    if (row.efficiency && row.efficiency->interval && row.efficiency->interval->low > 1.0) {
+  for (const DecisionRow& row : scaling.rows) {
+    const auto efficiency = decided(row, &DecisionRow::efficiency);
+    if (efficiency && efficiency->interval && efficiency->interval->low > 1.0) {
       findings.warning(
           "{} scaling is superlinear at {}: efficiency {} %; caches, or a baseline "
           "that was disturbed.",
-          scaling.mode,
-          ranks_phrase(row.ranks),
-          estimate_text(*row.efficiency, 100.0));
+          word_of(scaling.mode),
+          ranks_phrase(row.count),
+          estimate_text(*efficiency, 100.0));
     }
-    if (row.mfu_measured.value_or(0.0) > 1.0 || row.mfu_peak.value_or(0.0) > 1.0) {
+    if (row.trained.mfu_measured.value_or(0.0) > 1.0 || row.trained.mfu_peak.value_or(0.0) > 1.0) {
       findings.warning(
           "The {} step at {} is above its peak: the peak is too low or was measured under load.",
-          scaling.mode,
-          ranks_phrase(row.ranks));
+          word_of(scaling.mode),
+          ranks_phrase(row.count));
     }
   }
 }
@@ -548,7 +550,7 @@ void add_throttling(const GpuResult& gpu, Findings& findings) {
 }
 
 /// What the steady products of some formats lack.
-void add_lacks(const GpuResult& gpu, Findings& findings) {
+void add_lacks(const GpuResult& gpu, Audience audience, Findings& findings) {
   struct Lack {
     bool (*lacks)(const GpuGemm&);
     const char* sentence;  // of the GPU's number, the formats and the GPU's name
@@ -563,14 +565,16 @@ void add_lacks(const GpuResult& gpu, Findings& findings) {
       Lack{[](const GpuGemm& gemm) { return !gemm.against; },
            gpu.identity.datasheet ? "GPU {0}: the datasheet of {2} has no peak for {1}."
                                   : "GPU {0}: no datasheet of {2} is known, so no percentage of a "
-                                    "peak is printed; give its dense bf16 peak with --peak."}};
+                                    "peak is printed; {3}."}};
   const std::string name = gpu.identity.name.empty() ? "this GPU" : gpu.identity.name;
+  const char* remedy =
+      words_for(audience, "give its dense bf16 peak with --peak", "its dense bf16 peak is needed");
   for (const Lack& lack : lacks) {
     const std::string formats = listed(gpu.formats, [&](const GpuFormat& format) {
       return format.steady && lack.lacks(*format.steady) ? word_of(format.format) : "";
     });
     if (formats.empty()) continue;
-    findings.warning(fmt::runtime(lack.sentence), gpu.identity.ordinal, formats, name);
+    findings.warning(fmt::runtime(lack.sentence), gpu.identity.ordinal, formats, name, remedy);
   }
 }
 
@@ -584,7 +588,7 @@ void add_mixed_models(const std::vector<GpuResult>& gpus, Findings& findings) {
 }
 }  // namespace
 
-std::vector<Finding> findings_of(const Run& run, const Analysis& analysis) {
+std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audience audience) {
   Findings findings;
   // A slow GPU sets the pace of all that follows.
   if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
@@ -616,7 +620,7 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis) {
   for (const GpuResult& gpu : analysis.gpus) {
     add_limits(gpu.identity, findings);
     add_throttling(gpu, findings);
-    add_lacks(gpu, findings);
+    add_lacks(gpu, audience, findings);
     for (const std::string& warning : gpu.warnings) {
       findings.warning("GPU {}: {}.", gpu.identity.ordinal, warning);
     }

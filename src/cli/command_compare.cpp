@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `scaleworth compare A B` and `scaleworth check RUN --against BASELINE`.
+#include "report/attribution/attribution_report.h"
 #include "report/run/compare_report.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
@@ -38,6 +39,21 @@ Run read_repeats(const std::vector<std::string>& paths, std::string_view command
   return runs.size() == 1 ? std::move(runs.front()) : pool_runs(std::move(runs));
 }
 
+bool is_recorded_job(const std::string& path) {
+  const InputKind kind = input_kind(path);
+  return kind == InputKind::attribution ||
+         (kind == InputKind::recordings && repeats_in(path).empty());
+}
+
+int compare_jobs(const std::string& a, const std::string& b, const report::RenderOptions& render) {
+  const Attribution job_a = attributed_job(a);
+  const Attribution job_b = attributed_job(b);
+  fmt::print("{}",
+             report::render_recording_comparison(
+                 {a, job_a}, {b, job_b}, model::compare_recordings(job_a, job_b, {a, b}), render));
+  return exit_done;
+}
+
 struct CompareOptions {
   std::vector<std::string> runs;
   report::RenderOptions render;
@@ -49,14 +65,22 @@ int compare_runs(const CompareOptions& options) {
         "compare takes two runs, A and B, not {}; repeats of one go into a folder of their own",
         options.runs.size());
   }
+  const bool recorded = is_recorded_job(options.runs[0]);
+  if (recorded != is_recorded_job(options.runs[1]))
+    throw UserError("{} is {} and {} is {}: compare two of a kind",
+                    options.runs[0],
+                    recorded ? "a recording" : "a run",
+                    options.runs[1],
+                    recorded ? "a run" : "a recording");
+  if (recorded) return compare_jobs(options.runs[0], options.runs[1], options.render);
   const Run a = read_repeats({options.runs[0]}, "compare");
   const Run b = read_repeats({options.runs[1]}, "compare");
   const model::Comparison comparison =
-      model::compare(model::collective_figures(a), model::collective_figures(b));
+      model::compare(model::figures_of(a), model::figures_of(b));
   fmt::print("{}",
              report::render_comparison(
                  {options.runs[0], &a}, {options.runs[1], &b}, comparison, options.render));
-  return comparison.sweeps.empty() ? exit_nothing : exit_done;
+  return comparison.empty() ? exit_nothing : exit_done;
 }
 
 struct CheckOptions {
@@ -85,7 +109,7 @@ int check_runs(const CheckOptions& options) {
         "; measure the baseline again, or say --across-versions to check the change itself");
   }
   const model::Comparison comparison =
-      model::compare(model::collective_figures(baseline), model::collective_figures(run));
+      model::compare(model::figures_of(baseline), model::figures_of(run));
   const model::CheckResult result =
       model::check(comparison, tolerance, model::wrong_results(run).settings);
   fmt::print("{}",
@@ -102,10 +126,14 @@ int check_runs(const CheckOptions& options) {
 Command add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand(
-      "compare", "what differs between two runs, by how much, and whether it is more than noise");
+      "compare",
+      "what differs between two runs, or two recordings of a job, by how much, and whether it is "
+      "more than noise");
   Flags(*command)
-      .add(
-          "run", options->runs, "A and B: run directories, or folders with repeats of one run each")
+      .add("run",
+           options->runs,
+           "A and B: run directories, or folders with repeats of one run each; or recordings of a "
+           "job, as attribute takes them or wrote them with --format json")
       ->required();
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {

@@ -42,9 +42,9 @@ void add_peaks(const MfuOptions& options,
                     key,
                     wanted == formats.weights
                         ? fmt::format("for the datasheet of {} has none of theirs here", gpu->name)
-                        : "as the activations are (--activation-dtype)"));
+                        : "as the activations are"));
   }
-  Denominator peak{FlopPerSecond(), "--peak"};
+  Denominator peak{FlopPerSecond(), "as given"};
   if (const auto measured = measured_peak(options.measured_peak, key)) {
     peak = *measured;
   } else if (options.peak) {
@@ -65,7 +65,7 @@ void add_peaks(const MfuOptions& options,
 MeasuredBandwidth bandwidth_of(const MfuOptions& options,
                                const ServingOptions& serving,
                                const Sheet& gpu) {
-  if (serving.bandwidth) return {*serving.bandwidth, "--memory-gb-per-s"};
+  if (serving.bandwidth) return {*serving.bandwidth, "as given"};
   if (const auto measured = measured_bandwidth(options.measured_peak)) return *measured;
   if (gpu && gpu->memory_bandwidth) return {*gpu->memory_bandwidth, "datasheet"};
   throw UserError("the memory bandwidth of the GPU is not known here: give --memory-gb-per-s");

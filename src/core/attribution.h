@@ -23,25 +23,27 @@ enum class LateCause : std::uint8_t {
   profiler,        // the profiler's own work
   undecided,       // no single cause explains 80 % of the excess
 };
-inline const char* late_cause_name(LateCause cause) {
-  constexpr std::array names{"the same kernels run slower",
-                             "kernels run longer, shape not recorded",
-                             "more work",
-                             "uneven pipeline stage",
-                             "late host",
-                             "longer copies",
-                             "longer transfers",
-                             "it waited itself",
-                             "the profiler's own work",
-                             "undecided"};
-  return names[static_cast<std::size_t>(cause)];
-}
+template <>
+inline constexpr std::array word_list<LateCause>{
+    Word{"slower_kernels", "the same kernels run slower"},
+    Word{"longer_kernels", "kernels run longer, shape not recorded"},
+    Word{"more_work", "more work"},
+    Word{"pipeline_stage", "uneven pipeline stage"},
+    Word{"host", "late host"},
+    Word{"copies", "longer copies"},
+    Word{"communication", "longer transfers"},
+    Word{"indirect", "it waited itself"},
+    Word{"profiler", "the profiler's own work"},
+    Word{"undecided", "undecided"}};
 
 /// How the excess of a late rank over the median rank divides; the parts sum to `excess`.
 struct CauseShare {
   LateCause cause = LateCause::undecided;
   Nanoseconds time{};
-  std::string detail;  // "data loading", "gemm kernels +18 %", "rank 3"
+  std::string detail{};             // "gemm kernels +18 %", "rank 3"; empty of a late host
+  std::optional<HostCause> host{};  // of a late host what it did most
+
+  std::string detail_text() const { return host ? word_of(*host) : detail; }
 };
 
 enum class Recurrence : std::uint8_t {
@@ -49,6 +51,9 @@ enum class Recurrence : std::uint8_t {
   rotating,  // changing ranks
   too_few,   // not enough steps to know
 };
+template <>
+inline constexpr std::array word_list<Recurrence>{
+    Word{"one_rank", "one rank"}, Word{"rotating", "rotating"}, Word{"too_few", "too few steps"}};
 
 /// What is late: ranks that are late alike are one.
 enum class LateUnit : std::uint8_t {
@@ -58,10 +63,12 @@ enum class LateUnit : std::uint8_t {
   replica,   // all stages of a replica of the pipeline
   rotating,  // the load changes from micro-batch to micro-batch, on all ranks
 };
-inline const char* late_unit_name(LateUnit unit) {
-  constexpr std::array names{"rank", "pipeline stage", "host", "replica", "rotating load"};
-  return names[static_cast<std::size_t>(unit)];
-}
+template <>
+inline constexpr std::array word_list<LateUnit>{Word{"rank", "rank"},
+                                                Word{"stage", "pipeline stage"},
+                                                Word{"host", "host"},
+                                                Word{"replica", "replica"},
+                                                Word{"rotating", "rotating load"}};
 
 /// One rank, or ranks late alike, for which others waited, over all steps that count.
 struct Straggler {
@@ -91,11 +98,11 @@ struct Straggler {
   /// "cause: late host (data loading)", the cause with its largest detail; else `undecided`.
   std::string cause_text(const char* undecided) const {
     if (cause == LateCause::undecided) return undecided;
-    const std::string text = std::string("cause: ") + late_cause_name(cause);
+    const std::string text = std::string("cause: ") + word_of(cause);
     const auto* share = find_in(shares, true, [&](const CauseShare& one) {
-      return one.cause == cause && !one.detail.empty();
+      return one.cause == cause && !one.detail_text().empty();
     });
-    return share ? text + " (" + share->detail + ")" : text;
+    return share ? text + " (" + share->detail_text() + ")" : text;
   }
 };
 
@@ -135,6 +142,24 @@ inline PairWait pair_wait(const StragglerReport& report, Rank rank, Rank waited_
   return found != report.pairs.end() && key(*found) == wanted ? *found : PairWait{rank, waited_for};
 }
 
+/// What a replay changes in a recording.
+enum class ReplayChange : std::uint8_t {
+  on_time,               // stragglers are not late
+  no_transfer,           // transfers take no time
+  hidden_communication,  // communication runs under compute
+  hosts_on_time,         // hosts launch in time
+  even_stages,           // the work is spread evenly over a pipeline's stages
+  equal_micro_batches,   // no micro-batch takes longer than usual
+};
+template <>
+inline constexpr std::array word_list<ReplayChange>{
+    Word{"on_time", "without lateness"},
+    Word{"no_transfer", "with transfers that take no time"},
+    Word{"hidden_communication", "with communication hidden under compute"},
+    Word{"hosts_on_time", "with hosts that launch in time"},
+    Word{"even_stages", "with the work spread evenly over the pipeline's stages"},
+    Word{"equal_micro_batches", "with micro-batches of equal lengths"}};
+
 /// The POP factors for GPUs; waiting inside a collective is never useful. All in (0, 1], and
 ///   parallel = load_balance * serialization * transfer, serialization = host * dependency.
 /// Source: POP Centre of Excellence, "POP Standard Metrics"; with kernels that are not
@@ -152,9 +177,10 @@ struct Efficiency {
 
   /// Predicted step times, by replaying the recording's dependencies.
   struct WhatIf {
-    std::string change;  // "without rank 3's lateness", "transfers take no time", ...
+    ReplayChange change = ReplayChange::on_time;
     Nanoseconds step_time{};
     Nanoseconds saved{};
+    std::vector<std::string> units{};  // of on_time: who is; empty: all that are named
   };
   Nanoseconds step_time{};  // measured, mean over ranks and steps as in the ledger
   /// The replay without any change against the measurement, as a fraction: how far to trust it.
@@ -223,6 +249,15 @@ struct CollectiveWait {
   Nanoseconds spread_of_ends{};
   /// The last arriver's duration: an estimate of the pure transfer.
   Nanoseconds shortest{};
+};
+
+/// All collectives of one kind that ended in steps that count, summed over ranks.
+struct CollectiveSum {
+  CollectiveKind kind = CollectiveKind::unknown;
+  std::int64_t count = 0;
+  Nanoseconds wait{};
+  Nanoseconds transfer{};
+  Nanoseconds either{};  // waits below the clock error, and where partners left no recording
 };
 
 /// Ranks whose transfers take longer than the fastest of that kind, size and number of ranks, after
@@ -295,9 +330,10 @@ struct Attribution {
   StepChoice step_choice;
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;
-  std::vector<StepLedger> ledger;           // by step, then rank
-  std::vector<CollectiveWait> collectives;  // in time order
-  std::int64_t unmatched_collectives = 0;   // calls whose partners are not in the recordings
+  std::vector<StepLedger> ledger;              // by step, then rank
+  std::vector<CollectiveWait> collectives;     // in time order
+  std::vector<CollectiveSum> collective_sums;  // by kind
+  std::int64_t unmatched_collectives = 0;      // calls whose partners are not in the recordings
   StragglerReport stragglers;
   std::vector<SlowFabric> slow_fabric;   // the most expensive first
   std::optional<Efficiency> efficiency;  // absent with `efficiency_reason`

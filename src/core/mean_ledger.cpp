@@ -73,8 +73,8 @@ PartTimes MeanLedger::part_times() const {
 std::optional<JobMeans> job_means(const std::vector<StepLedger>& ledgers) {
   if (ledgers.empty()) return std::nullopt;
   JobMeans job;
-  job.only_excluded = std::ranges::none_of(
-      ledgers, [](const StepLedger& ledger) { return ledger.excluded.empty(); });
+  job.only_excluded = std::ranges::all_of(
+      ledgers, [](const StepLedger& ledger) { return ledger.excluded.has_value(); });
   std::map<Rank, MeanOf> by_rank;
   for (const StepLedger& ledger : ledgers)
     if (job.counts(ledger)) by_rank[ledger.rank].add(of_one_step(ledger));

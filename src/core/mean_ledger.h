@@ -54,7 +54,7 @@ struct JobMeans {
   /// Every step is one that must not be averaged, and they were, because nothing else is there.
   bool only_excluded = false;
 
-  bool counts(const StepLedger& ledger) const { return only_excluded || ledger.excluded.empty(); }
+  bool counts(const StepLedger& ledger) const { return only_excluded || !ledger.excluded; }
 };
 
 /// Of each rank over its steps, then over the ranks, whatever their number of steps. Absent when

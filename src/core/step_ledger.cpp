@@ -30,82 +30,25 @@ const char* activity_name(Activity activity) {
                              "collective wait"};
   return names[static_cast<std::size_t>(activity)];
 }
-}  // namespace scaleworth
-
-namespace scaleworth {
-namespace {
-// As in reports, in the order of the enumerations. Rule files have "_" for a blank or a hyphen.
-
-constexpr std::array class_names{"unclassified",
-                                 "communication",
-                                 "gemm",
-                                 "attention",
-                                 "convolution",
-                                 "normalization",
-                                 "elementwise",
-                                 "reduction",
-                                 "embedding",
-                                 "optimizer",
-                                 "other compute",
-                                 "copy"};
-static_assert(class_names.size() == work_classes);
-
-constexpr std::array kind_names{"unknown",
-                                "all_reduce",
-                                "all_gather",
-                                "reduce_scatter",
-                                "all_to_all",
-                                "broadcast",
-                                "reduce",
-                                "gather",
-                                "scatter",
-                                "send",
-                                "receive",
-                                "send_receive",
-                                "barrier"};
-
-constexpr std::array cause_names{"data loading",
-                                 "synchronizing call",
-                                 "allocation",
-                                 "module loading",
-                                 "garbage collection",
-                                 "launch-bound",
-                                 "other"};
-static_assert(cause_names.size() == host_causes);
-
-template <class Kind, class Names>
-std::optional<Kind> parse(const Names& names, std::string_view text) {
-  const auto found = std::ranges::find_if(names, [&](std::string_view name) {
-    return std::ranges::equal(
-        name, text, {}, [](char letter) { return letter == ' ' || letter == '-' ? '_' : letter; });
-  });
-  if (found == names.end()) return std::nullopt;
-  return static_cast<Kind>(found - names.begin());
-}
-}  // namespace
-
-const char* work_class_name(WorkClass work_class) {
-  return class_names[static_cast<std::size_t>(work_class)];
+std::string exclusion_text(const StepExclusion& exclusion) {
+  std::string text = word_of(exclusion.cause);
+  if (exclusion.ranks > 0)
+    text = fmt::format(
+        "boundary: recorded on {} of {} ranks only", exclusion.recorded, exclusion.ranks);
+  if (exclusion.excess > 0.0)
+    text = fmt::format("warm-up: takes {:.0f} % longer than the later steps",
+                       100.0 * exclusion.excess);
+  if (exclusion.begins > exclusion.ends)
+    text += fmt::format(
+        "; the ranks begin it within {:.1f} ms and end it within {:.1f} ms, as when profiling "
+        "starts in its midst",
+        static_cast<double>(exclusion.begins.count()) / 1e6,
+        static_cast<double>(exclusion.ends.count()) / 1e6);
+  return text;
 }
 
-std::optional<WorkClass> parse_work_class(std::string_view name) {
-  return parse<WorkClass>(class_names, name);
-}
-
-const char* collective_kind_name(CollectiveKind kind) {
-  return kind_names[static_cast<std::size_t>(kind)];
-}
-
-std::optional<CollectiveKind> parse_collective_kind(std::string_view name) {
-  return parse<CollectiveKind>(kind_names, name);
-}
-
-const char* host_cause_name(HostCause cause) {
-  return cause_names[static_cast<std::size_t>(cause)];
-}
-
-std::optional<HostCause> parse_host_cause(std::string_view name) {
-  return parse<HostCause>(cause_names, name);
+const char* exclusion_kind(const StepExclusion& exclusion) {
+  return exclusion.cause == ExclusionCause::warm_up ? "warm-up" : "boundary";
 }
 
 void check_sums(const StepLedger& ledger) {

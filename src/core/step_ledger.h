@@ -2,6 +2,7 @@
 /// Where every nanosecond of one step of one rank's GPU went.
 #pragma once
 
+#include "src/core/figures/vocabulary.h"
 #include "src/core/span.h"
 
 #include <array>
@@ -36,8 +37,8 @@ enum class Part : std::uint8_t {
 enum class PartGroup : std::uint8_t { compute, communication, idle, io, host };
 
 struct PartInfo {
-  const char* key;   // in files
-  const char* name;  // in reports
+  Word word;
+  const char* time_key;  // of its time in files
   PartGroup group;
   bool of_probes;  // the spans of our own training step have it
   bool of_recordings;
@@ -45,30 +46,45 @@ struct PartInfo {
 
 /// The one list of parts, in the order of Part.
 inline constexpr std::array ledger_parts{
-    PartInfo{"compute_ns", "compute", PartGroup::compute, true, true},
-    PartInfo{"optimizer_ns", "optimizer", PartGroup::compute, true, false},
-    PartInfo{"host_ns", "host", PartGroup::host, true, false},
-    PartInfo{"progress_ns", "progress", PartGroup::communication, true, false},
-    PartInfo{"exposed_transfer_ns", "exposed transfer", PartGroup::communication, true, true},
-    PartInfo{"exposed_wait_ns", "exposed wait", PartGroup::idle, true, true},
-    PartInfo{"below_clock_error_ns",
-             "wait or transfer, below clock error",
+    PartInfo{{"compute", "compute"}, "compute_ns", PartGroup::compute, true, true},
+    PartInfo{{"optimizer", "optimizer"}, "optimizer_ns", PartGroup::compute, true, false},
+    PartInfo{{"host", "host"}, "host_ns", PartGroup::host, true, false},
+    PartInfo{{"progress", "progress"}, "progress_ns", PartGroup::communication, true, false},
+    PartInfo{{"exposed_transfer", "exposed transfer"},
+             "exposed_transfer_ns",
+             PartGroup::communication,
+             true,
+             true},
+    PartInfo{{"exposed_wait", "exposed wait"}, "exposed_wait_ns", PartGroup::idle, true, true},
+    PartInfo{{"below_clock_error", "wait or transfer, below clock error"},
+             "below_clock_error_ns",
              PartGroup::communication,
              false,
              true},
-    PartInfo{"exposed_undivided_ns",
-             "exposed communication, undivided",
+    PartInfo{{"exposed_undivided", "exposed communication, undivided"},
+             "exposed_undivided_ns",
              PartGroup::communication,
              false,
              true},
-    PartInfo{"exposed_copy_ns", "exposed copy", PartGroup::io, false, true},
-    PartInfo{"host_late_ns", "host late", PartGroup::host, false, true},
-    PartInfo{"dependency_idle_ns", "dependency idle", PartGroup::idle, false, true},
-    PartInfo{"launch_gap_ns", "launch gap", PartGroup::host, false, true},
-    PartInfo{"profiler_overhead_ns", "profiler overhead", PartGroup::host, false, true},
-    PartInfo{"unattributed_ns", "unattributed", PartGroup::idle, true, true}};
+    PartInfo{{"exposed_copy", "exposed copy"}, "exposed_copy_ns", PartGroup::io, false, true},
+    PartInfo{{"host_late", "host late"}, "host_late_ns", PartGroup::host, false, true},
+    PartInfo{
+        {"dependency_idle", "dependency idle"}, "dependency_idle_ns", PartGroup::idle, false, true},
+    PartInfo{{"launch_gap", "launch gap"}, "launch_gap_ns", PartGroup::host, false, true},
+    PartInfo{{"profiler_overhead", "profiler overhead"},
+             "profiler_overhead_ns",
+             PartGroup::host,
+             false,
+             true},
+    PartInfo{{"unattributed", "unattributed"}, "unattributed_ns", PartGroup::idle, true, true}};
 inline constexpr std::size_t part_count = ledger_parts.size();
 static_assert(part_count == static_cast<std::size_t>(Part::unattributed) + 1);
+template <>
+inline constexpr auto word_list<Part> = [] {
+  std::array<Word, part_count> words{};
+  std::ranges::transform(ledger_parts, words.begin(), &PartInfo::word);
+  return words;
+}();
 
 template <bool PartInfo::*source>
 constexpr auto parts_with() {
@@ -89,11 +105,8 @@ constexpr std::size_t index_of(Part part) {
 constexpr std::size_t index_of(PartGroup group) {
   return static_cast<std::size_t>(group);
 }
-constexpr const char* part_name(Part part) {
-  return ledger_parts[index_of(part)].name;
-}
 constexpr const char* part_key(Part part) {
-  return ledger_parts[index_of(part)].key;
+  return ledger_parts[index_of(part)].time_key;
 }
 
 struct GroupInfo {
@@ -133,11 +146,20 @@ enum class WorkClass : std::uint8_t {
   other_compute,
   copy,  // copies and fills of memory
 };
-inline constexpr std::size_t work_classes = 12;
-
-const char* work_class_name(WorkClass work_class);
-/// The class of a name in a rule file ("other_compute"); absent when there is none.
-std::optional<WorkClass> parse_work_class(std::string_view name);
+template <>
+inline constexpr std::array word_list<WorkClass>{Word{"unclassified", "unclassified"},
+                                                 Word{"communication", "communication"},
+                                                 Word{"gemm", "gemm"},
+                                                 Word{"attention", "attention"},
+                                                 Word{"convolution", "convolution"},
+                                                 Word{"normalization", "normalization"},
+                                                 Word{"elementwise", "elementwise"},
+                                                 Word{"reduction", "reduction"},
+                                                 Word{"embedding", "embedding"},
+                                                 Word{"optimizer", "optimizer"},
+                                                 Word{"other_compute", "other compute"},
+                                                 Word{"copy", "copy"}};
+inline constexpr std::size_t work_classes = word_list<WorkClass>.size();
 
 /// Which operation a communication kernel carries out.
 enum class CollectiveKind : std::uint8_t {
@@ -155,8 +177,20 @@ enum class CollectiveKind : std::uint8_t {
   send_receive,  // grouped or unspecified point-to-point calls
   barrier,
 };
-const char* collective_kind_name(CollectiveKind kind);
-std::optional<CollectiveKind> parse_collective_kind(std::string_view name);
+template <>
+inline constexpr std::array word_list<CollectiveKind>{Word{"unknown", "unknown"},
+                                                      Word{"all_reduce", "all reduce"},
+                                                      Word{"all_gather", "all gather"},
+                                                      Word{"reduce_scatter", "reduce scatter"},
+                                                      Word{"all_to_all", "all to all"},
+                                                      Word{"broadcast", "broadcast"},
+                                                      Word{"reduce", "reduce"},
+                                                      Word{"gather", "gather"},
+                                                      Word{"scatter", "scatter"},
+                                                      Word{"send", "send"},
+                                                      Word{"receive", "receive"},
+                                                      Word{"send_receive", "send receive"},
+                                                      Word{"barrier", "barrier"}};
 
 /// Why the host was late with the next piece of work while its GPU had nothing to do.
 enum class HostCause : std::uint8_t {
@@ -168,9 +202,15 @@ enum class HostCause : std::uint8_t {
   launch_bound,  // the host did nothing but launch, and launched too slowly
   other,         // something else, or nothing that the recording shows
 };
-inline constexpr std::size_t host_causes = 7;
-const char* host_cause_name(HostCause cause);
-std::optional<HostCause> parse_host_cause(std::string_view name);
+template <>
+inline constexpr std::array word_list<HostCause>{Word{"data_loading", "data loading"},
+                                                 Word{"synchronizing_call", "synchronizing call"},
+                                                 Word{"allocation", "allocation"},
+                                                 Word{"module_loading", "module loading"},
+                                                 Word{"garbage_collection", "garbage collection"},
+                                                 Word{"launch_bound", "launch-bound"},
+                                                 Word{"other", "other"}};
+inline constexpr std::size_t host_causes = word_list<HostCause>.size();
 
 using Nanoseconds = std::chrono::nanoseconds;
 
@@ -222,14 +262,51 @@ class SparseTimes {
   std::vector<Entry> entries_;
 };
 
+/// Why a step is not averaged with others: profiling began, ended or paused in it, some ranks do
+/// not have it, or it warmed up.
+enum class ExclusionCause : std::uint8_t {
+  missing_ranks,  // recorded on some ranks only
+  after_pause,    // the first one after a pause of the recording
+  first_step,     // of a rank's recording
+  before_pause,
+  last_step,
+  only_step,
+  warm_up,  // takes longer than the later steps
+};
+template <>
+inline constexpr std::array word_list<ExclusionCause>{
+    Word{"missing_ranks", "boundary: not recorded on all ranks"},
+    Word{"after_pause", "boundary: the first step after a pause of the recording"},
+    Word{"first_step", "boundary: the first step of a rank's recording"},
+    Word{"before_pause", "boundary: the last step before a pause of the recording"},
+    Word{"last_step", "boundary: the last step of a rank's recording"},
+    Word{"only_step", "boundary: the only step of a rank's recording"},
+    Word{"warm_up", "warm-up: takes longer than the later steps"}};
+
+struct StepExclusion {
+  ExclusionCause cause = ExclusionCause::only_step;
+  int recorded = 0;  // of missing_ranks: ranks that have the step, of `ranks`
+  int ranks = 0;
+  /// Of first_step and only_step, where ranks begin far apart and end together, as when profiling
+  /// starts in the midst of the step: within what time they do.
+  Nanoseconds begins{};
+  Nanoseconds ends{};
+  double excess = 0.0;  // of warm_up: over the later steps, as a fraction of them
+
+  auto operator<=>(const StepExclusion&) const = default;
+};
+/// "boundary: recorded on 3 of 4 ranks only"; without numbers where they are 0.
+std::string exclusion_text(const StepExclusion& exclusion);
+/// "boundary" or "warm-up".
+const char* exclusion_kind(const StepExclusion& exclusion);
+
 struct StepLedger {
   std::int32_t step = 0;
   Place place;
   Rank rank;
   Nanoseconds start{};  // on the common clock
   Nanoseconds end{};
-  /// Why this step must not be averaged with others: "boundary: ...", "warm-up: ..."; else empty.
-  std::string excluded;
+  std::optional<StepExclusion> excluded;  // absent: the step is averaged with others
 
   std::array<Nanoseconds, part_count> parts{};  // by Part; sum == end - start
 

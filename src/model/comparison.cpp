@@ -77,13 +77,11 @@ Scatter scatter_of(const Figure& figure) {
   return scatter;
 }
 
-/// exp(log) within t times the error.
-void set_gain(ComparedFigure& compared, double log, double error, double degrees) {
-  const double reach = student_t_two_sided(confidence, degrees) * error;
-  compared.gain.value = std::exp(log);
-  compared.gain.interval = Interval<double>{std::exp(log - reach), std::exp(log + reach)};
-  compared.error = error;
-  compared.degrees = degrees;
+/// The interval that follows from the spread.
+void set_interval(ComparedFigure& figure) {
+  const double reach = student_t_two_sided(confidence, figure.spread.degrees) * figure.error();
+  const double log = std::log(figure.gain.value);
+  figure.gain.interval = Interval<double>{std::exp(log - reach), std::exp(log + reach)};
 }
 
 /// Adds what may differ from run to run, which single runs cannot show.
@@ -97,7 +95,7 @@ void allow_for_runs(ComparedFigure& compared) {
 }
 
 ComparedFigure joined(const Figure& a, const Figure& b) {
-  ComparedFigure compared{a.metric, a.setting, a.value, b.value, {}, NoiseBasis::none, 0.0, 0.0};
+  ComparedFigure compared{a.metric, a.setting, a.value, b.value, {}};
   const bool higher = info(a.metric).better == Better::higher;
   compared.gain = higher ? ratio(b.value, a.value) : ratio(a.value, b.value);
   const Scatter of_a = scatter_of(a);
@@ -109,12 +107,13 @@ ComparedFigure joined(const Figure& a, const Figure& b) {
     allow_for_runs(compared);
     return compared;
   }
-  const double deviation = std::sqrt((of_a.squares + of_b.squares) / degrees);
-  const double error = deviation * std::sqrt(1.0 / static_cast<double>(of_a.count) +
-                                             1.0 / static_cast<double>(of_b.count));
   compared.noise = NoiseBasis::repeats;
+  compared.spread = {(of_a.squares + of_b.squares) / degrees, degrees};
+  compared.error_of_one =
+      std::sqrt(1.0 / static_cast<double>(of_a.count) + 1.0 / static_cast<double>(of_b.count));
   const double log = of_b.mean - of_a.mean;
-  set_gain(compared, higher ? log : -log, error, degrees);
+  compared.gain.value = std::exp(higher ? log : -log);
+  set_interval(compared);
   return compared;
 }
 
@@ -153,8 +152,9 @@ void add_neighbour_noise(ComparedSweep& sweep) {
   const auto widen = [&](ComparedFigure& figure) {
     if (figure.noise != NoiseBasis::none || figure.metric == Metric::alpha) return;
     const auto count = static_cast<double>(sizes_behind(figure, sweep.sizes));
-    const double error = count > 1.0 ? std::sqrt(std::numbers::pi / (2.0 * count)) : 1.0;
-    set_gain(figure, std::log(figure.gain.value), error * *deviation, degrees);
+    figure.spread = {*deviation * *deviation, degrees};
+    figure.error_of_one = count > 1.0 ? std::sqrt(std::numbers::pi / (2.0 * count)) : 1.0;
+    set_interval(figure);
     figure.noise = NoiseBasis::neighbours;
     allow_for_runs(figure);
   };
@@ -247,34 +247,42 @@ auto order_of(const ComparedSweep& sweep) {
                     sweep.setting.symbol<CollectiveMode>(Parameter::mode));
 }
 
-/// Chance of a gain this far below 1 where there is no difference.
-double chance_of_loss(const ComparedFigure& figure) {
-  if (figure.noise != NoiseBasis::repeats) return 1.0;
-  const double log = std::log(figure.gain.value);
-  if (!(figure.error > 0.0)) return log < 0.0 ? 0.0 : 1.0;
-  return student_t_below(log / figure.error, figure.degrees);
+bool of_collective(const Figure& figure) {
+  return figure.setting.contains(Parameter::collective);
 }
 
-/// Runs of each side with which a loss of the tolerance is seen with 80 %: z = 1.645 + 0.842.
-std::optional<int> runs_needed(const ComparedFigure& figure, double tolerance) {
-  if (figure.noise != NoiseBasis::repeats || !(figure.error > 0.0)) return std::nullopt;
-  // The error is that of the runs at hand: back to the deviation of one run, for equal sides.
-  const double runs_each = figure.degrees / 2.0 + 1.0;
-  const double deviation = figure.error * std::sqrt(runs_each / 2.0);
-  const double needed = 2.0 * std::pow(2.487 * deviation / -std::log1p(-tolerance), 2.0);
-  return std::max(2, saturated<int>(std::ceil(needed)));
+/// Of what is no sweep.
+void compare_machines(const std::vector<Figure>& a,
+                      const std::vector<Figure>& b,
+                      Comparison& comparison) {
+  const JoinedOn asked_of(a, b);
+  std::map<std::pair<bool, Metric>, std::size_t> alone;  // those of A first
+  const auto join = [&](const std::vector<Figure>& own, bool of_a, const auto& partners) {
+    for (const Figure& figure : own) {
+      const Figure* const* other = value_at(partners, Key{figure.metric, asked_of(figure.setting)});
+      if (!is_known(figure.value)) continue;
+      if (other == nullptr || !is_known((*other)->value)) {
+        ++alone[{!of_a, figure.metric}];
+      } else if (of_a) {
+        comparison.machine.push_back(joined(figure, **other));
+      }
+    }
+  };
+  join(a, true, by_key(b, asked_of));
+  join(b, false, by_key(a, asked_of));
+  std::ranges::stable_sort(comparison.machine, {}, [](const ComparedFigure& figure) {
+    const bool one_of_many = figure.setting.contains(Parameter::all_workers) &&
+                             !figure.setting.flag(Parameter::all_workers);
+    return std::pair(figure.metric, one_of_many);
+  });
+  for (const auto& [key, count] : alone)
+    comparison.unmatched_machine.push_back({!key.first, key.second, count});
 }
 
-CheckStatus judge(const ComparedFigure& figure, double tolerance, bool holds_among_all) {
-  if (figure.noise != NoiseBasis::repeats) return CheckStatus::cannot_tell;
-  const double loss = 1.0 - figure.gain.value;
-  if (holds_among_all && loss >= tolerance) return CheckStatus::fail;
-  if (chance_of_loss(figure) < 1.0 - confidence && loss > 0.0) return CheckStatus::warn;
-  return figure.gain.low() > 1.0 - tolerance ? CheckStatus::pass : CheckStatus::cannot_tell;
-}
-}  // namespace
-
-Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
+/// Sweeps of collectives.
+void compare_sweeps(const std::vector<Figure>& a,
+                    const std::vector<Figure>& b,
+                    Comparison& comparison) {
   const JoinedOn asked_of(a, b);
   const auto partners = by_key(b, asked_of);
   // By the sweeps of A: the figures of both, in pairs.
@@ -285,7 +293,6 @@ Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
     if (other == nullptr || !is_known(figure.value) || !is_known((*other)->value)) continue;
     sweeps[sweep_of(figure)].emplace_back(&figure, *other);
   }
-  Comparison comparison;
   std::set<Setting> joined_of_a;
   std::set<Setting> joined_of_b;
   for (auto& [setting, pairs] : sweeps) {
@@ -315,36 +322,64 @@ Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
   std::ranges::stable_sort(comparison.sweeps, {}, order_of);
   add_unmatched(other_sweeps(a, joined_of_a), b, asked_of, true, comparison.unmatched);
   add_unmatched(other_sweeps(b, joined_of_b), a, asked_of, false, comparison.unmatched);
+}
+
+/// Figures whose spreads between runs may be alike: of one metric; of collectives small messages,
+/// which waiting for each other disturbs, apart from large ones.
+using SpreadGroup = std::pair<Metric, bool>;
+SpreadGroup spread_group(const ComparedFigure& figure) {
+  constexpr double large = 1024.0 * 1024;
+  const bool of_sweep = figure.metric == Metric::largest_bus_bandwidth;
+  return {of_sweep ? Metric::bus_bandwidth : figure.metric,
+          of_sweep || size_of(figure.setting) >= large};
+}
+
+/// Few runs show their own spread badly: that of figures alike is brought in.
+void share_spread(Comparison& comparison) {
+  std::map<SpreadGroup, std::vector<SampleVariance>> spreads;
+  const auto collect = [&](const ComparedFigure& figure) {
+    if (figure.noise == NoiseBasis::repeats) spreads[spread_group(figure)].push_back(figure.spread);
+  };
+  const auto moderate = [&](ComparedFigure& figure) {
+    if (figure.noise != NoiseBasis::repeats) return;
+    const SampleVariance prior = variance_prior(spreads[spread_group(figure)]);
+    if (prior.degrees <= 0.0) return;
+    figure.spread = moderated(figure.spread, prior);
+    set_interval(figure);
+  };
+  std::ranges::for_each(comparison.machine, collect);
+  for (const ComparedSweep& sweep : comparison.sweeps) {
+    std::ranges::for_each(sweep.sizes, collect);
+    for (const ComparedFigure& figure : sweep.key_figures)
+      if (figure.metric == Metric::alpha) collect(figure);
+  }
+  std::ranges::for_each(comparison.machine, moderate);
+  for (ComparedSweep& sweep : comparison.sweeps) {
+    std::ranges::for_each(sweep.sizes, moderate);
+    std::ranges::for_each(sweep.key_figures, moderate);
+  }
+}
+}  // namespace
+
+Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
+  const auto part = [](const std::vector<Figure>& all, bool collectives) {
+    std::vector<Figure> found;
+    std::ranges::copy_if(all, std::back_inserter(found), [=](const Figure& figure) {
+      return of_collective(figure) == collectives;
+    });
+    return found;
+  };
+  Comparison comparison;
+  compare_machines(part(a, false), part(b, false), comparison);
+  compare_sweeps(part(a, true), part(b, true), comparison);
+  share_spread(comparison);
   return comparison;
 }
 
-CheckResult check(const Comparison& comparison, double tolerance, std::size_t wrong_results) {
-  std::vector<ComparedFigure> figures;
+std::vector<ComparedFigure> judged(const Comparison& comparison) {
+  std::vector<ComparedFigure> figures = comparison.machine;
   for (const ComparedSweep& sweep : comparison.sweeps)
     figures.insert(figures.end(), sweep.key_figures.begin(), sweep.key_figures.end());
-  std::ranges::stable_sort(figures, {}, chance_of_loss);
-  // Holm: the k-th smallest chance is held against 5 % over the figures that are left.
-  const auto judged = std::ranges::count(figures, NoiseBasis::repeats, &ComparedFigure::noise);
-  CheckResult result;
-  result.wrong_results = wrong_results;
-  bool holds = true;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const double left = std::max<double>(1.0, static_cast<double>(judged) - static_cast<double>(i));
-    holds = holds && chance_of_loss(figures[i]) < (1.0 - confidence) / left;
-    CheckedFigure& one = result.figures.emplace_back();
-    one.figure = figures[i];
-    one.status = judge(figures[i], tolerance, holds);
-    if (one.status == CheckStatus::cannot_tell)
-      one.runs_needed = runs_needed(one.figure, tolerance);
-  }
-  const auto any = [&](CheckStatus status) {
-    return std::ranges::count(result.figures, status, &CheckedFigure::status) > 0;
-  };
-  for (const CheckStatus status :
-       {CheckStatus::pass, CheckStatus::warn, CheckStatus::cannot_tell, CheckStatus::fail}) {
-    if (any(status)) result.status = status;
-  }
-  if (wrong_results > 0) result.status = CheckStatus::fail;
-  return result;
+  return figures;
 }
 }  // namespace scaleworth::model

@@ -4,12 +4,18 @@
 
 #include "src/core/figures/figure.h"
 #include "src/core/run.h"
+#include "src/core/statistics/shared_variance.h"
+
+#include <cmath>
 
 namespace scaleworth::model {
-/// The figures of all collectives of a run: bus_bandwidth at each size, alpha of each sweep at its
-/// setting without a size. Those of ranks that share a GPU and of sizes with wrong results are left
-/// out. Throws UserError for a malformed point.
-std::vector<Figure> collective_figures(const Run& run);
+/// The figures of a run, each with its value in each of several runs.
+/// Machine: flop_rate (multiply-adds by format; products by format and nominal shape),
+/// memory_bandwidth and load_latency by level, transfers and launches of GPUs. Of the host at one
+/// worker and at all, whatever their number. Collectives: bus_bandwidth at each size, alpha of each
+/// sweep at its setting without a size; those of ranks that share a GPU and of sizes with wrong
+/// results are left out. Throws UserError for a malformed point.
+std::vector<Figure> figures_of(const Run& run);
 
 /// Settings of collectives, and those of them whose results a check found wrong.
 struct WrongResults {
@@ -35,9 +41,13 @@ struct ComparedFigure {
   Estimate<double> b;
   Estimate<double> gain;  // its interval at 95 %, absent where `noise` is none
   NoiseBasis noise = NoiseBasis::none;
-  /// Of the repeats' logarithms: standard error of ln(gain) and its degrees of freedom.
-  double error = 0.0;
-  double degrees = 0.0;
+  /// Variance of ln(value) from one run to the next (neighbours: of ln(gain) from one size to the
+  /// next), and the standard error of ln(gain) where that variance is 1.
+  SampleVariance spread{};
+  double error_of_one = 0.0;
+
+  /// Standard error of ln(gain).
+  double error() const { return error_of_one * std::sqrt(spread.variance); }
 
   /// Whether the interval leaves out 1.
   bool differs() const {
@@ -64,10 +74,24 @@ struct Unmatched {
   std::vector<Parameter> differs_in;
 };
 
-struct Comparison {
-  std::vector<ComparedSweep> sweeps;  // all-reduce first, most ranks first
-  std::vector<Unmatched> unmatched;
+/// Figures of a machine that only one of both has.
+struct UnmatchedFigures {
+  bool of_a = true;
+  Metric metric = Metric::flop_rate;
+  std::size_t count = 0;
 };
+
+struct Comparison {
+  std::vector<ComparedSweep> sweeps;    // all-reduce first, most ranks first
+  std::vector<ComparedFigure> machine;  // of no collective: by metric, all cores first
+  std::vector<Unmatched> unmatched;
+  std::vector<UnmatchedFigures> unmatched_machine;
+
+  bool empty() const { return sweeps.empty() && machine.empty(); }
+};
+
+/// What is judged: the figures of the machine and the key figures of each sweep.
+std::vector<ComparedFigure> judged(const Comparison& comparison);
 
 /// Standard deviation of ln(value) from one run to the next where no run was repeated. Messages of
 /// 4 GiB in a public sweep of 64 ranks repeat within 3 %, those of 8 MiB within a factor of two.
@@ -79,7 +103,8 @@ inline constexpr double presumed_run_noise = 0.03;
 /// of the elements and reduction only where both sides state them.
 ///
 /// Interval of a gain g from repeats: ln g +- t s sqrt(1/n_a + 1/n_b), s^2 the pooled variance of
-/// ln(value) between the runs of each side, t of its degrees of freedom (Student; a side with one
+/// ln(value) between the runs of each side, moderated by those of all figures (`variance_prior`), t
+/// of its degrees of freedom (Student; a side with one
 /// run has the spread of the other). Without repeats that of `ratio()`, widened in quadrature by
 /// 1.96 sqrt(2) `presumed_run_noise`. Where there are single values too, as in published tables: ln
 /// g +- t s, s = 1.4826 MAD of the differences between ln(gain) at neighbouring sizes over sqrt(2)

@@ -5,7 +5,6 @@
 
 #include "src/core/estimate.h"
 #include "src/core/units.h"
-#include "src/model/analysis.h"
 
 #include <optional>
 
@@ -43,6 +42,14 @@ struct CountTime {
 };
 
 Prices prices_at(const Prices& prices, const CountTime& at);
+
+/// The decision between counts that do the same work. Cost is (K p + f) T.
+struct CostChoice {
+  int cheapest = 1;           // K*: the one count of least cost
+  std::vector<int> plateau;   // all counts within 1 % of the least cost; ascending
+  int fastest = 1;            // most tokens per second
+  bool price_cancels = true;  // no price per wall-clock hour: K* is the same at every price
+};
 
 /// K* among `times` > 0: least cost, the smaller count where equal. With f = 0 it does not depend
 /// on p, to which C is proportional.

@@ -218,7 +218,7 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
   AgainstPeak against;
   if (gpu.given_peak && !on_cuda_cores && precision == NumberFormat::bf16) {
     against.peak = *gpu.given_peak;
-    against.basis = "--peak";
+    against.basis = "as given";
   } else {
     const DatasheetPeak* peak =
         gpu.datasheet ? sheet_peak(*gpu.datasheet, precision, on_cuda_cores) : nullptr;

@@ -229,12 +229,12 @@ void add_gpu_utilisation(const Run& run,
       const SlowestProduct slowest = slowest_steady(gpus, *precision);
       if (slowest.product == nullptr) continue;
       for (ScalingResult& result : scaling) {
-        for (ScalingRow& row : result.rows) {
-          if (result.mode != mode.mode || row.ranks != count.ranks) continue;
+        for (DecisionRow& row : result.rows) {
+          if (result.mode != mode.mode || row.count != count.ranks) continue;
           const FlopPerSecond peak = slowest.product->rate.value * static_cast<double>(count.ranks);
-          row.mfu_measured =
-              model_flops_utilisation(Flops(count.model_flops), row.step.value, peak);
-          row.mfu_basis = basis_of(slowest);
+          row.trained.mfu_measured =
+              model_flops_utilisation(Flops(count.model_flops), row.time.value, peak);
+          row.trained.mfu_basis = basis_of(slowest);
         }
       }
     }

@@ -53,13 +53,14 @@ Answer answer_of(const JobPlan& plan, const Attribution& result) {
 /// What a step would save without the fault, in ns; absent when that is not predicted.
 std::optional<double> predicted_saving(const JobPlan& plan, const Attribution& result) {
   if (!result.efficiency) return std::nullopt;
-  const std::string change = plan.fault == Fault::slow_stage
-                                 ? "with the work spread evenly over the pipeline's stages"
-                             : plan.fault == Fault::rotating_lengths
-                                 ? "with micro-batches of equal lengths"
-                                 : fmt::format("without rank {}'s lateness", plan.place);
+  using enum ReplayChange;
+  const ReplayChange change = plan.fault == Fault::slow_stage         ? even_stages
+                              : plan.fault == Fault::rotating_lengths ? equal_micro_batches
+                                                                      : on_time;
+  const std::string unit = fmt::format("rank {}", plan.place);
   for (const auto& one : result.efficiency->what_if)
-    if (one.change == change) return static_cast<double>(one.saved.count());
+    if (one.change == change && (change != on_time || one.units == std::vector{unit}))
+      return static_cast<double>(one.saved.count());
   return std::nullopt;
 }
 
@@ -243,7 +244,7 @@ class EvenReplays {
     for (auto& spans : steps.by_rank)
       if (step) std::erase_if(spans, [&](const auto& span) { return span.number != *step; });
     for (auto& spans : steps.by_rank)
-      if (step) spans.front().excluded.clear();
+      if (step) spans.front().excluded.reset();
     std::vector<trace::ReplayGraph> runs;
     const auto windows = trace::choose_windows(job_, steps, all_.alignment.map).value();
     for (const trace::EfficiencyWindow& run : windows.runs)

@@ -120,8 +120,8 @@ case "$case_name" in
     printf 'gpus,seconds\n1,800\n2,420\n' >"$work/t.csv"
     printf '%s' "$two_kernels" >"$work/trace.json"
     for command in attribute report; do sent $command "$work/t.csv" 't.csv is a table: give it to scaleworth decide'; done
-    sent attribute "$run_of_ours" 'xeon-2core-vm is a run: give it to scaleworth report or decide'
-    sent attribute "$run_of_ours/run.json" 'run.json is a run: give it to scaleworth report or decide'
+    sent attribute "$run_of_ours" 'xeon-2core-vm is a run: give it to scaleworth report or decide or compare or check'
+    sent attribute "$run_of_ours/run.json" 'run.json is a run: give it to scaleworth report or decide or compare or check'
     sent report "$work/trace.json" 'trace.json is a recording: give it to scaleworth attribute or decide'
     "$program" decide "$work/t.csv" --json >"$work/d.json" 2>/dev/null
     "$program" decide "$work/t.csv" --format html >"$work/d.html" 2>/dev/null

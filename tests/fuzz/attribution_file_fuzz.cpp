@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as an attribution's JSON: refused with one line, or a count that can be decided on.
-#include "src/cli/input/table_input.h"
+#include "report/attribution/attribution_report.h"
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/scaling_table.h"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace scaleworth;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const Attribution job = cli::parse_attribution(text, "job.json");
+    const Attribution job = report::read_attribution(text, "job.json");
     model::AttributedCount first = model::attributed_count(job, "job.json");
     model::AttributedCount second = first;
     second.row.count = first.row.count * 2;

@@ -165,7 +165,7 @@ class Matcher {
         of_kind[member].push_back(call);
       }
     for (const auto& [kind, calls] : by_kind)
-      zip(channel, calls, fmt::format("{} on {}", collective_kind_name(kind), channel.label));
+      zip(channel, calls, fmt::format("{} on {}", key_of(kind), channel.label));
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {

@@ -59,7 +59,7 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
     if (!known || step == nullptr) continue;
     call.step = step->number;
     const double megabytes = static_cast<double>(*one.bytes) / 1e6;
-    std::string what = fmt::format("{} of {:.4g} MB", collective_kind_name(one.kind), megabytes);
+    std::string what = fmt::format("{} of {:.4g} MB", key_of(one.kind), megabytes);
     std::ranges::replace(what, '_', ' ');
     calls[{{what, hosts.size(), ranks.size()}, ranks}].push_back(call);
   }

@@ -22,7 +22,7 @@ std::vector<StepSpan> merged_marks(const RankView& rank) {
       steps.back().end = std::max(steps.back().end, end);
       continue;
     }
-    steps.push_back({mark.number, start, end, {}});
+    steps.push_back({mark.number, start, end});
   }
   return steps;
 }
@@ -133,7 +133,7 @@ constexpr double normal_consistency = 1.4826;  // of the median absolute deviati
 /// The steps of one number, over all ranks.
 struct Iteration {
   std::vector<StepSpan*> steps;
-  std::string reason;
+  std::optional<StepExclusion> excluded;
 
   std::int32_t number() const { return steps.front()->number; }
   double length() const {
@@ -142,10 +142,10 @@ struct Iteration {
     return longest;
   }
 
-  double spread(nanoseconds StepSpan::*time) const {
+  nanoseconds spread(nanoseconds StepSpan::*time) const {
     const auto [first, last] =
         std::ranges::minmax(steps, {}, [time](const StepSpan* step) { return step->*time; });
-    return in_ns(last->*time) - in_ns(first->*time);
+    return last->*time - first->*time;
   }
 };
 
@@ -159,18 +159,19 @@ std::vector<Iteration> iterations(StepsByRank& by_rank) {
 }
 
 /// Ranks that begin a step far apart and end it together did not all record its beginning.
-std::string spread_remark(const Iteration& iteration) {
-  const double begins = iteration.spread(&StepSpan::start);
-  const double ends = iteration.spread(&StepSpan::end);
-  if (begins <= 2.0 * ends || begins < 0.05 * iteration.length()) return {};
-  return fmt::format(
-      "; the ranks begin it within {:.1f} ms and end it within {:.1f} ms, as when profiling starts "
-      "in its midst",
-      begins / 1e6,
-      ends / 1e6);
+StepExclusion at_beginning(ExclusionCause cause, const Iteration& iteration) {
+  StepExclusion exclusion{cause};
+  const nanoseconds begins = iteration.spread(&StepSpan::start);
+  const nanoseconds ends = iteration.spread(&StepSpan::end);
+  if (in_ns(begins) > 2.0 * in_ns(ends) && in_ns(begins) >= 0.05 * iteration.length()) {
+    exclusion.begins = begins;
+    exclusion.ends = ends;
+  }
+  return exclusion;
 }
 
 void flag_boundaries(std::vector<Iteration>& all, const StepsByRank& by_rank) {
+  using enum ExclusionCause;
   // Numbers that are some rank's first or last: its recording begins or ends there.
   std::set<std::int32_t> firsts;
   std::set<std::int32_t> lasts;
@@ -184,31 +185,26 @@ void flag_boundaries(std::vector<Iteration>& all, const StepsByRank& by_rank) {
   for (Iteration& one : all) {
     const bool last = lasts.contains(one.number());
     if (firsts.contains(one.number()))
-      one.reason = (last ? "boundary: the only step of a rank's recording"
-                         : "boundary: the first step of a rank's recording") +
-                   spread_remark(one);
+      one.excluded = at_beginning(last ? only_step : first_step, one);
     else if (last)
-      one.reason = "boundary: the last step of a rank's recording";
+      one.excluded = {last_step};
     else if (one.steps.size() < ranks)
-      one.reason =
-          fmt::format("boundary: recorded on {} of {} ranks only", one.steps.size(), ranks);
+      one.excluded = {missing_ranks, static_cast<int>(one.steps.size()), static_cast<int>(ranks)};
   }
 }
 
 void flag_pauses(std::vector<Iteration>& all) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (std::int64_t{all[i].number()} - std::int64_t{all[i - 1].number()} == 1) continue;
-    if (all[i - 1].reason.empty())
-      all[i - 1].reason = "boundary: the last step before a pause of the recording";
-    if (all[i].reason.empty())
-      all[i].reason = "boundary: the first step after a pause of the recording";
+    if (!all[i - 1].excluded) all[i - 1].excluded = {ExclusionCause::before_pause};
+    if (!all[i].excluded) all[i].excluded = {ExclusionCause::after_pause};
   }
 }
 
 void flag_warm_up(std::vector<Iteration>& all) {
   std::vector<Iteration*> steady;
   for (Iteration& one : all)
-    if (one.reason.empty()) steady.push_back(&one);
+    if (!one.excluded) steady.push_back(&one);
   if (steady.size() < least_for_warm_up) return;
   std::vector<double> later;
   for (std::size_t i = steady.size() / 2; i < steady.size(); ++i)
@@ -219,8 +215,8 @@ void flag_warm_up(std::vector<Iteration>& all) {
   for (std::size_t i = 0; i < steady.size() / 2; ++i) {
     const double excess = steady[i]->length() - usual;
     if (excess <= std::max(slower_by * usual, spreads * spread)) break;
-    steady[i]->reason = fmt::format("warm-up: takes {:.0f} % longer than the later steps",
-                                    100.0 * excess / std::max(usual, 1.0));
+    steady[i]->excluded = {.cause = ExclusionCause::warm_up,
+                           .excess = excess / std::max(usual, 1.0)};
   }
 }
 
@@ -239,8 +235,8 @@ void flag_steps(StepPlan& plan, bool whole) {
   flag_warm_up(all);
   for (const Iteration& one : all) {
     ++plan.choice.steps;
-    if (!one.reason.empty()) ++plan.choice.excluded;
-    for (StepSpan* step : one.steps) step->excluded = one.reason;
+    if (one.excluded) ++plan.choice.excluded;
+    for (StepSpan* step : one.steps) step->excluded = one.excluded;
   }
 }
 
@@ -337,7 +333,7 @@ std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition)
   const auto begin = [&](nanoseconds start) {
     if (!steps.empty()) steps.back().end = start;
     if (steps.empty() || steps.back().start < start)
-      steps.push_back({static_cast<std::int32_t>(steps.size()), start, start, {}});
+      steps.push_back({static_cast<std::int32_t>(steps.size()), start, start});
   };
   std::vector<nanoseconds> starts;
   for (const std::uint32_t event : repetition.begins)
@@ -429,7 +425,7 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& w
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     plan.by_rank.emplace_back();
     if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
-      plan.by_rank.back().push_back({0, span->start, span->end, {}});
+      plan.by_rank.back().push_back({0, span->start, span->end});
       plan.choice.steps = 1;
     }
   }

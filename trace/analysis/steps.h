@@ -10,7 +10,7 @@ struct StepSpan {
   std::int32_t number = 0;  // equal on all ranks for the same iteration
   nanoseconds start{};
   nanoseconds end{};
-  std::string excluded;  // why it is not averaged: "boundary: ...", "warm-up: ..."; else empty
+  std::optional<StepExclusion> excluded{};  // why it is not averaged with others
 };
 
 struct StepPlan {

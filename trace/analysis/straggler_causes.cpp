@@ -120,10 +120,10 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
   return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
 }
 
-std::string largest_host_cause(const Excess& excess) {
+std::optional<HostCause> largest_host_cause(const Excess& excess) {
   const auto largest = std::ranges::max_element(excess.host);
-  if (*largest <= nanoseconds::zero()) return "";
-  return host_cause_name(static_cast<HostCause>(largest - excess.host.begin()));
+  if (*largest <= nanoseconds::zero()) return std::nullopt;
+  return static_cast<HostCause>(largest - excess.host.begin());
 }
 
 /// Windows of both ranks: from when they last met to their arrivals.
@@ -185,7 +185,7 @@ struct Examiner {
       std::vector<StepSpan>& steps = plan.by_rank.emplace_back();
       for (const nanoseconds bound : of_rank) {
         if (!steps.empty()) steps.back().end = bound;
-        steps.push_back({static_cast<std::int32_t>(steps.size()) + 1, bound, bound, ""});
+        steps.push_back({static_cast<std::int32_t>(steps.size()) + 1, bound, bound});
       }
       if (!steps.empty()) steps.pop_back();
     }
@@ -270,7 +270,7 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
   }
   shares.insert(
       shares.end(),
-      {{LateCause::host, excess.part(Part::host_late), largest_host_cause(excess)},
+      {{LateCause::host, excess.part(Part::host_late), "", largest_host_cause(excess)},
        {LateCause::copies, excess.part(Part::exposed_copy), "copies that nothing hides"},
        {LateCause::communication,
         excess.part(Part::exposed_transfer),

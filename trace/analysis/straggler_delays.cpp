@@ -56,10 +56,10 @@ double indirect_share(const Excess& excess) {
 }  // namespace
 
 CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
-  std::map<std::string_view, std::int64_t> reasons;
+  std::map<std::optional<StepExclusion>, std::int64_t> reasons;
   for (const auto& of_rank : plan.by_rank)
     for (const StepSpan& step : of_rank) ++reasons[step.excluded];
-  all_are_excluded = !reasons.contains("");
+  all_are_excluded = !reasons.contains(std::nullopt);
   const auto most = std::ranges::max_element(reasons, {}, [](const auto& a) { return a.second; });
   if (most != reasons.end()) reason = most->first;
   std::set<std::int32_t> different;

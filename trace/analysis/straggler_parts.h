@@ -34,12 +34,14 @@ struct Delays {
 struct CountedSteps {
   const StepPlan& plan;
   bool all_are_excluded = false;
-  std::string reason;         // why most steps are excluded, when all are
-  std::int32_t numbers = 0;   // how many different ones count
-  nanoseconds mean_length{};  // of the steps that count, over steps and ranks
+  std::optional<StepExclusion> reason{};  // why most steps are excluded, when all are
+  std::int32_t numbers = 0;               // how many different ones count
+  nanoseconds mean_length{};              // of the steps that count, over steps and ranks
 
   explicit CountedSteps(const StepPlan& steps);
-  bool counts(const std::string& excluded) const { return all_are_excluded || excluded.empty(); }
+  bool counts(const std::optional<StepExclusion>& excluded) const {
+    return all_are_excluded || !excluded;
+  }
   /// The step of `rank` at `time`; nullptr between steps and in one that does not count.
   const StepSpan* at(std::size_t rank, nanoseconds time) const;
 };

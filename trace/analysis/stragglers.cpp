@@ -20,8 +20,9 @@ std::string three_digits(double value) {
 std::string share_in_words(const CauseShare& share, nanoseconds sum) {
   // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
   const double percent = std::min(100.0, 100.0 * in_ns(share.time) / in_ns(sum));
-  std::string text = fmt::format("{:.0f} % {}", percent, late_cause_name(share.cause));
-  if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
+  std::string text = fmt::format("{:.0f} % {}", percent, word_of(share.cause));
+  if (const std::string detail = share.detail_text(); !detail.empty())
+    text += fmt::format(" ({})", detail);
   return text;
 }
 
@@ -402,7 +403,7 @@ class Investigation {
       text += fmt::format(
           " No step of the recording is fit for averages ({}): this is "
           "what happened here, not the steady state.",
-          steps_.reason);
+          exclusion_text(*steps_.reason));
     return text;
   }
 

@@ -34,7 +34,7 @@ TimelineDialect read_dialect(toml_file::Table& table) {
   dialect.host = table.texts("host");
   for (auto& operation : table.tables("operation")) {
     const auto name = operation.text("name");
-    const auto kind = parse_collective_kind(operation.text("collective"));
+    const auto kind = from_key<CollectiveKind>(operation.text("collective"));
     if (!kind) operation.refuse("is no kind of communication", "collective");
     dialect.collectives[name] = *kind;
     operation.finish();

@@ -47,15 +47,15 @@ export function decide({ rows: all, objective: objectives }, terms) {
   const priced = rows.every(({ cost }) => cost !== null);
   const objective = objectives[Number(terms.deadline !== null)][Number(terms.value > 0)][Number(priced)];
   const passing = rows.filter(({ passes }) => passes);
-  const compared = rows.filter(({ row }) => row.same_quality);
+  const fitted = rows.filter(({ row }) => row.same_quality);
   return {
     rows,
     priced,
     objective,
     passing: passing.length,
     chosen: least(passing, measures[objective]),
-    cheapest: least(compared, measures.cost),
-    fastest: least(compared, measures.time),
+    cheapest: least(fitted, measures.cost),
+    fastest: least(fitted, measures.time),
   };
 }
 

@@ -5,39 +5,20 @@ import { decide, isNextToNothing } from './decide.js';
 import { element } from './element.js';
 import { money } from './numbers.js';
 
-// Where the verdict has a reason not to recommend, the page has none to either.
-function recommended({ reliable }) {
-  return reliable ? 'Recommended' : 'By the figures alone';
-}
-
-function tilesOf(data, result, amount, recomputed) {
-  const { chosen, cheapest, fastest, priced } = result;
-  if (!chosen) return [{ label: 'Recommended', value: 'none', note: 'no count passes every gate' }];
-  const { row } = chosen;
-  const figures = [
-    {
-      label: `${recommended(data)}${recomputed ? ' (recomputed)' : ''}`,
-      value: `${row.printed} ${data.counted}`,
-      note: data.objectives[result.objective],
-    },
-    { label: 'Time', value: `${row.time} ${data.time_unit}`, note: data.failures ? 'without failures' : 'of the same work' },
-    { label: 'Efficiency', value: `${row.efficiency} %`, note: `speed-up ${row.speedup}` },
-  ];
-  if (!priced) return figures;
-  figures.push({ label: 'Cost', value: amount(chosen.cost.value), note: 'of the same work' });
-  if (chosen !== fastest) {
-    const saved = fastest.cost.value - chosen.cost.value;
-    figures.push({ label: 'Saving', value: amount(saved), note: `against the fastest, ${fastest.row.printed}` });
-  }
-  figures.push({
-    label: 'K*',
-    value: cheapest.row.printed,
-    note: `the count of least cost, ${amount(cheapest.cost.value)}`,
+// The text with what stands in its braces; null where one of these is not known.
+function filled(text, values) {
+  let known = true;
+  const result = text.replace(/\{(\w+)\}/g, (whole, name) => {
+    known &&= values[name] !== null && values[name] !== undefined;
+    return values[name];
   });
-  return figures;
+  return known ? result : null;
 }
 
-function showTiles(tiles, figures) {
+function showTiles(tiles, words, values) {
+  const figures = words
+    .map((tile) => Object.fromEntries(Object.entries(tile).map(([key, text]) => [key, filled(text, values)])))
+    .filter(({ value, note }) => value !== null && note !== null);
   tiles.style.setProperty('--columns', figures.length);
   tiles.replaceChildren(
     ...figures.map(({ label, value, note }) =>
@@ -59,29 +40,29 @@ function numberFrom(text) {
 
 // `data` as decision_page_data() of report/decision/decision_page.cpp writes it.
 export function whatIf(data, header) {
-  const { currency, unit, failures } = data;
-  const field = (name, label, disabled) => {
+  const { currency, words } = data;
+  const field = (name, disabled) => {
     const input = element('input', { type: 'text', inputMode: 'decimal', name, autocomplete: 'off', disabled });
     input.dataset.given = data.given[name];
-    return element('label', {}, label, input);
+    return element('label', {}, words[name], input);
   };
   const form = element(
     'form',
     {},
-    field('price', `Price of a ${unit}-hour (${currency})`, data.own_prices),
-    field('value', `An hour of waiting is worth (${currency})`, false),
-    field('deadline', 'Deadline (hours)', failures),
+    field('price', data.own_prices),
+    field('value', false),
+    field('deadline', data.failures),
   );
   const says = element('p', { className: 'note' });
   says.setAttribute('role', 'status');
   const answer = element('p', { className: 'answer' });
   const table = element('table');
-  const reset = element('button', { type: 'button', textContent: 'Back to the report' });
+  const reset = element('button', { type: 'button', textContent: words.reset });
   form.append(reset);
   const panel = element(
     'section',
     { className: 'what-if', id: 'what-if' },
-    element('h2', { textContent: 'At another price or deadline' }),
+    element('h2', { textContent: words.title }),
     form,
     answer,
     element('div', { className: 'scroll' }, table),
@@ -103,20 +84,37 @@ export function whatIf(data, header) {
     const invalid = inputs.filter((input) => input.value.trim() !== '' && numberFrom(input.value) === null);
     for (const input of inputs) input.setAttribute('aria-invalid', invalid.includes(input));
     if (invalid.length) {
-      says.textContent = 'Not a number of 0 or more: nothing was recomputed.';
+      says.textContent = words.invalid;
       return;
     }
     const result = decide(data, terms);
-    const million = data.million && isNextToNothing(result) ? data.million : null;
-    const scaled = (bound) => (bound === null ? null : bound * (million?.scale ?? 1));
+    const scale = isNextToNothing(result) ? data.million : null;
+    const perMillion = scale === null ? '' : words.per_million;
+    const scaled = (bound) => (bound === null ? null : bound * (scale ?? 1));
     const printed = ({ value, low, high }) =>
       money({ value: scaled(value), low: scaled(low), high: scaled(high) }, currency);
-    const amount = (value) =>
-      million ? `${money({ value: scaled(value) }, currency)} per ${million.words}` : money({ value }, currency);
-    const { chosen, cheapest, fastest } = result;
+    const amount = (value) => money({ value: scaled(value) }, currency) + perMillion;
+    const { chosen, cheapest, fastest, priced, passing } = result;
     const rows = result.rows.filter((one) => one.row.shown || [chosen, cheapest, fastest].includes(one));
-    const numbers = [data.count_header, data.time_header, million ? `cost per ${million.words}` : 'cost'];
-    const heading = (className) => (textContent) => element('th', { scope: 'col', className, textContent });
+    const saved = priced && chosen && chosen !== fastest ? fastest.cost.value - chosen.cost.value : null;
+    const values = {
+      per_million: perMillion,
+      recomputed: changed.length > 0 ? words.recomputed : '',
+      objective: data.objectives[result.objective],
+      passing,
+      fastest: fastest.row.printed,
+      cost: priced && chosen ? amount(chosen.cost.value) : null,
+      saving: saved === null ? null : amount(saved),
+      cheapest: priced ? cheapest.row.printed : null,
+      least: priced ? amount(cheapest.cost.value) : null,
+    };
+    if (chosen) {
+      const { printed: count, time, efficiency, speedup } = chosen.row;
+      Object.assign(values, { count, time, efficiency, speedup });
+      values.why = passing === result.rows.length ? values.objective : passing === 1 ? words.only : filled(words.of_passing, values);
+    }
+    const heading = (text, column) =>
+      element('th', { scope: 'col', className: column < 3 ? 'number' : '', textContent: filled(text, values) });
     const number = (textContent) => element('td', { className: 'number', textContent });
     const line = (one) =>
       element(
@@ -126,27 +124,17 @@ export function whatIf(data, header) {
         number(one.row.time),
         number(one.cost ? printed(one.cost) : 'n/a'),
         element('td', { textContent: one.gate }),
-        element('td', { textContent: one === chosen ? recommended(data).toLowerCase() : '' }),
+        element('td', { textContent: one === chosen ? words.mark : '' }),
       );
     table.replaceChildren(
-      element('thead', {}, element('tr', {}, ...numbers.map(heading('number')), ...['gate', ''].map(heading('')))),
+      element('thead', {}, element('tr', {}, ...words.headers.map(heading))),
       element('tbody', {}, ...rows.map(line)),
     );
-    const best = data.objectives[result.objective];
-    const gated = `${best} of the ${result.passing} counts that pass every gate`;
-    const only = 'the only count that passes every gate';
-    const why = result.passing === result.rows.length ? best : result.passing === 1 ? only : gated;
-    const doubt = data.reliable ? '' : 'Not reliable, see the verdict. By the figures alone: ';
-    answer.textContent = chosen
-      ? `${doubt}Take ${chosen.row.printed}, ${why}: ${chosen.cost ? `${amount(chosen.cost.value)}, ` : ''}${chosen.row.time} ${data.time_unit}.`
-      : 'No count passes every gate.';
+    const answers = priced ? words.priced_answer : words.answer;
+    answer.textContent = chosen ? filled(answers, values) : words.no_answer;
     panel.classList.toggle('changed', changed.length > 0);
-    says.textContent = changed.length
-      ? 'Recomputed on this page from the coefficients that the program wrote. The verdict above, the charts and the sections below stay as the report was written.'
-      : 'The values that the report was written with. Change one to see the recommendation that follows.';
-    if (failures) says.textContent += ' With failures the deadline cannot be changed here.';
-    if (data.own_prices) says.textContent += ' Every row has a price of its own.';
-    showTiles(tiles, tilesOf(data, result, amount, changed.length > 0));
+    says.textContent = changed.length ? words.changed : words.as_written;
+    showTiles(tiles, chosen ? words.tiles : words.none, values);
     const query = changed.map((input) => `${input.name}=${encodeURIComponent(input.value.trim())}`).join('&');
     if (query || location.hash.includes('=')) history.replaceState(null, '', query ? `#${query}` : '#');
   }

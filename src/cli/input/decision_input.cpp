@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
-#include "src/core/whole_number.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -16,16 +16,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
-
 namespace scaleworth::cli {
 using namespace trace;
 
 namespace {
 namespace fs = std::filesystem;
 
-/// That tell what a file is.
-constexpr std::size_t front_bytes = 64 * 1024;
+/// By these the kinds of files differ.
+constexpr std::size_t front_bytes = std::size_t{64} * 1024;
 
 std::string front_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -38,9 +36,9 @@ std::string front_of(const std::string& path) {
 /// What there is, in the order of InputKind, and which commands take it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
     {{"a table", "decide"},
-     {"a run", "report decide"},
-     {"a recording", "attribute decide"},
-     {"what attribute --format json writes", "decide"},
+     {"a run", "report decide compare check"},
+     {"a recording", "attribute decide compare"},
+     {"what attribute --format json writes", "decide compare"},
      {"what --format json writes for other programs", ""},
      {"a web page", ""},
      {"a result of nccl-tests", "import report compare check"}}};
@@ -65,175 +63,7 @@ bool has_kind(std::string_view json, std::string_view value) {
   throw UserError(message);
 }
 
-using nlohmann::json;
-
 constexpr std::uintmax_t most_bytes = 512U << 20U;
-constexpr const char* kind = "scaleworth attribution";
-constexpr std::int64_t known_version = 3;
-/// Clocks count from 1970 at most; lengths beyond three years are none. Sums of a few fit 64 bits.
-constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
-constexpr std::int64_t longest_ns = 100'000'000'000'000'000;
-
-/// One object of the document, by its path for complaints.
-class Fields {
- public:
-  Fields(const json& object, std::string place) : object_(object), place_(std::move(place)) {
-    if (!object_.is_object()) refuse("is no object");
-  }
-
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw UserError("{} {}; write it again with scaleworth attribute --format json", place_, what);
-  }
-
-  /// Null for what is absent or null.
-  const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-  const json& at(const char* key) const {
-    const json* value = find(key);
-    if (!value) refuse(fmt::format("has no {}", key));
-    return *value;
-  }
-  std::int64_t integer(const char* key, std::int64_t least, std::int64_t most) const {
-    const json& value = at(key);
-    const auto number = value.is_number_unsigned()
-                            ? whole_number<std::int64_t>(value.get<std::uint64_t>(), least, most)
-                        : value.is_number_integer()
-                            ? whole_number<std::int64_t>(value.get<std::int64_t>(), least, most)
-                            : std::nullopt;
-    if (!number) refuse(fmt::format("has a {} that is no integer from {} to {}", key, least, most));
-    return *number;
-  }
-  Nanoseconds length(const char* key) const { return Nanoseconds(integer(key, 0, longest_ns)); }
-  std::optional<double> number(const char* key) const {
-    return value<double>(key, &json::is_number, "no number");
-  }
-  std::string text(const char* key) const {
-    return value<std::string>(key, &json::is_string, "no text").value_or("");
-  }
-  bool flag(const char* key) const {
-    return value<bool>(key, &json::is_boolean, "neither true nor false").value_or(false);
-  }
-  /// Which of the two is there: version 1 has other words for some keys.
-  const char* either(const char* key, const char* of_version_1) const {
-    return object_.contains(of_version_1) ? of_version_1 : key;
-  }
-  Fields object(const char* key) const { return {at(key), fmt::format("{}: {}", place_, key)}; }
-  std::vector<Fields> objects(const char* key) const {
-    const json& list = at(key);
-    if (!list.is_array()) refuse(fmt::format("has a {} that is no list", key));
-    std::vector<Fields> fields;
-    fields.reserve(list.size());
-    for (const json& one : list) {
-      fields.emplace_back(one, fmt::format("{}: {} {}", place_, key, fields.size() + 1));
-    }
-    return fields;
-  }
-
- private:
-  template <class T>
-  std::optional<T> value(const char* key, bool (json::*is)() const noexcept, const char* no) const {
-    const json* found = find(key);
-    if (found && !(found->*is)()) refuse(fmt::format("has a {} that is {}", key, no));
-    return found ? std::optional(found->get<T>()) : std::nullopt;
-  }
-
-  const json& object_;
-  std::string place_;
-};
-
-Rank rank_of(const Fields& fields) {
-  return Rank{static_cast<int>(fields.integer("rank", 0, most_ranks - 1))};
-}
-
-StepLedger ledger_of(const Fields& fields) {
-  StepLedger ledger;
-  ledger.step = static_cast<std::int32_t>(fields.integer("step", INT32_MIN, INT32_MAX));
-  ledger.rank = rank_of(fields);
-  ledger.start = Nanoseconds(fields.integer("start_ns", -latest_ns, latest_ns));
-  ledger.end = Nanoseconds(fields.integer("end_ns", -latest_ns, latest_ns));
-  ledger.excluded = fields.text("excluded");
-  Nanoseconds sum{};
-  for (const Part part : recording_parts) {
-    // Older versions have fewer parts; null is what exposed_undivided_ns may hold.
-    if (fields.find(part_key(part))) ledger.part(part) = fields.length(part_key(part));
-    sum += ledger.part(part);
-  }
-  if (sum != ledger.end - ledger.start) fields.refuse("has parts that do not add up to its step");
-  return ledger;
-}
-
-LateCause cause_of(const Fields& fields) {
-  const std::string name = fields.text("cause");
-  for (int i = 0; i <= static_cast<int>(LateCause::undecided); ++i) {
-    const auto cause = static_cast<LateCause>(i);
-    if (name == late_cause_name(cause)) return cause;
-  }
-  return LateCause::undecided;
-}
-
-Straggler straggler_of(const Fields& fields) {
-  Straggler straggler;
-  straggler.rank = rank_of(fields);
-  straggler.unit = fields.text("unit");
-  if (const auto saved = fields.number("saved_ns"))
-    straggler.saved = Nanoseconds(saturated<std::int64_t>(std::round(*saved)));
-  straggler.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
-  straggler.significant = fields.flag("significant");
-  straggler.cause = cause_of(fields);
-  for (const Fields& share : fields.objects("shares")) {
-    straggler.shares.push_back({cause_of(share), Nanoseconds{}, share.text("detail")});
-  }
-  return straggler;
-}
-
-constexpr std::array<std::pair<const char*, double Efficiency::*>, 6> factors{
-    {{"parallel", &Efficiency::parallel},
-     {"load_balance", &Efficiency::load_balance},
-     {"serialization", &Efficiency::serialization},
-     {"host", &Efficiency::host},
-     {"dependency", &Efficiency::dependency},
-     {"transfer", &Efficiency::transfer}}};
-
-Efficiency efficiency_of(const Fields& fields) {
-  Efficiency one;
-  one.window = fields.text("window");
-  for (const auto& [key, member] : factors) {
-    one.*member = fields.number(key).value_or(0.0);
-    // Rounded when it was written.
-    if (one.*member > 0.0 && one.*member <= 1.0 + 1e-9) continue;
-    fields.refuse(fmt::format("has a {} that lies not within 0 to 1", key));
-  }
-  one.runtime = fields.length("runtime_ns");
-  one.step_time = fields.length("step_time_ns");
-  const json& useful = fields.at("useful_ns");
-  if (!useful.is_array()) fields.refuse("has a useful_ns that is no list");
-  for (const json& time : useful) {
-    const double value = time.is_number() ? time.get<double>() : -1.0;
-    if (!(value >= 0.0 && value <= static_cast<double>(longest_ns))) {
-      fields.refuse("has a useful_ns that is no time");
-    }
-    one.useful.emplace_back(std::llround(value));
-  }
-  return one;
-}
-
-AttributedCount attributed(const std::string& input, const RuleTable& rules) {
-  if (input_kind(input) == InputKind::attribution) {
-    const std::string text =
-        read_whole(input, input, most_bytes, " are too many; give the recordings themselves");
-    return attributed_count(parse_attribution(text, input), input);
-  }
-  try {
-    Job job = read_job({input}, rules);
-    classify(job.recordings, rules);
-    return attributed_count(attribute(job).result, input);
-  } catch (const UserError& error) {
-    refuse(input, error.what());
-  }
-}
-
 using toml_file::Table;
 
 OwnedTerms owned(Table& table, double capex_usd) {
@@ -293,36 +123,21 @@ Regime regime(Table& table) {
 }
 }  // namespace
 
-Attribution parse_attribution(std::string_view text, const std::string& file) {
-  const json parsed = parse_bounded_json(text, file);
-  const Fields document(parsed, file);
-  if (document.text("kind") != kind) document.refuse("is no attribution");
-  const std::int64_t version = document.integer("schema_version", 1, latest_ns);
-  if (version > known_version) {
-    document.refuse(fmt::format(
-        "has schema version {}, and this program knows {} at most", version, known_version));
+Attribution attributed_job(const std::string& input) {
+  if (input_kind(input) == InputKind::attribution) {
+    constexpr std::uintmax_t most_bytes = 512U << 20U;
+    return report::read_attribution(
+        read_whole(input, input, most_bytes, " are too many; give the recordings themselves"),
+        input);
   }
-  Attribution attribution;
-  for (const Fields& recording : document.objects("recordings")) {
-    attribution.recordings.emplace_back().rank = rank_of(recording);
+  try {
+    static const RuleTable rules = RuleTable::built_in();
+    Job job = read_job({input}, rules);
+    classify(job.recordings, rules);
+    return attribute(job).result;
+  } catch (const UserError& error) {
+    refuse(input, error.what());
   }
-  if (document.find("job_ranks")) {
-    const Fields size = document.object("job_ranks");
-    attribution.job_size = {static_cast<std::int32_t>(size.integer("at_least", 0, most_ranks)),
-                            size.flag(size.either("stated", "told"))};
-  }
-  for (const Fields& ledger : document.objects("ledger")) {
-    attribution.ledger.push_back(ledger_of(ledger));
-  }
-  const Fields stragglers = document.object(document.either("stragglers", "culprits"));
-  for (const Fields& straggler : stragglers.objects(stragglers.either("stragglers", "culprits"))) {
-    attribution.stragglers.stragglers.push_back(straggler_of(straggler));
-  }
-  if (document.find("efficiency")) {
-    attribution.efficiency = efficiency_of(document.object("efficiency"));
-  }
-  attribution.efficiency_reason = document.text("efficiency_reason");
-  return attribution;
 }
 
 InputKind kind_of_content(std::string_view text) {
@@ -374,7 +189,6 @@ void refuse_foreign(const std::string& input, std::string_view command) {
 
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
                               std::optional<Scaling> declared) {
-  const RuleTable rules = RuleTable::built_in();
   std::vector<AttributedCount> counts;
   for (const std::string& input : inputs) {
     const InputKind kind = input_kind(input);
@@ -384,7 +198,7 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
           "stands alone",
           input);
     }
-    counts.push_back(attributed(input, rules));
+    counts.push_back(attributed_count(attributed_job(input), input));
   }
   return attributed_table(std::move(counts), declared);
 }

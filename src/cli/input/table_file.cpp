@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
@@ -278,7 +279,7 @@ TableFile parse_table(std::string_view text,
   for (const TableRow& row : rows) check_row(row, kind.axis);
   const bool repeated = has_repeats(table, chosen);
   TableFile result{assemble(rows, kind), chosen.ignored};
-  std::vector<std::string>& remarks = result.table.remarks;
+  std::vector<Remark>& remarks = result.table.remarks;
   if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
   if (auto identity = identity_remark(table, chosen))
     result.table.doubts.push_back(std::move(*identity));
@@ -309,7 +310,9 @@ TableFile read_table(const std::string& path,
   if (what == InputKind::run)
     return {run_table(measured_modes(join_runs(run_from_json(text, path))), scaling), {}};
   if (what == InputKind::attribution)
-    return {attributed_table({attributed_count(parse_attribution(text, path), path)}, scaling), {}};
+    return {
+        attributed_table({attributed_count(report::read_attribution(text, path), path)}, scaling),
+        {}};
   TableFile file = parse_table(text, path, selection);
   if (scaling) file.table = declare_scaling(std::move(file.table), *scaling);
   return file;

@@ -140,7 +140,7 @@ ChosenColumns choose_columns(const RawTable& table);
 
 /// "params_B differs between rows (1.7, 3.6 ...)" of the first column that says which program or
 /// machine a row is of; absent where all rows are of one.
-std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen);
+std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
 /// Whether a count stands twice, in a table that does not name its repeats. Throws UserError where
 /// such rows differ in what is no measurement, with that column.
@@ -170,15 +170,14 @@ auto read_for(std::string_view command, const std::vector<std::string>& inputs, 
   }
 }
 
+/// A job by its recordings, or as attribute --format json wrote it. Throws UserError naming the
+/// input that cannot be read or attributed.
+Attribution attributed_job(const std::string& input);
+
 /// Recordings of one job, one count each: what `scaleworth attribute` takes, or the JSON that it
 /// wrote. Throws UserError naming the input that cannot be read or attributed.
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
                               std::optional<Scaling> declared);
-
-/// What `scaleworth attribute --format json` wrote: the recordings' ranks, the ledger, the
-/// stragglers and the factors; the rest, which no decision needs, is left. Throws UserError, one
-/// line beginning with `file`, for anything else, a newer schema and impossible values.
-Attribution parse_attribution(std::string_view text, const std::string& file);
 
 /// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
 std::vector<Regime> parse_regimes(std::string_view text, const std::string& file);

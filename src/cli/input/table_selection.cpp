@@ -190,7 +190,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   return chosen;
 }
 
-std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
   std::optional<std::size_t> first;  // as the column table lists what names a program
   std::vector<std::string> values;
   for (const std::size_t i : by_name(table)) {
@@ -203,12 +203,13 @@ std::optional<std::string> identity_remark(const RawTable& table, const ChosenCo
     values = std::move(own);
   }
   if (!first) return std::nullopt;
-  return fmt::format(
-      "{} differs between the rows ({}): they are not one program on more machines, so speed-up "
-      "compares only what their work has in common; --where {}=... takes one",
-      printable(table.columns[*first]),
-      first_names(values, few_named),
-      printable(table.columns[*first]));
+  const std::string column = printable(table.columns[*first]);
+  return Remark(
+      fmt::format("{} differs between the rows ({}): they are not one program on more machines, so "
+                  "speed-up compares only what their work has in common",
+                  column,
+                  first_names(values, few_named)),
+      fmt::format("; --where {}=... takes one", column));
 }
 
 bool has_repeats(const RawTable& table, const ChosenColumns& chosen) {

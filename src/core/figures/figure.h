@@ -8,7 +8,7 @@
 
 namespace scaleworth {
 /// Where a figure comes from. Two figures of one metric and setting may differ in it.
-enum class Basis : std::uint8_t { measured, fitted };
+enum class Basis : std::uint8_t { measured, fitted, predicted };
 
 struct Figure {
   Metric metric = Metric::bus_bandwidth;

@@ -199,9 +199,34 @@ constexpr std::array metrics{
                "launch_time",
                U::seconds,
                B::lower,
-               "One launch of a kernel, as its kind says."}};
+               "One launch of a kernel, as its kind says."},
+    MetricInfo{M::step_time,
+               "step_time",
+               U::seconds,
+               B::lower,
+               "Of a recorded step, mean over steps and ranks."},
+    MetricInfo{M::part_time,
+               "part_time",
+               U::seconds,
+               B::lower,
+               "Of a part of it, likewise; the parts add up to step_time."},
+    MetricInfo{M::collective_wait,
+               "collective_wait",
+               U::seconds,
+               B::lower,
+               "Waiting in collectives of one kind, hidden or not, per step and rank."},
+    MetricInfo{M::collective_transfer,
+               "collective_transfer",
+               U::seconds,
+               B::lower,
+               "The rest of their time, what may be waiting included, likewise."},
+    MetricInfo{M::saved_time,
+               "saved_time",
+               U::seconds,
+               B::lower,
+               "What a step is shorter without a straggler's lateness, by a replay."}};
 
-static_assert(ids_in_order(metrics) && metrics.back().id == M::launch_time);
+static_assert(ids_in_order(metrics) && metrics.back().id == M::saved_time);
 }  // namespace
 
 const MetricInfo& info(Metric metric) {

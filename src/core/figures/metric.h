@@ -60,7 +60,13 @@ enum class Metric : std::uint8_t {
   load_latency,
   transfer_bandwidth,
   transfer_latency,
-  launch_time
+  launch_time,
+  // Figures of recorded jobs.
+  step_time,
+  part_time,
+  collective_wait,
+  collective_transfer,
+  saved_time
 };
 
 enum class Better : std::uint8_t { higher, lower, neither };

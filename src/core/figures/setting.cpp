@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/figures/setting.h"
 
+#include "src/core/step_ledger.h"
 #include "src/core/whole_number.h"
 
 #include <stdexcept>
@@ -25,6 +26,13 @@ constexpr std::array parameters{
     ParameterInfo{P::nodes, "nodes", count, asked, "Nodes that the ranks stand on."},
     ParameterInfo{P::rank, "rank", count, asked, "The rank that was measured."},
     ParameterInfo{P::waited_for, "waited_for", count, asked, "The rank that was waited for."},
+    ParameterInfo{P::part, "part", symbol, asked, "Of a recorded step.", word_list<Part>},
+    ParameterInfo{P::collective_kind,
+                  "collective_kind",
+                  symbol,
+                  asked,
+                  "What recorded communication kernels carry out.",
+                  word_list<CollectiveKind>},
     ParameterInfo{P::global_batch_sequences,
                   "global_batch_sequences",
                   count,

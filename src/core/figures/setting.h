@@ -18,6 +18,8 @@ enum class Parameter : std::uint8_t {
   nodes,
   rank,
   waited_for,
+  part,
+  collective_kind,
   global_batch_sequences,
   layers,
   width,

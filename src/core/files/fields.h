@@ -77,15 +77,17 @@ inline constexpr std::string_view unit_ending<Estimate<V>> = unit_ending<V>;
 struct FieldOptions {
   bool or_null = false;          // an empty text or a number that is not finite is null
   const char* one_of = nullptr;  // the texts that there are, separated by '|'
+  bool by_word = false;          // of a vocabulary its word in place of its key
 
   /// Of a member among several.
   template <class V>
-  constexpr std::pair<const V&, FieldOptions> operator()(const V& value) const {
+  constexpr std::pair<V&, FieldOptions> operator()(V& value) const {
     return {value, *this};
   }
 };
 
 constexpr FieldOptions or_null{.or_null = true};
+constexpr FieldOptions by_word{.by_word = true};
 constexpr FieldOptions one_of(const char* texts) {
   return {.one_of = texts};
 }
@@ -188,6 +190,13 @@ class Fields {
   }
   /// Of the next member, where the line of its call is too short for it.
   void sentence(const char* of_next) { sentence_ = of_next; }
+  /// Of the first expression, which it takes off: "rate" of "one.rate, one.time".
+  static std::string last_name(std::string_view& expressions) {
+    const std::string_view first = expressions.substr(0, expressions.find(','));
+    expressions.remove_prefix(std::min(expressions.size(), first.size() + 1));
+    const std::size_t start = first.rfind('.') + 1;
+    return std::string(first.substr(start, first.find(')') - start));
+  }
   /// Of the object whose members follow: the schema describes it once, under this name.
   void named(const char* name, const char* sentence = "");
 
@@ -204,20 +213,13 @@ class Fields {
     bool null = false;  // the value may be absent
   };
 
-  /// Of the first expression, which it takes off: "rate" of "one.rate, one.time".
-  static std::string last_name(std::string_view& expressions) {
-    const std::string_view first = expressions.substr(0, expressions.find(','));
-    expressions.remove_prefix(std::min(expressions.size(), first.size() + 1));
-    const std::size_t start = first.rfind('.') + 1;
-    return std::string(first.substr(start, first.find(')') - start));
-  }
   template <class V>
   void member(const std::string& name, const V& value, const FieldOptions& options = {}) {
     (*this)(name + std::string(unit_ending<V>), value, options);
   }
   template <class V>
-  void member(const std::string& name, const std::pair<const V&, FieldOptions>& one) {
-    member(name, one.first, one.second);
+  void member(const std::string& name, const std::pair<V&, FieldOptions>& one) {
+    member(name, std::as_const(one.first), one.second);
   }
   template <class V>
   static constexpr const char* type_name() {
@@ -265,6 +267,10 @@ class Fields {
 
   template <class V>
   void write(const V* value, const About& about) {
+    if constexpr (Vocabulary<V>) {
+      if (value && about.options.by_word)
+        return leaf("string", std::string_view(word_of(*value)), about);
+    }
     leaf(type_name<V>(), value ? leaf_of(*value) : Leaf{}, about);
   }
   template <class... V>

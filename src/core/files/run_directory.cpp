@@ -4,6 +4,7 @@
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
+#include "src/core/files/json_reader.h"
 #include "src/core/files/run_version_1.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/whole_number.h"
@@ -22,167 +23,15 @@ namespace scaleworth {
 namespace {
 using nlohmann::json;
 
-/// A value and how it was reached, so that an error can say where it stands; takes the members of
-/// an object by the same list that `Fields` writes them by.
-class Reader {
- public:
-  Reader(const json& value, std::string_view file) : value_(value), key_(file) {}
-  Reader(const json& value, const Reader& parent, std::string_view key, std::size_t index = 0)
-      : value_(value), parent_(&parent), key_(key), index_(index) {}
-
-  template <class V>
-  void operator()(const char* key,
-                  V& value,
-                  const char* = "",
-                  const FieldOptions& options = {}) const {
-    member(key).read(value, options);
-  }
-  template <class T, class Members>
-  void array(const char* key, std::vector<T>& values, Members members, const char* = "") const {
-    member(key).each([&](const Reader& one) { members(one, values.emplace_back()); });
-  }
-
-  [[noreturn]] void fail(const std::string& problem) const {
-    const Reader* root = this;
-    while (root->parent_ != nullptr) root = root->parent_;
-    throw UserError("{}: {}: {}; restore the file or measure again", root->key_, path(), problem);
-  }
-  Reader member(const char* key) const {
-    require(value_.is_object(), "an object");
-    const auto found = value_.find(key);
-    if (found == value_.end()) fail(fmt::format("lacks \"{}\"", key));
-    return {*found, *this, key};
-  }
-  bool contains(const char* key) const { return value_.is_object() && value_.contains(key); }
-  bool is_null() const { return value_.is_null(); }
-  /// Calls `read(key, member)` for each member of an object.
-  template <class Read>
-  void members(Read read) const {
-    require(value_.is_object(), "an object");
-    for (const auto& [key, item] : value_.items()) read(key, Reader(item, *this, key));
-  }
-  /// Calls `read(element)` for each element of an array.
-  template <class Read>
-  void each(Read read) const {
-    require(value_.is_array(), "an array");
-    for (std::size_t i = 0; i < value_.size(); ++i) read(Reader(value_[i], *this, "", i));
-  }
-  std::string text() const { return as<std::string>(value_.is_string(), "a string"); }
-  int version() const {
-    require(value_.is_number_integer(), "an integer");
-    if (number() > run_schema_version) {
-      throw UserError(
-          "{}: schema version {} is newer than {}, the newest that this scaleworth "
-          "reads; update scaleworth",
-          parent_->key_,
-          value_.dump(),
-          run_schema_version);
-    }
-    if (number() < 1) fail("schema versions start at 1");
-    return value_.get<int>();
-  }
-
-  void read(std::string& value, const FieldOptions& options) const {
-    if (!options.or_null || !value_.is_null()) value = text();
-  }
-  void read(bool& value, const FieldOptions&) const {
-    value = as<bool>(value_.is_boolean(), "true or false");
-  }
-  void read(double& value, const FieldOptions&) const { value = number(); }
-  void read(std::int64_t& value, const FieldOptions&) const {
-    require(value_.is_number_integer(), "an integer");
-    value = value_.get<std::int64_t>();
-  }
-  void read(int& value, const FieldOptions& options) const {
-    std::int64_t whole = 0;
-    read(whole, options);
-    const auto number = whole_number<int>(whole);
-    if (!number) fail(fmt::format("{} is out of range", whole));
-    value = *number;
-  }
-  void read(SettingValue& value, const FieldOptions&) const {
-    if (value_.is_string()) {
-      value = text();
-    } else if (value_.is_boolean()) {
-      value = value_.get<bool>();
-    } else {
-      require(value_.is_number_integer(), "a whole number, a string or true or false");
-      value = value_.get<std::int64_t>();
-    }
-  }
-  template <Vocabulary E>
-  void read(E& value, const FieldOptions&) const {
-    const auto found = from_key<E>(text());
-    if (!found) fail("is none of " + listed(word_list<E>, &Word::key));
-    value = *found;
-  }
-  void read(Value& value, const FieldOptions&) const {
-    // An integer beyond 64 bits is a double, as any reader of JSON would take it.
-    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
-    if (value_.is_string()) {
-      value = text();
-    } else if (value_.is_boolean()) {
-      value = value_.get<bool>();
-    } else if (value_.is_number_integer() &&
-               !(value_.is_number_unsigned() && value_.get<std::uint64_t>() > largest)) {
-      value = value_.get<std::int64_t>();
-    } else {
-      value = number();
-    }
-  }
-  void read(std::optional<Value>& value, const FieldOptions& options) const {
-    if (!value_.is_null()) read(value.emplace(), options);
-  }
-  void read(ProbeStatus& value, const FieldOptions&) const {
-    const std::optional<ProbeStatus> status = probe_status(text());
-    if (!status) fail("is none of pending, measured, skipped, failed");
-    value = *status;
-  }
-  template <class V>
-  void read(std::vector<V>& values, const FieldOptions& options) const {
-    values.reserve(value_.size());
-    each([&](const Reader& one) { one.read(values.emplace_back(), options); });
-  }
-  template <class V>
-  void read(std::map<std::string, V>& values, const FieldOptions& options) const {
-    require(value_.is_object(), "an object");
-    for (const auto& [key, item] : value_.items()) {
-      Reader(item, *this, key).read(values[key], options);
-    }
-  }
-
- private:
-  void require(bool right_type, const char* expected) const {
-    if (!right_type) fail(fmt::format("expected {}, found {}", expected, value_.type_name()));
-  }
-  std::string path() const {
-    if (parent_ == nullptr) return "the document";
-    const std::string own = parent_->value_.is_array() ? std::to_string(index_)
-                                                       : toml_file::printable(key_.substr(0, 80));
-    return (parent_->parent_ == nullptr ? "" : parent_->path()) + "/" + own;
-  }
-  double number() const { return as<double>(value_.is_number(), "a number"); }
-  template <class T>
-  T as(bool right_type, const char* expected) const {
-    require(right_type, expected);
-    return value_.get<T>();
-  }
-
-  const json& value_;
-  const Reader* parent_ = nullptr;
-  std::string_view key_;  // in the parent; of the document the file's name
-  std::size_t index_ = 0;
-};
-
-// The members of run.json, one list per struct: read by `Reader`, written by `Fields`. Those that
-// follow from the vocabulary are written and described by its lists, and read by their keys.
+// The members of run.json, one list per struct: read by `JsonReader`, written by `Fields`. Those
+// that follow from the vocabulary are written and described by its lists, and read by their keys.
 
 void setting_fields(Fields& json, const Setting& setting) {
   put_setting(json, "setting", setting, "What was asked for.");
 }
 
-void setting_fields(const Reader& run, Setting& setting) {
-  run.member("setting").members([&](const std::string& key, const Reader& member) {
+void setting_fields(const JsonReader& run, Setting& setting) {
+  run.member("setting").members([&](const std::string& key, const JsonReader& member) {
     const auto parameter = parameter_of_key(key);
     if (!parameter) member.fail("is no parameter that this version knows");
     SettingValue value;
@@ -214,8 +63,11 @@ void metric_fields(Fields& json,
 }
 
 template <class V>
-void metric_fields(const Reader& point, const char* key, std::map<Metric, V>& values, const char*) {
-  point.member(key).members([&](const std::string& name, const Reader& member) {
+void metric_fields(const JsonReader& point,
+                   const char* key,
+                   std::map<Metric, V>& values,
+                   const char*) {
+  point.member(key).members([&](const std::string& name, const JsonReader& member) {
     const auto metric = metric_of_key(name);
     if (!metric) member.fail("is no metric that this version knows");
     member.read(values[*metric], {});
@@ -252,9 +104,9 @@ void sampling_fields(Fields& json, const std::map<Metric, Series>& samples) {
   });
 }
 
-void sampling_fields(const Reader& point, std::map<Metric, Series>& samples) {
+void sampling_fields(const JsonReader& point, std::map<Metric, Series>& samples) {
   if (!point.contains("sampling")) return;
-  point.member("sampling").members([&](const std::string& name, const Reader& member) {
+  point.member("sampling").members([&](const std::string& name, const JsonReader& member) {
     const auto metric = metric_of_key(name);
     Series* series = metric ? value_at(samples, *metric) : nullptr;
     if (series == nullptr) member.fail("has no series in samples");
@@ -279,8 +131,8 @@ void placement_fields(Fields& json, const std::optional<RankPlacement>& placemen
       "Where the ranks stood; null where none were asked.");
 }
 
-void placement_fields(const Reader& run, std::optional<RankPlacement>& placement) {
-  const Reader member = run.member("placement");
+void placement_fields(const JsonReader& run, std::optional<RankPlacement>& placement) {
+  const JsonReader member = run.member("placement");
   if (member.is_null()) return;
   RankPlacement& one = placement.emplace();
   member("ranks", one.ranks);
@@ -429,11 +281,12 @@ std::string contents_of(const fs::path& file) try {
 
 Run run_from_json(std::string_view text, const std::string& where) {
   json document = parse_bounded_json(text, where);
-  const Reader root(document, where);
+  const JsonReader root(document, where, "restore the file or measure again");
   Run run;
-  if (root.member("schema_version").version() == 1) upgrade_run_version_1(document);
+  if (root.member("schema_version").version(run_schema_version) == 1)
+    upgrade_run_version_1(document);
   run_fields(root, run);
-  root.member("files").each([](const Reader& file) {
+  root.member("files").each([](const JsonReader& file) {
     if (!stays_inside(file.text())) file.fail("names a file outside the run directory");
   });
   return run;

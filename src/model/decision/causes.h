@@ -129,6 +129,13 @@ Gap coefficient_gap(const Coefficients& coefficients,
 /// Source: POP Centre of Excellence, "POP Standard Metrics".
 Gap pop_gap(const Efficiency& at, int count, const Efficiency& baseline, double work_growth);
 
+/// The cause of the gap from ideal at the largest count.
+struct ScalingCause {
+  std::string owner;       // part that explains >= 80 % of the loss, empty when none does
+  double explained = 0.0;  // share of the loss explained by `owner`, or by the largest part
+  std::vector<std::pair<std::string, double>> mixture;  // share of the loss by part, adds to 1
+};
+
 /// A cause is named only when it explains at least this share of the loss.
 inline constexpr double owner_threshold = 0.8;
 

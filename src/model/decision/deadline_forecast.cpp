@@ -232,7 +232,7 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
 
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
                                                   const std::optional<CombinedLaw>& laws,
-                                                  const std::string& unavailable,
+                                                  const Remark& unavailable,
                                                   const MetricsRequest& metrics,
                                                   TimeBasis basis,
                                                   const Rubric& rubric) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/decision.h"
 
+#include "src/model/analysis.h"
 #include "src/model/transformer/utilisation.h"
 
 #include <stdexcept>
@@ -105,7 +106,7 @@ void add_cliff(Decision& decision) {
 }
 
 void add_remarks(Decision& decision) {
-  const auto add = [&](const std::vector<std::string>& more) {
+  const auto add = [&](const auto& more) {
     decision.remarks.insert(decision.remarks.end(), more.begin(), more.end());
   };
   if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
@@ -131,8 +132,9 @@ void add_remarks(Decision& decision) {
   }
   if (decision.choice && decision.choice->price_cancels) {
     decision.remarks.push_back(
-        "no price per wall-clock hour (--fixed): the cheapest count is the same at every price "
-        "per rank, the price cancels");
+        {"no price per wall-clock hour",
+         " (--fixed)",
+         ": the cheapest count is the same at every price per rank, the price cancels"});
   }
 }
 
@@ -155,13 +157,14 @@ void add_doubts(Decision& decision) {
     const double drift = row.quality ? std::abs(*row.quality / *first - 1.0) : 0.0;
     if (!(drift > notable)) continue;
     decision.doubts.push_back(
-        fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % off that at {}, {:g}, so "
-                    "it may be other work; --quality-tolerance leaves such counts out",
-                    row.count,
-                    *row.quality,
-                    100.0 * drift,
-                    decision.rows.front().count,
-                    *first));
+        {fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % off that at {}, {:g}, "
+                     "so it may be other work",
+                     row.count,
+                     *row.quality,
+                     100.0 * drift,
+                     decision.rows.front().count,
+                     *first),
+         "; --quality-tolerance leaves such counts out"});
     return;
   }
 }
@@ -181,11 +184,11 @@ void add_knees_and_forecast(Decision& decision) {
   decision.knees = table_knees(
       decision.fitted_rows, knee_request(decision), known ? decision.laws : std::nullopt);
   if (decision.axis == Axis::load) return;
-  std::string unavailable;
+  Remark unavailable;
   if (!decision.law) {
-    unavailable = "its intervals are left out (--no-intervals)";
+    unavailable = {"its intervals are left out", " (--no-intervals)"};
   } else if (beyond_cliff(decision)) {
-    unavailable = "a change of regime lies inside the table";
+    unavailable = Remark("a change of regime lies inside the table");
   } else if (decision.law->curve.empty()) {
     unavailable = decision.law->not_identifiable;
   }
@@ -286,36 +289,34 @@ struct Context {
   const AllReduceTime& all_reduce;
 };
 
-void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& context) {
+void fill_mfu(DecisionRow& row, const MeasuredCount& count, const Context& context) {
   const Flops flops(count.model_flops);
   // The ceilings are those of CPUs in fp32; steps of GPUs stand under their products.
   const bool on_cpus = count.precision == "fp32";
   if (const auto peak = on_cpus ? measured_peak(context.ceilings, count.ranks) : std::nullopt) {
-    row.mfu_measured = model_flops_utilisation(flops, row.step.value, peak->rate);
-    row.mfu_basis = peak->basis;
+    row.trained.mfu_measured = model_flops_utilisation(flops, row.time.value, peak->rate);
+    row.trained.mfu_basis = peak->basis;
   }
   if (context.options.peak_per_rank) {
     const FlopPerSecond peak = *context.options.peak_per_rank * static_cast<double>(count.ranks);
-    row.mfu_peak = model_flops_utilisation(flops, row.step.value, peak);
+    row.trained.mfu_peak = model_flops_utilisation(flops, row.time.value, peak);
   }
 }
 
-void fill_decided(ScalingRow& row, const model::Decision& decision, const Context& context) {
-  const model::DecisionRow* decided = decision.find_row(row.ranks);
-  if (!decided) return;
-  row.speedup = decided->speedup;
-  row.efficiency = decided->efficiency;
-  row.karp_flatt = decided->karp_flatt;
-  if (!decided->cost_per_work) return;
-  row.cost_per_million_tokens = *decided->cost_per_work * 1e6;
-  row.cost_per_run = *decided->cost_per_work * context.options.tokens_per_run;
-  row.cost_plateau = std::ranges::count(decision.choice->plateau, row.ranks) > 0;
+/// Of the decision; of a count that it leaves out, its time and work alone.
+DecisionRow row_of(const MeasuredCount& count, const Decision* decision) {
+  if (const DecisionRow* found = decision ? decision->find_row(count.ranks) : nullptr)
+    return *found;
+  DecisionRow row;
+  static_cast<TableRow&>(row) = trained_row(count);
+  row.throughput = *row.work / row.time.value.value();
+  return row;
 }
 
 CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
   const MeasuredCount& first = mode.counts.front();
   const MeasuredCount& last = mode.counts.back();
-  const bool weak = mode.mode == "weak";
+  const bool weak = mode.mode == BatchScaling::weak;
   int most = std::max(context.options.max_count, last.ranks);
   if (!weak) {
     const auto batch = std::max<std::int64_t>(first.global_batch, last.ranks);
@@ -331,29 +332,25 @@ CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
           .prices = prices};
 }
 
-std::shared_ptr<const model::Decision> decide_mode(const MeasuredMode& mode,
-                                                   const CurveRequest& curve) {
+std::shared_ptr<const Decision> decide_mode(const MeasuredMode& mode, const CurveRequest& curve) {
   if (std::ranges::all_of(mode.counts, &MeasuredCount::slowed_on_purpose)) return nullptr;
-  model::DecisionRequest request;
+  DecisionRequest request;
   request.metrics.prices = curve.prices;
   request.law_counts = curve.max_count;
   request.law_work = curve.work;
-  return std::make_shared<model::Decision>(
-      model::decide_table(model::run_table({mode}, std::nullopt), request));
+  return std::make_shared<Decision>(decide_table(run_table({mode}, std::nullopt), request));
 }
 
 ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   ScalingResult result;
   result.mode = mode.mode;
-  for (const MeasuredCount& count : mode.counts) {
-    fill_mfu(result.rows.emplace_back(scaling_row(count)), count, context);
-  }
   const CurveRequest request = request_for(mode, context);
   result.decision = decide_mode(mode, request);
-  if (result.decision) {
-    for (ScalingRow& row : result.rows) fill_decided(row, *result.decision, context);
-    if (result.decision->law) result.laws.push_back(*result.decision->law);
+  for (const MeasuredCount& count : mode.counts) {
+    result.rows.push_back(row_of(count, result.decision.get()));
+    fill_mfu(result.rows.back(), count, context);
   }
+  if (result.decision && result.decision->law) result.laws.push_back(*result.decision->law);
   result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
   for (ScalingLaw& law : result.laws) {
     if (law.curve.empty() || request.max_count >= context.options.max_count) continue;
@@ -373,6 +370,11 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   return result;
 }
 }  // namespace
+
+bool ScalingResult::on_plateau(const DecisionRow& row) const {
+  const bool priced = decision && decision->choice && row.cost_per_work;
+  return priced && std::ranges::count(decision->choice->plateau, row.count) > 0;
+}
 
 std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,

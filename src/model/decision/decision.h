@@ -7,6 +7,7 @@
 #include "src/model/laws/law_evidence.h"
 #include "src/model/laws/model_selection.h"
 
+#include <memory>
 #include <optional>
 
 namespace scaleworth::model {
@@ -64,7 +65,7 @@ struct Decision : TableKind {
   FurtherLaws further;
   std::optional<CombinedLaw> laws;          // all that hold, weighted; from two counts on
   std::optional<LawForecast> law_forecast;  // beyond the measured counts
-  std::vector<std::string> remarks;
+  std::vector<Remark> remarks;
 
   const DecisionRow& row(int count) const;
   /// Null where no row has the count.
@@ -83,6 +84,32 @@ Decision decide_curve(const Coefficients& coefficients,
 }  // namespace scaleworth::model
 
 namespace scaleworth::model {
+struct AnalysisOptions;
+struct ComputeCeiling;
+
+/// The training steps of one mode of a run.
+struct ScalingResult {
+  BatchScaling mode = BatchScaling::strong;
+  /// Every measured count, ascending; speed-up, efficiency and cost as the decision has them, which
+  /// leaves out the counts with a rank slowed on purpose: `decided`.
+  std::vector<DecisionRow> rows;
+  std::vector<ScalingLaw> laws;  // that of the decision, and the prediction from measured parts
+  /// On the counts without a rank slowed on purpose; null where there is none.
+  std::shared_ptr<const Decision> decision;
+  std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
+  bool quality_held = false;  // losses agree across counts (strong scaling only)
+  std::string quality_note;
+
+  /// Within 1 % of the least cost.
+  bool on_plateau(const DecisionRow& row) const;
+};
+
+/// A figure that a row has by the decision; absent where that leaves its count out.
+inline std::optional<Estimate<double>> decided(const DecisionRow& row,
+                                               Estimate<double> DecisionRow::*member) {
+  return row.trained.slowed ? std::nullopt : std::optional(row.*member);
+}
+
 /// One result per mode that has a measured count: rows with MFU and cost, the decision with its
 /// contention-coherency law, and the prediction from measured parts.
 /// `ceilings` measured FMA rates, may be empty; `all_reduce` may be empty.

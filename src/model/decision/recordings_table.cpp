@@ -2,6 +2,7 @@
 #include "src/core/mean_ledger.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_table.h"
+#include "src/model/recording_comparison.h"
 
 #include <cmath>
 
@@ -21,27 +22,15 @@ std::vector<double> steps_of(Rank rank, const Attribution& attribution, const Jo
   return steps;
 }
 
-constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
-constexpr double confidence = 0.95;
+constexpr std::size_t fewest_steps = 3;  // below, a time has no interval
 /// Beyond this share of the step the profiler's own work is reported.
 constexpr double noted_overhead = 0.02;
 
-/// Steps in the order taken that are worth as many independent ones, of AR(1): n (1 - r) / (1 + r).
-double effective_steps(const std::vector<double>& steps) {
-  const auto count = static_cast<double>(steps.size());
-  const double lag1 = std::max(0.0, autocorrelation(steps).lag1);
-  return std::max(std::min(2.0, count), count * (1.0 - lag1) / (1.0 + lag1));
-}
-
-/// With the interval +- t s / sqrt(effective steps), t of one degree of freedom less than steps: of
-/// 8 to 50 steps of AR(1) up to rho 0.3 it covers the mean in 92 to 98 %.
+/// Without an interval that reaches down to 0.
 Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
-  Estimate<Seconds> time{Seconds(mean), std::nullopt, steps.size()};
-  if (steps.size() < fewest_steps) return time;
-  const double half = student_t_two_sided(confidence, static_cast<double>(steps.size()) - 1.0) *
-                      *relative_sd(steps) * mean / std::sqrt(effective_steps(steps));
-  if (half < mean) time.interval = Interval<Seconds>{Seconds(mean - half), Seconds(mean + half)};
-  return time;
+  Estimate<double> time = mean_of_steps(steps, mean);
+  if (time.interval && !(time.interval->low > 0.0)) time.interval.reset();
+  return as<Seconds>(time);
 }
 
 int count_of(const Attribution& attribution, const std::string& input) {
@@ -77,7 +66,7 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const J
   if (means.only_excluded) {
     add(fmt::format(
         "no step counts as steady state ({}), the figures are of such steps; record more",
-        attribution.ledger.front().excluded));
+        exclusion_text(*attribution.ledger.front().excluded)));
   } else if (count.row.time.samples < fewest_steps) {
     add(fmt::format("only {} of its steps count{}, so its time has no interval; record more",
                     count.row.time.samples,
@@ -102,7 +91,7 @@ void drop_empty_parts(ScalingTable& table) {
 }
 
 /// What the recordings do not state, and whether what is assumed is uncertain.
-std::string assumed_scaling(const ScalingTable& table) {
+Remark assumed_scaling(const ScalingTable& table) {
   const std::string assumed =
       "recordings do not state how the work of a step grows: the same work at every count is "
       "assumed (strong scaling)";
@@ -114,15 +103,14 @@ std::string assumed_scaling(const ScalingTable& table) {
       *first.parts_s[compute] > 0.0 ? *last.parts_s[compute] / *first.parts_s[compute] : 0.0;
   // Nearer to what weak scaling leaves, 1, than to strong scaling's 1 / ratio.
   if (ratio > 1.0 && per_rank * std::sqrt(ratio) > 1.0) {
-    return fmt::format(
-        "{}, although compute per rank at {} is {:.2f} of that at {}: if each rank does as much at "
-        "every count, say --scaling weak",
-        assumed,
-        last.count,
-        per_rank,
-        first.count);
+    return {fmt::format("{}, although compute per rank at {} is {:.2f} of that at {}",
+                        assumed,
+                        last.count,
+                        per_rank,
+                        first.count),
+            ": if each rank does as much at every count, say --scaling weak"};
   }
-  return assumed + "; --scaling weak says otherwise";
+  return {assumed, "; --scaling weak says otherwise"};
 }
 
 void declare_work(ScalingTable& table, Scaling scaling) {

@@ -15,10 +15,11 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
     throw UserError("the run has no training step; measure one: scaleworth bench, or step");
   }
   if (!scaling) return modes.front();
-  const char* wanted = *scaling == Scaling::weak ? "weak" : "strong";
+  const BatchScaling wanted = *scaling == Scaling::weak ? BatchScaling::weak : BatchScaling::strong;
   if (const auto* found = find_in(modes, wanted, &MeasuredMode::mode)) return *found;
-  throw UserError(
-      "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode);
+  throw UserError("the run has no {} scaling, only {}; leave --scaling out",
+                  word_of(wanted),
+                  word_of(modes.front().mode));
 }
 
 constexpr double smallest_wait = 0.01;  // of the step
@@ -55,7 +56,29 @@ GroupTimes parts_of(MeasuredCount count, double step) {
   return times ? group_times(*times) : GroupTimes{};
 }
 
-TableRow row_of(const MeasuredCount& count) {
+/// The median step with its parts, which add up to it.
+MeanLedger median_ledger(std::optional<Rank> rank, double step, const PartTimes& times) {
+  MeanLedger ledger;
+  ledger.rank = rank;
+  ledger.step.mean = step;
+  for (const Part part : probe_parts)
+    ledger.parts[index_of(part)].mean = times[index_of(part)].value_or(0.0);
+  return ledger;
+}
+
+std::optional<JobMeans> median_ledgers(const MeasuredCount& count, double step) {
+  const auto mean = mean_part_times(count, step);
+  if (!mean) return std::nullopt;
+  JobMeans job{{}, median_ledger({}, step, *mean)};
+  for (const RankLedger& rank : count.ledger) {
+    if (const auto times = rank_part_times(rank, step))
+      job.ranks.push_back(median_ledger(Rank{rank.rank}, step, *times));
+  }
+  return job;
+}
+}  // namespace
+
+TableRow trained_row(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
   row.time = step_time(count);
@@ -66,9 +89,11 @@ TableRow row_of(const MeasuredCount& count) {
   row.parts_s = parts_of(count, row.time.value.value());
   row.work = count.tokens;
   if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
+  row.trained.ledger = median_ledgers(count, row.time.value.value());
+  if (!count.loss.empty()) row.trained.final_loss = count.loss.back();
+  row.trained.slowed = count.slowed_on_purpose();
   return row;
 }
-}  // namespace
 
 ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling) {
   const MeasuredMode& mode = mode_of(modes, scaling);
@@ -80,7 +105,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
       table.remarks.push_back(fmt::format(
           "{} is left out: its rank {} was slowed on purpose", count.ranks, *count.straggler_rank));
     } else {
-      table.rows.push_back(row_of(count));
+      table.rows.push_back(trained_row(count));
     }
   }
   table.straggler = straggler_of(mode.counts.back());
@@ -88,11 +113,10 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
     throw UserError("every count of the run has a rank slowed on purpose; measure without it");
   }
   if (!scaling && modes.size() > 1) {
-    table.remarks.push_back(
-        fmt::format("these are the {} scaling steps; the run has {} ones too: --scaling {}",
-                    mode.mode,
-                    modes.back().mode,
-                    modes.back().mode));
+    table.remarks.push_back({fmt::format("these are the {} scaling steps; the run has {} ones too",
+                                         word_of(mode.mode),
+                                         word_of(modes.back().mode)),
+                             fmt::format(": --scaling {}", word_of(modes.back().mode))});
   }
   if (std::ranges::all_of(table.rows, &TableRow::has_parts)) {
     table.remarks.push_back(
@@ -174,7 +198,7 @@ void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
   for (const Point& point : probe->points) {
     const int ranks = count_parameter(point, Parameter::ranks);
     for (MeasuredMode& mode : modes) {
-      if (mode.mode != point.setting.text(Parameter::scaling)) continue;
+      if (mode.mode != symbol_parameter<BatchScaling>(point, Parameter::scaling)) continue;
       for (MeasuredCount& count : mode.counts) {
         if (count.ranks == ranks) add_ledger_point(point, count.ledger);
       }
@@ -228,12 +252,13 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
   for (const Point& point : probe->points) {
     MeasuredCount count = read_count(point);
     if (count.step_s.empty()) continue;
-    const std::string& name = text_parameter(point, Parameter::scaling);
+    const auto name = symbol_parameter<BatchScaling>(point, Parameter::scaling);
     MeasuredMode* found = find_in(modes, name, &MeasuredMode::mode);
     MeasuredMode& mode = found ? *found : modes.emplace_back(MeasuredMode{name, {}});
     if (std::ranges::count(mode.counts, count.ranks, &MeasuredCount::ranks) > 0) {
-      throw UserError(
-          "run.json: {} scaling at {} ranks appears twice; measure again", mode.mode, count.ranks);
+      throw UserError("run.json: {} scaling at {} ranks appears twice; measure again",
+                      word_of(mode.mode),
+                      count.ranks);
     }
     mode.counts.push_back(std::move(count));
   }

@@ -273,15 +273,6 @@ std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
 
 namespace scaleworth::model {
 namespace {
-std::vector<StepShare> shares_of(const PartTimes& times, double step) {
-  std::vector<StepShare> shares;
-  for (const Part part : probe_parts) {
-    const double time = times[index_of(part)].value_or(0.0);
-    shares.push_back({part_name(part), Seconds(time), time / step});
-  }
-  return shares;
-}
-
 /// Largest relative difference between counts at any step; absent where a count has no losses or
 /// one is not finite.
 std::optional<double> loss_spread(const MeasuredMode& mode) {
@@ -304,26 +295,8 @@ double karp_flatt(double speedup, double count_ratio) {
   return (1.0 / speedup - 1.0 / count_ratio) / (1.0 - 1.0 / count_ratio);
 }
 
-ScalingRow scaling_row(const MeasuredCount& count) {
-  ScalingRow row;
-  row.ranks = count.ranks;
-  row.global_batch = count.global_batch;
-  row.tokens = count.tokens;
-  row.step = step_time(count);
-  const double step = row.step.value.value();
-  row.tokens_per_second = count.tokens / step;
-  if (!count.loss.empty()) row.final_loss = count.loss.back();
-  if (const auto times = mean_part_times(count, step)) row.shares = shares_of(*times, step);
-  for (const RankLedger& rank : count.ledger) {
-    if (const auto times = rank_part_times(rank, step)) {
-      row.per_rank.push_back({rank.rank, shares_of(*times, step)});
-    }
-  }
-  return row;
-}
-
 Quality quality_of(const MeasuredMode& mode) {
-  if (mode.mode != "strong") {
+  if (mode.mode != BatchScaling::strong) {
     return {false, "the global batch grows with the count: losses are not comparable"};
   }
   if (mode.counts.size() < 2) return {false, "one count: nothing to compare the loss with"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `ScalingRow`: speed-up, efficiency, Karp-Flatt, work, cost, energy.
+/// `DecisionRow`: speed-up, efficiency, Karp-Flatt, work, cost, energy.
 #pragma once
 
 #include "src/model/cost.h"
@@ -104,9 +104,6 @@ namespace scaleworth::model {
 /// training: fp32 sums in another order differ by about 1e-6 a step and grow over some tens of
 /// steps; a wrong or missing gradient moves the loss by per cents.
 inline constexpr double loss_tolerance = 1e-3;
-
-/// Speed-up, efficiency and costs are left to the decision, MFU to its own module.
-ScalingRow scaling_row(const MeasuredCount& count);
 
 /// Karp-Flatt metric e(K) = (1/S - 1/K) / (1 - 1/K). `count_ratio` = K / K0 > 1.
 /// Source: Karp & Flatt, CACM 33 (1990).

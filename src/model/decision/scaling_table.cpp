@@ -336,19 +336,19 @@ void fill_in_work(ScalingTable& table) {
   for (TableRow& at : rows) fill_in_energy(at, table.axis);
 }
 
-std::string basis_remark(const ScalingTable& table) {
+Remark basis_remark(const ScalingTable& table) {
   if (table.basis == TimeBasis::step && table.rows.front().work) {
-    return "times and costs are those of one step; --work N gives those of a run of N units "
-           "(tokens, items) in such steps";
+    return {"times and costs are those of one step",
+            "; --work N gives those of a run of N units (tokens, items) in such steps"};
   }
-  if (table.basis != TimeBasis::work_unit) return "";
-  return fmt::format(
-      "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "
-      "N gives those of a whole run",
-      std::log10(*table.rows.front().work));
+  if (table.basis != TimeBasis::work_unit) return {};
+  return {fmt::format("no time in the table: times are those of 10^{:.0f} units of work, by the "
+                      "throughput",
+                      std::log10(*table.rows.front().work)),
+          "; --work N gives those of a whole run"};
 }
 
-std::string batch_remark(const ScalingTable& table) {
+Remark batch_remark(const ScalingTable& table) {
   const TableRow& first = table.rows.front();
   const TableRow& last = table.rows.back();
   if (!first.facts.batch || !last.facts.batch || *first.facts.batch == *last.facts.batch) return "";
@@ -364,7 +364,7 @@ std::string batch_remark(const ScalingTable& table) {
          "the same quality, which only runs to that quality show";
 }
 
-std::string layout_remark(const ScalingTable& table) {
+Remark layout_remark(const ScalingTable& table) {
   const auto fixed_part = [](const TableRow& row) { return layout_of_replica(row.facts.layout); };
   const TableRow& first = table.rows.front();
   const auto other = std::ranges::find_if(
@@ -481,8 +481,8 @@ std::optional<double> relative_sd(const std::vector<double>& times) {
   return std::sqrt(squares / static_cast<double>(times.size() - 1)) / mean;
 }
 
-std::vector<std::string> table_remarks(const ScalingTable& table) {
-  std::vector<std::string> remarks = table.remarks;
+std::vector<Remark> table_remarks(const ScalingTable& table) {
+  std::vector<Remark> remarks = table.remarks;
   if (table.axis == Axis::load) {
     remarks.push_back(
         "the rows are loads of one machine: efficiency is throughput against load, and a larger "

@@ -4,6 +4,8 @@
 
 #include "src/core/attribution.h"
 #include "src/core/estimate.h"
+#include "src/core/figures/vocabulary.h"
+#include "src/core/mean_ledger.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
 
@@ -40,7 +42,7 @@ struct MeasuredCount {
 };
 
 struct MeasuredMode {
-  std::string mode;                   // "strong", "weak"
+  BatchScaling mode = BatchScaling::strong;
   std::vector<MeasuredCount> counts;  // ascending, at least one, each with steps
 };
 
@@ -133,6 +135,17 @@ enum class Scaling { strong, weak, mixed };
 /// What counts the rows: machines to buy, or a load that one machine serves.
 enum class Axis { ranks, nodes, load };
 
+/// What our own training step left beside its time and the groups of its parts.
+struct TrainedStep {
+  /// Medians over the steps, scaled so that the parts add up to the step; no extremes.
+  std::optional<JobMeans> ledger;
+  std::optional<double> final_loss;
+  std::optional<double> mfu_measured;  // against the measured ceiling of so many ranks
+  std::string mfu_basis;               // which ceiling that is
+  std::optional<double> mfu_peak;      // against the given peak
+  bool slowed = false;                 // a rank, on purpose: of no decision
+};
+
 /// One count, as a line of a table says it or, assembled, its repeats together. Numbers are in base
 /// units and finite.
 struct TableRow {
@@ -154,6 +167,7 @@ struct TableRow {
   std::optional<double> energy_j;
   std::optional<double> energy_per_work_j;
   RowFacts facts;
+  TrainedStep trained;
 
   bool has_parts() const;
 };
@@ -181,20 +195,35 @@ struct ChargedRank {
   Seconds cost;  // wait per step charged to it, summed over ranks
 };
 
+/// What is said beside the figures. `flags` says what to type to change it, between the other two
+/// parts of the sentence: a page leaves it out.
+struct Remark {
+  std::string text;
+  std::string flags;
+  std::string rest;
+
+  Remark(std::string said = {}, std::string how = {}, std::string more = {})
+      : text(std::move(said)), flags(std::move(how)), rest(std::move(more)) {}
+  Remark(const char* said) : text(said) {}
+  std::string whole() const { return text + flags + rest; }
+  bool empty() const { return text.empty(); }
+  bool operator==(const Remark&) const = default;
+};
+
 /// What the columns say of all rows.
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
-  double load_unit = 1.0;             // of a count; not 1 where loads are no whole numbers
-  std::string noun{};                 // what is counted, "GPUs"; empty: not known
-  std::string work_noun{};            // what work is counted in, "tokens"; empty: not known
-  std::vector<std::string> doubts{};  // why the rows may not be held against each other
+  double load_unit = 1.0;        // of a count; not 1 where loads are no whole numbers
+  std::string noun{};            // what is counted, "GPUs"; empty: not known
+  std::string work_noun{};       // what work is counted in, "tokens"; empty: not known
+  std::vector<Remark> doubts{};  // why the rows may not be held against each other
 };
 
 /// Ascending by count, at least one row.
 struct ScalingTable : TableKind {
   std::vector<TableRow> rows{};
-  std::vector<std::string> remarks{};      // what was concluded from the columns
+  std::vector<Remark> remarks{};           // what was concluded from the columns
   std::vector<LedgerFacts> ledgers{};      // ascending by count; of recordings only
   std::optional<ChargedRank> straggler{};  // of the largest count of a run
 };
@@ -223,7 +252,7 @@ std::optional<double> relative_sd(const std::vector<double>& times);
 /// One sentence each for who reads its figures: what the times are of, a batch that grows with the
 /// count, layouts that differ between counts, loads instead of machines, and what was concluded
 /// when the table was assembled.
-std::vector<std::string> table_remarks(const ScalingTable& table);
+std::vector<Remark> table_remarks(const ScalingTable& table);
 
 /// What the attribution of one job says of its count.
 struct AttributedCount {
@@ -255,12 +284,15 @@ AttributedCount attributed_count(const Attribution& attribution, const std::stri
 /// has is left out. Throws UserError naming both inputs for two of one count, and for none.
 ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional<Scaling> declared);
 
+/// The row of one count. Where the others wait for one rank, `parts_s` are means over the others:
+/// its own longer work is the same loss as their waiting. Without MFU.
+TableRow trained_row(const MeasuredCount& count);
+
 /// One row per count of the mode asked for (absent: strong where there is one): the median step of
 /// the slowest rank with its interval, tokens as work, and the ledger of the mean rank as parts:
 /// compute with the optimizer; transfers that nothing hides with the work that drives them as
-/// communication; waiting and what no record explains as idle; host time as host. Where the others
-/// wait for one rank, the means are over the others: its own longer work is the same loss as their
-/// waiting. Rows have parts where a ledger was measured. A count with a rank slowed on purpose is
-/// left out and named. Throws UserError without a training step, or without the mode.
+/// communication; waiting and what no record explains as idle; host time as host. Rows have parts
+/// where a ledger was measured. A count with a rank slowed on purpose is left out and named. Throws
+/// UserError without a training step, or without the mode.
 ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling);
 }  // namespace scaleworth::model

@@ -348,7 +348,7 @@ std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
   return sensitivities_of(inputs, times, cheapest);
 }
 
-std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis) {
+std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis) {
   constexpr int fewest_ranks = 256;
   const int ranks = rows.back().count;
   if (axis != Axis::ranks || ranks < fewest_ranks) return {};
@@ -356,17 +356,21 @@ std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, A
   terms.failures_per_hour = published_failures_per_hour;
   const Seconds between = mean_time_between_interruptions(terms, ranks);
   const auto plan = plan_long_job(terms, ranks);
-  return {fmt::format(
-      "failures are not counted: at the published rate of one in {:.1f} thousand GPU-hours (419 in "
-      "54 days on 16,384 GPUs, arXiv 2407.21783) a long job on {} ranks that are GPUs would be "
-      "interrupted every {:.3g} h and {} of the wall time, with checkpoints of {:g} s and restarts "
-      "of {:g} s; --mtbf-hours published counts them in, --mtbf-hours none leaves this out",
-      1e-3 / published_failures_per_hour,
-      ranks,
-      between.value() / seconds_per_hour,
-      plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all",
-      terms.checkpoint.value(),
-      terms.restart.value())};
+  return {{fmt::format(
+               "failures are not counted: at the published rate of one in {:.1f} thousand "
+               "GPU-hours (419 in "
+               "54 days on 16,384 GPUs, arXiv 2407.21783) a long job on {} ranks that are GPUs "
+               "would be "
+               "interrupted every {:.3g} h and {} of the wall time, with checkpoints of {:g} s and "
+               "restarts "
+               "of {:g} s",
+               1e-3 / published_failures_per_hour,
+               ranks,
+               between.value() / seconds_per_hour,
+               plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all",
+               terms.checkpoint.value(),
+               terms.restart.value()),
+           "; --mtbf-hours published counts them in, --mtbf-hours none leaves this out"}};
 }
 
 std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,

@@ -116,7 +116,7 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
 
 /// What failures at the published rate of a GPU would take of the wall time of a long job at the
 /// largest count of ranks, from 256 on; else nothing.
-std::vector<std::string> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis);
+std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis);
 
 /// Price per rank, price per hour, time of all counts; with the coefficients that the times were
 /// computed from, s and c. Each row's cheapest count is that of the prices, which are in
@@ -154,7 +154,7 @@ struct DeadlineForecast {
   /// Relative standard deviation of one run; absent without repeats and law.
   std::optional<double> noise;
   bool noise_measured = false;  // of repeats; otherwise what the laws miss the rows by
-  std::string unavailable;      // why no law gives more: then there is nothing below
+  Remark unavailable;           // why no law gives more: then there is nothing below
   int from = 1;                 // the counts that were looked at, multiples of `step`
   int to = 1;
   int step = 1;
@@ -178,7 +178,7 @@ struct DeadlineForecast {
 /// without a deadline and for rows of a load, which is not bought.
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
                                                   const std::optional<CombinedLaw>& laws,
-                                                  const std::string& unavailable,
+                                                  const Remark& unavailable,
                                                   const MetricsRequest& metrics,
                                                   TimeBasis basis,
                                                   const Rubric& rubric);

@@ -27,13 +27,8 @@ constexpr std::size_t least_counts = 3;
 constexpr int bisections = 60;
 constexpr double confidence = 0.95;
 
-/// For a given s the best g and the squares that it leaves.
-struct Profile {
-  double rate = 0.0;
-  double squares = 0.0;
-};
-
-Profile profile_at(const std::vector<TimePoint>& points, double serial) {
+/// The relative squares that the best g leaves for a given s.
+double squares_at(const std::vector<TimePoint>& points, double serial) {
   double products = 0.0;
   double columns = 0.0;
   for (const TimePoint& at : points) {
@@ -41,27 +36,7 @@ Profile profile_at(const std::vector<TimePoint>& points, double serial) {
     products += column;
     columns += column * column;
   }
-  Profile profile{products / columns, static_cast<double>(points.size())};
-  profile.squares -= products * products / columns;
-  profile.squares = std::max(0.0, profile.squares);
-  return profile;
-}
-
-/// The squares have one minimum in s: golden-section search.
-double best_serial(const std::vector<TimePoint>& points) {
-  const double ratio = 0.5 * (std::sqrt(5.0) - 1.0);
-  double low = 0.0;
-  double high = 1.0;
-  for (int i = 0; i < bisections; ++i) {
-    const double first = high - ratio * (high - low);
-    const double second = low + ratio * (high - low);
-    if (profile_at(points, first).squares <= profile_at(points, second).squares) {
-      high = second;
-    } else {
-      low = first;
-    }
-  }
-  return 0.5 * (low + high);
+  return std::max(0.0, static_cast<double>(points.size()) - products * products / columns);
 }
 
 LawFamily ring_family(const RingCost& cost) {
@@ -72,19 +47,25 @@ LawFamily ring_family(const RingCost& cost) {
 std::optional<GustafsonFit> fit_gustafson(const std::vector<TimePoint>& points) {
   for (const TimePoint& at : points) check_time(at.time);
   if (different_counts(points) < least_counts) return std::nullopt;
-  const double serial = best_serial(points);
-  const Profile best = profile_at(points, serial);
+  // The rate g (K (1 - s) + s) has two terms; with g = 1 / T(1) it is fitted as a time is.
+  const auto rates = mapped(points, [](TimePoint at) {
+    at.time = 1.0 / at.time;
+    return at;
+  });
+  const LinearLaw rate = fit_linear({terms::proportional, terms::level}, rates);
+  const double single = rate.at(1.0);
+  const double serial = rate.coefficient(terms::level) / single;
   const auto degrees = static_cast<double>(points.size() - 2);
   const double t = student_t_two_sided(confidence, degrees);
-  const double limit = best.squares * (1.0 + t * t / degrees);
-  const auto allowed = [&](double s) { return profile_at(points, s).squares <= limit; };
+  const double limit = squares_at(points, serial) * (1.0 + t * t / degrees);
+  const auto allowed = [&](double s) { return squares_at(points, s) <= limit; };
   GustafsonFit fit;
-  fit.single = 1.0 / best.rate;
+  fit.single = 1.0 / single;
   fit.serial = {serial,
                 Interval<double>{end_towards(serial, 0.0, bisections, allowed),
                                  end_towards(serial, 1.0, bisections, allowed)},
                 points.size()};
-  fit.residual = std::sqrt(best.squares / static_cast<double>(points.size()));
+  fit.residual = rate.residual;
   fit.largest_count = largest_count(points);
   fit.amdahl_serial = serial / (serial + fit.largest_count * (1.0 - serial));
   return fit;

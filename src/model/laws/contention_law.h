@@ -57,6 +57,39 @@ struct ContentionEstimate {
 std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoint>& points,
                                                       std::uint64_t seed = 1);
 
+/// A law in K, or a prediction from measured parts: step time at any count.
+struct CurvePoint {
+  int ranks = 1;
+  Estimate<Seconds> step;
+  Estimate<double> efficiency;
+  std::optional<Dollars> cost_per_million_tokens;
+  bool extrapolated = false;
+  /// Step at half the ranks over this one, by the same draws; absent at odd counts.
+  std::optional<Estimate<double>> doubling{};
+};
+
+struct ScalingLaw {
+  std::string name;  // "contention-coherency" (E = 1/(1 + s(K-1) + cK(K-1))), "measured parts"
+  bool prediction = false;  // true: computed from measured parts, not fitted to the counts
+  std::string basis;        // one sentence: from what, under which assumptions
+  std::optional<Estimate<double>> serial;     // s
+  std::optional<Estimate<double>> coherency;  // c
+  std::string not_identifiable;       // reason when s and c cannot be separated; then both absent
+  std::optional<double> correlation;  // of s and c over their joint 95 % region
+  std::optional<int> next_count;      // the count to measure next, when not identifiable
+  std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted
+  double residual = 0.0;                    // root mean square, relative, at the measured counts
+  bool reproduces_measured = true;          // at each measured count the 95 % intervals overlap
+  /// Counts 1 to max_count; of a fit by all laws that hold, weighted. Empty below four counts.
+  std::vector<CurvePoint> curve;
+  std::optional<int> fastest;       // count with the least predicted step time
+  std::optional<int> cost_optimal;  // K*
+  std::optional<Interval<int>> cost_optimal_range;
+  /// What K* costs more than the best count of each draw, in the mean over the draws; of the same
+  /// work.
+  std::optional<Dollars> expected_regret;
+};
+
 // A scaling curve from draws of its step time.
 
 /// How the work of a step grows with the count: not at all (strong), or in proportion (weak).

@@ -89,7 +89,7 @@ std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
     return known.first != "int8" && same(given, known.second.rate);
   });
   return fmt::format(
-      "--peak {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
+      "a peak of {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
       "Training "
       "multiplies densely: the peak is {:.4g}, and the utilisation against it is twice as high",
       tera(given),
@@ -213,7 +213,7 @@ PeakChoice choose_peaks(const PeakRequest& request) {
   PeakChoice choice{request.number_format, {}, {}};
   std::string& format = choice.number_format;
   if (format.empty()) format = has_bf16 ? "bf16" : "fp16";
-  if (request.given) choice.peaks.push_back({*request.given, "--peak"});
+  if (request.given) choice.peaks.push_back({*request.given, "as given"});
   if (request.gpu != nullptr) {
     const Denominator dense = datasheet_peak(*request.gpu, format);
     choice.peaks.push_back(dense);

@@ -22,7 +22,7 @@ double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond pe
 /// A rate to hold a run against, and where it comes from.
 struct Denominator {
   FlopPerSecond rate;
-  std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "--peak"; "avx2 fp32 FMA, ..."
+  std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "as given"; "avx2 fp32 FMA, ..."
 };
 
 /// The fp32 FMA ceiling of `ranks` single-threaded ranks, fastest instruction set: that of `ranks`

@@ -4,6 +4,8 @@
 
 #include "report/render_options.h"
 
+#include <map>
+
 namespace scaleworth::report::fixture {
 
 /// All probes measured but one skipped and one failed.
@@ -22,7 +24,9 @@ RenderOptions options(Format format, bool details = false);
 Run gpu_run();
 model::Analysis gpu_analysis();
 
-/// Decides on the rows of `result`, whose parts are those of their shares.
+/// A step of so many seconds on each of the ranks, of which each part takes its share.
+JobMeans ledgers(int ranks, double step, const std::map<Part, double>& shares);
+/// Decides on the rows of `result`, whose parts are those of their ledgers.
 void add_decision(model::ScalingResult& result, bool price);
 
 // The parts of two_core_analysis.

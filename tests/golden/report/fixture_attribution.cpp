@@ -55,8 +55,8 @@ StepLedger ledger(int step, int rank) {
     for (const Part part : recording_parts) one.pieces.push_back({part, one.part(part)});
   }
   one.communication = 1500us + 2ms + (rank == late ? 0us : 4700us);
-  if (step == 0) one.excluded = "warm-up: the first step compiles and allocates";
-  if (step == steps - 1) one.excluded = "boundary: profiling ends within it";
+  if (step == 0) one.excluded = {.cause = ExclusionCause::warm_up, .excess = 0.4};
+  if (step == steps - 1) one.excluded = {ExclusionCause::last_step};
   return one;
 }
 
@@ -122,7 +122,7 @@ StragglerReport stragglers() {
   straggler.steps = 4;
   straggler.significant = true;
   straggler.cause = LateCause::host;
-  straggler.shares = {{LateCause::host, 3700us, "data loading"},
+  straggler.shares = {{LateCause::host, 3700us, "", HostCause::data_loading},
                       {LateCause::slower_kernels, 290us, "gemm kernels +3 %"}};
   straggler.sentence =
       "Rank 3 is last at 4 of 8 collectives because its host loads data for 4.2 ms.";
@@ -144,9 +144,9 @@ Efficiency efficiency() {
   result.parallel = 0.65;
   result.step_time = 20ms;
   result.replay_error = 0.012;
-  result.what_if = {{"without rank 3's lateness", 16100us, 3900us},
-                    {"with transfers that take no time", 18500us, 1500us},
-                    {"with communication hidden under compute", 16500us, 3500us}};
+  result.what_if = {{ReplayChange::on_time, 16100us, 3900us, {"rank 3"}},
+                    {ReplayChange::no_transfer, 18500us, 1500us},
+                    {ReplayChange::hidden_communication, 16500us, 3500us}};
   result.critical_path = {{Rank{late}, "compute", 52ms},
                           {Rank{late}, "host late: data loading", 18ms},
                           {Rank{late}, "transfer of all_reduce", 6ms},
@@ -204,7 +204,7 @@ Attribution lone_recording() {
   only.part(Part::exposed_wait) = only.part(Part::exposed_transfer) = 0ns;
   only.overlapped_wait = only.overlapped_transfer = 0ns;
   only.uncharged_wait = 0ns;
-  only.excluded = "boundary: the whole span of the recording";
+  only.excluded = {ExclusionCause::only_step};
   job.ledger = {only};
   job.unmatched_collectives = 7;
   job.stragglers.abstention = "one rank alone cannot tell who was late";

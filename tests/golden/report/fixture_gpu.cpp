@@ -318,10 +318,8 @@ ProbeRecord transfers() {
   std::vector<Point> points;
   double ripple = 1.004;
   for (double size = 4096.0; size <= 256.0 * mebibyte; size *= 16.0) {
-    points.push_back(
-        copy(0, host, gpu_0, false, size, ripple * (3.1e-6 + size / 55.4e9)));
-    points.push_back(
-        copy(0, gpu_0, host, false, size, ripple * (3.4e-6 + size / 54.9e9)));
+    points.push_back(copy(0, host, gpu_0, false, size, ripple * (3.1e-6 + size / 55.4e9)));
+    points.push_back(copy(0, gpu_0, host, false, size, ripple * (3.4e-6 + size / 54.9e9)));
     ripple = 2.0 - ripple;
   }
   const double size = 256.0 * mebibyte;

@@ -58,36 +58,31 @@ CollectiveResult collective(const Cost& cost, CollectiveMode mode, double speed)
   return result;
 }
 
-std::vector<StepShare> shares(double step, double transfer, double wait) {
-  const double rest = 1.0 - transfer - wait;
-  const std::pair<const char*, double> parts[] = {{"compute", rest - 0.0395},
-                                                  {"optimizer", 0.0310},
-                                                  {"host", 0.0055},
-                                                  {"progress", 0.0021},
-                                                  {"exposed_transfer", transfer},
-                                                  {"exposed_wait", wait},
-                                                  {"unattributed", 0.0009}};
-  std::vector<StepShare> result;
-  for (const auto& [part, share] : parts) {
-    result.push_back({part, Seconds(step * share), share});
-  }
-  return result;
+std::map<Part, double> shares(double transfer, double wait) {
+  return {{Part::compute, 1.0 - transfer - wait - 0.0395},
+          {Part::optimizer, 0.0310},
+          {Part::host, 0.0055},
+          {Part::progress, 0.0021},
+          {Part::exposed_transfer, transfer},
+          {Part::exposed_wait, wait},
+          {Part::unattributed, 0.0009}};
 }
 
-ScalingRow row(int ranks, std::int64_t batch, double step, double transfer, double wait) {
-  ScalingRow result;
-  result.ranks = ranks;
-  result.global_batch = batch;
-  result.step = estimate_around<Seconds>(step, 0.6, 0.7);
-  result.tokens = static_cast<double>(batch) * 64.0;
-  result.tokens_per_second = result.tokens / step;
-  result.final_loss = 5.91274;
-  result.shares = shares(step, transfer, wait);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const double skew = rank == 0 ? 1.0 : 0.4;
-    result.per_rank.push_back({rank, shares(step, transfer, wait * skew)});
+DecisionRow row(int ranks, std::int64_t batch, double step, double transfer, double wait) {
+  DecisionRow result;
+  result.count = ranks;
+  result.facts.batch = static_cast<double>(batch);
+  result.time = estimate_around<Seconds>(step, 0.6, 0.7);
+  result.work = static_cast<double>(batch) * 64.0;
+  result.throughput = *result.work / step;
+  result.trained.final_loss = 5.91274;
+  result.trained.ledger = ledgers(ranks, step, shares(transfer, wait));
+  for (MeanLedger& rank : result.trained.ledger->ranks) {
+    const double skew = rank.rank == Rank{0} ? 1.0 : 0.4;
+    rank = ledgers(0, step, shares(transfer, wait * skew)).mean;
+    rank.rank = Rank{static_cast<int>(&rank - result.trained.ledger->ranks.data())};
   }
-  result.mfu_measured = 0.61 * (1.0 - transfer - wait);
+  result.trained.mfu_measured = 0.61 * (1.0 - transfer - wait);
   return result;
 }
 
@@ -143,51 +138,44 @@ std::vector<CollectiveResult> collectives() {
   return result;
 }
 
+JobMeans ledgers(int ranks, double step, const std::map<Part, double>& shares) {
+  JobMeans job;
+  job.mean.step.mean = step;
+  for (const auto& [part, share] : shares) job.mean.parts[index_of(part)].mean = step * share;
+  job.ranks.assign(static_cast<std::size_t>(ranks), job.mean);
+  for (int rank = 0; rank < ranks; ++rank)
+    job.ranks[static_cast<std::size_t>(rank)].rank = Rank{rank};
+  return job;
+}
+
 void add_decision(ScalingResult& result, bool price) {
-  model::ScalingTable table;
-  table.basis = model::TimeBasis::step;
-  for (const ScalingRow& from : result.rows) {
-    model::TableRow row;
-    row.count = from.ranks;
-    row.time = from.step;
-    if (from.tokens > 0.0) row.work = from.tokens;
-    for (const StepShare& share : from.shares) {
-      const bool compute = share.part == "compute" || share.part == "optimizer";
-      const bool communication = share.part == "progress" || share.part == "exposed_transfer";
-      const auto part = compute                ? PartGroup::compute
-                        : communication        ? PartGroup::communication
-                        : share.part == "host" ? PartGroup::host
-                                               : PartGroup::idle;
-      auto& time = row.parts_s[index_of(part)];
-      time = time.value_or(0.0) + share.time.value();
-    }
-    table.rows.push_back(row);
+  ScalingTable table;
+  table.basis = TimeBasis::step;
+  for (const DecisionRow& from : result.rows) {
+    table.rows.push_back(from);
+    if (!from.trained.ledger) continue;
+    PartTimes times = from.trained.ledger->mean.part_times();
+    for (auto& time : times)
+      if (time == 0.0) time.reset();
+    table.rows.back().parts_s = group_times(times);
   }
   table.work_noun = "tokens";
-  model::DecisionRequest request;
+  DecisionRequest request;
   if (price) request.metrics.prices = Prices{DollarsPerSecond(0.048 / 3600.0), {}};
-  result.decision = std::make_shared<model::Decision>(model::decide_table(table, request));
-  for (ScalingRow& row : result.rows) {
-    const model::DecisionRow& decided = result.decision->row(row.ranks);
-    row.speedup = decided.speedup;
-    row.efficiency = decided.efficiency;
-    if (!price) continue;
-    row.cost_per_million_tokens = *decided.cost_per_work * 1e6;
-    row.cost_per_run = *decided.cost_per_work * 1e9;
-    row.cost_plateau = row.ranks == 1;
-  }
+  result.decision = std::make_shared<Decision>(decide_table(table, request));
+  result.rows = result.decision->rows;
 }
 
 std::vector<ScalingResult> scaling(bool price) {
   ScalingResult strong;
-  strong.mode = "strong";
+  strong.mode = BatchScaling::strong;
   strong.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 8, 33.5e-3, 0.051, 0.018)};
   strong.laws = {unidentified(), prediction(61.3e-3, price)};
   add_decision(strong, price);
   strong.quality_held = true;
   strong.quality_note = "the loss agrees across counts (largest difference 2e-7)";
   ScalingResult weak;
-  weak.mode = "weak";
+  weak.mode = BatchScaling::weak;
   weak.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 16, 64.9e-3, 0.038, 0.013)};
   add_decision(weak, price);
   weak.quality_note = "the batch differs, so losses are not compared";

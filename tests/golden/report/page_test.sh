@@ -59,7 +59,9 @@ addEventListener('load', () => setTimeout(() => {
   say('open after print', sections.filter((section) => section.open).length);
   const words = document.body.cloneNode(true);
   words.querySelectorAll('script, style, #next').forEach((node) => node.remove());
-  say('flags', (words.textContent.match(/(^|[\s(;,])--[a-z][a-z-]*|`/g) ?? []).join(' ') || 'none');
+  // Flags of other programs are advice.
+  const flags = words.textContent.match(/(^|[\s(;,])--[a-z][a-z-]*|`/g) ?? [];
+  say('flags', flags.filter((flag) => !flag.includes('--overlap-grad-reduce')).join(' ') || 'none');
   // Every table: by its last column of numbers down, up, and back to the order of the report.
   const numbers = (rows, column) =>
     rows.map((row) => row.cells[column].dataset.value).filter((value) => value !== undefined).map(Number);

@@ -100,7 +100,7 @@ TEST_CASE("the step of an evenly cut pipeline is predicted within 5 %") {
           if (!uneven || !balanced) return false;
           const auto found =
               std::find_if(uneven->what_if.begin(), uneven->what_if.end(), [](const auto& one) {
-                return one.change == "with the work spread evenly over the pipeline's stages";
+                return one.change == ReplayChange::even_stages;
               });
           if (found == uneven->what_if.end()) return false;
           const double ratio = static_cast<double>(found->step_time.count()) /
@@ -131,9 +131,9 @@ std::optional<double> prediction_error(LateCause cause, std::uint64_t seed) {
   truth.late_ns = 0.0;
   const auto prompt = efficiency_of(truth);
   if (!late || !prompt) return std::nullopt;
-  const std::string change = "without rank " + std::to_string(seed % 8) + "'s lateness";
+  const std::vector<std::string> units{"rank " + std::to_string(seed % 8)};
   const auto found = std::find_if(late->what_if.begin(), late->what_if.end(), [&](const auto& one) {
-    return one.change == change;
+    return one.units == units;
   });
   if (found == late->what_if.end()) return std::nullopt;
   const auto truth_ns = static_cast<double>(prompt->step_time.count());

@@ -127,8 +127,8 @@ TEST_CASE("A late host is found, with what it did") {
           const JobTruth truth = truth_of(LateCause::host, seed);
           const StragglerReport report = analyse(truth).report;
           return blames(report, truth.straggler, LateCause::host) &&
-                 report.stragglers.front().shares.front().detail ==
-                     (seed % 2 == 0 ? "data loading" : "garbage collection");
+                 report.stragglers.front().shares.front().host ==
+                     (seed % 2 == 0 ? HostCause::data_loading : HostCause::garbage_collection);
         }) >= 0.95);
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("Late ranks are found where collectives run under kernels") {
                                 LateCause::host,
                                 LateCause::copies,
                                 LateCause::profiler}) {
-    CAPTURE(late_cause_name(cause));
+    CAPTURE(word_of(cause));
     CHECK(share_of(50, [&](std::uint64_t seed) {
             JobTruth truth = truth_of(cause, seed);
             truth.overlapped = true;

@@ -87,7 +87,7 @@ TEST_CASE("models of different size on more GPUs are compared by their FLOPs", "
   const auto rows = model::decision_rows(table, {});
   CHECK_THAT(rows.back().efficiency.value, WithinRel(163.0 / 137.0, 1e-9));
   CHECK(
-      table.doubts.back().starts_with("params_B differs between the rows (1.7, 3.6, 7.5, 18.4 "
+      table.doubts.back().text.starts_with("params_B differs between the rows (1.7, 3.6, 7.5, 18.4 "
                                       "and 6 more): they are not one program"));
 }
 

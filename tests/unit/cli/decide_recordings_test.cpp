@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/scaling_table.h"
+#include "src/model/recording_comparison.h"
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
 #include "tests/unit/core/temporary_directory.h"
@@ -101,7 +102,7 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   const Attribution told = trace::attribute(generated.job).result;
   const std::string text = report::render_attribution(told, std::nullopt, {report::Format::json});
   const auto direct = model::attributed_count(told, "job");
-  const auto read = model::attributed_count(cli::parse_attribution(text, "job.json"), "job");
+  const auto read = model::attributed_count(report::read_attribution(text, "job.json"), "job");
   CHECK(read.row.count == 4);
   CHECK(read.row.time.value == direct.row.time.value);
   CHECK(read.row.parts_s == direct.row.parts_s);
@@ -119,7 +120,7 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   }
   const auto of_version = [&](int version) {
     older["schema_version"] = version;
-    return model::attributed_count(cli::parse_attribution(older.dump(), "job.json"), "job");
+    return model::attributed_count(report::read_attribution(older.dump(), "job.json"), "job");
   };
   const auto second = of_version(2);
   CHECK(second.row.time.value == direct.row.time.value);
@@ -145,7 +146,7 @@ TEST_CASE("communication that is not divided counts as communication when it is 
   REQUIRE(undivided > 0.0);
   const std::string text = report::render_attribution(alone, std::nullopt, {report::Format::json});
   CHECK(text.find("\"exposed_wait_ns\": null") != std::string::npos);
-  const auto read = model::attributed_count(cli::parse_attribution(text, "job.json"), "job");
+  const auto read = model::attributed_count(report::read_attribution(text, "job.json"), "job");
   CHECK(read.row.count == 4);
   CHECK(read.row.parts_s == model::attributed_count(alone, "job").row.parts_s);
   CHECK_THAT(*read.row.parts_s[index_of(PartGroup::communication)],
@@ -166,17 +167,95 @@ TEST_CASE("attributions in JSON stand beside recordings, and are refused where t
   const auto changed = [&](const std::string& from, const std::string& to, std::size_t after = 0) {
     std::string other = text;
     other.replace(other.find(from, after), from.size(), to);
-    return message_of<UserError>([&] { cli::parse_attribution(other, "job.json"); });
+    return message_of<UserError>([&] { report::read_attribution(other, "job.json"); });
   };
   CHECK(changed("\"schema_version\": 3", "\"schema_version\": 4") ==
-        "job.json has schema version 4, and this program knows 3 at most; write it again with "
-        "scaleworth attribute --format json");
+        "job.json: schema version 4 is newer than 3, the newest that this scaleworth reads; update "
+        "scaleworth");
   CHECK(changed("scaleworth attribution", "another thing").find("is no attribution") !=
         std::string::npos);
   const std::size_t ledger = text.find("\"ledger\": [");
   const std::string compute = "\"compute_ns\": ";
-  CHECK(changed(compute, compute + "-", ledger).find("job.json: ledger 1 has a compute_ns") == 0);
+  CHECK(changed(compute, compute + "-", ledger)
+            .find("job.json: the document: ledger of step 0 of rank 0 has a compute_ns") == 0);
   CHECK(changed(compute, compute + "9", ledger).find("do not add up") != std::string::npos);
+}
+
+namespace {
+Attribution job_with(LateCause cause, int straggler, double late_ns, double transfer_ns, int seed) {
+  sim::JobTruth truth = quiet(8);
+  truth.cause = cause;
+  truth.straggler = straggler;
+  truth.late_ns = late_ns;
+  truth.transfer_ns = transfer_ns;
+  truth.seed = static_cast<std::uint64_t>(seed);
+  return trace::attribute(sim::generate_job(truth).job).result;
+}
+Attribution healthy(int seed) {
+  return job_with(LateCause::undecided, 0, 0.0, 50e3, seed);
+}
+}  // namespace
+
+TEST_CASE("recordings of an unchanged job do not differ beyond the noise", "[compare]") {
+  const auto compared = model::compare_recordings(healthy(3), healthy(4), {"a", "b"});
+  REQUIRE(compared.step.change.interval);
+  CHECK_FALSE(compared.step.differs());
+  for (const auto& part : compared.parts) {
+    INFO(part.setting.text(Parameter::part));
+    CHECK_FALSE(part.differs());
+  }
+  CHECK(compared.stragglers.empty());
+}
+
+TEST_CASE("transfers that take longer are the part that changed most", "[compare]") {
+  // Three all-reduces of a step take 300 us longer each.
+  const auto compared = model::compare_recordings(
+      healthy(3), job_with(LateCause::undecided, 0, 0.0, 350e3, 4), {"a", "b"});
+  CHECK(compared.step.differs());
+  CHECK_THAT(compared.step.change.value, Catch::Matchers::WithinAbs(900e-6, 30e-6));
+  const auto& most = compared.parts.front();
+  CHECK(most.setting.symbol<Part>(Parameter::part) == Part::exposed_transfer);
+  CHECK_THAT(most.change.value, Catch::Matchers::WithinAbs(900e-6, 30e-6));
+  REQUIRE_FALSE(compared.collectives.empty());
+  CHECK(compared.collectives.front().metric == Metric::collective_transfer);
+  CHECK(compared.collectives.front().setting.symbol<CollectiveKind>(Parameter::collective_kind) ==
+        CollectiveKind::all_reduce);
+  CHECK_THAT(compared.collectives.front().change.value, Catch::Matchers::WithinAbs(900e-6, 30e-6));
+}
+
+TEST_CASE("a straggler appears, goes or moves, and a job's JSON compares as its recordings",
+          "[compare]") {
+  const Attribution none = healthy(3);
+  const Attribution third = job_with(LateCause::host, 3, 1e6, 50e3, 4);
+  const Attribution fifth = job_with(LateCause::host, 5, 1e6, 50e3, 5);
+  const auto appeared = model::compare_recordings(none, third, {"a", "b"});
+  REQUIRE(appeared.stragglers.size() == 1);
+  CHECK(appeared.stragglers[0].change == model::StragglerChange::appeared);
+  CHECK(appeared.stragglers[0].b->rank == Rank{3});
+  CHECK_THAT(appeared.step.change.value, Catch::Matchers::WithinAbs(1e-3, 0.1e-3));
+  CHECK(appeared.parts.front().setting.symbol<Part>(Parameter::part) == Part::exposed_wait);
+  CHECK(model::compare_recordings(third, none, {"a", "b"}).stragglers[0].change ==
+        model::StragglerChange::gone);
+  const auto changed = model::compare_recordings(third, fifth, {"a", "b"});
+  REQUIRE(changed.stragglers.size() == 1);
+  CHECK(changed.stragglers[0].change == model::StragglerChange::moved);
+  CHECK_FALSE(changed.step.differs());
+  const auto again = model::compare_recordings(third, third, {"a", "b"});
+  CHECK(again.stragglers.at(0).change == model::StragglerChange::stayed);
+  CHECK(again.step.change.value == 0.0);
+  // By their JSON.
+  const auto read = [](const Attribution& job) {
+    return report::read_attribution(
+        report::render_attribution(job, std::nullopt, {report::Format::json}), "job.json");
+  };
+  const Attribution a = read(none);
+  const Attribution b = read(third);
+  const auto by_json = model::compare_recordings(a, b, {"a", "b"});
+  const auto text = [](const auto& job_a, const auto& job_b, const auto& comparison) {
+    return report::render_recording_comparison(
+        {"a", job_a}, {"b", job_b}, comparison, {report::Format::text});
+  };
+  CHECK(text(a, b, by_json) == text(none, third, appeared));
 }
 
 TEST_CASE("one count of recordings abstains and asks for another", "[decide]") {
@@ -210,7 +289,8 @@ TEST_CASE("what stands beside recordings is told from them by its name and first
   CHECK(input_kind(file("rows.json", R"([{"p": 1, "time_s": 2}])")) == InputKind::table);
   const std::string trace = file("trace.json", R"({"traceEvents": []})");
   CHECK(input_kind(trace) == InputKind::recordings);
-  CHECK(foreign(trace, "report") == " is a recording: give it to scaleworth attribute or decide");
+  CHECK(foreign(trace, "report") ==
+        " is a recording: give it to scaleworth attribute or decide or compare");
   CHECK(input_kind((folder.path() / "rank*.json").string()) == InputKind::recordings);
   CHECK(input_kind(folder.path().string()) == InputKind::recordings);
   CHECK(input_kind((folder.path() / "nothing").string()) == InputKind::other);
@@ -223,6 +303,6 @@ TEST_CASE("what stands beside recordings is told from them by its name and first
   file("run.json", "{}");
   CHECK(input_kind(folder.path().string()) == InputKind::run);
   CHECK(foreign(folder.path().string(), "attribute") ==
-        " is a run: give it to scaleworth report or decide");
+        " is a run: give it to scaleworth report or decide or compare or check");
   CHECK_THROWS_AS(cli::recordings_table({"a", file("more.csv", "p,time_s\n1,2\n")}, {}), UserError);
 }

@@ -160,7 +160,7 @@ TEST_CASE("one row, or times that only rise, abstain and say what is needed", "[
         std::string::npos);
   const model::Decision rising = decided("p,time_s\n1,10\n2,20\n4,50\n");
   CHECK(rising.rubric.chosen == 1);
-  CHECK(rising.remarks.front() == "no count is faster than 1: scaling does not pay at any price");
+  CHECK(rising.remarks.front().whole() == "no count is faster than 1: scaling does not pay at any price");
 }
 
 namespace {
@@ -326,7 +326,7 @@ TEST_CASE("rows of one count are repeats of one measurement", "[decide]") {
   CHECK(table.rows[0].time.value == Seconds(805));  // the median, as of repeats with names
   CHECK(table.rows[0].relative_sd ==
         table_of("p,run,time_s\n1,1,800\n1,2,810\n1,3,805\n2,1,420\n").rows[0].relative_sd);
-  CHECK(table.remarks.front() == "rows of one count are taken as repeats of one measurement");
+  CHECK(table.remarks.front().whole() == "rows of one count are taken as repeats of one measurement");
   const std::string days = "gpus,day,time_s\n1,mo,8\n1,tu,10\n";
   CHECK(parse_table(days, "t.csv", {{}, {"day=repeat"}}).table.rows[0].time.value == Seconds(9));
 }

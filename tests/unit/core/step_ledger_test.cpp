@@ -48,7 +48,7 @@ TEST_CASE("ranks count alike in the mean of a job, whatever their number of step
                                   waiting_step(4, 400ns, 10ns),
                                   waiting_step(1, 300ns, 40ns),
                                   waiting_step(4, 900ns, 0ns)};
-  ledgers[3].excluded = "boundary: the last one";
+  ledgers[3].excluded = {ExclusionCause::last_step};
   const JobMeans means = job_means(ledgers).value();
   CHECK_FALSE(means.only_excluded);
   REQUIRE(means.ranks.size() == 2);

@@ -28,21 +28,20 @@ TEST_CASE("a whole run gives rows, laws, cause, cost and MFU", "[analyse]") {
   REQUIRE(strong.decision->diagnosis.cause);
   CHECK(strong.decision->diagnosis.cause->owner == "communication");
   // 1024e6 FLOPs in 25 ms are 40.96 GFLOP/s: of 200 measured and of 400 nominal.
-  CHECK_THAT(*strong.rows[1].mfu_measured, WithinRel(0.2048, 1e-6));
-  CHECK_THAT(*strong.rows[1].mfu_peak, WithinRel(0.1024, 1e-6));
+  CHECK_THAT(*strong.rows[1].trained.mfu_measured, WithinRel(0.2048, 1e-6));
+  CHECK_THAT(*strong.rows[1].trained.mfu_peak, WithinRel(0.1024, 1e-6));
 }
 
 TEST_CASE("rows cost ranks times price times time per token", "[analyse]") {
   const Analysis analysis = analyse(whole_run(), priced());
   const auto& rows = analysis.scaling.front().rows;
   // $.001 per rank-second: 1e6/1024 * .040 s = 39.06 s -> $.03906; 2 * 24.41 s -> $.04883.
-  CHECK_THAT(rows[0].cost_per_million_tokens->value(), WithinRel(0.0390625, 1e-9));
-  CHECK_THAT(rows[1].cost_per_million_tokens->value(), WithinRel(0.048828125, 1e-9));
-  CHECK_THAT(rows[0].cost_per_run->value(), WithinRel(39.0625, 1e-9));
+  CHECK_THAT(rows[0].cost_per_work->value(), WithinRel(0.0390625e-6, 1e-9));
+  CHECK_THAT(rows[1].cost_per_work->value(), WithinRel(0.048828125e-6, 1e-9));
   REQUIRE(analysis.scaling.front().decision->choice);
   CHECK(analysis.scaling.front().decision->choice->cheapest == 1);
-  CHECK(rows[0].cost_plateau);
-  CHECK_FALSE(rows[1].cost_plateau);
+  CHECK(analysis.scaling.front().on_plateau(rows[0]));
+  CHECK_FALSE(analysis.scaling.front().on_plateau(rows[1]));
 }
 
 namespace {
@@ -92,10 +91,7 @@ TEST_CASE("a prediction ends with the node whose links alone were measured", "[a
   CHECK(law.basis.find("ends at 4, because no all-reduce") != std::string::npos);
   CHECK(law.basis.find("sequences") == std::string::npos);
   // A run that does not say where its ranks were has no such end.
-  CHECK(analyse(placed_run(std::nullopt), {})
-            .scaling.front()
-            .laws[1]
-            .curve.size() == 64);
+  CHECK(analyse(placed_run(std::nullopt), {}).scaling.front().laws[1].curve.size() == 64);
 }
 
 TEST_CASE("counts within a node and beyond it are predicted from their own links", "[analyse]") {
@@ -114,9 +110,9 @@ TEST_CASE("counts within a node and beyond it are predicted from their own links
 TEST_CASE("no price means no cost and no K*", "[analyse]") {
   const Analysis analysis = analyse(whole_run(), {});
   CHECK_FALSE(analysis.scaling.front().decision->choice);
-  CHECK_FALSE(analysis.scaling.front().rows[0].cost_per_million_tokens);
+  CHECK_FALSE(analysis.scaling.front().rows[0].cost_per_work);
   CHECK_FALSE(analysis.scaling.front().laws[1].cost_optimal);
-  CHECK_FALSE(analysis.scaling.front().rows[0].mfu_peak);
+  CHECK_FALSE(analysis.scaling.front().rows[0].trained.mfu_peak);
 }
 
 TEST_CASE("a strong prediction ends where a rank would have no sequence", "[analyse]") {

@@ -27,13 +27,13 @@ Run strong_pair() {
   return run;
 }
 
-double share_sum(const std::vector<StepShare>& shares) {
-  return std::accumulate(shares.begin(), shares.end(), 0.0, [](double sum, const StepShare& s) {
-    return sum + s.share;
+double share_sum(const MeanLedger& ledger) {
+  return std::accumulate(probe_parts.begin(), probe_parts.end(), 0.0, [&](double sum, Part part) {
+    return sum + ledger.share(part);
   });
 }
 
-std::vector<ScalingRow> rows_of(const Run& run) {
+std::vector<DecisionRow> rows_of(const Run& run) {
   return analyse(run, {}).scaling.front().rows;
 }
 
@@ -42,16 +42,16 @@ std::vector<ScalingRow> rows_of(const Run& run) {
 TEST_CASE("speed-up and efficiency compare with the smallest count", "[scaling]") {
   const auto rows = rows_of(strong_pair());
   REQUIRE(rows.size() == 2);
-  CHECK(rows[0].speedup->value == 1.0);
+  CHECK(rows[0].speedup.value == 1.0);
   CHECK_FALSE(rows[0].karp_flatt);
   // 40/25 = 1.6, 1.6/2 = .8, (1/1.6 - 1/2)/(1 - 1/2) = .25; 1024 tokens / .025 s = 40960 per s.
-  CHECK_THAT(rows[1].speedup->value, WithinRel(1.6, 1e-12));
-  CHECK_THAT(rows[1].efficiency->value, WithinRel(0.8, 1e-12));
+  CHECK_THAT(rows[1].speedup.value, WithinRel(1.6, 1e-12));
+  CHECK_THAT(rows[1].efficiency.value, WithinRel(0.8, 1e-12));
   CHECK_THAT(rows[1].karp_flatt->value, WithinRel(0.25, 1e-12));
-  CHECK_THAT(rows[1].tokens_per_second, WithinRel(40960.0, 1e-12));
-  REQUIRE(rows[1].efficiency->interval);
-  CHECK(rows[1].efficiency->interval->low < 0.8);
-  CHECK(rows[1].efficiency->interval->high > 0.8);
+  CHECK_THAT(*rows[1].throughput, WithinRel(40960.0, 1e-12));
+  REQUIRE(rows[1].efficiency.interval);
+  CHECK(rows[1].efficiency.interval->low < 0.8);
+  CHECK(rows[1].efficiency.interval->high > 0.8);
 }
 
 TEST_CASE("Karp-Flatt follows the published rows", "[scaling]") {
@@ -69,8 +69,8 @@ TEST_CASE("weak efficiency is T1 over TK", "[scaling]") {
   add_training(run, {"weak", 1, 512, scattered(20), {}, {}});
   add_training(run, {"weak", 2, 1024, scattered(25), {}, {}});
   const auto rows = rows_of(run);
-  CHECK_THAT(rows[1].efficiency->value, WithinRel(20.0 / 25.0, 1e-12));
-  CHECK_THAT(rows[1].speedup->value, WithinRel(2 * 20.0 / 25.0, 1e-12));
+  CHECK_THAT(rows[1].efficiency.value, WithinRel(20.0 / 25.0, 1e-12));
+  CHECK_THAT(rows[1].speedup.value, WithinRel(2 * 20.0 / 25.0, 1e-12));
 }
 
 TEST_CASE("a superlinear row is kept above an efficiency of one", "[scaling]") {
@@ -78,23 +78,23 @@ TEST_CASE("a superlinear row is kept above an efficiency of one", "[scaling]") {
   add_training(run, {"strong", 1, 512, scattered(20), {}, {}});
   add_training(run, {"strong", 2, 512, scattered(8), {}, {}});
   const auto rows = rows_of(run);
-  CHECK_THAT(rows[1].efficiency->value, WithinRel(1.25, 1e-12));
+  CHECK_THAT(rows[1].efficiency.value, WithinRel(1.25, 1e-12));
 }
 
 TEST_CASE("shares add to the whole step for the mean rank and for each rank", "[scaling]") {
   const auto rows = rows_of(strong_pair());
-  for (const ScalingRow& row : rows) {
-    REQUIRE(row.shares.size() == probe_parts.size());
-    CHECK_THAT(share_sum(row.shares), WithinAbs(1.0, 1e-12));
-    for (const RankShare& rank : row.per_rank) {
-      CHECK_THAT(share_sum(rank.parts), WithinAbs(1.0, 1e-12));
+  for (const DecisionRow& row : rows) {
+    REQUIRE(row.trained.ledger);
+    CHECK_THAT(share_sum(row.trained.ledger->mean), WithinAbs(1.0, 1e-12));
+    for (const MeanLedger& rank : row.trained.ledger->ranks) {
+      CHECK_THAT(share_sum(rank), WithinAbs(1.0, 1e-12));
     }
   }
   // Mean of 2 and 3 ms of transfer over 25 ms: 10 %.
-  CHECK(rows[1].shares[4].part == "exposed transfer");
-  CHECK_THAT(rows[1].shares[4].share, WithinAbs(0.1, 1e-12));
-  REQUIRE(rows[1].per_rank.size() == 2);
-  CHECK_THAT(rows[1].per_rank[0].parts[5].share, WithinAbs(1.0 / 25.0, 1e-12));
+  const JobMeans& ledger = *rows[1].trained.ledger;
+  CHECK_THAT(ledger.mean.share(Part::exposed_transfer), WithinAbs(0.1, 1e-12));
+  REQUIRE(ledger.ranks.size() == 2);
+  CHECK_THAT(ledger.ranks[0].share(Part::exposed_wait), WithinAbs(1.0 / 25.0, 1e-12));
 }
 
 TEST_CASE("quality holds for equal losses and fails for losses that differ", "[scaling]") {
@@ -127,9 +127,8 @@ TEST_CASE("rows without a ledger or with few steps have no shares and no interva
   add_training(run, {"strong", 1, 512, {20.0, 21.0}, {}, {}});
   add_training(run, {"strong", 2, 512, {11.0}, {}, {}});
   const auto rows = rows_of(run);
-  CHECK(rows[1].shares.empty());
-  CHECK(rows[1].efficiency);
-  CHECK_FALSE(rows[1].efficiency->interval);
+  CHECK_FALSE(rows[1].trained.ledger);
+  CHECK_FALSE(rows[1].efficiency.interval);
 }
 
 TEST_CASE("strong scaling comes before weak and settings without a step are left out",
@@ -141,7 +140,7 @@ TEST_CASE("strong scaling comes before weak and settings without a step are left
   add_training(run, {"strong", 1, 512, scattered(20), {}, {}});
   const auto modes = measured_modes(run);
   REQUIRE(modes.size() == 2);
-  CHECK(modes[0].mode == "strong");
+  CHECK(modes[0].mode == BatchScaling::strong);
   REQUIRE(modes[0].counts.size() == 2);
   CHECK(modes[0].counts[0].ranks == 1);
 }

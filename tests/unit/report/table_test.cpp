@@ -118,10 +118,32 @@ TEST_CASE("every CSV line has as many cells as the header", "[csv]") {
   }
 }
 
-TEST_CASE("a parameter that the CSV does not know is a programming error", "[csv]") {
+TEST_CASE("a tile is a printed cell with its unit and its note; an absent cell makes none",
+          "[table]") {
   Table table = times();
-  table.columns[0].id = "unheard_of";
-  REQUIRE_THROWS_AS(render_csv(Run{}, with(table)), std::logic_error);
+  table.rows.front().detail = true;
+  table.rows.push_back({{std::string("none"), Cell{}}});
+  // Of the rows that are printed; a detail, an absent cell, no such column, no such row.
+  table.tiles = {{1, "time", "Step time", "scaling", "mode"},
+                 {0, "time", "Detail"},
+                 {2, "time", "Absent"},
+                 {1, "cost", "Unknown"},
+                 {7, "time", "Beyond"}};
+  const std::vector<KeyFigure> figures = key_figures(with(table));
+  REQUIRE(figures.size() == 1);
+  CHECK(figures[0].label == "Step time");
+  CHECK(figures[0].value == "2.00 ms");
+  CHECK(figures[0].note == "weak scaling");
+}
+
+TEST_CASE("the CSV has a column for every parameter of the tables in it, each once", "[csv]") {
+  Document document = with(times());
+  Table& other = document.sections.front().tables.emplace_back(times());
+  other.columns[0].id = "unheard_of";
+  const std::string csv = render_csv(document, "USD");
+  REQUIRE(csv.starts_with("section,quantity,unit,mode,unheard_of,value,low,high,samples\n"));
+  other.in_csv = false;
+  REQUIRE(render_csv(document, "USD").starts_with("section,quantity,unit,mode,value,"));
 }
 
 namespace {

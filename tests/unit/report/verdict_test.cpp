@@ -11,23 +11,23 @@ using namespace scaleworth::report;
 namespace {
 
 /// A strong-scaling count whose step is `milliseconds` with an interval of `percent` to each side.
-model::ScalingRow row(int ranks, double milliseconds, double percent) {
-  model::ScalingRow result;
-  result.ranks = ranks;
+model::DecisionRow row(int ranks, double milliseconds, double percent) {
+  model::DecisionRow result;
+  result.count = ranks;
   const double time = milliseconds * 1e-3;
-  result.step = {Seconds(time),
+  result.time = {Seconds(time),
                  Interval<Seconds>{Seconds(time * (1.0 - percent / 100.0)),
                                    Seconds(time * (1.0 + percent / 100.0))},
                  15};
   const double ideal = std::min(time, 0.1 / ranks);
-  result.shares = {{"compute", Seconds(ideal), ideal / time},
-                   {"exposed_transfer", Seconds(time - ideal), 1.0 - ideal / time}};
+  result.trained.ledger = fixture::ledgers(
+      0, time, {{Part::compute, ideal / time}, {Part::exposed_transfer, 1.0 - ideal / time}});
   return result;
 }
 
-model::Analysis strong(std::vector<model::ScalingRow> rows) {
+model::Analysis strong(std::vector<model::DecisionRow> rows) {
   model::ScalingResult result;
-  result.mode = "strong";
+  result.mode = BatchScaling::strong;
   result.rows = std::move(rows);
   result.quality_held = true;
   fixture::add_decision(result, false);
@@ -63,8 +63,8 @@ TEST_CASE("the verdict abstains when the intervals do not separate the counts", 
 }
 
 TEST_CASE("the verdict abstains when a step time has no interval", "[verdict]") {
-  model::ScalingRow second = row(2, 55.0, 1.0);
-  second.step.interval.reset();
+  model::DecisionRow second = row(2, 55.0, 1.0);
+  second.time.interval.reset();
   REQUIRE(judge(strong({row(1, 100.0, 1.0), second})).answer == Answer::unknown);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("losses that disagree leave the verdict open", "[verdict]") {
 
 TEST_CASE("a step time of zero leaves the verdict open", "[verdict]") {
   auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
-  analysis.scaling[0].rows[1].step.value = Seconds(0.0);
+  analysis.scaling[0].rows[1].time.value = Seconds(0.0);
   REQUIRE(judge(analysis).answer == Answer::unknown);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {
   // 100, 52, 28, 25: the gains are 1.92, 1.86, 1.12; sqrt 2 = 1.41 stops at 4
   const double times[] = {100.0, 52.0, 40.0, 28.0, 27.0, 26.0, 25.5, 25.0};
   for (int ranks = 1; ranks <= 8; ++ranks) {
-    law.curve.push_back({ranks, row(ranks, times[ranks - 1], 1.0).step, {}, {}, ranks > 2});
+    law.curve.push_back({ranks, row(ranks, times[ranks - 1], 1.0).time, {}, {}, ranks > 2});
     if (ranks % 2 == 0) {
       const double gain = times[ranks / 2 - 1] / times[ranks - 1];
       law.curve.back().doubling = {gain, Interval<double>{gain, gain}, 200};

@@ -62,10 +62,13 @@ void require_named(const Outcome& outcome,
   CHECK_THAT(outcome.predicted, Catch::Matchers::WithinAbs(outcome.truth, tolerance));
 }
 
-const Efficiency::WhatIf& what_if(const Outcome& outcome, std::string_view change) {
+const Efficiency::WhatIf& what_if(const Outcome& outcome,
+                                  ReplayChange change,
+                                  const std::vector<std::string>& units = {}) {
   const auto& all = outcome.result.efficiency.value().what_if;
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.change == change; });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+    return one.change == change && one.units == units;
+  });
   REQUIRE(found != all.end());
   return *found;
 }
@@ -82,11 +85,10 @@ TEST_CASE("A slow GPU of a pipeline is named, with what the step saves without i
   const auto& straggler = outcome.result.stragglers.stragglers[0];
   REQUIRE(straggler.saved);
   CHECK(*straggler.saved == *outcome.result.stragglers.saved);
-  CHECK(*straggler.saved == what_if(outcome, "without rank 9's lateness").saved);
+  CHECK(*straggler.saved == what_if(outcome, ReplayChange::on_time, {"rank 9"}).saved);
   double gpu_seconds = 0.0;
   for (const auto& step : outcome.result.ledger)
-    if (step.excluded.empty())
-      gpu_seconds += static_cast<double>((step.end - step.start).count()) / 1e9;
+    if (!step.excluded) gpu_seconds += static_cast<double>((step.end - step.start).count()) / 1e9;
   const double share = static_cast<double>(straggler.saved->count()) /
                        static_cast<double>(outcome.result.efficiency->step_time.count());
   CHECK_THAT(straggler.gpu_seconds / gpu_seconds, Catch::Matchers::WithinAbs(share, 0.005));
@@ -98,8 +100,7 @@ TEST_CASE("A slow pipeline stage is named as a stage") {
       outcome_of(plan_of(4, 2, Fault::slow_stage, 0.5, 2), testing::Repair::evened);
   require_named(outcome, LateUnit::stage, "pipeline stage 2");
   CHECK(outcome.result.stragglers.stragglers[0].members.size() == 2);
-  CHECK(what_if(outcome, "with the work spread evenly over the pipeline's stages").saved ==
-        *outcome.result.stragglers.saved);
+  CHECK(what_if(outcome, ReplayChange::even_stages).saved == *outcome.result.stragglers.saved);
 }
 
 TEST_CASE("All GPUs of a replica that are slow alike are one replica") {
@@ -133,9 +134,8 @@ TEST_CASE("Two equally slow GPUs save together what neither saves alone") {
   for (const auto& one : stragglers)
     CHECK(5 * one.saved.value() < *outcome.result.stragglers.saved);
   CHECK(stragglers[0].rank.index + stragglers[1].rank.index == 2 + 6);
-  CHECK(what_if(outcome,
-                "without the lateness of " + stragglers[0].unit + " and " + stragglers[1].unit)
-            .saved == *outcome.result.stragglers.saved);
+  CHECK(what_if(outcome, ReplayChange::on_time, {stragglers[0].unit, stragglers[1].unit}).saved ==
+        *outcome.result.stragglers.saved);
 }
 
 TEST_CASE("In a healthy job nobody is named") {

@@ -71,7 +71,7 @@ TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
   CHECK(straggler.rank == Rank{5});
   CHECK_THAT(straggler.sentence, StartsWith("Rank 5 "));
   REQUIRE(result.efficiency.has_value());
-  CHECK(result.efficiency->what_if.front().change == "without rank 5's lateness");
+  CHECK(result.efficiency->what_if.front().units == std::vector<std::string>{"rank 5"});
   CHECK(result.efficiency->critical_path.front().rank == Rank{5});
   CHECK(rank_at(result, Place{3}) == Rank{5});
   CHECK(pair_wait(result.stragglers, Rank{0}, Rank{5}).exposed.count() > 0);

@@ -8,7 +8,7 @@ namespace scaleworth::trace {
 namespace {
 
 std::string late_host(HostCause cause) {
-  return std::string("host late: ") + host_cause_name(cause);
+  return std::string("host late: ") + word_of(cause);
 }
 
 /// What the threads of the path's ranks did between their calls; made when a rank is first met.
@@ -92,7 +92,7 @@ class PathWalk {
     if (node.kind == DeviceNode::Kind::copy) return "copies and fills";
     return node.collective == CollectiveKind::unknown
                ? "communication"
-               : std::string("transfer of ") + collective_kind_name(node.collective);
+               : std::string("transfer of ") + key_of(node.collective);
   }
 
   /// From a node's start to the cause that explains it best.

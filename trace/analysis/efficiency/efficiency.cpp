@@ -53,23 +53,26 @@ double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
 const Change without_transfer{.no_transfer = true};
 const Change without_transfer_and_host{.no_transfer = true, .no_host_delay = true};
 
-void add(const std::string& change, nanoseconds saved, Efficiency& result) {
-  result.what_if.push_back({change, result.step_time - saved, saved});
+void add(ReplayChange change,
+         nanoseconds saved,
+         Efficiency& result,
+         std::vector<std::string> units = {}) {
+  result.what_if.push_back({change, result.step_time - saved, saved, std::move(units)});
 }
 
 /// Step without the lateness of one straggler, and of all, where that is not asked of any job.
 void add_stragglers(const StragglerReport& report, Efficiency& result) {
-  std::string names;
-  std::size_t count = 0;
+  std::vector<std::string> units;
   for (const Straggler& one : report.stragglers) {
     if (!one.saved) continue;
-    names += (names.empty() ? "" : " and ") + one.unit;
-    if (++count <= most_stragglers && one.significant && one.level != LateUnit::stage &&
+    units.push_back(one.unit);
+    if (units.size() <= most_stragglers && one.significant && one.level != LateUnit::stage &&
         one.level != LateUnit::rotating)
-      add(fmt::format("without {}'s lateness", one.unit), *one.saved, result);
+      add(ReplayChange::on_time, *one.saved, result, {one.unit});
   }
-  if (count > most_stragglers) names = "all that are named";
-  if (count > 1 && report.saved) add("without the lateness of " + names, *report.saved, result);
+  const bool together = units.size() > 1 && report.saved;
+  if (units.size() > most_stragglers) units.clear();
+  if (together) add(ReplayChange::on_time, *report.saved, result, std::move(units));
 }
 
 /// Runs of consecutive steps all of which count on every rank, still without their times; the
@@ -78,7 +81,7 @@ std::vector<EfficiencyWindow> runs_of(const StepPlan& steps) {
   std::map<std::int32_t, std::size_t> ranks_of;
   for (const auto& spans : steps.by_rank) {
     for (const StepSpan& span : spans) {
-      if (span.excluded.empty() && span.start < span.end) ++ranks_of[span.number];
+      if (!span.excluded && span.start < span.end) ++ranks_of[span.number];
     }
   }
   std::vector<EfficiencyWindow> runs;
@@ -132,7 +135,7 @@ nanoseconds mean_step(const StepPlan& plan, nanoseconds without_steps) {
       double length = 0.0;
       double steps = 0.0;
       for (const StepSpan& step : spans) {
-        if (!all && !step.excluded.empty()) continue;
+        if (!all && step.excluded) continue;
         length += in_ns(step.end - step.start);
         steps += 1.0;
       }
@@ -196,23 +199,22 @@ EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerRepo
   result.step_time = replay.windows.step_time;
   result.useful = replay.useful;
   result.replay_error = replay.error;
-  std::vector<std::pair<std::string, Change>> questions{
-      {"", without_transfer_and_host},
-      {"with transfers that take no time", without_transfer},
-      {"with communication hidden under compute", {.no_communication = true}},
-      {"with hosts that launch in time", {.no_host_delay = true}}};
-  if (replay.stages > 1)
-    questions.emplace_back("with the work spread evenly over the pipeline's stages",
-                           replay.even_stages());
+  using enum ReplayChange;
+  std::vector<std::pair<ReplayChange, Change>> questions{
+      {no_transfer, without_transfer},
+      {hidden_communication, {.no_communication = true}},
+      {hosts_on_time, {.no_host_delay = true}}};
+  if (replay.stages > 1) questions.emplace_back(even_stages, replay.even_stages());
   if (replay.rotating_load)
-    questions.emplace_back("with micro-batches of equal lengths", Change{.typical_pieces = true});
-  const auto changes = mapped(questions, [](const auto& one) { return one.second; });
+    questions.emplace_back(equal_micro_batches, Change{.typical_pieces = true});
+  auto changes = mapped(questions, [](const auto& one) { return one.second; });
+  changes.push_back(without_transfer_and_host);
   const std::vector<double> ratios = replay.ratios(changes);
   const double runtime = in_ns(result.runtime);
-  set_factors(result, runtime * ratios[1], runtime * ratios[0]);
+  set_factors(result, runtime * ratios.front(), runtime * ratios.back());
   const double transfer = largest_transfer(replay.waits, replay.windows) / runtime;
   add_stragglers(stragglers, result);
-  for (std::size_t i = 1; i < questions.size(); ++i) {
+  for (std::size_t i = 0; i < questions.size(); ++i) {
     const double least = changes[i].no_communication ? std::min(transfer, 1.0) : 0.0;
     const double saved = in_ns(result.step_time) * (1.0 - std::max(ratios[i], least));
     add(questions[i].first, nanoseconds(saturated<std::int64_t>(std::round(saved))), result);

@@ -49,7 +49,7 @@ TimeInterval extent(const Job& job, const ClockMap& map) {
 std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
   const StepSpan* slowest = nullptr;
   const auto worth = [](const StepSpan& step) {
-    return std::pair(step.excluded.empty(), step.end - step.start);
+    return std::pair(!step.excluded, step.end - step.start);
   };
   for (const auto& steps : plan.by_rank)
     for (const StepSpan& step : steps)

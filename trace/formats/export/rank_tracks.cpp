@@ -25,8 +25,7 @@ class EventArguments {
     number("stream", std::optional(event.stream));
     number("correlation", unless_zero(event.correlation));
     number("graph node id", unless_zero(event.graph_node));
-    if (event.operation == DeviceOperation::kernel)
-      text("class", work_class_name(event.work_class));
+    if (event.operation == DeviceOperation::kernel) text("class", word_of(event.work_class));
     // As one text, which reads back like the parts.
     if (event.shape != 0) text("grid", recording_.shapes.at(NameId{event.shape}));
     if (event.communication != no_index)
@@ -40,7 +39,7 @@ class EventArguments {
     number("correlation", unless_zero(event.correlation));
     if (event.synchronization != no_index)
       add_synchronization(recording_.synchronizations.at(event.synchronization));
-    if (event.cause) text("idle because", host_cause_name(*event.cause));
+    if (event.cause) text("idle because", word_of(*event.cause));
     return all_;
   }
 
@@ -61,7 +60,7 @@ class EventArguments {
     if (communication.kind == CollectiveKind::send_receive)
       text("Collective name", "sendrecv");  // as PyTorch spells it
     else if (communication.kind != CollectiveKind::unknown)
-      text("Collective name", collective_kind_name(communication.kind));
+      text("Collective name", key_of(communication.kind));
     number("In msg nelems", communication.input_bytes);
     number("Out msg nelems", communication.output_bytes);
     if (communication.input_bytes || communication.output_bytes) text("dtype", "Byte");
@@ -211,7 +210,10 @@ class RankExporter {
     for (const StepSpan& step : steps) {
       if (!source_.selection.shows(TimeInterval{step.start, step.end})) continue;
       const std::string name = fmt::format("step {}", step.number);
-      const auto arguments = ledger_arguments(step.number);
+      std::vector<Argument> arguments = ledger_arguments(step.number);
+      const std::string excluded = step.excluded ? exclusion_text(*step.excluded) : "";
+      if (step.excluded && !arguments.empty())
+        arguments.push_back({"not averaged", std::string_view(excluded)});
       track.add({{step.start, step.end}, name, "step", arguments});
     }
     track.finish();
@@ -247,8 +249,6 @@ class RankExporter {
     const nanoseconds undivided = entry->overlapped_undivided;
     add("overlapped_wait_ns", Part::exposed_wait, entry->overlapped_wait, undivided);
     add("overlapped_transfer_ns", Part::exposed_transfer, entry->overlapped_transfer, undivided);
-    if (!entry->excluded.empty())
-      arguments.push_back({"not averaged", std::string_view(entry->excluded)});
     return arguments;
   }
 
@@ -293,7 +293,7 @@ class RankExporter {
 
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
-    std::string name = split.below_error ? part_name(Part::below_clock_error) : "wait";
+    std::string name = split.below_error ? word_of(Part::below_clock_error) : "wait";
     if (split.waited_for) name += " for " + rank_label(*split.waited_for);
     track.add({time, name, "wait"});
   }

@@ -39,7 +39,7 @@ Attribution job(int ranks) {
         ledger.parts[0] += step % 2 == 0 ? 100us : -100us;
         ledger.end += step % 2 == 0 ? 100us : -100us;
       }
-      if (step == 0) ledger.excluded = "warm-up";
+      if (step == 0) ledger.excluded = {ExclusionCause::warm_up};
       job.ledger.push_back(ledger);
     }
   }
@@ -139,17 +139,17 @@ TEST_CASE("what cannot be true in a recording is a doubt of the table", "[decide
   odd.contradictions = {"a kernel of 31 years (rank0.json)"};
   odd.programs = {"ranks 0: a", "ranks 1: b"};
   const auto table = attributed_table({attributed_count(odd, "traces")}, {});
-  CHECK(table.doubts ==
-        std::vector<std::string>{"traces: a kernel of 31 years (rank0.json)",
-                                 "traces: by their kernels the ranks run 2 programs"});
+  CHECK(table.doubts == std::vector<Remark>{"traces: a kernel of 31 years (rank0.json)",
+                                            "traces: by their kernels the ranks run 2 programs"});
   CHECK(attributed_table({attributed_count(job(2), "traces")}, {}).doubts.empty());
 }
 
 TEST_CASE("steps of which none counts are told by what they are", "[decide]") {
   Attribution boundary = job(2);
-  std::erase_if(boundary.ledger, [](const auto& ledger) { return ledger.excluded.empty(); });
+  std::erase_if(boundary.ledger, [](const auto& ledger) { return !ledger.excluded; });
   const AttributedCount count = attributed_count(boundary, "traces");
-  CHECK(contains(count.remarks.front(), "no step counts as steady state (warm-up)"));
+  CHECK(contains(count.remarks.front(),
+                 "no step counts as steady state (warm-up: takes longer than the later steps)"));
   CHECK_FALSE(count.row.time.interval);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("strong scaling is assumed with a remark, and questioned where compute
   const ScalingTable assumed = attributed_table(counts, std::nullopt);
   CHECK(assumed.rows.front().count == 1);
   CHECK(scaling_of(assumed) == Scaling::strong);
-  CHECK(contains(assumed.remarks.back(), "say --scaling weak"));
+  CHECK(contains(assumed.remarks.back().whole(), "say --scaling weak"));
   CHECK(scaling_of(attributed_table(counts, Scaling::weak)) == Scaling::weak);
 }
 

@@ -433,7 +433,7 @@ TEST_CASE("where a table has communication and no compute, compute is the rest",
   REQUIRE(std::ranges::all_of(table.rows, &TableRow::has_parts));
   CHECK(table.rows[1].parts_s[0] == 24.0);
   REQUIRE(table.remarks.size() == 1);
-  CHECK(contains(table.remarks[0], "what the other parts leave"));
+  CHECK(contains(table.remarks[0].text, "what the other parts leave"));
   rows[1].parts_s[communication] = 33.0;
   CHECK_THROWS_AS(assemble(rows), UserError);  // more than the time
 }
@@ -443,7 +443,7 @@ TEST_CASE("superlinear rows are kept and explained", "[decide]") {
       decide_table(assemble({observation(1, 100), observation(2, 45)}), DecisionRequest{});
   CHECK_THAT(decision.rows[1].efficiency.value, WithinAbs(1.1111, 5e-5));
   REQUIRE(decision.remarks.size() == 1);
-  CHECK(contains(decision.remarks[0], "superlinear"));
+  CHECK(contains(decision.remarks[0].text, "superlinear"));
 }
 
 TEST_CASE("one row, or time that only rises, gives a result that says so", "[decide]") {
@@ -453,7 +453,7 @@ TEST_CASE("one row, or time that only rises, gives a result that says so", "[dec
   const Decision rising =
       decide_table(assemble({observation(1, 10), observation(2, 20)}), DecisionRequest{});
   CHECK(rising.rubric.chosen == 1);
-  CHECK(contains(rising.remarks[0], "no count is faster than 1"));
+  CHECK(contains(rising.remarks[0].text, "no count is faster than 1"));
   CHECK_FALSE(rising.fit);
   CHECK_FALSE(rising.law->serial);
 }
@@ -467,7 +467,7 @@ TEST_CASE("a cliff at the end of a table is flagged", "[decide]") {
   rows.push_back(observation(64, 25.0));
   const Decision cliff = decided();
   REQUIRE(cliff.remarks.size() == 1);
-  CHECK(contains(cliff.remarks.front(), "change of regime"));
+  CHECK(contains(cliff.remarks.front().text, "change of regime"));
   CHECK_FALSE(cliff.law->fastest);
   CHECK(cliff.law->curve.empty());
 }
@@ -483,13 +483,14 @@ TEST_CASE("rows that cannot be one program on more machines are doubted", "[deci
   CHECK(doubts({observation(1, 100), observation(2, 46.3)}).empty());
   const auto gains = doubts({observation(1, 100), observation(2, 52), observation(4, 18)});
   REQUIRE(gains.size() == 1);
-  CHECK(gains.front().starts_with("efficiency 139 % at 4, more than dividing the same work gains"));
+  CHECK(gains.front().text.starts_with(
+      "efficiency 139 % at 4, more than dividing the same work gains"));
   std::vector<TableRow> losses{observation(1, 100), observation(2, 52), observation(4, 28)};
   const std::array qualities{2.31, 2.32, 2.9};
   for (std::size_t i = 0; i < losses.size(); ++i) losses[i].quality = qualities[i];
   const auto other_work = doubts(losses);
   REQUIRE(other_work.size() == 1);
-  CHECK(other_work.front().starts_with("the quality (loss, accuracy) at 4 is 2.9, 26 % off"));
+  CHECK(other_work.front().text.starts_with("the quality (loss, accuracy) at 4 is 2.9, 26 % off"));
   // A tolerance leaves it out instead.
   Rubric tolerant;
   tolerant.quality_tolerance = 0.1;

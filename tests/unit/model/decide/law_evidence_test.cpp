@@ -157,8 +157,8 @@ TEST_CASE("a row that is left out of the laws is named in a remark", "[decide]")
   for (const int k : {1, 2, 4, 8, 16, 32})
     rows.push_back(observation(k, (97.0 / k + 3.0) * (k == 8 ? 1.5 : 1.0)));
   const Decision decision = decide_table(assemble(rows), {});
-  CHECK(std::ranges::any_of(decision.remarks, [](const std::string& remark) {
-    return remark.find("the row at 8 takes longer") != std::string::npos;
+  CHECK(std::ranges::any_of(decision.remarks, [](const Remark& remark) {
+    return remark.text.find("the row at 8 takes longer") != std::string::npos;
   }));
 }
 

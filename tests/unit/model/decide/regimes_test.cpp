@@ -145,12 +145,12 @@ TEST_CASE("from 256 ranks on a remark says what failures would take, unless they
   CHECK(remarks(256, Axis::nodes).empty());
   CHECK(remarks(256, Axis::load).empty());
   REQUIRE(remarks(16384, Axis::ranks).size() == 1);
-  CHECK(contains(remarks(16384, Axis::ranks).front(), "every 3.09 h"));
+  CHECK(contains(remarks(16384, Axis::ranks).front().text, "every 3.09 h"));
   DecisionRequest asked;
   const ScalingTable table = assemble({observation(128, 100.0), observation(256, 60.0)});
   const auto told = [&] {
     return std::ranges::count_if(decide_table(table, asked).remarks, [](const auto& remark) {
-      return contains(remark, "--mtbf-hours");
+      return contains(remark.flags, "--mtbf-hours");
     });
   };
   CHECK(told() == 1);

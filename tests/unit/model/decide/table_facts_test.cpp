@@ -95,16 +95,17 @@ TEST_CASE("a batch or a layout that changes with the count is said", "[decide]")
   rows[1].facts.layout.tensor = 2;
   const auto run = table_remarks(assemble(rows));
   REQUIRE(run.size() == 2);
-  CHECK(contains(run[0], "from 8 to 16, and times are compared as they are"));
-  CHECK(contains(run[1], "none given at 1, TP 2 at 2"));
+  CHECK(contains(run[0].text, "from 8 to 16, and times are compared as they are"));
+  CHECK(contains(run[1].text, "none given at 1, TP 2 at 2"));
   const auto step = table_remarks(assemble(rows, {TimeBasis::step, Axis::ranks}));
-  CHECK(contains(step[0], "times and costs are those of one step"));
-  CHECK(contains(step[1], "work per second of a step"));
+  CHECK(contains(step[0].text, "times and costs are those of one step"));
+  CHECK(contains(step[1].text, "work per second of a step"));
 }
 
 TEST_CASE("our own runs are tables with parts", "[decide]") {
-  const std::vector<MeasuredMode> modes{{"strong", {measured(1, 1.0, 100), measured(2, 0.6, 100)}},
-                                        {"weak", {measured(1, 1.0, 100), measured(2, 1.1, 200)}}};
+  const std::vector<MeasuredMode> modes{
+      {BatchScaling::strong, {measured(1, 1.0, 100), measured(2, 0.6, 100)}},
+      {BatchScaling::weak, {measured(1, 1.0, 100), measured(2, 1.1, 200)}}};
   const ScalingTable strong = run_table(modes, {});
   REQUIRE(strong.rows.size() == 2);
   CHECK(scaling_of(strong) == Scaling::strong);
@@ -112,7 +113,7 @@ TEST_CASE("our own runs are tables with parts", "[decide]") {
   CHECK_THAT(*strong.rows[1].parts_s[1], WithinRel(0.18, 1e-12));
   CHECK(*strong.rows[1].parts_s[2] == 0.0);
   CHECK_THAT(*strong.rows[1].parts_s[4], WithinRel(0.06, 1e-12));
-  CHECK(contains(strong.remarks.front(), "--scaling weak"));
+  CHECK(contains(strong.remarks.front().flags, "--scaling weak"));
   // A run of 1000 units takes ten steps of 100.
   const ScalingTable whole = of_work(strong, 1000.0);
   CHECK_THAT(whole.rows[1].time.value.value(), WithinRel(6.0, 1e-12));

@@ -412,7 +412,7 @@ TEST_CASE("a given --peak takes the place of the bf16 peak and has no clock", "[
   CHECK_FALSE(against_peak(gpu, NumberFormat::bf16, false, exactly(25e12), 1e9).has_value());
   gpu.given_peak = FlopPerSecond(50e12);
   const auto against = against_peak(gpu, NumberFormat::bf16, false, exactly(25e12), 1e9);
-  CHECK(against->basis == "--peak");
+  CHECK(against->basis == "as given");
   CHECK_THAT(against->fraction.value, WithinRel(0.5, 1e-12));
   CHECK_FALSE(against->fraction_at_clock.has_value());
   CHECK_FALSE(against_peak(gpu, NumberFormat::fp16, false, exactly(25e12), 1e9).has_value());

@@ -221,7 +221,7 @@ TEST_CASE("a given peak that is the one with sparsity is called so", "[mfu]") {
   wanted.given = FlopPerSecond(1979e12);
   const PeakChoice choice = choose_peaks(wanted);
   REQUIRE(choice.peaks.size() == 2);
-  CHECK(choice.peaks[0].basis == "--peak");
+  CHECK(choice.peaks[0].basis == "as given");
   REQUIRE(choice.remarks.size() == 1);
   CHECK(contains(choice.remarks[0], "2:4 structured sparsity"));
   CHECK(contains(choice.remarks[0], "dense fp8"));

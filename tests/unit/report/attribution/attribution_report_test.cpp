@@ -216,21 +216,40 @@ TEST_CASE("parts and columns that are zero everywhere are in CSV and JSON only",
   CHECK(rendered(Format::text).find(" either") != std::string::npos);
 }
 
+TEST_CASE("an attribution in JSON is read back whole", "[attribution]") {
+  auto job = fixture::straggler_job();
+  job.contradictions = {"rank 2 ends before it begins"};
+  job.collective_sums = {{CollectiveKind::all_reduce, 6, 72ms, 18ms, 1ms}};
+  job.slow_fabric = {{{Rank{1}, Rank{2}}, true, 3ms, "Ranks 1 and 2 are slow."}};
+  job.job_size = {4, true};
+  job.stragglers.stragglers[0].members = {Rank{2}, Rank{3}};
+  job.ledger[3].waited_for[Place{2}] = 0ns;
+  const auto options = fixture::attribution_options(Format::json);
+  const std::string text = render_attribution(job, fixture::gpu_price, options);
+  const Attribution read = read_attribution(text, "job.json");
+  CHECK(read.ledger.back().excluded == job.ledger.back().excluded);
+  CHECK(read.ledger.front().waited_for == job.ledger.front().waited_for);
+  CHECK(read.stragglers.stragglers[0].shares[0].host == HostCause::data_loading);
+  json before = json::parse(text);
+  json after = json::parse(render_attribution(read, fixture::gpu_price, options));
+  // Averages of what a step's ledger in JSON does not divide, and what is advised on them.
+  for (json* one : {&before, &after})
+    for (const char* derived : {"averages", "advice", "verdict"}) one->erase(derived);
+  CHECK(before == after);
+}
+
 TEST_CASE("every cause that can be printed has an advice or a reason for none", "[attribution]") {
-  std::vector<std::string> causes{"slow fabric"};
-  for (int i = 0; i <= static_cast<int>(LateCause::undecided); ++i)
-    causes.push_back(late_cause_name(static_cast<LateCause>(i)));
-  for (std::size_t i = 0; i < host_causes; ++i)
-    causes.push_back(host_cause_name(static_cast<HostCause>(i)));
-  for (const Part part : recording_parts) causes.push_back(part_name(part));
-  for (const std::string& cause : causes) {
-    INFO(cause);
-    const auto advice = advice_on(cause);
+  std::vector<AdviceSubject> subjects{AdviceSubject{}};
+  for (const LateCause cause : every<LateCause>) subjects.emplace_back(cause);
+  for (const HostCause cause : every<HostCause>) subjects.emplace_back(cause);
+  for (const Part part : recording_parts) subjects.emplace_back(part);
+  for (const AdviceSubject& subject : subjects) {
+    INFO(subjects.size());
+    const auto advice = advice_on(subject);
     REQUIRE(advice);
     CHECK_FALSE(advice->text.empty());
     CHECK((advice->url.empty() || advice->url.starts_with("https://")));
   }
-  CHECK_FALSE(advice_on("moon phase"));
 }
 
 TEST_CASE("what was found decides what is advised, in every format", "[attribution]") {
@@ -278,7 +297,7 @@ TEST_CASE("what limits the recordings leads every format, and money is for all r
   auto job = fixture::straggler_job();  // of four ranks
   job.job_size = {64, true};
   job.programs = {"ranks 0-2", "rank 3"};
-  for (auto& ledger : job.ledger) ledger.excluded = "warm-up: the first steps compile";
+  for (auto& ledger : job.ledger) ledger.excluded = {ExclusionCause::warm_up};
   const std::string limits =
       "4 of 64 ranks left recordings; costs and GPU-hours are for all 64. By their kernels the "
       "ranks run 2 programs, which the means mix (ranks 0-2; rank 3). No step counts as steady "
@@ -339,6 +358,7 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
     number(one.rank);
     one.unit = fmt::format("rank {}", one.rank.index);
   }
+  job.efficiency->what_if.front().units = {"rank 70"};
   const json document = as_json(job);
   REQUIRE(document["stragglers"]["matrix"][1]["waited_for"] == 70);
   REQUIRE(document["ledger"][0]["waited_for"][0]["rank"] == 70);
@@ -352,8 +372,8 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
     REQUIRE(shows(format, "for 70"));
     REQUIRE_FALSE(shows(format, "for 3 "));
   }
-  REQUIRE(shows(Format::csv, "\nledger_step,step_s,s,0,70,"));
-  REQUIRE_FALSE(shows(Format::csv, "\nledger_step,step_s,s,0,3,"));
+  REQUIRE(shows(Format::csv, "\nledger_step,step_s,s,,70,0,"));
+  REQUIRE_FALSE(shows(Format::csv, "\nledger_step,step_s,s,,3,0,"));
   REQUIRE(shows(Format::html, "rank 70"));
   REQUIRE_FALSE(shows(Format::html, "rank 3\""));
 }
@@ -411,7 +431,7 @@ TEST_CASE("a large job's text does not list every rank", "[attribution]") {
   REQUIRE(text.find("4080 more ranks") != std::string::npos);
   options.format = Format::csv;
   const std::string csv = render_attribution(large_job(4096), std::nullopt, options);
-  REQUIRE(csv.find("\nledger_step,step_s,s,0,4095,") != std::string::npos);
+  REQUIRE(csv.find("\nledger_step,step_s,s,,4095,0,") != std::string::npos);
 }
 
 TEST_CASE("every line of the CSV has as many cells as its header", "[attribution]") {
@@ -420,9 +440,9 @@ TEST_CASE("every line of the CSV has as many cells as its header", "[attribution
   std::istringstream lines(csv);
   std::string line;
   std::getline(lines, line);
-  REQUIRE(line ==
-          "section,quantity,unit,step,rank,waited_for,part,cause,class,kind,way,group,index,what,"
-          "value,low,high,samples");
+  REQUIRE(line.starts_with("section,quantity,unit,"));
+  REQUIRE(line.ends_with(",value,low,high,samples"));
+  const auto columns = std::count(line.begin(), line.end(), ',');
   while (std::getline(lines, line)) {
     bool quoted = false;
     int commas = 0;
@@ -431,7 +451,7 @@ TEST_CASE("every line of the CSV has as many cells as its header", "[attribution
       commas += c == ',' && !quoted ? 1 : 0;
     }
     INFO(line);
-    REQUIRE(commas == 17);
+    REQUIRE(commas == columns);
   }
 }
 

@@ -108,9 +108,8 @@ void check_all(const std::vector<Known>& known) {
   for (const Known& one : known) {
     CAPTURE(one.name);
     const trace::KernelVerdict verdict = rules.kernel(one.name);
-    CHECK(work_class_name(verdict.work_class) == std::string(work_class_name(one.work_class)));
-    CHECK(collective_kind_name(verdict.collective) ==
-          std::string(collective_kind_name(one.collective)));
+    CHECK(word_of(verdict.work_class) == std::string(word_of(one.work_class)));
+    CHECK(key_of(verdict.collective) == std::string(key_of(one.collective)));
   }
 }
 

@@ -150,8 +150,8 @@ int check_causes(bool timeline) {
           REQUIRE_FALSE(report.stragglers.empty());
           CHECK(report.stragglers.front().rank == Rank{plan.place});
           CHECK(report.stragglers.front().cause == LateCause::host);
-          CHECK(report.stragglers.front().shares.front().detail ==
-                (timeline ? "garbage collection" : "other"));
+          CHECK(report.stragglers.front().shares.front().host ==
+                (timeline ? HostCause::garbage_collection : HostCause::other));
         }
       }
   return costly;

@@ -107,7 +107,8 @@ TEST_CASE("a rank that computes longer takes as long as its peers in the what-if
   // takes 50 us and rank 0's last kernel 50 us.
   const EfficiencyResult result = uneven_pair().measure(blame(1));
   const auto& change = require(result).what_if.at(0);
-  REQUIRE(change.change == "without rank 1's lateness");
+  REQUIRE(change.change == ReplayChange::on_time);
+  REQUIRE(change.units == std::vector<std::string>{"rank 1"});
   CHECK_THAT(static_cast<double>(change.step_time.count()), WithinAbs(228'571.0, 2.0));
   CHECK(change.saved == 400us - change.step_time);
 }
@@ -125,11 +126,11 @@ TEST_CASE("work is spread evenly over the stages of an uneven pipeline", "[effic
   REQUIRE(result.efficiency);
   const auto& all = result.efficiency->what_if;
   const auto even = std::find_if(all.begin(), all.end(), [](const Efficiency::WhatIf& one) {
-    return one.change == "with the work spread evenly over the pipeline's stages";
+    return one.change == ReplayChange::even_stages;
   });
   REQUIRE(even != all.end());
   CHECK_THAT(static_cast<double>(even->step_time.count()), WithinAbs(347'619.0, 2.0));
-  for (const Efficiency::WhatIf& one : all) CHECK(one.change.find("lateness") == std::string::npos);
+  for (const Efficiency::WhatIf& one : all) CHECK(one.change != ReplayChange::on_time);
 }
 
 TEST_CASE("a rank that alone has work in the window keeps nobody waiting", "[efficiency]") {
@@ -138,7 +139,7 @@ TEST_CASE("a rank that alone has work in the window keeps nobody waiting", "[eff
   const EfficiencyResult result = job.measure(blame(1));
   REQUIRE(result.efficiency);
   for (const Efficiency::WhatIf& one : result.efficiency->what_if)
-    if (one.change == "without rank 1's lateness") CHECK(one.saved == 0ns);
+    if (one.change == ReplayChange::on_time) CHECK(one.saved == 0ns);
 }
 
 TEST_CASE("a straggler that may be chance is not taken away", "[efficiency]") {
@@ -146,7 +147,7 @@ TEST_CASE("a straggler that may be chance is not taken away", "[efficiency]") {
   stragglers.stragglers[0].significant = false;
   const EfficiencyResult result = uneven_pair().measure(stragglers);
   for (const auto& change : require(result).what_if)
-    REQUIRE(change.change.find("lateness") == std::string::npos);
+    REQUIRE(change.change != ReplayChange::on_time);
 }
 
 TEST_CASE("late hosts are a factor of their own", "[efficiency]") {
@@ -250,7 +251,7 @@ TEST_CASE("steps that count on every rank are replayed in runs of consecutive on
                number,
                100 * number + skew,
                100 * (number + 1) + skew,
-               number == 0 || (number == 2 && rank == 1) ? "warm-up: slow" : "");
+               excluded_if(number == 0 || (number == 2 && rank == 1)));
     for (int i = 0; i < 6; ++i) job.kernel(rank, 100 * i + 10, 100 * i + 60);
   }
   const EfficiencyResult result = job.measure();
@@ -265,7 +266,7 @@ TEST_CASE("a run of steps in which no GPU works has its time on the path too", "
   SmallJob job(2);
   for (std::size_t rank = 0; rank < 2; ++rank) {
     for (int number = 0; number < 4; ++number)
-      job.step(rank, number, 100 * number, 100 * (number + 1), number == 2 ? "warm-up: slow" : "");
+      job.step(rank, number, 100 * number, 100 * (number + 1), excluded_if(number == 2));
     for (const int step : {0, 1}) job.kernel(rank, 100 * step + 10, 100 * step + 60);
   }
   const EfficiencyResult result = job.measure();
@@ -282,7 +283,7 @@ TEST_CASE("a window of too many events ends after fewer steps", "[efficiency]") 
     for (int number = 0; number < 10; ++number) {
       job.kernel(rank, 100 * number + 10, 100 * number + 60);
       plan.by_rank[rank].push_back(
-          {number, 100us * number, 100us * (number + 1), number == 0 ? "warm-up: first" : ""});
+          {number, 100us * number, 100us * (number + 1), excluded_if(number == 0)});
     }
   }
   // Nine steps that count with two events each; six events are three steps.
@@ -305,7 +306,7 @@ TEST_CASE("of many runs the longest are replayed", "[efficiency]") {
       plan.by_rank[rank].push_back({number,
                                     100us * number,
                                     100us * (number + 1),
-                                    number % 3 == 0 && number < 290 ? "slow" : ""});
+                                    excluded_if(number % 3 == 0 && number < 290)});
     }
   }
   const auto windows = choose_windows(job.job(), plan, ClockMap(2));

@@ -70,7 +70,7 @@ TEST_CASE("an even pipeline saves what the published replay of the job says", "[
   CHECK_THAT(static_cast<double>(efficiency->step_time.count()), WithinRel(2.2144e9, 0.01));
   const auto& all = efficiency->what_if;
   const auto even = std::find_if(all.begin(), all.end(), [](const auto& one) {
-    return one.change == "with the work spread evenly over the pipeline's stages";
+    return one.change == ReplayChange::even_stages;
   });
   REQUIRE(even != all.end());
   const double saved =

@@ -39,7 +39,7 @@ class Replays {
     waits_ = split_waits(job_, match_collectives(job_), alignment_);
     StepPlan steps = find_steps(job_, alignment_.map);
     for (auto& spans : steps.by_rank)
-      for (std::size_t i = 0; i < spans.size(); i += 3) spans[i].excluded = "left out";
+      for (std::size_t i = 0; i < spans.size(); i += 3) spans[i].excluded.emplace();
     windows_ = choose_windows(job_, steps, alignment_.map).value();
     for (const EfficiencyWindow& run : windows_.runs)
       runs_.push_back(build_replay_graph(job_, waits_, alignment_.map, run));

@@ -12,6 +12,11 @@
 
 namespace scaleworth::trace {
 
+/// Of a step that is not averaged, for any reason.
+inline std::optional<StepExclusion> excluded_if(bool excluded) {
+  return excluded ? std::optional(StepExclusion{}) : std::nullopt;
+}
+
 class SmallJob {
  public:
   explicit SmallJob(std::size_t ranks) {
@@ -70,11 +75,13 @@ class SmallJob {
     return *this;
   }
 
-  SmallJob& step(std::size_t rank, int number, int start, int end, std::string excluded = "") {
-    steps_.by_rank[rank].push_back({number,
-                                    std::chrono::microseconds(start),
-                                    std::chrono::microseconds(end),
-                                    std::move(excluded)});
+  SmallJob& step(std::size_t rank,
+                 int number,
+                 int start,
+                 int end,
+                 std::optional<StepExclusion> excluded = {}) {
+    steps_.by_rank[rank].push_back(
+        {number, std::chrono::microseconds(start), std::chrono::microseconds(end), excluded});
     return *this;
   }
 

@@ -109,7 +109,7 @@ TEST_CASE("a delay of the host is found in its step under its cause", "[ledger]"
         ((with[step].end - with[step].start) - (without[step].end - without[step].start)).count();
     const std::int64_t found = late(with[step], delay.cause) - late(without[step], delay.cause);
     CAPTURE(seed, delay.step, delay.before_kernel, delay.length);
-    CAPTURE(host_cause_name(delay.cause));
+    CAPTURE(word_of(delay.cause));
     // Where host and device meet again elsewhere some idle time changes its cause.
     CHECK(std::abs(found - cost) <= cost / 50 + 50 * us);
     for (std::size_t other = 0; other < with.size(); ++other) {
