@@ -114,8 +114,6 @@ double bus_factor(const AlgorithmResult& result) {
   return 1.0;
 }
 
-/// `way`: names the algorithm and the protocol.
-template <class Way>
 Json row_of(const AlgorithmResult& result,
             const char* kind,
             const CollectivePoint& point,
@@ -171,7 +169,7 @@ void add_fits(const AlgorithmResult& result, std::vector<Json>& rows) {
     }
     const auto least = system_time(result.lines, size);
     if (least && least->value() > 0.0) {
-      rows.push_back(row_of(result, curve_row, fitted(result, size, *least), AlgorithmLine{}));
+      rows.push_back(row_of(result, curve_row, fitted(result, size, *least), Way{}));
     }
   }
 }

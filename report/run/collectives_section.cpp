@@ -202,8 +202,8 @@ bool has_errors(const AlgorithmResult& result) {
   return result.held_out_error || result.library_error;
 }
 
-std::string way_name(const std::string& algorithm, const std::string& protocol) {
-  return algorithm.empty() ? "unavailable" : algorithm + "/" + protocol;
+std::string way_name(const Way& way) {
+  return way.algorithm.empty() ? "unavailable" : way.algorithm + "/" + way.protocol;
 }
 
 std::string call_name(const AlgorithmResult& result) {
@@ -244,10 +244,6 @@ Cell wire_cell(const AlgorithmResult& result, const ChosenPoint& chosen) {
   return bandwidth(*chosen.wire_bandwidth, chosen.point.time);
 }
 
-std::string ran_text(const ChosenPoint& chosen) {
-  return way_name(chosen.algorithm, chosen.protocol);
-}
-
 Table choices(const Results& results) {
   const CollectiveMode mode = plain_mode(results);
   std::vector<Nested<AlgorithmResult, ChosenPoint>> rows;  // the largest size of each
@@ -269,7 +265,7 @@ Table choices(const Results& results) {
            .in_summary("busbw, " + common_size(largest, std::identity{}).value_or("largest size")),
        bus_cell},
       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
-      {measure("ran", "ran").in_summary("ran"), ran_text}};
+      {measure("ran", "ran").in_summary("ran"), way_name}};
   if (std::ranges::any_of(results, has_errors)) {
     columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
                        &AlgorithmResult::library_error});
@@ -297,10 +293,9 @@ const CommunicationSegment* segment_of(const AlgorithmLine& line) {
 
 const CommunicationSegment* segment_of(const AlgorithmResult& result,
                                        const AlgorithmRegime& regime) {
-  const auto found = std::ranges::find_if(result.lines, [&](const AlgorithmLine& line) {
-    return line.algorithm == regime.algorithm && line.protocol == regime.protocol;
-  });
-  return found == result.lines.end() ? nullptr : segment_of(*found);
+  const auto is_line = [&](const Way& way) { return way == regime; };
+  const AlgorithmLine* line = find_in(result.lines, true, is_line);
+  return line ? segment_of(*line) : nullptr;
 }
 
 Table regimes(const Results& results) {
@@ -315,8 +310,7 @@ Table regimes(const Results& results) {
       rows,
       {{parameter("smallest_bytes", "from", Unit::bytes), &AlgorithmRegime::smallest},
        {parameter("largest_bytes", "to", Unit::bytes), &AlgorithmRegime::largest},
-       {parameter("form", "way"),
-        [](const AlgorithmRegime& regime) { return way_name(regime.algorithm, regime.protocol); }},
+       {parameter("form", "way"), way_name},
        {measure("alpha", "alpha", Unit::seconds), alpha_of},
        {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta}},
       {"Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where two "
@@ -347,22 +341,21 @@ Table lines(const Results& results) {
   std::erase_if(rows,
                 [](const auto& row) { return segment_of(*std::get<1>(row.levels)) == nullptr; });
   const auto fit = [](auto member) { return path(&AlgorithmLine::fit, member); };
-  return all_detail(nccl_table(
-      "nccl_lines",
-      "Every forced way",
-      rows,
-      {{parameter("form", "way"),
-        [](const AlgorithmLine& line) { return way_name(line.algorithm, line.protocol); }},
-       {measure("alpha", "alpha", Unit::seconds),
-        [](const AlgorithmLine& line) { return alpha_of(*segment_of(line)); }},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-        [](const AlgorithmLine& line) { return inverse_beta(*segment_of(line)); }},
-       {measure("held_out_error", "held-out error", Unit::percent),
-        fit(&CommunicationFit::held_out_error)},
-       {measure("median_residual", "residual", Unit::percent),
-        fit(&CommunicationFit::median_residual)},
-       {measure("library_error", "NCCL's own error", Unit::percent),
-        &AlgorithmLine::library_error}}));
+  return all_detail(
+      nccl_table("nccl_lines",
+                 "Every forced way",
+                 rows,
+                 {{parameter("form", "way"), way_name},
+                  {measure("alpha", "alpha", Unit::seconds),
+                   [](const AlgorithmLine& line) { return alpha_of(*segment_of(line)); }},
+                  {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
+                   [](const AlgorithmLine& line) { return inverse_beta(*segment_of(line)); }},
+                  {measure("held_out_error", "held-out error", Unit::percent),
+                   fit(&CommunicationFit::held_out_error)},
+                  {measure("median_residual", "residual", Unit::percent),
+                   fit(&CommunicationFit::median_residual)},
+                  {measure("library_error", "NCCL's own error", Unit::percent),
+                   &AlgorithmLine::library_error}}));
 }
 
 Table points(const Results& results) {
@@ -379,7 +372,7 @@ Table points(const Results& results) {
                    path(&ChosenPoint::point, algorithm_bandwidth)},
                   {measure("busbw", "busbw", Unit::bytes_per_second), bus_cell},
                   {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
-                  {measure("ran", "ran"), ran_text},
+                  {measure("ran", "ran"), way_name},
                   {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
                    &ChosenPoint::library_prediction}}));
 }
@@ -390,10 +383,8 @@ void put_point(Fields& json, const CollectivePoint& one) {
   json("busbw_bytes_per_s", one.bus_bandwidth);
 }
 
-/// Of a line, a regime or what was chosen.
-template <class T>
-void put_way(Fields& json, const T& one) {
-  FIELDS(json, or_null(one.algorithm), or_null(one.protocol));
+void put_way(Fields& json, const Way& one) {
+  json.members("algorithm", or_null(one.algorithm), "protocol", or_null(one.protocol));
 }
 
 void put_fit(Fields& json, const CommunicationFit& one) {
@@ -472,7 +463,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
     put_point(of, one.point);
     of("wire_bytes_per_s", one.wire_bandwidth);
-    of.object("ran", one, put_way<ChosenPoint>);
+    of.object("ran", one, put_way);
     FIELDS(of, one.library_prediction, one.fastest_line);
   });
 }

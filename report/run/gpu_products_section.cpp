@@ -120,55 +120,36 @@ Table condition_table(const Gpus& gpus) {
   return table;
 }
 
-/// The datasheet's rate or a step from it, and what that leaves.
-struct WaterfallRow {
-  int gpu = 0;
-  std::string format;
-  std::string name;
-  std::optional<FlopPerSecond> change;
-  std::optional<FlopPerSecond> rate;
-  std::string evidence;
-  bool detail = false;
-};
-
-std::vector<WaterfallRow> waterfall_rows(const Gpus& gpus) {
-  std::vector<WaterfallRow> rows;
-  for (const GpuResult& gpu : gpus) {
-    for (const GpuFormat& format : gpu.formats) {
-      if (!format.waterfall) continue;
-      const bool detail =
-          format.format.precision != NumberFormat::bf16 && &format != &gpu.formats.front();
-      FlopPerSecond rate = format.waterfall->spec;
-      WaterfallRow row{
-          gpu.identity.ordinal, word_of(format.format), "datasheet", {}, rate, "", detail};
-      row.evidence = format.waterfall->basis;
-      rows.push_back(row);
-      for (const auto& step : format.waterfall->steps) {
-        rate += step.change.value_or(FlopPerSecond(0.0));
-        row.name = step.name;
-        row.change = step.change;
-        row.rate = step.change ? std::optional(rate) : std::nullopt;
-        row.evidence = step.evidence;
-        rows.push_back(row);
-      }
+Table waterfall_table(const Gpus& gpus) {
+  Table table{"gpu_waterfall",
+              "Loss waterfall: from the datasheet to the steady rate",
+              {gpu_column(),
+               parameter("precision", "format"),
+               parameter("step", "step"),
+               measure("change", "change", Unit::flop_per_second),
+               measure("rate_after", "leaves", Unit::flop_per_second).with_digits(4),
+               measure("evidence", "because")},
+              {},
+              {"The changes add up from the datasheet's peak to the measured rate. What no figure "
+               "of this run explains is called unexplained."}};
+  for (const auto& row : nested(gpus, &GpuResult::formats)) {
+    const auto [gpu, format] = row.levels;
+    if (!format->waterfall) continue;
+    const bool leading = format->format.precision == NumberFormat::bf16;
+    const bool detail = !leading && format != &gpu->formats.front();
+    const Cell ordinal = as_cell(gpu->identity.ordinal);
+    const std::string name = word_of(format->format);
+    FlopPerSecond rate = format->waterfall->spec;
+    table.rows.push_back(
+        {{ordinal, name, "datasheet", {}, number(rate), format->waterfall->basis}, detail});
+    for (const WaterfallStep& step : format->waterfall->steps) {
+      if (step.change) rate += *step.change;
+      const Cell left = step.change ? Cell{number(rate)} : Cell{};
+      table.rows.push_back(
+          {{ordinal, name, step.name, as_cell(step.change), left, step.evidence}, detail});
     }
   }
-  return rows;
-}
-Table waterfall_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_waterfall",
-      "Loss waterfall: from the datasheet to the steady rate",
-      waterfall_rows(gpus),
-      {{gpu_column(), &WaterfallRow::gpu},
-       {parameter("precision", "format"), &WaterfallRow::format},
-       {parameter("step", "step"), &WaterfallRow::name},
-       {measure("change", "change", Unit::flop_per_second), &WaterfallRow::change},
-       {measure("rate_after", "leaves", Unit::flop_per_second).with_digits(4), &WaterfallRow::rate},
-       {measure("evidence", "because"), &WaterfallRow::evidence}},
-      {"The changes add up from the datasheet's peak to the measured rate. What no figure of "
-       "this run explains is called unexplained."},
-      std::mem_fn(&WaterfallRow::detail));
+  return table;
 }
 
 Table placement_table(const Gpus& gpus) {
@@ -262,78 +243,15 @@ Table own_products_summary(const GpuResult& gpu) {
        {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}});
 }
 
-void put_conditions(Fields& json, const GpuConditions& one) {
-  FIELDS(json, one.clock_hz, one.power_w, one.power_from_energy, one.temperature_c);
-  json("slowdown_reasons", one.slowdown_reasons);
-}
-
-void put_against(Fields& json, const AgainstPeak& one) {
-  FIELDS(json, one.peak, one.basis);
-  json("peak_clock_hz", one.clock_hz);
-  FIELDS(json, one.fraction, one.clock_ratio, one.fraction_at_clock);
-}
-
-void put_identity(Fields& json, const GpuIdentity& one) {
-  FIELDS(json, one.ordinal, one.name, or_null(one.uuid), one.pci_device_id, one.multiprocessors);
-  json("memory_bytes", one.memory);
-  json("l2_bytes", one.l2_cache);
-  FIELDS(json, one.maximum_clock_hz, one.power_limit_w);
-  json("power_limit_default_w", one.default_power_limit_w);
-  json("pcie_bytes_per_s", one.pcie_bandwidth);
-  json("mig", one.mig);
-  json.object("datasheet", one.datasheet, [](Fields& of, const GpuDatasheet& sheet) {
-    FIELDS(of, sheet.id, sheet.name, sheet.source, sheet.date);
-  });
-}
-
 void put_product(Fields& json, const GpuGemm& one) {
-  FIELDS(json, one.pass, one.data);
+  json.members("pass", one.pass, "data", one.data);
   json.object("shape", one.shape, put_shape);
-  FIELDS(json, one.library, one.algorithm, one.heuristic_rank, one.workspace, one.rate);
+  json.members("library", one.library, "algorithm", one.algorithm);
+  json.members("heuristic_rank", one.heuristic_rank, "workspace_bytes", one.workspace);
+  json("rate_flop_per_s", one.rate);
   json.object("conditions", one.conditions, put_conditions);
   json.object("against_peak", one.against, put_against);
-  FIELDS(json, one.flop_per_joule, one.flop_per_clock);
-}
-
-void put_format(Fields& json, const GpuFormat& one) {
-  FIELDS(json, one.format.precision, one.format.fast_accumulation);
-  json.object("steady", one.steady, put_product);
-  json.object("burst", one.burst, put_product);
-  json.object("best_shape", one.best_shape, put_product);
-  json.object("best_burst", one.best_burst, put_product);
-  json.array("by_data", one.by_data, put_product);
-  json("tuning_headroom", one.tuning_headroom);
-  json.object("tuned_shape", one.tuned_shape, put_shape);
-  json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
-    FIELDS(of, waterfall.spec, waterfall.basis);
-    of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
-      FIELDS(each, step.name, step.factor, step.change, step.evidence);
-    });
-    of("measured_flop_per_s", waterfall.measured);
-  });
-}
-
-void put_memory_level(Fields& json, const model::MemoryLevel& one) {
-  json("label", word_of(one.name));
-  json("scope", one.scope);
-  json("kernel", word_of(one.stream));
-  FIELDS(json, one.smallest, one.largest);
-  json("rate_bytes_per_s", one.value);
-  FIELDS(json, one.of_datasheet);
-  json("variant", one.variant ? std::optional(word_of(*one.variant)) : std::nullopt);
-}
-
-void put_transfer(Fields& json, const GpuTransfer& one) {
-  json("source", word_of(one.source));
-  json("target", word_of(one.target));
-  json("engine", word_of(one.engine));
-  FIELDS(json, one.both_directions);
-  json("all_gpus_at_once", one.together);
-  FIELDS(json, one.plateau, one.alpha, one.beta, one.half_size, or_null(one.link), one.of_link);
-  json.array("points", one.points, [](Fields& of, const auto& point) {
-    of("bytes", point.at);
-    of("rate_bytes_per_s", point.value);
-  });
+  json.members("flop_per_joule", one.flop_per_joule, "flop_per_clock", one.flop_per_clock);
 }
 }  // namespace
 
@@ -343,90 +261,61 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
       condition_table(gpus),
       waterfall_table(gpus),
       placement_table(gpus),
-      make_table("gpu_ridge_batches",
-                 "Tokens at the ridge: with fewer, memory is the bound",
-                 nested(gpus, &GpuResult::ridge_batches),
-                 {{gpu_column(), gpu_ordinal},
-                  {parameter("precision", "format"), &RidgeBatch::precision},
-                  {parameter("layer", "products"), &RidgeBatch::layer},
-                  {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
-                  {measure("tokens", "tokens"), &RidgeBatch::tokens}},
-                 {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
-                  "the products stay below it at any number of tokens."}),
-      make_table(
-          "gpu_contention",
-          "A product while a resident kernel holds multiprocessors, as a collective would",
-          nested(gpus, &GpuResult::contention),
-          {{gpu_column(), gpu_ordinal},
-           {parameter("precision", "format"), &ContentionPoint::precision},
-           {parameter("multiprocessors", "left to the product", Unit::count),
-            &ContentionPoint::multiprocessors},
-           {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
-           {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
-           {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-            &ContentionPoint::of_multiprocessors},
-           {measure("flop_per_clock", "FLOP per clock and SM left", Unit::plain),
-            &ContentionPoint::flop_per_clock}},
-          {"Of the rate with all: per counted clock. A collective also moves data; this kernel "
-           "only holds."})};
+      gpu_table("gpu_ridge_batches",
+                "Tokens at the ridge: with fewer, memory is the bound",
+                nested(gpus, &GpuResult::ridge_batches),
+                ridge_fields(),
+                {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
+                 "the products stay below it at any number of tokens."}),
+      gpu_table("gpu_contention",
+                "A product while a resident kernel holds multiprocessors, as a collective would",
+                nested(gpus, &GpuResult::contention),
+                contention_fields(),
+                {"Of the rate with all: per counted clock. A collective also moves data; this "
+                 "kernel only holds."})};
 }
 
 std::vector<Table> summary_products(const GpuResult& gpu) {
   return {format_summary(gpu), own_products_summary(gpu)};
 }
 
-void put_shape(Fields& json, const GemmShape& one) {
-  FIELDS(json, one.m, one.n, one.k, one.batch);
+std::vector<FieldOf<RidgeBatch>> ridge_fields() {
+  return {{parameter("precision", "format"), &RidgeBatch::precision},
+          {parameter("layer", "products"), &RidgeBatch::layer},
+          {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
+          {measure("tokens", "tokens"), &RidgeBatch::tokens}};
 }
 
-void put_gpu(Fields& json, const GpuResult& gpu) {
-  json.object("identity", gpu.identity, put_identity);
-  json.array("formats", gpu.formats, put_format);
-  json.array("ceilings", gpu.roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
-    of("unit", word_of(one.isa));
-    of("precision", one.precision);
-    of("rate_flop_per_s", one.wall_rate);
-    of.object("conditions", one.conditions, put_conditions);
-    of.object("against_peak", one.against, put_against);
-  });
-  json.array("memory_levels", gpu.roofline.memory_levels, put_memory_level);
-  json.array("latency_levels",
-             gpu.roofline.latency_levels,
-             [](Fields& of, const model::LatencyLevel& one) {
-               put_latency_level(of, one);
-               of("cycles", one.cycles);
-             });
-  json.array("placements", gpu.roofline.gemms, [](Fields& of, const PlacedGemm& one) {
-    of("name", one.name, or_null);
-    of.object("product", one, put_placed_gemm);
-    of("of_datasheet", one.of_datasheet);
-  });
-  json.array("ridge_batches", gpu.ridge_batches, [](Fields& of, const RidgeBatch& one) {
-    FIELDS(of, one.precision, one.layer, one.ridge, one.tokens);
-  });
-  json.array("transfers", gpu.transfers, put_transfer);
-  json.array("launches", gpu.launches, [](Fields& of, const auto& launch) {
-    of("kind", word_of(launch.at));
-    of("time_s", launch.value);
-  });
-  json.array("contention", gpu.contention, [](Fields& of, const ContentionPoint& one) {
-    FIELDS(of, one.precision, one.multiprocessors, one.rate, one.of_all, one.flop_per_clock);
-  });
-  json.object("cost", gpu.cost, [](Fields& of, const GpuCost& one) {
-    of("precision", one.per_exaflop ? std::optional(one.precision) : std::nullopt);
-    of("usd_per_exaflop", one.per_exaflop);
-    of("usd_per_terabyte", one.per_terabyte);
-  });
-  json.object("roofline", gpu.roofline, put_roofline);
-  json("warnings", gpu.warnings);
+std::vector<FieldOf<ContentionPoint>> contention_fields() {
+  return {{parameter("precision", "format"), &ContentionPoint::precision},
+          {parameter("multiprocessors", "left to the product", Unit::count),
+           &ContentionPoint::multiprocessors},
+          {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
+          {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
+          ColumnOf<ContentionPoint>(
+              measure("of_multiprocessors", "multiprocessors left", Unit::percent),
+              &ContentionPoint::of_multiprocessors),
+          {measure("flop_per_clock", "FLOP per clock and SM left", Unit::plain),
+           &ContentionPoint::flop_per_clock}};
 }
 
-void put_gpus_together(Fields& json, const GpusTogether& together) {
-  FIELDS(json, together.precision, together.spread, together.slowest);
-  json.array("gpus", together.paces, [](Fields& of, const GpuPace& pace) {
-    FIELDS(of, pace.ordinal, pace.together, pace.alone, pace.of_alone, pace.of_others);
-    of.object("conditions", pace.conditions, put_conditions);
-    FIELDS(of, pace.slow, or_null(pace.cause));
+void put_format(Fields& json, const GpuFormat& one) {
+  json("precision", one.format.precision);
+  json("fast_accumulation", one.format.fast_accumulation);
+  json.object("steady", one.steady, put_product);
+  json.object("burst", one.burst, put_product);
+  json.object("best_shape", one.best_shape, put_product);
+  json.object("best_burst", one.best_burst, put_product);
+  json.array("by_data", one.by_data, put_product);
+  json("tuning_headroom", one.tuning_headroom);
+  json.object("tuned_shape", one.tuned_shape, put_shape);
+  json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
+    of.members("spec_flop_per_s", waterfall.spec, "basis", waterfall.basis);
+    of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
+      each.members("name", step.name, "factor", step.factor);
+      each.members("change_flop_per_s", step.change, "evidence", step.evidence);
+    });
+    of("measured_flop_per_s", waterfall.measured);
   });
 }
 }  // namespace scaleworth::report

@@ -23,76 +23,6 @@ std::string shape_text(const model::GemmShape& shape) {
 namespace {
 using namespace model;
 
-template <class T>
-auto of_roofline(std::vector<T> RooflineResult::*list) {
-  return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };
-}
-
-Table memory_levels(const Gpus& gpus) {
-  const auto rows = nested(gpus, of_roofline(&RooflineResult::memory_levels));
-  Table table = make_table(
-      "gpu_memory_levels",
-      "Memory levels (plateaus found in the sweep)",
-      rows,
-      {{gpu_column(), gpu_ordinal},
-       {parameter("level", "level"), &MemoryLevel::name},
-       {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
-       {parameter("kernel", "kernel"), &MemoryLevel::stream},
-       {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
-       {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::value},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
-       {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
-      {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
-       "together. The rate counts explicit loads and stores."});
-  const auto copied = [](const auto& row) {
-    return std::get<1>(row.levels)->stream.kernel == MemoryKernel::copy;
-  };
-  if (const auto last = last_row(rows, copied))
-    table.tiles = {{*last, "rate", "Memory", "copy", "level"}};
-  return table;
-}
-
-std::vector<Table> capability_tables(const Gpus& gpus) {
-  return {make_table("gpu_ceilings",
-                     "Compute ceilings (multiply-adds on registers)",
-                     nested(gpus, of_roofline(&RooflineResult::ceilings)),
-                     {{gpu_column(), gpu_ordinal},
-                      {parameter("isa", "unit"), &ComputeCeiling::isa},
-                      {parameter("precision", "format"), &ComputeCeiling::precision},
-                      {measure("rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
-                      {measure("of_datasheet", "of datasheet", Unit::percent),
-                       path(&ComputeCeiling::against, &AgainstPeak::fraction)},
-                      {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
-                       path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)},
-                      {measure("clock", "clock", Unit::hertz).with_digits(4),
-                       path(&ComputeCeiling::conditions, &GpuConditions::clock_hz)}}),
-          memory_levels(gpus),
-          make_table("gpu_latency_levels",
-                     "Memory latency (one dependent load after another)",
-                     nested(gpus, of_roofline(&RooflineResult::latency_levels)),
-                     {{gpu_column(), gpu_ordinal},
-                      {parameter("level", "level"), &LatencyLevel::name},
-                      {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
-                      {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
-                      {measure("latency", "latency", Unit::seconds), &LatencyLevel::value},
-                      {measure("cycles", "cycles"), &LatencyLevel::cycles}},
-                     {"Cycles: of the clock counted beside the loads."}),
-          make_table(
-              "gpu_soft_roofs",
-              "Soft roof of the CUDA cores, fitted to the intensity ladder",
-              nested(gpus, of_roofline(&RooflineResult::soft_roofs)),
-              {{gpu_column(), gpu_ordinal},
-               {parameter("precision", "format"), &SoftRoof::format},
-               {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
-               {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
-               {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
-               {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
-               {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}},
-              {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
-               "perfectly, 1 not at all."})};
-}
-
 Table gpu_identity_table(const Gpus& gpus) {
   const auto of = [](auto... members) { return path(&GpuResult::identity, members...); };
   const auto source = [](const GpuDatasheet& sheet) {
@@ -140,19 +70,25 @@ Table gpus_together_table(const std::optional<GpusTogether>& together) {
        "below; less is normal between equal GPUs. The slowest sets the pace of a common step."});
 }
 
+std::vector<FieldOf<GpuCost>> cost_fields() {
+  return {{parameter("precision", "format"), &GpuCost::precision},
+          {measure("per_exaflop", "per EFLOP", Unit::dollars),
+           &GpuCost::per_exaflop,
+           "usd_per_exaflop"},
+          {measure("per_terabyte", "per TB read from memory", Unit::dollars),
+           &GpuCost::per_terabyte,
+           "usd_per_terabyte"}};
+}
+
+using Launch = MeasuredAt<LaunchKind, Seconds>;
+std::vector<FieldOf<Launch>> launch_fields() {
+  return {{parameter("launch", "what"), &Launch::at, "kind"},
+          {measure("time", "time", Unit::seconds), &Launch::value}};
+}
+
 Table gpu_cost_table(const Gpus& gpus, const AnalysisOptions& assumptions) {
-  const auto cost_format = [](const GpuCost& cost) {
-    return cost.per_exaflop ? word_of(cost.precision) : "";
-  };
   Table table =
-      make_table("gpu_costs",
-                 "Cost of work",
-                 nested(gpus, &GpuResult::cost),
-                 {{gpu_column(), gpu_ordinal},
-                  {parameter("precision", "format"), cost_format},
-                  {measure("per_exaflop", "per EFLOP", Unit::dollars), &GpuCost::per_exaflop},
-                  {measure("per_terabyte", "per TB read from memory", Unit::dollars),
-                   &GpuCost::per_terabyte}});
+      gpu_table("gpu_costs", "Cost of work", nested(gpus, &GpuResult::cost), cost_fields());
   if (assumptions.price_per_rank) {
     table.notes.push_back(fmt::format("At {:g} USD per GPU-hour; steady rate, price exact.",
                                       assumptions.price_per_rank->value() * 3600.0));
@@ -191,48 +127,14 @@ Table gpu_transfer_table(const Gpus& gpus) {
        "it. Of link: of the raw rate of the slowest link on the way, where it is known."});
 }
 
-std::vector<Table> point_tables(const Gpus& gpus) {
-  using LadderPoint = decltype(SoftRoof::points)::value_type;
-  using TransferPoint = decltype(GpuTransfer::points)::value_type;
-  const auto latencies = [](const char* id, const char* title, const auto& points) {
-    return make_table(
-        id,
-        title,
-        points,
-        {{gpu_column(), gpu_ordinal},
-         {parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
-         {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}});
-  };
-  std::vector<Table> tables{
-      make_table(
-          "gpu_memory_points",
-          "Memory sweep of the device, every size",
-          nested(gpus, of_roofline(&RooflineResult::memory)),
-          {{gpu_column(), gpu_ordinal},
-           {parameter("kernel", "kernel"), &MemoryPoint::stream},
-           {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
-           {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}}),
-      latencies("gpu_latency_points",
-                "Latency sweep, every size",
-                nested(gpus, of_roofline(&RooflineResult::latency))),
-      latencies("gpu_translation_latency",
-                "Latency with one load per 2 MiB: the reach of address translation",
-                nested(gpus, &GpuResult::translation_latency)),
-      make_table("gpu_intensity_points",
-                 "Intensity ladder, every point",
-                 nested(nested(gpus, of_roofline(&RooflineResult::soft_roofs)), &SoftRoof::points),
-                 {{gpu_column(), gpu_ordinal},
-                  {parameter("precision", "format"), &SoftRoof::format},
-                  {parameter("intensity", "intensity", Unit::flop_per_byte), &LadderPoint::at},
-                  {measure("rate", "rate", Unit::flop_per_second), &LadderPoint::value}}),
-      make_table("gpu_transfer_points",
-                 "Transfers, every size",
-                 nested(nested(gpus, &GpuResult::transfers), &GpuTransfer::points),
-                 transfer_columns<Nested<GpuResult, GpuTransfer, TransferPoint>>(
-                     {{parameter("message_bytes", "size", Unit::bytes), &TransferPoint::at},
-                      {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::value}}))};
-  for (Table& table : tables) table = all_detail(std::move(table));
-  return tables;
+Table transfer_points_table(const Gpus& gpus) {
+  using Sized = MeasuredAt<Bytes, BytesPerSecond>;
+  return make_table("gpu_transfer_points",
+                    "Transfers, every size",
+                    nested(nested(gpus, &GpuResult::transfers), &GpuTransfer::points),
+                    transfer_columns<Nested<GpuResult, GpuTransfer, Sized>>(
+                        {{parameter("message_bytes", "size", Unit::bytes), &Sized::at},
+                         {measure("rate", "rate", Unit::bytes_per_second), &Sized::value}}));
 }
 
 /// By the copy engine while no other GPU does the same.
@@ -418,29 +320,52 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
                      {measure("half_size", "half the rate at", Unit::bytes).in_own_scale(),
                       of(&GpuTransfer::half_size)}});
 }
+
+void put_identity(Fields& json, const GpuIdentity& one) {
+  json.members("ordinal", one.ordinal, "name", one.name, "uuid", or_null(one.uuid));
+  json("pci_device_id", one.pci_device_id);
+  json.members("multiprocessors", one.multiprocessors, "memory_bytes", one.memory);
+  json.members("l2_bytes", one.l2_cache, "maximum_clock_hz", one.maximum_clock_hz);
+  json("power_limit_w", one.power_limit_w);
+  json("power_limit_default_w", one.default_power_limit_w);
+  json.members("pcie_bytes_per_s", one.pcie_bandwidth, "mig", one.mig);
+  json.object("datasheet", one.datasheet, [](Fields& of, const GpuDatasheet& sheet) {
+    of.members("id", sheet.id, "name", sheet.name, "source", sheet.source, "date", sheet.date);
+  });
+}
+
+void put_transfer(Fields& json, const GpuTransfer& one) {
+  json.members("source", word_of(one.source), "target", word_of(one.target));
+  json.members("engine", word_of(one.engine), "both_directions", one.both_directions);
+  json.members("all_gpus_at_once", one.together, "plateau_bytes_per_s", one.plateau);
+  json.members("alpha_s", one.alpha, "beta_s_per_byte", one.beta);
+  json.members("half_size_bytes", one.half_size, "link", or_null(one.link), "of_link", one.of_link);
+  json.array("points", one.points, [](Fields& of, const auto& point) {
+    of.members("bytes", point.at, "rate_bytes_per_s", point.value);
+  });
+}
 }  // namespace
 
 Section gpu_section(const Analysis& analysis) {
   const Gpus& gpus = analysis.gpus;
-  using Launch = decltype(GpuResult::launches)::value_type;
   std::vector<Table> tables{gpu_identity_table(gpus), gpus_together_table(analysis.gpus_together)};
   const auto add = [&](const std::vector<Table>& more) {
     tables.insert(tables.end(), more.begin(), more.end());
   };
   add(gpu_product_tables(gpus));
-  add(capability_tables(gpus));
+  add(gpu_roofline_tables(gpus));
   add({gpu_transfer_table(gpus),
        gpu_matrix_table(gpus),
-       make_table("gpu_launches",
-                  "Launches",
-                  nested(gpus, &GpuResult::launches),
-                  {{gpu_column(), gpu_ordinal},
-                   {parameter("launch", "what"), &Launch::at},
-                   {measure("time", "time", Unit::seconds), &Launch::value}},
-                  {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
-                   "host sees it."}),
+       gpu_table("gpu_launches",
+                 "Launches",
+                 nested(gpus, &GpuResult::launches),
+                 launch_fields(),
+                 {"Kernel and graph node: per launch in a long queue. Launch and wait: as the "
+                  "host sees it."}),
        gpu_cost_table(gpus, analysis.assumptions)});
-  add(point_tables(gpus));
+  std::vector<Table> sweeps = gpu_sweep_tables(gpus);
+  sweeps.push_back(transfer_points_table(gpus));
+  for (Table& table : sweeps) tables.push_back(all_detail(std::move(table)));
   return section_of(gpu_section_id, "GPUs: what each can do, and what it loses", std::move(tables));
 }
 
@@ -453,5 +378,36 @@ Section gpu_summary(const Analysis& analysis) {
     section.tables.push_back(summary_transfers(*kind.shown, analysis.gpus));
   }
   return section;
+}
+
+void put_gpu(Fields& json, const GpuResult& gpu) {
+  json.object("identity", gpu.identity, put_identity);
+  json.array("formats", gpu.formats, put_format);
+  put_gpu_levels(json, gpu.roofline);
+  json.array("placements", gpu.roofline.gemms, [](Fields& of, const PlacedGemm& one) {
+    of("name", one.name, or_null);
+    of.object("product", one, put_placed_gemm);
+    of("of_datasheet", one.of_datasheet);
+  });
+  put_array(json, "ridge_batches", gpu.ridge_batches, ridge_fields());
+  json.array("transfers", gpu.transfers, put_transfer);
+  put_array(json, "launches", gpu.launches, launch_fields());
+  put_array(json, "contention", gpu.contention, contention_fields());
+  json.object(
+      "cost", gpu.cost, [](Fields& of, const GpuCost& one) { put_fields(of, one, cost_fields()); });
+  json.object("roofline", gpu.roofline, put_roofline);
+  json("warnings", gpu.warnings);
+}
+
+void put_gpus_together(Fields& json, const GpusTogether& together) {
+  json.members("precision", together.precision, "spread", together.spread);
+  json("slowest", together.slowest);
+  json.array("gpus", together.paces, [](Fields& of, const GpuPace& pace) {
+    of.members("ordinal", pace.ordinal, "together_flop_per_s", pace.together);
+    of.members("alone_flop_per_s", pace.alone, "of_alone", pace.of_alone);
+    of("of_others", pace.of_others);
+    of.object("conditions", pace.conditions, put_conditions);
+    of.members("slow", pace.slow, "cause", or_null(pace.cause));
+  });
 }
 }  // namespace scaleworth::report

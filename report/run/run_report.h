@@ -4,11 +4,8 @@
 
 #include "report/document.h"
 #include "report/table.h"
+#include "src/core/files/fields.h"
 #include "src/model/analysis.h"
-
-namespace scaleworth {
-class Fields;
-}
 
 namespace scaleworth::report {
 // The report's sections, one function each; an empty section (no tables, no text) is not shown.
@@ -68,9 +65,13 @@ std::string cost_optimal_text(const model::ScalingLaw& law);
 // The members of each result's JSON: base units with the unit in the key, null for absent.
 
 void put_roofline(Fields& json, const model::RooflineResult& roofline);
-void put_latency_level(Fields& json, const model::LatencyLevel& level);
+/// Of a GPU: ceilings with their conditions, memory and latency levels.
+void put_gpu_levels(Fields& json, const model::RooflineResult& roofline);
 void put_shape(Fields& json, const model::GemmShape& shape);
 void put_placed_gemm(Fields& json, const model::PlacedGemm& gemm);
+void put_conditions(Fields& json, const model::GpuConditions& conditions);
+void put_against(Fields& json, const model::AgainstPeak& against);
+void put_format(Fields& json, const model::GpuFormat& format);
 void put_gpu(Fields& json, const model::GpuResult& gpu);
 void put_gpus_together(Fields& json, const model::GpusTogether& together);
 void put_collective(Fields& json, const model::CollectiveResult& collective);
@@ -90,16 +91,84 @@ const model::GpuFormat* leading_format(const model::GpuResult& gpu,
   return first;
 }
 
+/// A value of a result, listed once: a column of its table, and a member of its JSON in the same
+/// words, under the column's id with the ending of the unit or under a key of its own.
+template <class T>
+struct FieldOf {
+  ColumnOf<T> column;
+  std::function<void(Fields&, const T&)> put;
+
+  template <class Project>
+  FieldOf(const Column& of, Project project, const std::string& key = "")
+      : column(of, project), put([=, id = of.id](Fields& json, const T& one) {
+          const auto& value = std::invoke(project, one);
+          const std::string_view ending = unit_ending<std::remove_cvref_t<decltype(value)>>;
+          std::string name = id.ends_with(ending) ? id : id + std::string(ending);
+          if (!key.empty()) name = key;
+          if constexpr (requires { word_of(value); }) {
+            json(name, std::string(word_of(value)));
+          } else if constexpr (requires { word_of(*value); }) {
+            json(name, value ? std::optional<std::string>(word_of(*value)) : std::nullopt);
+          } else {
+            json(name, value);
+          }
+        }) {}
+  /// Of the table only.
+  FieldOf(ColumnOf<T> of_table) : column(std::move(of_table)), put([](Fields&, const T&) {}) {}
+};
+
+/// The columns of a table whose rows are of type T or nested with it, after `columns`.
+template <class Row, class T>
+std::vector<ColumnOf<Row>> columns_of(const std::vector<FieldOf<T>>& fields,
+                                      std::vector<ColumnOf<Row>> columns = {}) {
+  for (const FieldOf<T>& field : fields) {
+    columns.emplace_back(field.column.column, field.column.cell);
+  }
+  return columns;
+}
+
+template <class T>
+void put_fields(Fields& json, const T& one, const std::vector<FieldOf<T>>& fields) {
+  for (const FieldOf<T>& field : fields) field.put(json, one);
+}
+template <class T>
+void put_array(Fields& json,
+               std::string_view key,
+               const std::vector<T>& list,
+               const std::vector<FieldOf<T>>& fields) {
+  json.array(key, list, [&](Fields& of, const T& one) { put_fields(of, one, fields); });
+}
+
 /// Column and value that name a GPU.
 Column gpu_column();
 int gpu_ordinal(const model::GpuResult& gpu);
+
+/// Rows of a result of each GPU.
+template <class T>
+Table gpu_table(std::string id,
+                std::string title,
+                const std::vector<Nested<model::GpuResult, T>>& rows,
+                const std::vector<FieldOf<T>>& fields,
+                std::vector<std::string> notes = {}) {
+  return make_table(std::move(id),
+                    std::move(title),
+                    rows,
+                    columns_of<Nested<model::GpuResult, T>>(fields, {{gpu_column(), gpu_ordinal}}),
+                    std::move(notes));
+}
 /// "rank-k"; empty where the product is of no family.
 std::string family_of(const model::PlacedGemm& gemm);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 
+/// Ceilings, memory and latency levels, soft roofs.
+std::vector<Table> gpu_roofline_tables(const Gpus& gpus);
+/// Every point of their sweeps.
+std::vector<Table> gpu_sweep_tables(const Gpus& gpus);
 /// Of products: by format, their conditions and losses, under the roof, beside a collective.
 std::vector<Table> gpu_product_tables(const Gpus& gpus);
+std::vector<FieldOf<model::RidgeBatch>> ridge_fields();
+std::vector<FieldOf<model::ContentionPoint>> contention_fields();
 /// The summary's tables of one GPU: by number format, the user's own products, a model's layers.
 std::vector<Table> summary_products(const model::GpuResult& gpu);
 }  // namespace scaleworth::report

@@ -139,7 +139,7 @@ void add_cost(const GpuResult& gpu, Findings& findings) {
   std::string text;
   if (cost.per_exaflop) {
     text = fmt::format(
-        "${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), word_of(cost.precision));
+        "${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), word_of(*cost.precision));
   }
   if (cost.per_terabyte) {
     text += text.empty() ? "" : ", ";
@@ -425,20 +425,13 @@ void add_run_warnings(const Run& run, Findings& findings) {
 /// Programs beside ours, as the machine counted them.
 void add_other_programs(const Run& run, const Analysis& analysis, Findings& findings) {
   constexpr double notable = 0.05;  // of all CPUs
-  const auto number_of = [&](const std::string& section, const char* name) {
-    const Fact* fact = find_fact(run, section, name);
-    if (!fact || !fact->value) return 0.0;
-    if (const auto* whole = std::get_if<std::int64_t>(&*fact->value))
-      return static_cast<double>(*whole);
-    const auto* value = std::get_if<double>(&*fact->value);
-    return value ? *value : 0.0;
-  };
-  const double others = number_of("load_during_run", "other_cpu_fraction");
+  const double others = number_fact(run, "load_during_run", "other_cpu_fraction").value_or(0.0);
   if (others > notable)
     findings.doubt("other programs used {:.0f} % of the CPUs during the run", 100.0 * others);
   for (const GpuResult& gpu : analysis.gpus) {
     const int ordinal = gpu.identity.ordinal;
-    if (number_of(fmt::format("gpu {}", ordinal), "foreign_processes") > 0.0)
+    // None known is no program.
+    if (number_fact(run, fmt::format("gpu {}", ordinal), "foreign_processes") > 0.0)
       findings.doubt("another program was on GPU {} when the run began", ordinal);
   }
 }

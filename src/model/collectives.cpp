@@ -51,7 +51,6 @@ std::vector<TimedSize> times_of(const std::vector<CollectivePoint>& points) {
   return times;
 }
 
-using Way = std::pair<std::string, std::string>;
 /// Of a group of points: what they share beside size and way. What ran differs from size to size.
 Setting group_of(const Point& point) {
   return point.setting.without({Parameter::message_bytes,
@@ -96,8 +95,7 @@ std::optional<double> mean(const std::vector<double>& values) {
 }
 
 AlgorithmLine line_of(const Way& way, const Sizes& sizes, double factor) {
-  AlgorithmLine line;
-  std::tie(line.algorithm, line.protocol) = way;
+  AlgorithmLine line{way, {}, {}, {}};
   std::vector<double> errors;
   for (const auto& [bytes, cell] : sizes) {
     if (cell.times.empty()) continue;
@@ -153,7 +151,7 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
   result.shared_gpu = group.shared_gpu;
   const double factor = bus_factor(result.collective, result.ranks);
   for (const auto& [way, sizes] : group.ways) {
-    if (!way.first.empty()) {
+    if (!way.algorithm.empty()) {
       result.lines.push_back(line_of(way, sizes, factor));
       continue;
     }
@@ -310,7 +308,7 @@ std::vector<AlgorithmRegime> regimes(std::span<const AlgorithmLine> lines) {
       continue;
     }
     const AlgorithmLine& line = lines[*best];
-    result.push_back({line.algorithm, line.protocol, Bytes(*begin), Bytes(*end)});
+    result.push_back({line, Bytes(*begin), Bytes(*end)});
     current = best;
   }
   return result;

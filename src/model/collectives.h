@@ -53,10 +53,15 @@ struct CollectiveResult {
   std::size_t chosen = 0;  // index into fits: least held-out error
 };
 
-/// A forced algorithm and protocol of NCCL.
-struct AlgorithmLine {
+/// How NCCL performs a collective, in its words; empty where it does not report it.
+struct Way {
   std::string algorithm;
   std::string protocol;
+  friend auto operator<=>(const Way&, const Way&) = default;
+};
+
+/// Of a forced way.
+struct AlgorithmLine : Way {
   std::vector<CollectivePoint> points;  // by size, the way forced
   CommunicationFit fit;                 // one alpha-beta line; without segments when not fitted
   /// Mean |predicted / measured - 1| of NCCL's own prediction at the same points.
@@ -64,18 +69,14 @@ struct AlgorithmLine {
 };
 
 /// Sizes at which one way is the fastest by its line.
-struct AlgorithmRegime {
-  std::string algorithm;
-  std::string protocol;
+struct AlgorithmRegime : Way {
   Bytes smallest;  // measured range, or the boundary to the regime before
   Bytes largest;
 };
 
-/// What the library did by itself at one size.
-struct ChosenPoint {
+/// What the library did by itself at one size, the way being what ran.
+struct ChosenPoint : Way {
   CollectivePoint point;
-  std::string algorithm;  // what ran; empty where the library does not report it
-  std::string protocol;
   std::optional<BytesPerSecond> wire_bandwidth;  // through one GPU's port, by what ran
   std::optional<Seconds> library_prediction;     // of its own choice
   std::optional<Seconds> fastest_line;           // least over the lines

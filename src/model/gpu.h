@@ -53,7 +53,7 @@ struct GpuTransfer {
 
 struct GpuCost {
   std::optional<Dollars> per_exaflop;  // steady rate of `precision`
-  NumberFormat precision = NumberFormat::bf16;
+  std::optional<NumberFormat> precision;
   std::optional<Dollars> per_terabyte;  // moved at the memory's read rate
 };
 

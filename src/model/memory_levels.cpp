@@ -4,7 +4,6 @@
 #include "src/core/statistics/sampling.h"
 #include "src/model/roofline.h"
 
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -175,12 +174,6 @@ std::vector<Plateau> merge_similar(std::span<const double> logs,
   }
   return plateaus;
 }
-/// Beyond the third, which have no name of their own, by the number.
-LevelName cache_level(int number) {
-  constexpr std::array known{MemoryLevelName::l1, MemoryLevelName::l2, MemoryLevelName::l3};
-  const auto index = static_cast<std::size_t>(number) - 1;
-  return index < known.size() ? LevelName{known[index]} : LevelName{.number = number};
-}
 }  // namespace
 
 std::string word_of(const LevelName& name) {
@@ -343,7 +336,9 @@ std::vector<CacheCapacity> cache_capacities(const Run& run) {
       const double bytes = number_fact(run, "cpu", name + "_bytes").value_or(0.0);
       const double count = number_fact(run, "cpu", name + "_count").value_or(0.0);
       if (!(bytes > 0.0)) continue;
-      caches.push_back({cache_level(level - '0'), Bytes(bytes), {}});
+      // Beyond the third they have no name of their own.
+      const auto known = from_key<MemoryLevelName>(std::string("l") + level);
+      caches.push_back({{known, known ? 0 : level - '0'}, Bytes(bytes), {}});
       if (count > 0.0) caches.back().instances = static_cast<int>(count);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/probe_names.h"
 #include "src/model/collectives.h"
+#include "src/model/laws/model_selection.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_ranks.h"
 #include "tests/sim/sim_run.h"

@@ -4,7 +4,7 @@
 ///
 ///   void campaign(Fields& json, const Campaign& one) {
 ///     json("time_s", one.time, "On all GPUs, without restarts.");
-///     FIELDS(json, one.rate, one.gpus);  // "rate_flop_per_s", as its type says, and "gpus"
+///     json.members("rate_flop_per_s", one.rate, "gpus", one.gpus);
 ///     json.array("steps", one.steps, step);  // void step(Fields&, const Step&)
 ///   }
 #pragma once
@@ -79,7 +79,7 @@ struct FieldOptions {
   const char* one_of = nullptr;  // the texts that there are, separated by '|'
   bool by_word = false;          // of a vocabulary its word in place of its key
 
-  /// Of a member among FIELDS.
+  /// Of a member among several.
   template <class V>
   constexpr std::pair<V&, FieldOptions> operator()(V& value) const {
     return {value, *this};
@@ -124,6 +124,17 @@ class Fields {
   template <class V>
   void operator()(std::string_view key, const V& value, const FieldOptions& options) {
     (*this)(key, value, "", options);
+  }
+  /// Of `or_null(value)`.
+  template <class V>
+  void operator()(std::string_view key, const std::pair<const V&, FieldOptions>& value) {
+    (*this)(key, value.first, value.second);
+  }
+  /// Several in a line: a key, its value, the next key, ...
+  template <class V, class... Rest>
+  void members(std::string_view key, const V& value, const Rest&... rest) {
+    (*this)(key, value);
+    if constexpr (sizeof...(rest) > 0) members(rest...);
   }
   /// As FIELDS writes it: the expressions of the values, and the values.
   template <class... V>

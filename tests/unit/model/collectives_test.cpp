@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/probe_names.h"
+#include "src/model/laws/model_selection.h"
 #include "tests/catch.h"
 
 #include <cmath>
