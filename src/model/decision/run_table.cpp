@@ -198,7 +198,7 @@ void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
   for (const Point& point : probe->points) {
     const int ranks = count_parameter(point, Parameter::ranks);
     for (MeasuredMode& mode : modes) {
-      if (mode.mode != symbol_parameter<BatchScaling>(point, Parameter::scaling)) continue;
+      if (mode.mode != point.setting.symbol<BatchScaling>(Parameter::scaling)) continue;
       for (MeasuredCount& count : mode.counts) {
         if (count.ranks == ranks) add_ledger_point(point, count.ledger);
       }
