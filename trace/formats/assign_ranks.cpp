@@ -5,7 +5,6 @@
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
 
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -157,26 +156,18 @@ void describe_missing(Job& job) {
                                     missing.size() == 1 ? "is" : "are"));
 }
 
-/// By how sure they are.
-constexpr std::array<std::string_view, 4> words = {"rank", "worker", "gpu", "proc"};
 constexpr std::size_t most_digits = 6;
 
-std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
-  if (end - at > most_digits) return std::nullopt;
-  return parse_number<std::int32_t>(text.substr(at, end - at));
+bool is_letter(char c) {
+  return c >= 'a' && c <= 'z';
 }
 
-/// The number that follows the last occurrence of `word`, perhaps behind one of "-_.=".
-std::optional<std::int32_t> number_after(std::string_view name, std::string_view word) {
-  for (std::size_t at = name.rfind(word); at != std::string_view::npos;
-       at = at == 0 ? std::string_view::npos : name.rfind(word, at - 1)) {
-    std::size_t from = at + word.size();
-    if (from < name.size() && std::string_view("-_.=").find(name[from]) != std::string_view::npos)
-      ++from;
-    if (const auto number = number_at(name, from)) return number;
-  }
-  return std::nullopt;
+/// The number that begins at `at`: digits that no letter follows ("rank4x8" is a size).
+std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+  if (end == at || end - at > most_digits) return std::nullopt;
+  if (end < text.size() && is_letter(text[end])) return std::nullopt;
+  return parse_number<std::int32_t>(text.substr(at, end - at));
 }
 
 constexpr std::size_t least_collectives = 3;
@@ -225,8 +216,6 @@ std::size_t common_calls(const CallsOfDevice& devices) {
   return 10 * together >= 9 * first.size() ? first.size() : 0;
 }
 
-/// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
-constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
 /// What clocks of hosts may differ by, and profilers in when they start.
 constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
 
@@ -281,14 +270,21 @@ void assign_ranks(Job& job) {
 }
 
 std::optional<std::int32_t> file_name_rank(std::string_view path) {
+  constexpr std::string_view word = "rank";
   std::string name(path.substr(path.find_last_of("/:") + 1));
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string_view word : words)
-    if (const auto number = number_after(name, word)) return number;
-  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
-  const std::size_t from = stem.find_last_not_of("0123456789") + 1;
-  if (from > 0 && stem[from - 1] != '_' && stem[from - 1] != '-') return std::nullopt;
-  return number_at(stem, from);
+  for (std::size_t at = name.rfind(word); at != std::string::npos;
+       at = at == 0 ? std::string::npos : name.rfind(word, at - 1)) {
+    // "lowrank8" is a model; a local rank is one of its node's.
+    const std::string_view before = std::string_view(name).substr(0, at);
+    if (!before.empty() && is_letter(before.back())) continue;
+    if (before.ends_with("local_") || before.ends_with("local-")) continue;
+    std::size_t from = at + word.size();
+    if (from < name.size() && std::string_view("-_.=").find(name[from]) != std::string_view::npos)
+      ++from;
+    if (const auto number = number_at(name, from)) return number;
+  }
+  return std::nullopt;
 }
 
 void split_lone_process(Job& job, const RuleTable& rules) {

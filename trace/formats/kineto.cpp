@@ -429,19 +429,13 @@ class ThreadTable {
   std::map<std::string, std::string, std::less<>> process_names_;
 };
 
-class KinetoReader final : public TraceReader {
+/// The events of one process.
+class KinetoEvents {
  public:
-  KinetoReader(Recording& recording, const KeepOperation& keep)
+  KinetoEvents(Recording& recording, const KeepOperation& keep)
       : recording_(recording), keep_(keep) {}
 
-  Use event(simdjson::ondemand::object& event) override {
-    KinetoFields fields;
-    if (read_fields(event, fields) != SUCCESS) return Use::malformed;
-    if (is(fields.category, OtherEvent::unused)) return Use::passed_over;
-    return add(fields) ? Use::kept : Use::passed_over;
-  }
-
-  void member(std::string_view key, std::string_view json) override {
+  void member(std::string_view key, std::string_view json) {
     if (key == "baseTimeNanoseconds") {
       base_ = nanoseconds(parse_integer(json).value_or(0));
     } else if (key == "distributedInfo") {
@@ -472,7 +466,6 @@ class KinetoReader final : public TraceReader {
     describe_origin();
   }
 
- private:
   /// False when nothing is kept of it.
   bool add(const KinetoFields& fields) {
     if (is(fields.category, OtherEvent::metadata)) {
@@ -618,6 +611,7 @@ class KinetoReader final : public TraceReader {
     return append(recording_.synchronizations, synchronization);
   }
 
+ private:
   bool is_kept_operation(std::string_view name) {
     operation_ = name;
     if (const auto* found = value_at(kept_operations_, operation_)) return *found;
@@ -644,6 +638,103 @@ class KinetoReader final : public TraceReader {
   std::vector<StepMark> gpu_step_marks_;  // taken when the host has none
   nanoseconds base_{};                    // what all times of the file count from
 };
+
+/// A file of one process, or of several that a tool has merged: it writes a label before their
+/// numbers ("[TP01] 4001", SGLang). Each label is a process with correlations of its own.
+class KinetoReader final : public TraceReader {
+ public:
+  KinetoReader(const ByteSource& source, const KeepOperation& keep)
+      : file_(source.name()), keep_(keep), current_(&part("")) {}
+
+  Use event(simdjson::ondemand::object& event) override {
+    KinetoFields fields;
+    if (read_fields(event, fields) != SUCCESS) return Use::malformed;
+    if (is(fields.category, OtherEvent::unused)) return Use::passed_over;
+    take_label(fields);
+    return current_->events.add(fields) ? Use::kept : Use::passed_over;
+  }
+
+  void member(std::string_view key, std::string_view json) override {
+    if (json.size() <= most_member_bytes) members_.emplace_back(key, json);
+  }
+
+  /// Where walks note what was damaged.
+  Recording& first() { return parts_.begin()->second.recording; }
+
+  bool saw_operations() const {
+    return std::ranges::any_of(parts_,
+                               [](const auto& one) { return one.second.events.saw_operations(); });
+  }
+
+  /// After the last event. Of merged processes ranks are the order of their labels: what the file
+  /// says of itself is that of the first.
+  std::vector<Recording> finish() {
+    const bool merged = parts_.size() > 1;
+    std::vector<Recording> recordings;
+    std::map<std::string, std::int64_t> damage;  // of the file, noted with events without a label
+    for (auto& [label, part] : parts_) {
+      for (const auto& [key, json] : members_)
+        if (!merged || key != "distributedInfo") part.events.member(key, json);
+      part.events.finish();
+      if (merged && label.empty() && part.recording.device_events.empty()) {
+        damage = std::move(part.recording.losses);
+        continue;
+      }
+      Origin& origin = part.recording.origin;
+      if (merged) {
+        origin.rank = static_cast<std::int32_t>(recordings.size());
+        origin.rank_from = "labels of the merged processes";
+        origin.rank_basis = RankBasis::counted;
+      }
+      for (const auto& [what, count] : std::exchange(damage, {}))
+        part.recording.losses[what] += count;
+      recordings.push_back(std::move(part.recording));
+    }
+    return recordings;
+  }
+
+ private:
+  struct Part {
+    Recording recording;
+    KinetoEvents events;
+    explicit Part(const KeepOperation& keep) : events(recording, keep) {}
+  };
+
+  Part& part(std::string_view label) {
+    const auto known = parts_.find(label);
+    if (known != parts_.end()) return known->second;
+    Part& fresh = parts_.emplace(label, keep_).first->second;
+    fresh.recording.origin.file = file_;
+    fresh.recording.origin.tool = "Kineto";
+    return fresh;
+  }
+
+  /// Takes the label off the process and makes its part the current one.
+  void take_label(KinetoFields& fields) {
+    std::string_view label;
+    const std::string_view process = bare_token(fields.process);
+    if (process.starts_with('[')) {
+      const std::size_t end = process.find("] ");
+      if (end != std::string_view::npos) {
+        label = process.substr(1, end - 1);
+        fields.process = process.substr(end + 2);
+      }
+    }
+    if (label == label_) return;
+    label_ = label;
+    current_ = &part(label);
+  }
+
+  /// What is read of the members is short; lists of devices and settings may be long.
+  static constexpr std::size_t most_member_bytes = std::size_t{1} << 20U;
+
+  std::string file_;
+  const KeepOperation& keep_;
+  std::map<std::string, Part, std::less<>> parts_;  // by label; "" for none
+  std::string label_;
+  Part* current_;
+  std::vector<std::pair<std::string, std::string>> members_;
+};
 }  // namespace
 
 std::string_view kineto_category_name(KinetoCategory category) {
@@ -669,15 +760,14 @@ void place_synchronizations(Recording& recording) {
 std::vector<Recording> read_kineto(ByteSource& source,
                                    const KeepOperation& keep,
                                    const WalkOptions* options) {
-  std::vector<Recording> recordings(1);
-  Recording& recording = recordings.front();
-  recording.origin.file = source.name();
-  recording.origin.tool = "Kineto";
-  KinetoReader reader(recording, keep);
-  walk_trace(source, reader, recording, options ? *options : WalkOptions{});
-  reader.finish();
-  if (recording.device_events.empty() && recording.host_events.empty() &&
-      recording.step_marks.empty() && !reader.saw_operations())
+  KinetoReader reader(source, keep);
+  walk_trace(source, reader, reader.first(), options ? *options : WalkOptions{});
+  std::vector<Recording> recordings = reader.finish();
+  const bool nothing = std::ranges::all_of(recordings, [](const Recording& recording) {
+    return recording.device_events.empty() && recording.host_events.empty() &&
+           recording.step_marks.empty();
+  });
+  if (nothing && !reader.saw_operations())
     throw UserError(
         "{} holds no events of the PyTorch profiler{}: record with activities CPU and CUDA.",
         source.name(),

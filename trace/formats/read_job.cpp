@@ -215,14 +215,80 @@ void describe_left_out(const std::vector<std::string>& reasons, std::vector<std:
     remarks.push_back(fmt::format("left out: {} more files", reasons.size() - in_words));
 }
 
+constexpr nanoseconds rounding(2000);  // of times in whole microseconds
+
+/// Takes out kernels whose start a profiler never learnt: it writes 0, or the beginning of its
+/// clock. Returns how many.
+std::int64_t drop_untimed(Recording& recording) {
+  nanoseconds latest{};
+  for (const DeviceEvent& event : recording.device_events) latest = std::max(latest, event.start);
+  const bool on_wall_clock = latest > wall_clock_begins;
+  return static_cast<std::int64_t>(
+      std::erase_if(recording.device_events, [&](const DeviceEvent& event) {
+        return event.start <= nanoseconds(0) && (event.end == event.start || on_wall_clock);
+      }));
+}
+
+/// The kernels of each stream, in the order of their starts. The branches of a CUDA graph appear on
+/// the stream that launched it, and are left out.
+std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<DeviceEvent*>> kernels_of_streams(
+    Recording& recording) {
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<DeviceEvent*>> streams;
+  for (DeviceEvent& event : recording.device_events)
+    if (event.operation == DeviceOperation::kernel && event.graph_node == 0)
+      streams[{event.device, event.stream}].push_back(&event);
+  return streams;
+}
+
+struct Overlaps {
+  std::int64_t kernels = 0;
+  std::int64_t overlapping = 0;  // kernels that begin before one ahead of them ends
+  std::int64_t cut = 0;
+};
+
+/// A stream runs one kernel after another. One that lasts beyond the start of two that follow has
+/// an impossible duration: where these are few, each is cut at the next one. Where they are many,
+/// the recording means something else by its streams. Dependent launches begin before their
+/// predecessor ends, by little.
+Overlaps cut_overlaps(Recording& recording) {
+  constexpr std::int64_t few = 3;
+  constexpr std::int64_t few_share = 100;  // one in so many
+  const auto streams = kernels_of_streams(recording);
+  Overlaps overlaps;
+  std::vector<std::pair<DeviceEvent*, nanoseconds>> too_long;
+  const auto count = [&] {
+    overlaps.overlapping = 0;
+    for (const auto& [stream, kernels] : streams) {
+      nanoseconds end = nanoseconds::min();
+      for (const DeviceEvent* event : kernels) {
+        overlaps.overlapping += event->start + rounding < end ? 1 : 0;
+        end = std::max(end, event->end);
+      }
+    }
+  };
+  for (const auto& [stream, kernels] : streams) {
+    overlaps.kernels += static_cast<std::int64_t>(kernels.size());
+    for (std::size_t i = 0; i + 2 < kernels.size(); ++i)
+      if (kernels[i + 2]->start + rounding < kernels[i]->end)
+        too_long.emplace_back(kernels[i], kernels[i + 1]->start);
+  }
+  const auto cuts = static_cast<std::int64_t>(too_long.size());
+  if (cuts <= std::max(few, overlaps.kernels / few_share)) {
+    overlaps.cut = cuts;
+    for (const auto& [event, next] : too_long) event->end = next;
+  }
+  count();
+  return overlaps;
+}
+
 /// Takes out of a recording what no machine does, and says so.
-void drop_impossible(Recording& recording, std::vector<std::string>& contradictions) {
+void drop_impossible(Recording& recording, Job& job) {
   constexpr std::chrono::hours longest(24);                    // of a kernel
   constexpr std::int64_t most_bytes = std::int64_t{1} << 44U;  // of a collective: 16 TiB
-  constexpr nanoseconds rounding(2000);                        // of times in whole microseconds
-  const auto too_long = std::erase_if(recording.device_events, [&](const DeviceEvent& event) {
-    return event.end - event.start > longest;
-  });
+  const std::int64_t untimed = drop_untimed(recording);
+  const auto too_long = static_cast<std::int64_t>(
+      std::erase_if(recording.device_events,
+                    [&](const DeviceEvent& event) { return event.end - event.start > longest; }));
   std::int64_t too_large = 0;
   for (Communication& one : recording.communications)
     for (auto* bytes : {&one.input_bytes, &one.output_bytes})
@@ -230,29 +296,33 @@ void drop_impossible(Recording& recording, std::vector<std::string>& contradicti
         ++too_large;
         bytes->reset();
       }
-  std::map<std::pair<std::uint16_t, std::uint32_t>, nanoseconds> ends;  // by device and stream
-  std::int64_t kernels = 0;
-  std::int64_t overlapping = 0;
-  for (const DeviceEvent& event : recording.device_events) {
-    // The branches of a CUDA graph appear on the stream that launched it.
-    if (event.operation != DeviceOperation::kernel || event.graph_node != 0) continue;
-    nanoseconds& end = ends.try_emplace({event.device, event.stream}, event.start).first->second;
-    ++kernels;
-    overlapping += event.start + rounding < end ? 1 : 0;
-    end = std::max(end, event.end);
-  }
-  if (too_long > 0)
-    recording.losses["events_with_impossible_times"] += static_cast<std::int64_t>(too_long);
-  if (too_large > 0) recording.losses["impossible_sizes_of_collectives"] += too_large;
-  const auto say = [&](std::int64_t count, const char* what) {
-    if (count > 0)
-      contradictions.push_back(fmt::format("{} {} ({})", count, what, recording.origin.file));
+  const Overlaps overlaps = cut_overlaps(recording);
+  const auto say = [&](std::int64_t count, const char* loss, const char* what, auto& list) {
+    if (count == 0) return;
+    if (loss != nullptr) recording.losses[loss] += count;
+    list.push_back(fmt::format("{} {} ({})", count, what, recording.origin.file));
   };
-  say(static_cast<std::int64_t>(too_long), "device events last longer than a day and are left out");
-  say(too_large, "sizes of collectives are above 16 TiB and are left out");
-  // Dependent launches begin before their predecessor ends, by little.
-  if (5 * overlapping > kernels)
-    say(overlapping, "kernels run at once with others of their stream");
+  say(untimed,
+      "kernels_without_a_time",
+      "kernels have no time and are left out: idle time beside them may be theirs",
+      job.remarks);
+  say(overlaps.cut,
+      "kernels_cut_at_their_successor",
+      "kernels last beyond the next ones of their stream and are cut there",
+      job.remarks);
+  say(too_long,
+      "events_with_impossible_times",
+      "device events last longer than a day and are left out",
+      job.contradictions);
+  say(too_large,
+      "impossible_sizes_of_collectives",
+      "sizes of collectives are above 16 TiB and are left out",
+      job.contradictions);
+  if (5 * overlaps.overlapping > overlaps.kernels)
+    say(overlaps.overlapping,
+        nullptr,
+        "kernels run at once with others of their stream",
+        job.contradictions);
 }
 
 /// A job states its ranks; several devices of one process are no ranks that it could know of.
@@ -327,7 +397,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
     }
     left_out.insert(left_out.end(), content.left_out.begin(), content.left_out.end());
     for (Recording& recording : content.recordings) {
-      drop_impossible(recording, job.contradictions);
+      drop_impossible(recording, job);
       if (recording.device_events.empty())
         left_out.push_back(without_work(recording));
       else
@@ -342,6 +412,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
   describe_left_out(left_out, job.remarks);
   if (foreign > 0)
     job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
+  join_cycles(job);
   split_lone_process(job, rules);
   for (Recording& recording : job.recordings) describe_several_devices(recording);
   refuse_mixed_runs(job);

@@ -9,6 +9,9 @@
 #include <optional>
 
 namespace scaleworth::trace {
+/// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
+inline constexpr std::chrono::nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
+
 /// Reads every recording that `inputs` name, in parallel, and puts them in the order of their ranks
 /// (metadata, else file names, else order; Job::ranks_from says which). Throws UserError with file,
 /// position and remedy when there is nothing to read, a file is of no known format, or recordings
@@ -42,12 +45,15 @@ void assign_ranks(Job& job);
 /// of the job, other communicators of all ranks, or times on the wall clock that do not meet.
 void refuse_mixed_runs(const Job& job);
 
-// Ranks out of the names of files: "rank-3.json", "trace_rank12.json.gz", "worker7", "run_5.json".
-
-/// The number that follows "rank", "worker" or "gpu", or that ends the name before its extensions;
-/// "worker" as torch.profiler writes it, with host and pid ("host_123.456.pt.trace.json"), states
-/// no rank. A path or an archive's member may stand before the name.
+/// The number behind the word "rank" in a file's name: "rank3.json", "trace_rank-12.json.gz". Any
+/// other number is a process, a host, a time, a model or a try, and states no rank. A path or an
+/// archive's member may stand before the name.
 std::optional<std::int32_t> file_name_rank(std::string_view path);
+
+/// Recordings of one process (tool, host, pid, GPU), one after the other, become one: a profiler
+/// that records every so many steps writes a file each time. Says so. Left as they are where they
+/// overlap or state different ranks; without a host also where ten minutes lie between them.
+void join_cycles(Job& job);
 
 /// Splits the only recording of a job into one per GPU, ranks counted in the order of the GPUs, and
 /// says so, where the kernels show that each GPU is a rank: all GPUs run the same kinds of

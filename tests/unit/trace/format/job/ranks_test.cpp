@@ -59,13 +59,26 @@ TEST_CASE("Ranks are found in the usual names of files", "[ranks]") {
   CHECK(file_name_rank("/data/run7/rank-3.Apr_03_18_51_38.1102.pt.trace.json.gz") == 3);
   CHECK(file_name_rank("inference_rank_1.json.gz") == 1);
   CHECK(file_name_rank("traces.tar.gz:out/rank12.json") == 12);
-  CHECK(file_name_rank("worker7_trace.json") == 7);
-  CHECK(file_name_rank("dlrm_kineto/worker0.json") == 0);
-  CHECK(file_name_rank("trace_15.json") == 15);
-  CHECK(file_name_rank("12.json") == 12);
-  CHECK_FALSE(file_name_rank("node-a_4182.1700000000000.pt.trace.json") == 1700);
-  CHECK_FALSE(file_name_rank("report.sqlite").has_value());
-  CHECK_FALSE(file_name_rank("v100.json").has_value());
+  CHECK(file_name_rank("trace_rank3.json") == 3);
+  CHECK(file_name_rank("Global-Rank=5.json") == 5);
+  CHECK(file_name_rank("rank0_of_rank_group.json") == 0);
+}
+
+TEST_CASE("A number in a name that no rank stands before is no rank", "[ranks]") {
+  for (const char* name : {"libkineto_activities_44151.json",
+                           "jtkj003_672975.1754980773706849449.pt.trace.json",
+                           "resnet_50.json",
+                           "gpu7_4182.1700000000000.pt.trace.json",
+                           "worker7_trace.json",
+                           "trace_15.json",
+                           "12.json",
+                           "proc3.json",
+                           "lowrank8.json",
+                           "rank4x8.json",
+                           "local_rank3.json",
+                           "report.sqlite",
+                           "v100.json"})
+    CHECK_FALSE(file_name_rank(name).has_value());
 }
 
 TEST_CASE("Numbers in names sort as numbers", "[ranks]") {
