@@ -451,6 +451,7 @@ class KinetoEvents {
   /// After the last event. Nothing that follows depends on the order of events and members.
   void finish() {
     read_distributed_info(distributed_info_, recording_);
+    if (recording_.step_marks.empty()) recording_.step_marks = std::move(operator_step_marks_);
     const bool on_host = !recording_.step_marks.empty();
     if (!on_host) recording_.step_marks = std::move(gpu_step_marks_);
     if (!recording_.step_marks.empty())
@@ -476,7 +477,10 @@ class KinetoEvents {
                         recording_.origin.file);
       return true;
     }
-    if (is(fields.category, HostActivity::operation)) {
+    // PyTorch of 2020 and 2021 marks steps as operators.
+    const bool operation = is(fields.category, HostActivity::operation);
+    const auto step = operation && !fields.in_python ? step_of(fields.name) : std::nullopt;
+    if (operation && !step) {
       if (!fields.in_python) note_inputs(fields);
       if (!is_kept_operation(fields.name)) return false;
     }
@@ -486,11 +490,13 @@ class KinetoEvents {
     if (!span) return true;
     const auto* activity = std::get_if<HostActivity>(&fields.category);
     const bool annotated = !activity || *activity == HostActivity::annotation;
-    if (const auto* operation = std::get_if<DeviceOperation>(&fields.category)) {
-      add_device_event(fields, *operation, *span);
-    } else if (const auto step = annotated ? step_of(fields.name) : std::nullopt) {
-      auto& marks = activity ? recording_.step_marks : gpu_step_marks_;
-      marks.push_back({*step, span->start, span->end});
+    if (const auto* work = std::get_if<DeviceOperation>(&fields.category)) {
+      add_device_event(fields, *work, *span);
+    } else if (const auto mark = annotated ? step_of(fields.name) : step) {
+      auto& marks = operation  ? operator_step_marks_
+                    : activity ? recording_.step_marks
+                               : gpu_step_marks_;
+      marks.push_back({*mark, span->start, span->end});
     } else if (activity) {
       add_host_event(fields, *activity, *span);
     }
@@ -635,8 +641,9 @@ class KinetoEvents {
   std::vector<Launch> launches_;
   std::string text_;
   std::string distributed_info_;
-  std::vector<StepMark> gpu_step_marks_;  // taken when the host has none
-  nanoseconds base_{};                    // what all times of the file count from
+  std::vector<StepMark> operator_step_marks_;  // taken when no annotation marks steps
+  std::vector<StepMark> gpu_step_marks_;       // taken when the host has none
+  nanoseconds base_{};                         // what all times of the file count from
 };
 
 /// A file of one process, or of several that a tool has merged: it writes a label before their

@@ -150,6 +150,15 @@ TEST_CASE("kernels of every NCCL version are communication of the right kind", "
 
 TEST_CASE("communication without NCCL is communication too", "[classify]") {
   check_all({
+      {"oneccl_reduce_base<float, 2, 16, 1, 1, 2>", communication, CollectiveKind::all_reduce},
+      {"oneccl_allgather_small<int, 4>", communication, CollectiveKind::all_gather},
+      {"void mylib::fused_reducescatter_kernel<float>(float*)",
+       communication,
+       CollectiveKind::reduce_scatter},
+      {"void mylib::ring_send_recv<float>(float*)", communication, CollectiveKind::send_receive},
+      {"void uccl::internode::dispatch<false, 4>(int4*)",
+       communication,
+       CollectiveKind::all_to_all},
       {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, int)",
        communication,
        CollectiveKind::all_reduce},

@@ -51,6 +51,21 @@ TEST_CASE("old names of categories mean the same", "[trace][kineto]") {
   CHECK(recording.host_events[0].activity == HostActivity::runtime_call);
 }
 
+TEST_CASE("operators mark steps where no annotation does", "[trace][kineto]") {
+  const std::string kernel = kineto_kernel("k", "1", "1", 1);
+  const std::string old_mark =
+      R"(, {"ph": "X", "cat": "Operator", "name": "ProfilerStep#3", "pid": 5, "tid": 6, "ts": 0, "dur": 9})";
+  const std::string mark =
+      R"(, {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 6, "ts": 1, "dur": 8})";
+  const auto old = read_kineto_text(kineto_file(kernel + old_mark));
+  REQUIRE(old.step_marks.size() == 1);
+  CHECK(old.step_marks[0].number == 3);
+  // Both, as some versions write: one step.
+  const auto both = read_kineto_text(kineto_file(kernel + old_mark + mark));
+  REQUIRE(both.step_marks.size() == 1);
+  CHECK(both.step_marks[0].start == nanoseconds(1000));
+}
+
 TEST_CASE("fields come in any order", "[trace][kineto]") {
   const auto recording = read_kineto_text(kineto_file(
       R"({"args": {"stream": 20, "device": 1, "correlation": 9}, "dur": 3, "ts": 5, "tid": 1, "pid": 2,

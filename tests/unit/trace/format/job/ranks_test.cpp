@@ -81,6 +81,35 @@ TEST_CASE("A number in a name that no rank stands before is no rank", "[ranks]")
     CHECK_FALSE(file_name_rank(name).has_value());
 }
 
+TEST_CASE("Cycles of one process are one recording where they do not overlap", "[ranks]") {
+  const auto cycle = [](const std::string& file, std::int64_t process, std::int64_t start_s) {
+    Recording recording = at(file, start_s, start_s + 1);
+    recording.origin.process = process;
+    recording.origin.device = 0;
+    recording.device_events[0].name = recording.names.intern(file);
+    recording.device_events[0].correlation = 7;
+    recording.step_marks.push_back({4, {}, {}});
+    return recording;
+  };
+  const auto joined = [&](Job job) {
+    join_cycles(job);
+    return job.recordings;
+  };
+  const auto cycles =
+      joined(job(cycle("later", 12, 60), cycle("first", 12, 10), cycle("b", 13, 10)));
+  REQUIRE(cycles.size() == 2);
+  const Recording& whole = cycles[0].origin.process == 12 ? cycles[0] : cycles[1];
+  REQUIRE(whole.device_events.size() == 2);
+  CHECK(whole.names.at(whole.device_events[0].name) == "first");
+  CHECK(whole.names.at(whole.device_events[1].name) == "later");
+  // Equal numbers of calls and steps in both are not the same calls and steps.
+  CHECK(whole.device_events[0].correlation != whole.device_events[1].correlation);
+  CHECK(whole.step_marks.at(0).number != whole.step_marks.at(1).number);
+  // Containers repeat the numbers of processes: at once, or an hour apart, they are others.
+  CHECK(joined(job(cycle("a", 12, 10), cycle("b", 12, 10))).size() == 2);
+  CHECK(joined(job(cycle("a", 12, 10), cycle("b", 12, 3610))).size() == 2);
+}
+
 TEST_CASE("Numbers in names sort as numbers", "[ranks]") {
   CHECK(natural_less("rank-2.json", "rank-10.json"));
   CHECK_FALSE(natural_less("rank-10.json", "rank-2.json"));
