@@ -329,9 +329,19 @@ double Predictor::replayed(const Change& change) const {
   return sum;
 }
 
+double Predictor::last_gaps(const Change& change) const {
+  double sum = 0.0;
+  for (const ReplayGraph& run : runs_)
+    if (const auto end = recorded_end(run, change))
+      sum += std::max(0.0, static_cast<double>(run.window.end.count() - *end));
+  return sum;
+}
+
 double Predictor::ratio(const Change& change) const {
   const double before = !change.on_time.empty() ? recorded(change) : replayed({});
   if (!change.on_time.empty() && !(before > 0.0)) return 1.0;  // no rank is left to wait for it
-  return std::clamp(replayed(change) / before, 0.0, 1.0);
+  // The gap behind the last work of a run belongs to its last step, and stays.
+  const double gaps = last_gaps(change);
+  return std::clamp((replayed(change) + gaps) / (before + gaps), 0.0, 1.0);
 }
 }  // namespace scaleworth::trace

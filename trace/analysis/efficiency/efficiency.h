@@ -49,6 +49,8 @@ class Predictor {
 
  private:
   double recorded(const Change& change) const;
+  /// From the last recorded work to the end of each run.
+  double last_gaps(const Change& change) const;
   double replayed(const Change& change) const;
 
   const std::vector<ReplayGraph>& runs_;
