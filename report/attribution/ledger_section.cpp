@@ -141,9 +141,9 @@ Table parts_table(const AttributionView& view) {
                               std::pair(Part::exposed_wait, "Waiting for a late rank"),
                               std::pair(Part::host_late, "Host late")};
   table.tiles = {{lines.size() - 1, "time_s", "Step time", "mean over ranks"}};
-  for (const auto& [part, label] : headed) {
-    const auto row = last_row(lines, [&](const Line& line) { return line.which == part; });
-    if (row) table.tiles.push_back({*row, "share", label, "of each step", "time_s"});
+  for (const auto& one : headed) {
+    const auto row = last_row(lines, [&](const Line& line) { return line.which == one.first; });
+    if (row) table.tiles.push_back({*row, "share", one.second, "of each step", "time_s"});
   }
   return table;
 }

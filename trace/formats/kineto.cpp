@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/whole_number.h"
 #include "trace/formats/json_events.h"
+#include "trace/formats/kineto_fields.h"
 
 #include <array>
 #include <map>
@@ -15,180 +16,7 @@
 
 namespace scaleworth::trace {
 namespace {
-
-/// Today's names before older ones, those that occur most in front.
-constexpr std::array<std::pair<std::string_view, KinetoCategory>, 17> categories = {{
-    {"cpu_op", HostActivity::operation},
-    {"cuda_runtime", HostActivity::runtime_call},
-    {"kernel", DeviceOperation::kernel},
-    {"python_function", HostActivity::operation},
-    {"cuda_driver", HostActivity::driver_call},
-    {"gpu_memcpy", DeviceOperation::copy},
-    {"gpu_memset", DeviceOperation::fill},
-    {"user_annotation", HostActivity::annotation},
-    {"gpu_user_annotation", OtherEvent::gpu_annotation},
-    {"cuda_sync", HostActivity::synchronization},
-    {"overhead", HostActivity::overhead},
-    {"Kernel", DeviceOperation::kernel},
-    {"Memcpy", DeviceOperation::copy},
-    {"Memset", DeviceOperation::fill},
-    {"Runtime", HostActivity::runtime_call},
-    {"Operator", HostActivity::operation},
-    {"Overhead", HostActivity::overhead},
-}};
-
-KinetoCategory kineto_category(std::string_view name) {
-  for (const auto& [known, category] : categories)
-    if (name == known) return category;
-  // Other devices, as libkineto/include/ActivityType.h of pytorch/kineto names their rows:
-  // xpu_runtime, mtia_runtime, privateuse1_driver, ... ROCm's rows bear the names of CUDA's.
-  if (name.ends_with("_runtime") || name == "hpu_op") return HostActivity::runtime_call;
-  if (name.ends_with("_driver")) return HostActivity::driver_call;
-  if (name == "mtia_ccp_events") return DeviceOperation::kernel;
-  return OtherEvent::unused;
-}
-
-template <class Kind>
-bool is(const KinetoCategory& category, Kind kind) {
-  const auto* own = std::get_if<Kind>(&category);
-  return own && *own == kind;
-}
-
-/// Of args, grouped by first letter, which is what is compared first; those of operators in front.
-constexpr std::array<std::string_view, 25> argument_keys = {
-    "External id",
-    "Input Dims",
-    "Input dims",
-    "correlation",
-    "cuda_sync_kind",
-    "device",
-    "dtype",
-    "stream",
-    "bytes",
-    "block",
-    "graph node id",
-    "grid",
-    "wait_on_stream",
-    "wait_on_cuda_event_record_corr_id",
-    "Collective name",
-    "In msg nelems",
-    "Out msg nelems",
-    "Process Group Name",
-    "Process Group Description",
-    "Process Group Ranks",
-    "Group size",
-    "Src Rank",
-    "Dst Rank",
-    "Root Rank",
-    "Seq",
-};
-
-/// The place of a key among argument_keys, found by the compiler.
-struct ArgumentKey {
-  consteval ArgumentKey(const char* key) {
-    while (argument_keys.at(index) != key) ++index;
-  }
-  std::size_t index = 0;
-};
-constexpr std::size_t operator_keys = ArgumentKey("Input dims").index + 1;
-
-/// JSON text of the fields, strings with their quotes; empty where they are missing.
-struct KinetoFields {
-  KinetoCategory category = OtherEvent::unused;
-  char phase = '\0';
-  bool has_category = false;
-  bool in_python = false;       // a function of Python, not an operator
-  bool arguments_left = false;  // they stood before what says which of them are needed
-  std::string_view name;        // without quotes and escapes
-  std::string_view process;
-  std::string_view thread;
-  std::string_view start;
-  std::string_view duration;
-  std::string_view label;  // from the args of metadata: without quotes
-  std::array<std::string_view, argument_keys.size()> arguments;
-
-  std::string_view operator[](ArgumentKey key) const { return arguments[key.index]; }
-};
-
-namespace od = simdjson::ondemand;
-using simdjson::error_code;
 using simdjson::SUCCESS;
-
-/// Those of the first `keys` of argument_keys.
-template <std::size_t keys>
-error_code read_keys(od::value& arguments, KinetoFields& fields) {
-  return each_member(arguments, [&](const char* key, od::value& value) {
-    for (std::size_t i = 0; i < keys; ++i) {
-      if (!is_key(key, argument_keys[i])) continue;
-      fields.arguments[i] = value.raw_json_token();
-      od::array list;
-      if (fields.arguments[i].front() == '[' && value.get_array().get(list) == SUCCESS)
-        return list.raw_json().get(fields.arguments[i]);
-      break;
-    }
-    return SUCCESS;
-  });
-}
-
-error_code read_arguments(od::value& arguments, KinetoFields& fields) {
-  if (is(fields.category, HostActivity::operation))
-    return fields.in_python ? SUCCESS : read_keys<operator_keys>(arguments, fields);
-  if (!is(fields.category, OtherEvent::metadata))
-    return read_keys<argument_keys.size()>(arguments, fields);
-  return each_member(arguments, [&](const char* key, od::value& value) {
-    return is_key(key, "name") ? read_text(value, fields.label) : SUCCESS;
-  });
-}
-
-error_code read_field(od::field& field, KinetoFields& fields) {
-  const char* key = field.key().raw();
-  auto& value = field.value();
-  if (is_key(key, "name")) return read_text(value, fields.name);
-  if (is_key(key, "pid")) fields.process = value.raw_json_token();
-  if (is_key(key, "tid")) fields.thread = value.raw_json_token();
-  if (is_key(key, "ts")) fields.start = value.raw_json_token();
-  if (is_key(key, "dur")) fields.duration = value.raw_json_token();
-  if (is_key(key, "ph")) {
-    const auto phase = bare_token(value.raw_json_token());
-    fields.phase = phase.size() == 1 ? phase.front() : '?';
-    if (fields.phase == 'M') fields.category = OtherEvent::metadata;
-  }
-  if (is_key(key, "cat") && fields.phase != 'M') {
-    const std::string_view category = bare_token(value.raw_json_token());
-    fields.category = kineto_category(category);
-    fields.has_category = true;
-    fields.in_python = category.starts_with("python");
-  }
-  if (!is_key(key, "args")) return SUCCESS;
-  fields.arguments_left = is(fields.category, OtherEvent::unused);
-  return fields.arguments_left ? SUCCESS : read_arguments(value, fields);
-}
-
-/// The arguments of an event in which they stood before what says which of them are needed. Nothing
-/// else is read again: simdjson has room for each string once.
-error_code read_left_arguments(od::object& event, KinetoFields& fields) {
-  if (const auto error = event.reset().error()) return error;
-  return each_member(event, [&](const char* key, od::value& value) {
-    return is_key(key, "args") ? read_arguments(value, fields) : SUCCESS;
-  });
-}
-
-/// Reads `event` as far as its category needs; `fields.category` is `unused` for others.
-/// The views are valid as long as the text that `event` is of.
-error_code read_fields(od::object& event, KinetoFields& fields) {
-  for (auto each : event) {
-    od::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    if (const auto error = read_field(field, fields)) return error;
-    const bool unwanted = fields.phase != '\0' && fields.phase != 'X' && fields.phase != 'M';
-    if (unwanted) fields.category = OtherEvent::unused;
-    const bool known = fields.has_category && fields.phase != '\0';
-    if (unwanted || (known && is(fields.category, OtherEvent::unused))) return SUCCESS;
-  }
-  if (fields.phase == '\0') fields.category = OtherEvent::unused;
-  if (!fields.arguments_left || is(fields.category, OtherEvent::unused)) return SUCCESS;
-  return read_left_arguments(event, fields);
-}
 
 std::optional<std::int64_t> product(std::optional<std::int64_t> count,
                                     std::optional<std::int64_t> bytes) {
@@ -743,10 +571,6 @@ class KinetoReader final : public TraceReader {
   std::vector<std::pair<std::string, std::string>> members_;
 };
 }  // namespace
-
-std::string_view kineto_category_name(KinetoCategory category) {
-  return std::ranges::find(categories, category, &decltype(categories)::value_type::second)->first;
-}
 
 void place_synchronizations(Recording& recording) {
   std::vector<std::pair<std::uint64_t, HostEvent*>> waits;  // by correlation

@@ -48,7 +48,7 @@ model::AlgorithmResult switched() {
   result.mode = CollectiveMode::isolated;
   result.ranks = 8;
   result.lines = {line};
-  result.regimes = {{"NVLS", "Simple", Bytes(8.0), Bytes(1e9)}};
+  result.regimes = {{{"NVLS", "Simple"}, Bytes(8.0), Bytes(1e9)}};
   result.held_out_error = 0.031;
   result.library_error = 0.127;
   model::ChosenPoint chosen;

@@ -93,7 +93,7 @@ TEST_CASE("Cycles of one process are one recording where they do not overlap", "
   };
   const auto joined = [&](Job job) {
     join_cycles(job);
-    return job.recordings;
+    return std::move(job.recordings);
   };
   const auto cycles =
       joined(job(cycle("later", 12, 60), cycle("first", 12, 10), cycle("b", 13, 10)));

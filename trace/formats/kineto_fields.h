@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One event of the PyTorch profiler as text: its category and those of its fields that are read.
+#pragma once
+
+#include "trace/formats/kineto.h"
+
+#include <array>
+
+#include <simdjson.h>
+
+namespace scaleworth::trace {
+template <class Kind>
+bool is(const KinetoCategory& category, Kind kind) {
+  const auto* own = std::get_if<Kind>(&category);
+  return own && *own == kind;
+}
+
+/// Of args, grouped by first letter, which is what is compared first; those of operators in front.
+constexpr std::array<std::string_view, 25> argument_keys = {
+    "External id",
+    "Input Dims",
+    "Input dims",
+    "correlation",
+    "cuda_sync_kind",
+    "device",
+    "dtype",
+    "stream",
+    "bytes",
+    "block",
+    "graph node id",
+    "grid",
+    "wait_on_stream",
+    "wait_on_cuda_event_record_corr_id",
+    "Collective name",
+    "In msg nelems",
+    "Out msg nelems",
+    "Process Group Name",
+    "Process Group Description",
+    "Process Group Ranks",
+    "Group size",
+    "Src Rank",
+    "Dst Rank",
+    "Root Rank",
+    "Seq",
+};
+
+/// The place of a key among argument_keys, found by the compiler.
+struct ArgumentKey {
+  consteval ArgumentKey(const char* key) {
+    while (argument_keys.at(index) != key) ++index;
+  }
+  std::size_t index = 0;
+};
+constexpr std::size_t operator_keys = ArgumentKey("Input dims").index + 1;
+
+/// JSON text of the fields, strings with their quotes; empty where they are missing.
+struct KinetoFields {
+  KinetoCategory category = OtherEvent::unused;
+  char phase = '\0';
+  bool has_category = false;
+  bool in_python = false;       // a function of Python, not an operator
+  bool arguments_left = false;  // they stood before what says which of them are needed
+  std::string_view name;        // without quotes and escapes
+  std::string_view process;
+  std::string_view thread;
+  std::string_view start;
+  std::string_view duration;
+  std::string_view label;  // from the args of metadata: without quotes
+  std::array<std::string_view, argument_keys.size()> arguments;
+
+  std::string_view operator[](ArgumentKey key) const { return arguments[key.index]; }
+};
+
+/// Reads `event` as far as its category needs; `fields.category` is `unused` for others.
+/// The views are valid as long as the text that `event` is of.
+simdjson::error_code read_fields(simdjson::ondemand::object& event, KinetoFields& fields);
+}  // namespace scaleworth::trace
