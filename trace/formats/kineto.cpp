@@ -483,7 +483,7 @@ class KinetoReader final : public TraceReader {
 
   Use event(simdjson::ondemand::object& event) override {
     KinetoFields fields;
-    if (read_fields(event, fields) != SUCCESS) return Use::malformed;
+    if (!read_fields(event, fields)) return Use::malformed;
     if (is(fields.category, OtherEvent::unused)) return Use::passed_over;
     take_label(fields);
     return current_->events.add(fields) ? Use::kept : Use::passed_over;

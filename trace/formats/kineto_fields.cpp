@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/kineto_fields.h"
 
-#include "trace/formats/json_events.h"
+#include <simdjson.h>
 
 namespace scaleworth::trace {
 namespace {
@@ -100,9 +100,7 @@ error_code read_left_arguments(od::object& event, KinetoFields& fields) {
   });
 }
 
-}  // namespace
-
-error_code read_fields(od::object& event, KinetoFields& fields) {
+error_code read_all(od::object& event, KinetoFields& fields) {
   for (auto each : event) {
     od::field field;
     if (const auto error = std::move(each).get(field)) return error;
@@ -115,6 +113,11 @@ error_code read_fields(od::object& event, KinetoFields& fields) {
   if (fields.phase == '\0') fields.category = OtherEvent::unused;
   if (!fields.arguments_left || is(fields.category, OtherEvent::unused)) return SUCCESS;
   return read_left_arguments(event, fields);
+}
+}  // namespace
+
+bool read_fields(od::object& event, KinetoFields& fields) {
+  return read_all(event, fields) == SUCCESS;
 }
 
 std::string_view kineto_category_name(KinetoCategory category) {

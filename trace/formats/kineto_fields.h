@@ -2,11 +2,10 @@
 /// One event of the PyTorch profiler as text: its category and those of its fields that are read.
 #pragma once
 
+#include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"
 
 #include <array>
-
-#include <simdjson.h>
 
 namespace scaleworth::trace {
 template <class Kind>
@@ -72,6 +71,6 @@ struct KinetoFields {
 };
 
 /// Reads `event` as far as its category needs; `fields.category` is `unused` for others.
-/// The views are valid as long as the text that `event` is of.
-simdjson::error_code read_fields(simdjson::ondemand::object& event, KinetoFields& fields);
+/// The views are valid as long as the text that `event` is of. False where simdjson met an error.
+bool read_fields(simdjson::ondemand::object& event, KinetoFields& fields);
 }  // namespace scaleworth::trace
