@@ -39,49 +39,61 @@ std::string check_headline(const ComparedRun& run,
     return std::ranges::count(result.figures, status, &CheckedFigure::status);
   };
   const std::size_t all = result.figures.size();
+  const std::size_t judged = all - result.measured_once;
   const double percent = 100.0 * tolerance;
-  if (all == 0 && result.wrong_results == 0)
+  if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
+    return wrong + "Fail: whatever its speed, a wrong result is a failure.";
+  if (all == 0)
     return wrong +
            "Cannot tell: the two have no figure of the same kind, nor a collective on the same "
            "layout, see Not compared.";
-  const bool repeats = std::ranges::any_of(result.figures, [](const CheckedFigure& one) {
-    return one.figure.noise == NoiseBasis::repeats;
-  });
-  if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
-    return wrong + "Fail: whatever its speed, a wrong result is a failure.";
+  if (judged == 0)
+    return wrong + fmt::format(
+                       "Cannot tell for {0} of {0} figures: without repeats it is not known how "
+                       "far runs differ; measure run and baseline four times (--repeat 4).",
+                       all);
+  const std::string once = result.measured_once == 0
+                               ? ""
+                               : fmt::format(" Not judged, because measured once: {}.",
+                                             counted(result.measured_once, "figure"));
   switch (result.status) {
     case CheckStatus::fail: {
       const CheckedFigure& first = result.figures.front();
-      return wrong + fmt::format(
-                         "Fail: {} of {} figures are worse than the baseline by {:g} % or "
-                         "more; first {}: {} of the baseline.",
-                         with(CheckStatus::fail),
-                         all,
-                         percent,
-                         checked_text(first),
-                         gain_text(first.figure));
+      return wrong +
+             fmt::format(
+                 "Fail: {} of {} figures are worse than the baseline by {:g} % or "
+                 "more; first {}: {} of the baseline.",
+                 with(CheckStatus::fail),
+                 judged,
+                 percent,
+                 checked_text(first),
+                 gain_text(first.figure)) +
+             once;
     }
     case CheckStatus::cannot_tell:
-      return wrong + fmt::format("Cannot tell for {} of {} figures: {}.",
-                                 with(CheckStatus::cannot_tell),
-                                 all,
-                                 repeats
-                                     ? "their runs are too few for how far they spread; measure "
-                                       "run and baseline several times (--repeat 4)"
-                                     : "without repeats it is not known how far runs differ; "
-                                       "measure run and baseline four times (--repeat 4)");
+      return wrong +
+             fmt::format(
+                 "Cannot tell for {} of {} figures: their runs are too few for how far they "
+                 "spread; measure run and baseline several times (--repeat 4).",
+                 static_cast<std::size_t>(with(CheckStatus::cannot_tell)) - result.measured_once,
+                 judged) +
+             once;
     case CheckStatus::warn:
-      return wrong + fmt::format(
-                         "Warn: {} of {} figures are worse than the baseline, by less than "
-                         "{:g} % or not beyond chance among so many.",
-                         with(CheckStatus::warn),
-                         all,
-                         percent);
+      return wrong +
+             fmt::format(
+                 "Warn: {} of {} figures are worse than the baseline, by less than "
+                 "{:g} % or not beyond chance among so many.",
+                 with(CheckStatus::warn),
+                 judged,
+                 percent) +
+             once;
     case CheckStatus::pass:
       break;
   }
   return wrong +
-         fmt::format("Pass: no figure of {} has lost {:g} % against the baseline.", all, percent);
+         fmt::format(
+             "Pass: no figure of {} has lost {:g} % against the baseline.", judged, percent) +
+         once;
 }
 
 Table checked_table(const CheckResult& result) {

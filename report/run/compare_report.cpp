@@ -348,6 +348,9 @@ std::string comparison_json(Fields::Make make,
           of("wrong_results",
              checked.wrong_results,
              "Settings of the run that a check found wrong.");
+          of("measured_once",
+             checked.measured_once,
+             "Figures without repeats on either side, which are not judged.");
           of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
             put_status(each, "status", one.status);
             put_figure(each, one.figure);

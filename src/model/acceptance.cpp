@@ -50,8 +50,11 @@ CheckResult check(const Comparison& comparison, double tolerance, std::size_t wr
     if (one.status == CheckStatus::cannot_tell)
       one.runs_needed = runs_needed(one.figure, tolerance);
   }
+  result.measured_once = figures.size() - static_cast<std::size_t>(repeated);
   const auto any = [&](CheckStatus status) {
-    return std::ranges::count(result.figures, status, &CheckedFigure::status) > 0;
+    return std::ranges::any_of(result.figures, [&](const CheckedFigure& one) {
+      return one.status == status && one.figure.noise == NoiseBasis::repeats;
+    });
   };
   for (const CheckStatus status :
        {CheckStatus::pass, CheckStatus::warn, CheckStatus::cannot_tell, CheckStatus::fail}) {

@@ -124,6 +124,7 @@ struct CheckedFigure {
 struct CheckResult {
   std::vector<CheckedFigure> figures;  // the worst first
   std::size_t wrong_results = 0;       // settings of the run whose results a check found wrong
+  std::size_t measured_once = 0;       // figures without repeats on either side: not judged
   CheckStatus status = CheckStatus::cannot_tell;
 };
 
@@ -132,7 +133,8 @@ struct CheckResult {
 ///   warn         worse, but by less than the tolerance, or only when judged alone
 ///   pass         a loss of the tolerance is left out by the interval
 ///   cannot tell  neither: no repeats, or too few for their spread
-/// The whole is the worst of fail, warn, pass; cannot tell where no figure could be judged or one
-/// that could not might hide a failure. Wrong results in the run are a failure, whatever its speed.
+/// The whole is the worst of fail, warn, pass of the figures with repeats; cannot tell where there
+/// are none, or where one of them could not be judged and might hide a failure. Wrong results in
+/// the run are a failure, whatever its speed.
 CheckResult check(const Comparison& comparison, double tolerance, std::size_t wrong_results = 0);
 }  // namespace scaleworth::model

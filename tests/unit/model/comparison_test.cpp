@@ -151,6 +151,17 @@ TEST_CASE("samples of which no run is known do not repeat", "[compare]") {
   }
 }
 
+TEST_CASE("figures that were measured once neither pass nor hold up a check", "[compare]") {
+  const std::vector<Figure> before{bandwidth(1024, {1.0, 1.0, 1.0}), bandwidth(1024, {1.0}, 16)};
+  const std::vector<Figure> now{bandwidth(1024, {1.0, 1.0, 1.0}), bandwidth(1024, {0.5}, 16)};
+  const CheckResult result = check(compare(before, now), 0.05);
+  CHECK(result.status == CheckStatus::pass);
+  // Of a sweep with a single size the large messages alone are judged, which are that size.
+  CHECK(result.figures.size() == 2);
+  CHECK(result.measured_once == 1);
+  CHECK(check(compare({before[1]}, {now[1]}), 0.05).status == CheckStatus::cannot_tell);
+}
+
 TEST_CASE("wrong results fail a check, whatever the speed", "[compare]") {
   const Comparison same =
       compare({bandwidth(1024, {1.0, 1.0, 1.0})}, {bandwidth(1024, {1.0, 1.0, 1.0})});
