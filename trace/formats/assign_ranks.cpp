@@ -243,8 +243,7 @@ void compare_times(const std::vector<Recording>& recordings) {
   std::vector<std::pair<TimeInterval, const Recording*>> spans;
   nanoseconds longest{};
   for (const Recording& recording : recordings) {
-    TimeInterval span = no_time;
-    for (const DeviceEvent& event : recording.device_events) extend(span, {event.start, event.end});
+    const TimeInterval span = device_span(recording);
     if (recording.device_events.empty() || span.start < wall_clock_begins) continue;
     spans.emplace_back(span, &recording);
     longest = std::max(longest, span.end - span.start);
@@ -261,6 +260,12 @@ void compare_times(const std::vector<Recording>& recordings) {
   }
 }
 }  // namespace
+
+TimeInterval device_span(const Recording& recording) {
+  TimeInterval span = no_time;
+  for (const DeviceEvent& event : recording.device_events) extend(span, {event.start, event.end});
+  return span;
+}
 
 void assign_ranks(Job& job) {
   if (job.recordings.empty()) return;

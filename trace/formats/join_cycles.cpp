@@ -10,20 +10,6 @@ namespace {
 /// What two cycles lie apart at most where no host is stated: numbers of processes repeat.
 constexpr nanoseconds farthest_cycle = std::chrono::minutes(10);
 
-struct Span {
-  nanoseconds start = nanoseconds::max();
-  nanoseconds end = nanoseconds::min();
-};
-
-Span span_of(const Recording& recording) {
-  Span span;
-  for (const DeviceEvent& event : recording.device_events) {
-    span.start = std::min(span.start, event.start);
-    span.end = std::max(span.end, event.end);
-  }
-  return span;
-}
-
 /// Appends the events of a later recording of the same process, with the numbers that they have
 /// among those of the first.
 class Joiner {
@@ -128,7 +114,7 @@ class Joiner {
 };
 
 /// Whether `later`, of the same process and GPU, begins where `first` is over.
-bool follows(const Origin& origin, const Span& first, const Span& later) {
+bool follows(const Origin& origin, TimeInterval first, TimeInterval later) {
   if (later.start < first.end) return false;
   return !origin.host.empty() || later.start - first.end <= farthest_cycle;
 }
@@ -145,8 +131,8 @@ void join_cycles(Job& job) {
   std::vector<std::size_t> joined;
   for (auto& [process, cycles] : of_process) {
     if (cycles.size() < 2) continue;
-    std::vector<std::pair<Span, std::size_t>> spans;
-    for (const std::size_t i : cycles) spans.emplace_back(span_of(job.recordings[i]), i);
+    std::vector<std::pair<TimeInterval, std::size_t>> spans;
+    for (const std::size_t i : cycles) spans.emplace_back(device_span(job.recordings[i]), i);
     std::ranges::sort(spans, {}, [](const auto& one) { return one.first.start; });
     Recording& first = job.recordings[spans.front().second];
     bool in_turn = true;

@@ -490,7 +490,7 @@ class KinetoReader final : public TraceReader {
   }
 
   void member(std::string_view key, std::string_view json) override {
-    if (json.size() <= most_member_bytes) members_.emplace_back(key, json);
+    if (std::ranges::count(read_members, key) > 0) members_.emplace_back(key, json);
   }
 
   /// Where walks note what was damaged.
@@ -560,8 +560,8 @@ class KinetoReader final : public TraceReader {
     current_ = &part(label);
   }
 
-  /// What is read of the members is short; lists of devices and settings may be long.
-  static constexpr std::size_t most_member_bytes = std::size_t{1} << 20U;
+  static constexpr std::array<std::string_view, 4> read_members{
+      "baseTimeNanoseconds", "distributedInfo", "host_name", "hostname"};
 
   std::string file_;
   const KeepOperation& keep_;

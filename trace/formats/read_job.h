@@ -2,6 +2,7 @@
 /// From files, directories, patterns and archives to the recordings of one job.
 #pragma once
 
+#include "trace/analysis/intervals.h"
 #include "trace/classify.h"
 #include "trace/recording.h"
 
@@ -49,6 +50,9 @@ void refuse_mixed_runs(const Job& job);
 /// other number is a process, a host, a time, a model or a try, and states no rank. A path or an
 /// archive's member may stand before the name.
 std::optional<std::int32_t> file_name_rank(std::string_view path);
+
+/// From the first start to the last end of the work on GPUs; `no_time` without any.
+TimeInterval device_span(const Recording& recording);
 
 /// Recordings of one process (tool, host, pid, GPU), one after the other, become one: a profiler
 /// that records every so many steps writes a file each time. Says so. Left as they are where they
