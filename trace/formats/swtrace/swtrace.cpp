@@ -244,11 +244,12 @@ class Assembler {
   }
 
   /// Adds a range per pair of ends as an annotation. One that was never closed lasts until the last
-  /// event of the recording, and is counted in losses as one that was never opened is; instants are
-  /// left out.
+  /// event of the recording, and is counted in losses as one that was never opened is, unless all
+  /// work was done before it was opened, as when a program ends within it; instants are left out.
   void add_ranges() {
     nanoseconds last{};
     for (const DeviceEvent& event : recording_.device_events) last = std::max(last, event.end);
+    const nanoseconds last_work = last;
     for (const HostEvent& event : recording_.host_events) last = std::max(last, event.end);
     std::unordered_map<std::uint32_t, const MarkRow*> open;  // by id
     const auto add = [&](const MarkRow& row, nanoseconds end) {
@@ -274,8 +275,9 @@ class Assembler {
       }
     }
     for (const auto& [id, row] : open) add(*row, last);
-    if (!open.empty())
-      recording_.losses["ranges_without_an_end"] += static_cast<std::int64_t>(open.size());
+    const auto lost = std::ranges::count_if(
+        open, [&](const auto& one) { return time_of(*one.second) <= last_work; });
+    if (lost > 0) recording_.losses["ranges_without_an_end"] += lost;
   }
 
   void add_facts(const std::string& file) {
