@@ -41,6 +41,11 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                        straggler.cause_text(undecided));
   }
   const double lost = straggler.exposed_per_step_ms * 1e-3;
+  if (!(lost > 0.0)) {  // known by its own work alone
+    const std::string& found = straggler.sentence;
+    return found.substr(0, std::min(found.find(", in "), found.size())) + "; " +
+           straggler.cause_text(undecided) + ".";
+  }
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
   return fmt::format("The others wait {} per step for {}{}; {}.",
                      seconds(lost),

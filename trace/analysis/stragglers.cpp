@@ -59,6 +59,44 @@ bool takes_turns(const Waits& waits) {
   return all > 0.0 && at_messages / all >= least_at_messages;
 }
 
+/// `ledger` without the host late that comes with calls of communication, as long as the median
+/// rank's for each call: a stage in the midst of a pipeline makes twice as many as one at its end,
+/// and is not late for that.
+std::vector<StepLedger> without_calls(const CountedSteps& steps,
+                                      const Waits& waits,
+                                      std::vector<StepLedger> ledger) {
+  const std::size_t ranks = waits.by_rank.size();
+  std::vector<double> calls(ranks);
+  std::vector<double> late(ranks);  // ns
+  std::vector<double> counted(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (const CommunicationSplit& split : waits.by_rank[rank])
+      calls[rank] += steps.at(rank, split.end) != nullptr ? 1.0 : 0.0;
+  for (const StepLedger& one : ledger) {
+    if (!steps.counts(one.excluded)) continue;
+    late[one.place.index] += in_ns(one.part(Part::host_late));
+    counted[one.place.index] += 1.0;
+  }
+  std::vector<double> per_call;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    if (calls[rank] > 0.0) per_call.push_back(late[rank] / calls[rank]);
+  if (per_call.empty()) return ledger;
+  const auto middle = per_call.begin() + (std::ssize(per_call) - 1) / 2;
+  std::ranges::nth_element(per_call, middle);
+  for (StepLedger& one : ledger) {
+    const std::size_t rank = one.place.index;
+    const double whole = in_ns(one.part(Part::host_late));
+    if (counted[rank] == 0.0 || whole <= 0.0) continue;
+    const double left = std::max(0.0, 1.0 - *middle * calls[rank] / counted[rank] / whole);
+    const auto reduce = [left](nanoseconds& time) {
+      time = nanoseconds(saturated<std::int64_t>(std::round(in_ns(time) * left)));
+    };
+    reduce(one.part(Part::host_late));
+    for (nanoseconds& time : one.host_late_by_cause) reduce(time);
+  }
+  return ledger;
+}
+
 /// Where turns are taken, leaves to a rank in a step at most what it worked longer than the median
 /// rank, for each of the others: whoever works no longer does not hold them up. Returns what was
 /// taken off all ranks, in ns.
@@ -126,8 +164,11 @@ class Investigation {
     for (const Delay& delay : found_.delays) ++lateness_[delay.late.index].collectives;
     excess_ = measure_excess(job_, waits_, alignment_.map, computing, found_.delays);
     charges_ = charge_delays(found_.delays, excess_.by_delay, job_.recordings.size());
-    if (takes_turns_) compare_steps(steps_, ledger, excess_.by_rank);
-    if (takes_turns_) bubble_ = take_off_turns(steps_, ledger, charges_);
+    if (takes_turns_) {
+      const std::vector<StepLedger> own = without_calls(steps_, waits_, ledger);
+      compare_steps(steps_, own, excess_.by_rank);
+      bubble_ = take_off_turns(steps_, own, charges_);
+    }
     for (const StepLedger& step : ledger) {
       if (!steps_.counts(step.excluded)) continue;
       std::vector<double>& compute = compute_[step.step];
@@ -245,7 +286,6 @@ class Investigation {
           one.gpu_seconds = charged[one.unit];
           return one.cause <= LateCause::pipeline_stage;  // those of compute
         }
-        one.significant = *report.saved > alignment_.report.error;
         const double least = std::max(least_recurring, std::abs(replay_.error));
         if (lost(one.gpu_seconds * 1e9) >= least) return false;
         one.saved.reset();  // the waiting that was measured stands where the replay has none of it
@@ -261,6 +301,7 @@ class Investigation {
       return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
     if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
     if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
+    if (takes_turns_) return own >= least_total_otherwise;
     if (own >= least_outstanding && stands_out(place)) return true;
     return lost_in_total() >= least_total_otherwise &&
            own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
@@ -295,6 +336,9 @@ class Investigation {
         straggler.gpu_seconds / std::max(1.0, others) / std::max(1, steps_.numbers) * 1e3;
     straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
                             alignment_.report.error;
+    // No clock of another rank changes how long its own kernels take.
+    straggler.significant |= unit != nullptr;
+    if (!alignment_.report.comparable) straggler.gpu_seconds = straggler.exposed_per_step_ms = 0.0;
     Excess sum = excess_.by_rank[members.front().index];
     std::optional<std::string> stage;
     if (unit != nullptr) {
@@ -387,12 +431,15 @@ class Investigation {
                       time_in_words(step - *one.saved),
                       time_in_words(step),
                       named > 1 ? "; its part of what all named cost together is" : ":");
-    text +=
-        fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
-                    one.saved ? "" : " That is",
-                    100.0 * share,
-                    three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
-                                                  static_cast<double>(job_size(job_).at_least))));
+    if (!alignment_.report.comparable)
+      text += " What that costs is not known: " + alignment_.report.reason + ".";
+    else
+      text +=
+          fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
+                      one.saved ? "" : " That is",
+                      100.0 * share,
+                      three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
+                                                    static_cast<double>(job_size(job_).at_least))));
     if (!one.saved && replay_.reason.empty())
       text += " A replay without its lateness does not save that: part of it is not explained.";
     if (one.level == LateUnit::stage)

@@ -138,6 +138,8 @@ struct Change {
   std::vector<bool> on_time{};
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
   std::vector<double> compute{};
+  /// By rank: what its host takes from call to call, of the recorded time. Empty: as recorded.
+  std::vector<double> host{};
 
   bool excuses(std::uint32_t rank) const { return rank < on_time.size() && on_time[rank]; }
 
