@@ -87,7 +87,7 @@ struct DeviceEvent {
   DeviceOperation operation = DeviceOperation::kernel;
   WorkClass work_class = WorkClass::unclassified;       // set by classify()
   CollectiveKind collective = CollectiveKind::unknown;  // likewise
-  UnknownWork unknown = UnknownWork::none;  // known to run, not what it is
+  UnknownWork unknown = UnknownWork::none;              // known to run, not what it is
   std::uint16_t shape = 0;  // of a kernel: shape_number(); 0 where it is not recorded
 };
 
@@ -295,6 +295,11 @@ class RankNumbers {
  private:
   std::vector<Rank> ranks_;  // ascending
 };
+
+/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
+/// of the thread that has most of them; names without a number are numbered in order. `what` they
+/// are called in "NVTX range 'step'". Returns whether they are those of a serving engine.
+bool marks_from_ranges(Recording& recording, const char* what);
 
 /// By the ranks' numbers and by what the recordings say of their job.
 JobSize job_size(const Job& job);

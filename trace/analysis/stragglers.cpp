@@ -144,8 +144,11 @@ constexpr double least_without_chance = 0.02;
 
 class Investigation {
  public:
-  Investigation(const JobReplay& replay, const std::vector<StepLedger>& ledger)
-      : replay_(replay),
+  Investigation(const JobReplay& replay,
+                const std::vector<StepLedger>& ledger,
+                const HostTimes& host)
+      : host_(host),
+        replay_(replay),
         job_(replay.job),
         numbers_(job_),
         alignment_(replay.alignment),
@@ -199,8 +202,10 @@ class Investigation {
         if (other || !(as_unit || chance)) others.push_back(std::move(late));
         as_unit = as_unit && (!other || unit->members.size() > 1);
       }
-      if (as_unit && unit->members.front() == place)
-        named.push_back(describe(unit->members, recurrence, unit));
+      if (!as_unit || unit->members.front() != place) continue;
+      Straggler late = describe(unit->members, recurrence, unit);
+      // One step in which a kernel took long is no unit that is slower.
+      if (steps_.numbers < 3 || 2 * late.steps >= steps_.numbers) named.push_back(std::move(late));
     }
     if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
     settle(report);
@@ -363,12 +368,43 @@ class Investigation {
     straggler.sentence += fmt::format(
         " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
     straggler.shares = cause_shares(sum, stage, numbers_);
+    for (CauseShare& share : straggler.shares)
+      if (share.host) share.detail = host_range(members.front(), share);
     if (dropped)
       straggler.shares = {{LateCause::undecided,
                            sum.total(),
                            "its recording dropped records: what it did is not known whole"}};
     straggler.cause = named_cause(straggler.shares);
     return straggler;
+  }
+
+  /// "2.08 ms of each step in my_slow_thing": the range with that cause in which the host of a rank
+  /// was longer than others' were, where that is at least half of what is to explain.
+  std::string host_range(Place place, const CauseShare& share) const {
+    if (place.index >= host_.size() || steps_.numbers == 0) return "";
+    const auto time_of = [&](std::size_t rank, std::string_view name) {
+      nanoseconds time{};
+      for (const auto& [key, one] : host_[rank])
+        if (key.first == *share.host && job_.recordings[rank].names.at(key.second) == name)
+          add_bounded(time, one);
+      return time;
+    };
+    nanoseconds longest = share.time / 2;
+    std::string text;
+    for (const auto& [key, time] : host_[place.index]) {
+      if (key.first != *share.host || key.second == NameId::none || time < longest) continue;
+      const std::string_view name = job_.recordings[place.index].names.at(key.second);
+      double others = 0.0;
+      for (std::size_t rank = 0; rank < host_.size(); ++rank)
+        if (rank != place.index)
+          others += in_ns(time_of(rank, name)) / static_cast<double>(host_.size() - 1);
+      const auto more = nanoseconds(saturated<std::int64_t>(in_ns(time) - others));
+      if (more < longest) continue;
+      longest = more;
+      text = fmt::format(
+          "{} of each step in {}", time_in_words(time / steps_.numbers), shortened(name));
+    }
+    return text;
   }
 
   /// What the unit computes longer than its peers, with kernels of its first rank, and the steps in
@@ -405,6 +441,7 @@ class Investigation {
     straggler.unit = "the lengths of the micro-batches";
     straggler.steps = steps_.numbers;
     straggler.cause = LateCause::more_work;
+    straggler.significant = true;
     straggler.sentence = "change from one to the next, for all operations alike.";
     return straggler;
   }
@@ -479,6 +516,7 @@ class Investigation {
                         100.0 * lost_in_total())};
   }
 
+  const HostTimes& host_;
   const JobReplay& replay_;
   const Job& job_;
   RankNumbers numbers_;
@@ -501,7 +539,9 @@ class Investigation {
 };
 }  // namespace
 
-StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepLedger>& ledger) {
+StragglerReport find_stragglers(const JobReplay& replay,
+                                const std::vector<StepLedger>& ledger,
+                                const HostTimes& host) {
   const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;
@@ -511,7 +551,7 @@ StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepL
             : "one rank alone waits for no other";
     return report;
   }
-  return Investigation(replay, ledger).report();
+  return Investigation(replay, ledger, host).report();
 }
 
 std::string time_in_words(nanoseconds time) {
