@@ -136,6 +136,10 @@ void read_archive(ByteSource& archive, const RuleTable& rules, FileContent& cont
   while (auto stored = reader.next()) {
     if (hidden(stored->name())) continue;
     PeekedSource member(decompressed(std::move(stored)), look_ahead);
+    if (auto foreign = foreign_file(member.name(), member.front())) {
+      content.left_out.push_back(std::move(*foreign));
+      continue;
+    }
     const Format* format = format_of(member.front());
     if (!format) continue;
     try {
@@ -162,6 +166,7 @@ FileContent read_file(const std::string& path, const RuleTable& rules) try {
     return content;
   }
   PeekedSource source(open_byte_source(path), look_ahead);
+  if (auto foreign = foreign_file(path, source.front())) return {{}, {std::move(*foreign)}};
   if (TarReader::recognizes(source.front())) {
     read_archive(source, rules, content);
   } else if (const Format* format = format_of(source.front())) {
