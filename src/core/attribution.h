@@ -281,7 +281,7 @@ struct RankRecording {
   std::int64_t device_events = 0;
   std::int64_t host_events = 0;
   std::map<std::string, std::int64_t> losses;  // dropped or malformed, by name with its unit
-  bool on_processor = false;  // no GPU: operators on threads are the work
+  bool on_processor = false;                   // no GPU: operators on threads are the work
 };
 
 /// How many ranks the job has.

@@ -268,6 +268,34 @@ bool numbers_agree(const StepsByRank& by_rank) {
   });
 }
 
+/// A rank that numbers its steps differently (from 1, or with a warm-up step more) gets the numbers
+/// that the steps of the rank with the most have at the same time. Returns those ranks.
+std::vector<Place> renumber_by_time(StepsByRank& by_rank) {
+  std::vector<Place> moved;
+  const std::vector<StepSpan> reference = by_rank[longest(by_rank)];
+  for (std::uint32_t rank = 0; rank < by_rank.size() && reference.size() > 1; ++rank) {
+    std::map<std::int64_t, std::size_t> shifts;
+    for (const StepSpan& step : by_rank[rank]) {
+      const auto nearest = std::ranges::min_element(reference, {}, [&](const StepSpan& one) {
+        return std::chrono::abs(one.start - step.start);
+      });
+      const bool together =
+          2 * std::chrono::abs(nearest->start - step.start) < nearest->end - nearest->start;
+      if (together) ++shifts[std::int64_t{nearest->number} - step.number];
+    }
+    const auto most =
+        std::ranges::max_element(shifts, {}, [](const auto& shift) { return shift.second; });
+    // Two of three: a single step may stand anywhere.
+    if (most == shifts.end() || most->first == 0 || most->second < 2 ||
+        3 * most->second < 2 * by_rank[rank].size())
+      continue;
+    for (StepSpan& step : by_rank[rank])
+      step.number = static_cast<std::int32_t>(step.number + most->first);
+    moved.push_back(Place{rank});
+  }
+  return moved;
+}
+
 /// A rank without marks is cut where the rank with the most steps is; returns those ranks.
 std::vector<Place> lend_steps(const Job& job, StepsByRank& by_rank) {
   const std::vector<StepSpan> lender = by_rank[longest(by_rank)];
@@ -312,6 +340,10 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
                     plan.choice.source,
                     100.0 * elsewhere / launched)
               : "Steps begin at " + plan.choice.source + ".";
+  if (const auto moved = renumber_by_time(plan.by_rank); !moved.empty())
+    plan.choice.sentence +=
+        fmt::format(" Of {} the numbers are those of the steps at the same time on other ranks.",
+                    RankNumbers(job).names(moved));
   if (!numbers_agree(plan.by_rank)) {
     for (auto& steps : plan.by_rank)
       for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
@@ -425,7 +457,7 @@ bool ends_like_steps(const RankView& rank, const Repetition& repetition) {
 
 /// `why` no marks are used.
 std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks, std::string& why) {
-  constexpr double least_cover = 0.5;
+  constexpr double least_cover = 0.2;
   const auto found = repetitions(job);
   if (!found) return std::nullopt;
   StepPlan plan;
@@ -492,6 +524,7 @@ std::vector<nanoseconds> after_waits(const RankView& rank) {
 /// its neighbours by half, on every rank.
 std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const std::string& why) {
   constexpr std::size_t fewest = 3;
+  if (job.recordings.empty()) return std::nullopt;
   StepPlan plan;
   for (std::size_t place = 0; place < job.recordings.size(); ++place) {
     const RankView rank(job.recordings[place], clocks, place);

@@ -24,9 +24,9 @@ class JobReplay {
   const StepPlan& steps;
   const Waits& waits;
   const Alignment& alignment;
-  /// Why there is nothing to replay, that the ranks' clocks do not compare, or that a replay without
-  /// change misses the measured time by more than a tenth; else empty. Where there are `runs`, what
-  /// follows from the lengths of each rank's own work holds all the same.
+  /// Why there is nothing to replay, that the ranks' clocks do not compare, or that a replay
+  /// without change misses the measured time by more than a tenth; else empty. Where there are
+  /// `runs`, what follows from the lengths of each rank's own work holds all the same.
   std::string reason;
   EfficiencyWindows windows;
   std::vector<ReplayGraph> runs;
@@ -52,9 +52,10 @@ class JobReplay {
     return place && slow_[place->index];
   }
   /// Without the lateness of all of `stragglers`: those that compute longer take as long as their
-  /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; of a
-  /// pipeline a late host pauses as its peers' do; for any other late rank nobody waits, nor, outside of pipelines, for one that does more: kernels
-  /// that others do not run have launches and gaps of their own.
+  /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; of
+  /// a pipeline a late host pauses as its peers' do; for any other late rank nobody waits, nor,
+  /// outside of pipelines, for one that does more: kernels that others do not run have launches and
+  /// gaps of their own.
   Change without(const std::vector<Straggler>& stragglers) const;
   /// Every stage computes as long as their mean. One stage alone, or one replica of it, saves
   /// little: the next one takes its place.
