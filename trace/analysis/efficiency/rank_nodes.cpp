@@ -73,8 +73,9 @@ void sort_by_end(std::vector<NodeIndex>& indices, const Nodes& nodes) {
 std::int64_t explained_start(const ReplayGraph& graph, const DeviceNode& node) {
   std::int64_t explained = std::numeric_limits<std::int64_t>::min();
   const auto edge = [&](std::int64_t recorded, std::int64_t usual) {
-    if (recorded <= node.start)
-      explained = std::max(explained, recorded + std::min(usual, node.start - recorded));
+    if (recorded > node.start + rounding_ns) return;
+    recorded = std::min(recorded, node.start);
+    explained = std::max(explained, recorded + std::min(usual, node.start - recorded));
   };
   if (node.before != no_index) edge(graph.devices[node.before].end, usual_stream_ns);
   if (node.launch != no_index) edge(graph.hosts[node.launch].start, usual_launch_ns);

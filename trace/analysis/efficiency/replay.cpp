@@ -48,7 +48,10 @@ class Causes {
   explicit Causes(std::int64_t start) : start_(start) {}
 
   void add(std::int64_t recorded, std::int64_t replayed, std::int64_t usual, bool counts = true) {
-    if (recorded > start_) return;
+    if (recorded > start_ + rounding_ns) return;
+    const std::int64_t overlap = std::max<std::int64_t>(recorded - start_, 0);
+    recorded -= overlap;
+    replayed -= overlap;
     const std::int64_t delay = std::min(usual, start_ - recorded);
     recorded_ = std::max(recorded_, recorded + delay);
     if (counts) replayed_ = std::max(replayed_, replayed + delay);
