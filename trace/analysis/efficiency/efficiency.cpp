@@ -169,9 +169,9 @@ std::optional<EfficiencyWindows> whole_window(const Job& job,
       extend(window.whole, {view.start(event), view.end(event)});
   }
   if (window.whole.start >= window.whole.end) return std::nullopt;
-  // What follows the last work within its step is the step's too.
+  // Of several steps what follows the last work is the last one's too.
   for (const auto& spans : steps.by_rank)
-    if (!spans.empty()) extend(window.whole, {spans.front().start, spans.back().end});
+    if (spans.size() > 1) extend(window.whole, {spans.front().start, spans.back().end});
   window.by_rank.assign(job.recordings.size(), window.whole);
   return EfficiencyWindows{
       {window},
