@@ -56,33 +56,6 @@ nanoseconds time_of(const MarkRow& row) {
   return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest_time)));
 }
 
-/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
-/// of the thread that has most of them; names without a number are numbered in order.
-void find_step_marks(Recording& recording) {
-  struct Kind {
-    int preference = 0;
-    std::vector<StepMark> marks;
-  };
-  std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
-  auto step_name = remembered(recording.names, parse_step_name);
-  for (const HostEvent& event : recording.host_events) {
-    if (event.activity != HostActivity::annotation) continue;
-    const std::optional<StepName>& step = step_name(event.name);
-    if (!step) continue;
-    Kind& kind = found[{step->kind, event.thread}];
-    kind.preference = step->preference;
-    const auto order = static_cast<std::int32_t>(kind.marks.size());
-    kind.marks.push_back({step->number.value_or(order), event.start, event.end});
-  }
-  const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
-    return std::pair(a.second.preference, b.second.marks.size()) <
-           std::pair(b.second.preference, a.second.marks.size());
-  });
-  if (best == found.end()) return;
-  recording.step_marks = std::move(best->second.marks);
-  recording.step_marks_from = fmt::format("NVTX range '{}'", best->first.first);
-}
-
 /// What is said of the process, and remarks for people.
 void take_facts(const Batch& batch,
                 std::map<std::string, std::string>& facts,
@@ -125,7 +98,7 @@ class Assembler {
     auto device_ranks = join_collectives(recording_, std::move(collectives_), networks_, channels_);
     add_facts(file);
     sort_events(recording_);
-    find_step_marks(recording_);
+    marks_from_ranges(recording_, "NVTX range");
     return {std::move(recording_), std::move(device_ranks)};
   }
 
