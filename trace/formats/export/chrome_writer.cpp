@@ -10,8 +10,13 @@
 
 namespace scaleworth::trace {
 namespace {
-/// With quotes. Bytes that are no UTF-8 are passed on as they are.
+/// With quotes. Bytes that are no UTF-8, which strict readers refuse, become U+FFFD.
 void append_text(std::string& out, std::string_view text) {
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80U; })) {
+    using nlohmann::json;
+    out += json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+    return;
+  }
   out += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -109,12 +114,12 @@ class ChromeWriter final : public ExportWriter {
 
   TrackId add_track(std::int32_t process, std::string_view name) override {
     const TrackId track = append(tracks_, {process, std::string(name)});
-    std::string named = fmt::format(R"(,"tid":{},"args":{{"name":)", track);
+    std::string named = fmt::format(R"(,"tid":{},"args":{{"name":)", thread_of(track));
     append_text(named, name);
     metadata(process, "thread_name", named + "}");
     metadata(process,
              "thread_sort_index",
-             fmt::format(R"(,"tid":{0},"args":{{"sort_index":{0}}})", track));
+             fmt::format(R"(,"tid":{0},"args":{{"sort_index":{0}}})", thread_of(track)));
     return track;
   }
 
@@ -122,8 +127,12 @@ class ChromeWriter final : public ExportWriter {
     return append(tracks_, {process, fmt::format("{} ({})", name, unit)});
   }
 
-  void end(TrackId, nanoseconds) override {}  // a slice is written whole at its begin
-  void finish() override { sink_("\n]}\n"); }
+  /// A slice is written whole at its begin.
+  void end(TrackId, nanoseconds, std::optional<std::uint64_t>) override {}
+  void finish() override {
+    sink_(arrow_ends_);
+    sink_("\n]}\n");
+  }
 
  private:
   struct Track {
@@ -131,9 +140,12 @@ class ChromeWriter final : public ExportWriter {
     std::string name;
   };
 
+  /// Perfetto takes thread 0 for the thread that has the number of its process.
+  static TrackId thread_of(TrackId track) { return track + 1; }
+
   void write_begin(TrackId track, const ExportSlice& slice) override {
     begin_line(tracks_.at(track).process);
-    fmt::format_to(std::back_inserter(line_), R"(,"tid":{},"ph":"X","cat":)", track);
+    fmt::format_to(std::back_inserter(line_), R"(,"tid":{},"ph":"X","cat":)", thread_of(track));
     append_text(line_, slice.category);
     line_ += R"(,"name":)";
     append_text(line_, slice.name);
@@ -143,8 +155,14 @@ class ChromeWriter final : public ExportWriter {
     append_time(line_, slice.time.end - slice.time.start);
     if (!slice.arguments.empty()) append_arguments(line_, slice.arguments);
     end_line();
-    for (const std::uint64_t id : slice.arrows_out) arrow('s', track, slice.time.start, id);
-    if (slice.arrow_in) arrow('f', track, slice.time.start, *slice.arrow_in);
+    for (const std::uint64_t id : slice.arrows_out) {
+      write_arrow('s', track, slice.time.start, id);
+      end_line();
+    }
+    if (!slice.arrow_in) return;
+    write_arrow('f', track, slice.time.start, *slice.arrow_in);
+    line_ += R"(,"bp":"e"})";
+    arrow_ends_ += line_;
   }
 
   void write_count(TrackId counter, nanoseconds time, std::int64_t value) override {
@@ -164,16 +182,15 @@ class ChromeWriter final : public ExportWriter {
     end_line();
   }
 
-  void arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id) {
+  /// Without the end of its line.
+  void write_arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id) {
     begin_line(tracks_.at(track).process);
     fmt::format_to(std::back_inserter(line_),
                    R"(,"tid":{},"ph":"{}","cat":"waits for","name":"waits for","id":{},"ts":)",
-                   track,
+                   thread_of(track),
                    phase,
                    id);
     append_time(line_, time - origin_);
-    if (phase == 'f') line_ += R"(,"bp":"e")";
-    end_line();
   }
 
   void begin_line(std::int32_t process) {
@@ -191,6 +208,9 @@ class ChromeWriter final : public ExportWriter {
   nanoseconds origin_;
   std::vector<Track> tracks_;
   std::string line_;
+  /// Lines behind all others: at one time viewers take events in the order of the file, and an
+  /// arrow that ends before it began is left out.
+  std::string arrow_ends_;
   bool first_line_ = true;
 };
 }  // namespace
