@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/export/export_writer.h"
 
+#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <type_traits>
@@ -31,13 +32,23 @@ void append_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Microseconds with all of their nanoseconds.
-void append_time(std::string& out, nanoseconds time) {
-  const std::int64_t count = time.count();
-  const std::uint64_t size =
-      count < 0 ? -static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-  fmt::format_to(
-      std::back_inserter(out), "{}{}.{:03}", count < 0 ? "-" : "", size / 1000, size % 1000);
+/// Times are written as multiples of 2^-14 us, 0.06 ns, the next one up: of them, unlike of
+/// thousandths, sums and differences of binary numbers are exact (up to 6 days). Viewers add begin
+/// and duration, and count from the first event of a track; with thousandths some slices then end
+/// behind the begin of the next, and speedscope loses both. Rounded, every time and duration is its
+/// nanoseconds.
+constexpr std::int64_t steps_per_us = 1 << 14;
+
+std::int64_t steps_of(nanoseconds time) {
+  const auto us = std::chrono::floor<std::chrono::microseconds>(time);
+  const std::int64_t rest = (time - us).count();
+  return us.count() * steps_per_us + (rest * steps_per_us + 999) / 1000;
+}
+
+void append_steps(std::string& out, std::int64_t steps) {
+  fmt::format_to(std::back_inserter(out),
+                 "{}",
+                 static_cast<double>(steps) / static_cast<double>(steps_per_us));
 }
 
 void append_arguments(std::string& out, std::span<const Argument> arguments) {
@@ -150,9 +161,12 @@ class ChromeWriter final : public ExportWriter {
     line_ += R"(,"name":)";
     append_text(line_, slice.name);
     line_ += R"(,"ts":)";
-    append_time(line_, slice.time.start - origin_);
+    const std::int64_t start = steps_of(slice.time.start - origin_);
+    append_steps(line_, start);
     line_ += R"(,"dur":)";
-    append_time(line_, slice.time.end - slice.time.start);
+    // One step short of the next slice, which speedscope takes for the same where both are alike;
+    // and never none: a slice without length would have to end before it begins there.
+    append_steps(line_, std::max<std::int64_t>(steps_of(slice.time.end - origin_) - start - 1, 1));
     if (!slice.arguments.empty()) append_arguments(line_, slice.arguments);
     end_line();
     for (const std::uint64_t id : slice.arrows_out) {
@@ -171,7 +185,7 @@ class ChromeWriter final : public ExportWriter {
     line_ += R"(,"ph":"C","name":)";
     append_text(line_, track.name);
     line_ += R"(,"ts":)";
-    append_time(line_, time - origin_);
+    append_steps(line_, steps_of(time - origin_));
     fmt::format_to(std::back_inserter(line_), R"(,"args":{{"value":{}}})", value);
     end_line();
   }
@@ -190,7 +204,7 @@ class ChromeWriter final : public ExportWriter {
                    thread_of(track),
                    phase,
                    id);
-    append_time(line_, time - origin_);
+    append_steps(line_, steps_of(time - origin_));
   }
 
   void begin_line(std::int32_t process) {

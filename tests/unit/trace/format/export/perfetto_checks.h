@@ -165,10 +165,33 @@ inline EngineTrack track_in_json(const nlohmann::json& event) {
   return {process, thread == 0 ? process : thread};
 }
 
+/// speedscope (src/import/trace-event.ts, convertToEventQueues) counts from the first event of a
+/// track and adds durations, in binary numbers; slices then must end before the next ones begin, or
+/// it takes them for open.
+inline void check_nested_in_speedscope(const nlohmann::json& document) {
+  std::map<EngineTrack, std::vector<std::pair<double, double>>> tracks;  // begin, -duration
+  for (const auto& event : document.at("traceEvents"))
+    if (event.at("ph") == "X")
+      tracks[track_in_json(event)].emplace_back(event.at("ts"), -event.at("dur").get<double>());
+  for (auto& [track, slices] : tracks) {
+    std::ranges::sort(slices);
+    std::vector<double> ends;
+    for (const auto& [begin, duration] : slices) {
+      const double start = begin - slices.front().first;
+      while (!ends.empty() && ends.back() < start) ends.pop_back();
+      const double end = start - duration;
+      CHECK(end > start);
+      CHECK((ends.empty() || (ends.back() > start && end <= ends.back())));
+      ends.push_back(end);
+    }
+  }
+}
+
 /// Of a Chrome export; requires that no two tracks are one in the engine.
 inline Shown shown_of(const nlohmann::json& document) {
   // CoerceToTs, json_trace_tokenizer.cc
   const auto ns = [](const nlohmann::json& us) { return std::llround(us.get<double>() * 1000); };
+  check_nested_in_speedscope(document);
   std::set<EngineTrack> named;
   std::vector<EngineEvent> events;
   for (const auto& event : document.at("traceEvents")) {
