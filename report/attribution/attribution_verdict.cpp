@@ -193,7 +193,9 @@ std::string no_straggler_named(const AttributionView& view) {
   const bool alone = view.attribution.recordings.size() == 1 && view.averages;
   std::string loss;
   if (alone && !healthy(view)) loss = loss_headline(view, largest_loss(*view.averages));
-  if (alone && view.attribution.collectives.empty()) return loss;
+  if (alone && loss_of(*view.averages, Part::exposed_undivided) == 0.0 &&
+      view.attribution.collectives.empty())
+    return loss;
   if (!loss.empty()) loss += ' ';
   return loss + "No straggler is named: " +
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
