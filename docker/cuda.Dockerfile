@@ -7,7 +7,7 @@
 FROM nvidia/cuda:13.0.1-devel-ubuntu24.04 AS build
 RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
       build-essential cmake ninja-build git pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libeigen3-dev \
-      libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev nodejs npm ca-certificates
+      libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libbz2-dev liblzma-dev nettle-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev nodejs npm ca-certificates
 COPY . /src
 WORKDIR /src
 RUN cmake --preset release -DSCALEWORTH_TESTS=OFF && cmake --build --preset release --target product \

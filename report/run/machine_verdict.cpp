@@ -7,7 +7,9 @@
 #include "src/model/decision/decision.h"
 #include "src/model/gpu.h"
 
-#include <array>
+#include <algorithm>
+#include <optional>
+#include <tuple>
 
 namespace scaleworth::report {
 namespace {
@@ -41,7 +43,7 @@ std::string ridge_of(const GpuResult& gpu, NumberFormat format) {
   return ridge == gpu.ridge_batches.end() ? "" : bound_below(ridge->ridge.value());
 }
 
-/// "8 x NVIDIA H200, each", of the first GPU, which is measured in full.
+/// "8 x NVIDIA H200, each: ..." of the first GPU, which is measured in full.
 std::string gpus_sentence(const Gpus& gpus) {
   if (gpus.empty()) return "";
   const GpuResult& gpu = gpus.front();
@@ -85,47 +87,50 @@ std::string host_sentence(const RooflineResult& roofline) {
   return "This machine: " + text + ".";
 }
 
-const CollectiveResult* widest_all_reduce(const std::vector<CollectiveResult>& collectives) {
-  const CollectiveResult* widest = nullptr;
-  for (const CollectiveResult& one : collectives) {
-    if (one.collective != Collective::all_reduce || one.mode != CollectiveMode::isolated) continue;
-    if (one.points.empty() || (widest != nullptr && one.ranks <= widest->ranks)) continue;
-    widest = &one;
-  }
-  return widest;
-}
+/// What stands for a run's collectives: all-reduce before others, and of each the one among the
+/// most ranks.
+struct Shown {
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
+  int ranks = 0;
+  CollectivePoint least;  // of the smallest message
+  CollectivePoint most;
 
-std::string all_reduce_sentence(int ranks,
-                                const CollectivePoint& least,
-                                const CollectivePoint& most) {
-  const auto size = [](const CollectivePoint& point) {
-    return format_quantity(number(point.message.value()), Unit::bytes);
+  std::pair<bool, int> place() const { return {collective == Collective::all_reduce, ranks}; }
+};
+
+std::optional<Shown> shown_collective(const Analysis& analysis) {
+  std::optional<Shown> best;
+  const auto offer = [&](const Shown& one) {
+    if (!best || best->place() < one.place()) best = one;
   };
-  return fmt::format("An all-reduce between {} takes {} for {} and {} for {} (busbw {}).",
-                     ranks_phrase(ranks),
-                     time_text(least.time.value),
-                     size(least),
-                     time_text(most.time.value),
-                     size(most),
-                     rate_text(most.bus_bandwidth));
+  for (const CollectiveResult& one : analysis.collectives)
+    if (!one.points.empty())
+      offer({one.collective, one.mode, one.ranks, one.points.front(), one.points.back()});
+  for (const AlgorithmResult& one : analysis.algorithms)
+    if (!one.chosen.empty() && !one.shared_gpu)
+      offer(
+          {one.collective, one.mode, one.ranks, one.chosen.front().point, one.chosen.back().point});
+  return best;
 }
 
 std::string communication_sentence(const Analysis& analysis) {
-  if (const CollectiveResult* all_reduce = widest_all_reduce(analysis.collectives))
-    return all_reduce_sentence(
-        all_reduce->ranks, all_reduce->points.front(), all_reduce->points.back());
-  const AlgorithmResult* widest = nullptr;
-  for (const AlgorithmResult& one : analysis.algorithms) {
-    const bool counts = one.collective == Collective::all_reduce && !one.chosen.empty() &&
-                        one.mode == CollectiveMode::isolated && !one.shared_gpu;
-    if (counts && (widest == nullptr || one.ranks > widest->ranks)) widest = &one;
+  if (const auto shown = shown_collective(analysis)) {
+    const auto size = [](const CollectivePoint& point) {
+      return format_quantity(number(point.message.value()), Unit::bytes);
+    };
+    return fmt::format("{} between {} takes {} for {} and {} for {} (busbw {}).",
+                       capitalised(word_of(shown->collective)),
+                       ranks_phrase(shown->ranks),
+                       time_text(shown->least.time.value),
+                       size(shown->least),
+                       time_text(shown->most.time.value),
+                       size(shown->most),
+                       rate_text(shown->most.bus_bandwidth));
   }
-  if (widest != nullptr)
-    return all_reduce_sentence(
-        widest->ranks, widest->chosen.front().point, widest->chosen.back().point);
-  if (analysis.algorithms.empty()) return "";
-  return "The ranks share a GPU: the collectives gave right results, and no figure here is that of "
-         "an interconnect.";
+  return std::ranges::any_of(analysis.algorithms, &AlgorithmResult::shared_gpu)
+             ? "The ranks share a GPU: no figure here is that of an interconnect."
+             : "";
 }
 
 /// Of the only count measured.
@@ -162,9 +167,9 @@ const ComputeCeiling* ceiling_of_most(const std::vector<ComputeCeiling>& ceiling
 Verdict machine_verdict(const Analysis& analysis, Audience audience) {
   std::string machine = gpus_sentence(analysis.gpus);
   if (machine.empty() && analysis.roofline) machine = host_sentence(*analysis.roofline);
+  const std::string communication = communication_sentence(analysis);
   Verdict verdict;
-  for (const std::string& sentence :
-       {machine, communication_sentence(analysis), step_sentence(analysis.scaling)}) {
+  for (const std::string& sentence : {machine, communication, step_sentence(analysis.scaling)}) {
     if (sentence.empty()) continue;
     verdict.headline.empty() ? verdict.headline = sentence : verdict.lines.emplace_back(sentence);
   }
@@ -172,17 +177,22 @@ Verdict machine_verdict(const Analysis& analysis, Audience audience) {
     verdict.headline = "Nothing was measured that says what this machine can do.";
     return verdict;
   }
-  verdict.action =
-      more_ranks_possible(analysis)
-          ? words_for(audience,
-                      "whether more of it pays needs a training step at two counts: scaleworth "
-                      "bench.",
-                      "whether more of it pays needs a training step at two counts.")
-          : words_for(audience,
-                      "one GPU or core shows no scaling: run the same where there are more, or put "
-                      "two machines side by side: scaleworth compare A B.",
-                      "one GPU or core shows no scaling: run the same where there are more, or put "
-                      "two machines side by side.");
+  verdict.action = machine.empty() && !communication.empty()
+                       ? words_for(audience,
+                                   "Put two results side by side: scaleworth compare A B; against "
+                                   "a baseline: scaleworth check.",
+                                   "Put two results side by side, or check against a baseline.")
+                   : more_ranks_possible(analysis)
+                       ? words_for(audience,
+                                   "Run scaleworth bench: a training step at two counts shows "
+                                   "whether more of this machine pays.",
+                                   "A training step at two counts shows whether more of this "
+                                   "machine pays.")
+                       : words_for(audience,
+                                   "Run the same where there are more GPUs or cores, or put two "
+                                   "machines side by side: scaleworth compare A B.",
+                                   "Run the same where there are more GPUs or cores, or put two "
+                                   "machines side by side.");
   return verdict;
 }
 }  // namespace scaleworth::report

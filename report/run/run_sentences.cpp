@@ -292,7 +292,7 @@ std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& l
 
 void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& findings) {
   if (!law.not_identifiable.empty()) {
-    if (scaling.rows.size() < 2) return;  // one count has no law: nobody misses it
+    if (scaling.rows.size() < 2) return;  // one count has no law
     findings.warning("{} ({} scaling) is not identifiable: {}.",
                      law.prediction ? "The prediction" : "The scaling law",
                      word_of(scaling.mode),

@@ -2,7 +2,7 @@
 # Sourced, not run.
 
 build_packages='build-essential cmake ninja-build ccache mold git pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev
-libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev'
+libeigen3-dev libtomlplusplus-dev libhwloc-dev libopenmpi-dev libarchive-dev libbz2-dev liblzma-dev nettle-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev'
 run_packages='openmpi-bin libopenblas0-pthread'
 wheel_packages='dpkg-dev python3 python3-build python3-setuptools python3-wheel'
 test_packages="catch2 clang libclang-rt-dev chromium python3-pip $wheel_packages"

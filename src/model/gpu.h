@@ -98,7 +98,7 @@ std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& optio
 
 /// The clock is the median of the cycles counted on the GPU, else of the driver's readings. Power
 /// is energy / window for windows of 2 s and more (shorter ones hold too few updates of the
-/// counter: arXiv 2312.02741), else the median reading.
+/// counter: arXiv 2312.02741), else the median reading, absent for windows below 1 s.
 GpuConditions conditions_of(const Point& point);
 
 /// The probe's points with that `gpu`; none when the run has no such probe.

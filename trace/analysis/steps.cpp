@@ -455,8 +455,12 @@ bool ends_like_steps(const RankView& rank, const Repetition& repetition) {
   return 2 * with_end >= repetition.begins.size() - 1;
 }
 
-/// `why` no marks are used.
-std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks, std::string& why) {
+/// `why` no marks are used. Absent where nothing repeats, or too little of the recording does:
+/// `covered` is then its share.
+std::optional<StepPlan> by_repetition(const Job& job,
+                                      const ClockMap& clocks,
+                                      const std::string& why,
+                                      std::optional<double>& covered) {
   constexpr double least_cover = 0.2;
   const auto found = repetitions(job);
   if (!found) return std::nullopt;
@@ -474,7 +478,7 @@ std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks, st
     first = &own;
     const double share = covered_share(view, own);
     if (share < least_cover) {
-      why += fmt::format(", what repeats covers {:.0f} % of the recording only,", 100.0 * share);
+      covered = share;
       return std::nullopt;
     }
     if (!ends_like_steps(view, own)) plan.choice.limit = StepLimit::maybe_layers;
@@ -581,8 +585,7 @@ bool captures_graphs(const Job& job) {
 StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& why) {
   StepPlan plan;
   plan.choice.source = "whole span";
-  plan.choice.sentence =
-      why + " and no repetition: the whole span of each rank counts as one step.";
+  plan.choice.sentence = why + ": the whole span of each rank counts as one step.";
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     plan.by_rank.emplace_back();
     if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
@@ -617,13 +620,17 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
     plan->choice.limit = StepLimit::graph_capture;
     return std::move(*plan);
   }
-  if (!plan) plan = by_repetition(job, clocks, why);
+  std::optional<double> covered;
+  if (!plan) plan = by_repetition(job, clocks, why, covered);
+  if (covered)
+    why +=
+        fmt::format(", and what repeats covers only {:.0f} % of the recording", 100.0 * *covered);
   if (!plan || plan->choice.limit == StepLimit::maybe_layers)
     if (auto iterations = by_waits(job, clocks, why)) plan = std::move(iterations);
   // A whole span has no others to be averaged with.
   if (!plan) {
-    StepPlan whole = whole_span(job, clocks, why);
-    if (why.find("covers") != std::string::npos) whole.choice.limit = StepLimit::maybe_layers;
+    StepPlan whole = whole_span(job, clocks, covered ? why : why + " and no repetition");
+    if (covered) whole.choice.limit = StepLimit::maybe_layers;
     return whole;
   }
   // Timelines of frameworks name the step with every event: nothing of a step is missing, though

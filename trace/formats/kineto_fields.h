@@ -127,5 +127,6 @@ class KinetoOperators {
   std::vector<Operator> operators_;
   std::vector<Communication> communications_;
   bool saw_backend_ = false;
+  std::int64_t left_out_ = 0;
 };
 }  // namespace scaleworth::trace

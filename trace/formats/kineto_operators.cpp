@@ -83,7 +83,10 @@ void KinetoOperators::add(const KinetoFields& fields,
                           std::uint32_t thread,
                           NameId inputs) {
   constexpr std::size_t most = 32'000'000;
-  if (operators_.size() >= most) return;
+  if (operators_.size() >= most) {
+    ++left_out_;
+    return;
+  }
   const bool message = fields.name == "c10d::send" || fields.name == "c10d::recv_";
   const bool communicates = is_backend(fields.name) || fields.name.starts_with("c10d::");
   if (!communicates) {
@@ -175,6 +178,7 @@ void KinetoOperators::become_work(Recording& recording,
     recording.device_events.push_back(event);
   }
   recording.origin.on_processor = true;
+  if (left_out_ > 0) recording.losses["operators_beyond_the_limit"] += left_out_;
 }
 
 void KinetoOperators::describe_kernels(Recording& recording) const {
