@@ -337,11 +337,12 @@ class Sweep {
   std::uint32_t last_ = no_index;
 };
 
-/// Whether an event of this work counts as the part, alone.
-bool may_count_as(Part part, WorkClass work) {
-  if (work == WorkClass::communication)
+/// Whether the event counts as the part, alone.
+bool may_count_as(Part part, const DeviceEvent& event) {
+  if (is_communication(event))
     return std::ranges::find(communication_parts, part) != communication_parts.end();
-  return part == (work == WorkClass::copy ? Part::exposed_copy : Part::compute);
+  if (event.work_class == WorkClass::copy) return part == Part::exposed_copy;
+  return part == (event.unknown == UnknownWork::none ? Part::compute : Part::unattributed);
 }
 
 /// Names each piece of the ledger after the event that takes most of it, and for whom that waits.
@@ -358,7 +359,7 @@ void name_pieces(StepLedger& ledger,
       StepPiece& piece = ledger.pieces[i];
       const nanoseconds shared =
           std::min(ends[i], time.end) - std::max(ends[i] - piece.length, time.start);
-      if (shared <= most[i] || !may_count_as(piece.part, event.work_class)) continue;
+      if (shared <= most[i] || !may_count_as(piece.part, event)) continue;
       most[i] = shared;
       piece.name = rank.recording().names.at(event.name);
       piece.partner = piece.part == Part::exposed_wait ? partner : std::nullopt;
