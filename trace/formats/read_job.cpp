@@ -16,7 +16,6 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <ranges>
 #include <set>
 
 #include <glob.h>
@@ -259,7 +258,8 @@ std::int64_t find_empty_graphs(Recording& recording) {
   std::ranges::sort(launched);
   std::int64_t empty = 0;
   nanoseconds next = nanoseconds::max();  // the start of the next call that launched something
-  for (const HostEvent& event : recording.host_events | std::views::reverse) {
+  for (auto each = recording.host_events.rbegin(); each != recording.host_events.rend(); ++each) {
+    const HostEvent& event = *each;
     if (!is_call(event) || event.correlation == 0) continue;
     const bool has_work = std::ranges::binary_search(launched, event.correlation);
     const bool graph = !has_work && is_launch(event.name);
@@ -273,8 +273,8 @@ std::int64_t find_empty_graphs(Recording& recording) {
     if (has_work || graph) next = event.start;
   }
   std::ranges::sort(recording.lost_launches);
-  const auto twice = std::ranges::unique(recording.lost_launches);
-  recording.lost_launches.erase(twice.begin(), twice.end());
+  auto& lost = recording.lost_launches;
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   return empty;
 }
 
