@@ -93,7 +93,13 @@ void add_tiles(const Table& table, std::vector<KeyFigure>& figures) {
     if (value.empty()) continue;
     std::string note = text_of(tile, tile.note_column);
     if (!note.empty() && !tile.note.empty()) note += ' ';
-    figures.push_back({tile.label, value, note + tile.note});
+    const auto column = std::ranges::find(table.columns, tile.column, &Column::id);
+    const auto* number = std::get_if<Number>(
+        &table.rows[tile.row].cells[static_cast<std::size_t>(column - table.columns.begin())]);
+    figures.push_back({tile.label,
+                       value,
+                       note + tile.note,
+                       tile.loss && number ? std::optional(number->value) : std::nullopt});
   }
 }
 
@@ -109,6 +115,8 @@ std::vector<KeyFigure> key_figures(const Document& document) {
   for (const Section& section : document.sections) {
     for (const Table& table : section.tables) add_tiles(table, figures);
   }
+  // An absent loss is less than any.
+  std::ranges::stable_sort(figures, std::greater{}, &KeyFigure::loss);
   return figures;
 }
 

@@ -63,6 +63,7 @@ struct KeyFigure {
   std::string label;
   std::string value;  // with its unit
   std::string note;
+  std::optional<double> loss = {};  // in base units, where it is one
 };
 
 struct Document {
@@ -77,7 +78,8 @@ struct Document {
   std::vector<NextCommand> next;
 };
 
-/// The tiles of its tables, with the digits and units printed there.
+/// The tiles of its tables, with the digits and units printed there; losses first, the largest
+/// before others.
 std::vector<KeyFigure> key_figures(const Document& document);
 
 /// Builds the whole report. Sections without content are left out; what could not be measured is

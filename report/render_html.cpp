@@ -51,10 +51,28 @@ std::string items(const char* list, const std::vector<std::string>& texts) {
   return texts.empty() ? "" : fmt::format("<{0}>\n{1}</{0}>\n", list, html);
 }
 
+/// Without what says nothing: columns of zeros, and rows in which nothing is known.
+Table telling(Table table) {
+  for (Column& column : table.columns) column.nonzero |= column.role == Role::measure;
+  const auto unknown = [&](const Row& row) {
+    bool measured = false;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.columns[c].role != Role::measure) continue;
+      if (!std::holds_alternative<std::monostate>(row.cells[c])) return false;
+      measured = true;
+    }
+    return measured;
+  };
+  std::erase_if(table.rows, unknown);
+  return table;
+}
+
 /// Numbers carry their value in base units, by which the page's script sorts, and columns their
-/// ids.
-std::string table_body(const Table& table, bool detail) {
-  const Printed printed = print_table(table, detail);
+/// ids. Of a longer table its first `most_rows`.
+std::string table_body(const Table& table, bool detail, std::size_t most_rows) {
+  Printed printed = print_table(table, detail);
+  const std::size_t all = printed.rows.size();
+  printed.rows.resize(std::min(all, most_rows));
   std::string html = fmt::format("<div class=\"scroll\"><table data-table=\"{}\">\n", table.id);
   html += "<thead><tr>";
   const auto cell =
@@ -76,31 +94,41 @@ std::string table_body(const Table& table, bool detail) {
     }
     html += "</tr>\n";
   }
-  return html + "</tbody></table></div>\n";
+  html += "</tbody></table></div>\n";
+  return all == printed.rows.size()
+             ? html
+             : html + element("p",
+                              fmt::format("The first {} of {} rows; the CSV has all of them.",
+                                          printed.rows.size(),
+                                          grouped(std::to_string(all))),
+                              " class=\"note\"");
 }
 
-std::string folded(const Table& table, const std::string& summary) {
+std::string folded(const Table& table, const std::string& summary, std::size_t most_rows) {
   return "<details class=\"whole\"><summary>" + typeset(summary) + "</summary>\n" +
-         table_body(table, true) + "</details>\n";
+         table_body(table, true, most_rows) + "</details>\n";
 }
 
-std::string html(const Table& table) {
+std::string html(const Table& whole_table, std::size_t most_rows) {
+  const Table table = telling(whole_table);
+  if (table.rows.empty()) return "";
   std::string text;
   if (only_detail(table)) {
-    text = folded(table, table.title);
+    text = folded(table, table.title, most_rows);
   } else {
     text = table.title.empty() ? "" : element("h3", table.title);
-    text += table_body(table, false);
+    text += table_body(table, false, most_rows);
     const bool whole = std::ranges::none_of(table.rows, &Row::detail) &&
                        std::ranges::none_of(table.columns, &Column::detail);
-    text += whole ? "" : folded(table, "All rows and columns");
+    text += whole ? "" : folded(table, "All rows and columns", most_rows);
   }
   for (const std::string& note : table.notes) text += element("p", note, " class=\"note\"");
   return text;
 }
 
-std::string html(const Chart& chart) {
-  std::string text = fmt::format("<figure class=\"chart\" id=\"chart-{}\">\n", chart.id);
+std::string html(const Chart& chart, bool main) {
+  std::string text =
+      fmt::format("<figure class=\"chart{}\" id=\"chart-{}\">\n", main ? " main" : "", chart.id);
   text += "<figcaption>" + typeset(chart.title) + "</figcaption>\n";
   if (chart.data.is_null()) {
     return text + element("p", chart.missing, " class=\"fallback\"") + "</figure>\n";
@@ -150,12 +178,16 @@ std::string lead_of(const Section& section, const std::vector<Chart>& charts, co
   return fmt::format("{}", fmt::join(titles, "; "));
 }
 
-std::string html(const Section& section, const std::vector<Chart>& charts, const Chart* main) {
+std::string html(const Section& section,
+                 const std::vector<Chart>& charts,
+                 const Chart* main,
+                 std::size_t most_rows) {
   std::string text;
   for (const std::string& paragraph : section.lead) text += element("p", paragraph);
   text += items("ol", section.list);
-  for (const Chart& chart : charts) text += chart.section == section.id ? html(chart) : "";
-  for (const Table& table : section.tables) text += html(table);
+  for (const Chart& chart : charts)
+    text += chart.section == section.id ? html(chart, &chart == main) : "";
+  for (const Table& table : section.tables) text += html(table, most_rows);
   return foldable(section.id, section.title, lead_of(section, charts, main), text);
 }
 
@@ -169,12 +201,17 @@ std::string page_head(const std::string& title) {
          "</style>\n</head>\n<body>\n<main>\n";
 }
 
-/// The first that is drawn: the page's script puts it at the head of the page.
+/// The first that leads, else the first, of those that are drawn: the page's script puts it at the
+/// head of the page.
 const Chart* main_chart(const Document& document, const std::vector<Chart>& charts) {
+  const Chart* first = nullptr;
   for (const Section& section : document.sections)
-    for (const Chart& chart : charts)
-      if (chart.section == section.id && !chart.data.is_null()) return &chart;
-  return nullptr;
+    for (const Chart& chart : charts) {
+      if (chart.section != section.id || chart.data.is_null()) continue;
+      if (chart.leads) return &chart;
+      if (first == nullptr) first = &chart;
+    }
+  return first;
 }
 
 std::string tiles(const std::vector<KeyFigure>& figures) {
@@ -213,16 +250,14 @@ std::string page_header(const Document& document) {
   return text + tiles(key_figures(document)) + "</header>\n";
 }
 
-}  // namespace
-
-std::string render_page(const Document& document,
-                        const std::vector<Chart>& charts,
-                        const std::string& json,
-                        const Json& data) {
+/// All but the scripts.
+std::string page_body(const Document& document,
+                      const std::vector<Chart>& charts,
+                      std::size_t most_rows) {
   const std::string name = document.subject.empty() ? "" : document.subject + ": ";
   std::string page = page_head(name + document.title) + page_header(document);
   const Chart* main = main_chart(document, charts);
-  for (const Section& section : document.sections) page += html(section, charts, main);
+  for (const Section& section : document.sections) page += html(section, charts, main, most_rows);
   std::string next;
   for (const NextCommand& one : document.next)
     next += html_escaped("# " + one.reason + "\n" + one.command) + "\n";
@@ -233,9 +268,27 @@ std::string render_page(const Document& document,
                                        "none below 6 samples; n/a: not available."
                                      : "n/a: not available.",
                   " class=\"note\"");
-  page += "</main>\n";
-  page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" + json_in_script(json) +
-          "</script>\n";
+  return page + "</main>\n";
+}
+}  // namespace
+
+std::string render_page(const Document& document,
+                        const std::vector<Chart>& charts,
+                        const std::string& json,
+                        const Json& data) {
+  // A browser and a mail take it; of thousands of ranks single rows are for programs.
+  constexpr std::size_t most_bytes = 3'000'000;
+  constexpr std::size_t most_rows = 512;
+  constexpr std::size_t fewest_rows = 16;
+  const std::size_t scripts = chart_script.size() + chart_licences.size() + 10'000;
+  std::string page = page_body(document, charts, most_rows);
+  for (std::size_t rows = most_rows / 2; rows >= fewest_rows && page.size() + scripts > most_bytes;
+       rows /= 2)
+    page = page_body(document, charts, rows);
+  const std::string in_script = json_in_script(json);
+  if (page.size() + scripts + in_script.size() < most_bytes)
+    page +=
+        "<script type=\"application/json\" id=\"scaleworth-report\">\n" + in_script + "</script>\n";
   if (!data.is_null()) {
     page += "<script type=\"application/json\" id=\"page-data\">" +
             json_in_script(data.dump(-1, ' ', false, Json::error_handler_t::replace)) +

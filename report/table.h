@@ -73,6 +73,7 @@ struct Tile {
   std::string label;
   std::string note = {};
   std::string note_column = {};  // whose cell stands before `note`
+  bool loss = false;             // of the whole: such tiles come first, the largest before others
 };
 
 struct Table {

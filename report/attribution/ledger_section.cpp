@@ -143,7 +143,8 @@ Table parts_table(const AttributionView& view) {
   table.tiles = {{lines.size() - 1, "time_s", "Step time", "mean over ranks"}};
   for (const auto& one : headed) {
     const auto row = last_row(lines, [&](const Line& line) { return line.which == one.first; });
-    if (row) table.tiles.push_back({*row, "share", one.second, "of each step", "time_s"});
+    const bool loss = one.first != Part::compute;
+    if (row) table.tiles.push_back({*row, "share", one.second, "of each step", "time_s", loss});
   }
   return table;
 }

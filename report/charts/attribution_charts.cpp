@@ -68,25 +68,35 @@ Chart timeline_chart(const AttributionView& view) {
   const Nanoseconds first = start(*std::ranges::min_element(ledgers, {}, start));
   Json ranks = Json::array();
   Json pieces = Json::array();
+  Json names = Json::array();
+  std::map<std::string, std::size_t> numbers;  // of the names
   for (const StepLedger* ledger : ledgers) {
     ranks.push_back(ledger->rank.index);
     Json row = Json::array({(ledger->start - first).count()});
     for (const StepPiece& piece : ledger->pieces) {
+      const auto [name, added] = numbers.emplace(piece.name, names.size());
+      if (added) names.push_back(printable(piece.name));
       row.push_back(index_of(piece.part));
       row.push_back(piece.length.count());
+      row.push_back(name->second);
+      row.push_back(piece.partner ? Json(rank_at(view.attribution, *piece.partner).index)
+                                  : Json(nullptr));
     }
     pieces.push_back(std::move(row));
   }
   chart.title = fmt::format("The slowest step ({}), rank by rank", ledgers.front()->step);
   chart.how_to_read =
-      "Time to the right, a row per rank, its colours the parts. The wheel zooms, a drag moves, a "
-      "double click shows all again. Pieces shorter than a pixel are merged, as the part that most "
-      "of them are." +
+      "Time to the right, a row per rank, its colours the parts; under the pointer: the kernel "
+      "that takes most of the piece, and the rank that is waited for. Ctrl and the wheel zoom, a "
+      "drag moves, a double click shows all again. Pieces shorter than a pixel are merged, as the "
+      "part that most of them are." +
       left_out(*view.averages);
+  chart.leads = true;
   chart.data = {{"kind", "timeline"},
                 {"step", ledgers.front()->step},
                 {"ranks", std::move(ranks)},
                 {"parts", mapped(every<Part>, word_of<Part>)},
+                {"names", std::move(names)},
                 {"pieces", std::move(pieces)}};
   return chart;
 }

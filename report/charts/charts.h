@@ -30,6 +30,7 @@ struct Chart {
   /// picture, `missing` says why. Null in place of a number: the row is not drawn.
   Json data = nullptr;
   std::string missing = {};
+  bool leads = false;  // stands at the head of the page
 
   Chart without(std::string why) {
     missing = std::move(why);

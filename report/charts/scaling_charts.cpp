@@ -244,6 +244,46 @@ Chart money_chart(const DecideView& view) {
   return chart;
 }
 
+/// What the work costs against how long it takes, a point per count. Without a price cost is the
+/// time of all ranks together.
+Chart tradeoff_chart(const DecideView& view) {
+  const Decision& decision = view.decision;
+  Chart chart{"tradeoff", "counts", "Cost against time"};
+  if (decision.axis == Axis::load) return chart.without("No picture: a load has no cost.");
+  const bool priced = decision.choice.has_value();
+  const double million = million_work_scale(decision).value_or(1.0);
+  const auto time_of = [](const DecisionRow& row) { return row.same_work.value.value(); };
+  const double longest = time_of(std::ranges::max(decision.shown, {}, time_of));
+  const Scale scale = scale_for(Unit::seconds, longest);
+  const auto names = marked_counts(decision);
+  Json rows = Json::array();
+  for (const DecisionRow& row : decision.shown) {
+    const double time = time_of(row) * scale.factor;
+    const std::string* name = value_at(names, row.count);
+    rows.push_back(
+        {{"count", row.count},
+         {"name", name ? *name : fmt::format("{}", row.count)},
+         {"time", json_value(time)},
+         {"cost", json_value(priced ? row.cost->value.value() * million : row.count * time)},
+         {"taken", row.count == decision.rubric.chosen}});
+  }
+  chart.data = {
+      {"kind", "tradeoff"},
+      {"x", fmt::format("time of the same work ({})", scale.symbol)},
+      {"y",
+       priced ? fmt::format("{} ({})",
+                            million == 1.0 ? "cost" : "cost per " + million_work(decision),
+                            view.options.currency)
+              : fmt::format("time of all ranks (rank-{})", scale.symbol)},
+      {"rows", std::move(rows)}};
+  chart.how_to_read =
+      "A point per count: to the left is faster, below is cheaper. Where the line falls to the "
+      "left "
+      "more ranks save both; where it rises, each hour saved is paid for.";
+  chart.leads = true;
+  return chart;
+}
+
 /// Rows with parts, as many as a page can show: the doublings of a longer table.
 std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
   constexpr std::size_t most_bars = 24;
@@ -384,7 +424,7 @@ Chart steps_chart(const Analysis& analysis) {
 }
 
 std::vector<Chart> decision_charts(const DecideView& view) {
-  std::vector<Chart> charts{speeds_chart(view), money_chart(view)};
+  std::vector<Chart> charts{tradeoff_chart(view), speeds_chart(view), money_chart(view)};
   if (!view.decision.coefficients) charts.push_back(parts_chart(view));
   return charts;
 }

@@ -110,6 +110,8 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
   const std::string doubt = reliable ? "" : "Not reliable, see the verdict. By the figures alone: ";
   return {
       {"title", "At another price or deadline"},
+      {"table", "Every count at these terms"},
+      {"cost_axis", fmt::format("cost{{per_million}} ({})", currency)},
       {"price", fmt::format("Price of a {}-hour ({})", unit, currency)},
       {"value", fmt::format("An hour of waiting is worth ({})", currency)},
       {"deadline", "Deadline (hours)"},
@@ -119,16 +121,20 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
         printed.headers[time],
         "cost{per_million}",
         "gate",
-        ""}},
+        "choice"}},
       {"mark", mark},
       {"none", Json::array({tile("Recommended", "none", "no count passes every gate")})},
       {"tiles",
-       {tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
+       {tile("{loss}", "{loss_share} %", "of the time, the largest loss"),
+        tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
         tile("Time", in_time, failures ? "without failures" : "of the same work"),
         tile("Efficiency", "{efficiency} %", "speed-up {speedup}"),
         tile("Cost", "{cost}", "of the same work"),
         tile("Saving", "{saving}", "against the fastest, {fastest}"),
         tile("K*", "{cheapest}", "the count of least cost, {least}")}},
+      {"mark_taken", "taken"},
+      {"mark_cheapest", "cheapest"},
+      {"mark_fastest", "fastest"},
       {"recomputed", " (recomputed)"},
       {"per_million", " per " + million_work(decision)},
       {"answer", doubt + "Take {count}, {why}: {paid}" + in_time + "."},
@@ -141,9 +147,23 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
        "follows." +
            limits},
       {"changed",
-       "Recomputed on this page from the coefficients that the program wrote. The verdict above, "
-       "the charts and the sections below stay as the report was written." +
+       "Recomputed on this page from the coefficients that the program wrote. The sections below "
+       "stay as the report was written." +
            limits}};
+}
+
+/// The part, other than compute, that takes most of the time at the count; null where none is
+/// known.
+Json largest_loss(const DecisionRow& row) {
+  const GroupInfo* largest = nullptr;
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute || !row.parts_s[index_of(group.id)]) continue;
+    if (!largest || row.parts_s[index_of(group.id)] > row.parts_s[index_of(largest->id)])
+      largest = &group;
+  }
+  if (!largest) return nullptr;
+  const double share = *row.parts_s[index_of(largest->id)] / row.time.value.value();
+  return {{"name", capitalised(largest->name)}, {"share", fixed(100.0 * share, 1)}};
 }
 
 std::string given_number(double value) {
@@ -179,6 +199,7 @@ Json decision_page_data(const DecideView& view) {
          {"time", printed.rows[i][times]},
          {"speedup", fixed(row.speedup.value, 2)},
          {"efficiency", printed.rows[i][efficiencies]},
+         {"loss", largest_loss(row)},
          {"cost", cost_terms(prices, row)},
          {"energy", std::move(energy)},
          {"gates", gates_of_row(gates, rubric, row)},

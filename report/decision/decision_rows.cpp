@@ -81,7 +81,12 @@ Table rows_table(const DecideView& view) {
   }
   columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
                      &DecisionRow::gustafson_serial});
-  if (!decision.coefficients && decision.scaling != Scaling::weak && decision.axis != Axis::load) {
+  // How it grows is what it says.
+  const bool several = std::ranges::count_if(decision.shown, [](const DecisionRow& row) {
+                         return row.karp_flatt.has_value();
+                       }) > 1;
+  if (several && !decision.coefficients && decision.scaling != Scaling::weak &&
+      decision.axis != Axis::load) {
     columns.push_back({measure("karp_flatt", "Karp-Flatt").with_decimals(4).if_present(),
                        &DecisionRow::karp_flatt});
   }

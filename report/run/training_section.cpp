@@ -96,8 +96,9 @@ Table shares(const Scaling& scaling) {
                  {"Shares are of medians over the steps and add up to the step; no interval is "
                   "kept for a single share. Progress: work of the CPU that drives transfers."});
   if (const auto last = last_strong(rows))
-    table.tiles = {{*last, "share_exposed_transfer", "Exposed transfer", "ranks", "ranks"},
-                   {*last, "share_exposed_wait", "Waiting for a late rank", "ranks", "ranks"}};
+    table.tiles = {
+        {*last, "share_exposed_transfer", "Exposed transfer", "ranks", "ranks", true},
+        {*last, "share_exposed_wait", "Waiting for a late rank", "ranks", "ranks", true}};
   return table;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -19,6 +20,151 @@
 
 namespace scaleworth::cli {
 namespace {
+/// Flags that --help of a command shows: those that most calls need. --help-all shows the others,
+/// too; of commands that are not listed here --help shows all.
+struct ShortHelp {
+  std::string_view command;
+  std::vector<std::string_view> flags;  // long names
+};
+const std::vector<ShortHelp>& short_helps() {
+  static const std::vector<std::string_view> measure{"--help",
+                                                     "--suite",
+                                                     "--out",
+                                                     "--only",
+                                                     "--ranks",
+                                                     "--dry-run",
+                                                     "--time",
+                                                     "--repeat",
+                                                     "--machine",
+                                                     "--price",
+                                                     "--format",
+                                                     "--html"};
+  static const std::vector<ShortHelp> helps{{"bench", measure},
+                                            {"roofline", measure},
+                                            {"comm", measure},
+                                            {"step", measure},
+                                            {"decide",
+                                             {"--help",
+                                              "--scaling",
+                                              "--where",
+                                              "--price",
+                                              "--fixed",
+                                              "--value-of-time",
+                                              "--deadline-hours",
+                                              "--budget",
+                                              "--objective",
+                                              "--format",
+                                              "--html"}},
+                                            {"mfu",
+                                             {"--help",
+                                              "--model",
+                                              "--gpu",
+                                              "--gpus",
+                                              "--tokens-per-second",
+                                              "--step-seconds",
+                                              "--batch-tokens",
+                                              "--price",
+                                              "--inference",
+                                              "--budget",
+                                              "--format",
+                                              "--html"}}};
+  return helps;
+}
+
+/// Hides what the command's short help does not show, and says how many flags that are.
+void shorten_help(CLI::App& command) {
+  const ShortHelp* help = find_in(short_helps(), command.get_name(), &ShortHelp::command);
+  if (help == nullptr) return;
+  int hidden = 0;
+  for (CLI::Option* option : command.get_options()) {
+    const auto shown = [&](const std::string& name) {
+      return std::ranges::count(help->flags, "--" + name) > 0;
+    };
+    if (option->get_group().empty() || option->get_positional() || option->get_required() ||
+        std::ranges::any_of(option->get_lnames(), shown))
+      continue;
+    option->group("");
+    ++hidden;
+  }
+  command.footer(fmt::format("{} more flags: scaleworth {} --help-all\n{}",
+                             hidden,
+                             command.get_name(),
+                             command.get_footer()));
+}
+
+/// Help of 80 columns.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    std::string name = make_option_name(option, positional);
+    std::string type = option->get_type_name();
+    // "TEXT:{text,md}" is a list to choose from; of other checks the description speaks.
+    const std::size_t colon = type.find(':');
+    if (colon != std::string::npos)
+      type =
+          type.substr(colon + 1).starts_with('{') ? type.substr(colon + 1) : type.substr(0, colon);
+    const bool takes = option->get_type_size() != 0 && !type.empty();
+    if (takes) name += " " + (type == "FLOAT" || type == "INT" ? "NUMBER" : type);
+    if (option->get_expected_max() > 1) name += " ...";
+    std::string text = option->get_description();
+    if (takes && !option->get_default_str().empty())
+      text += fmt::format(" (default: {})", option->get_default_str());
+    if (option->get_required() && !positional) text += " (required)";
+    for (const CLI::Option* needed : option->get_needs())
+      text += fmt::format(" (with {})", needed->get_name());
+    return described(name, text);
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return described(command->get_name(), command->get_description());
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), 0) + "\n";
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    std::string text;
+    std::string rest = app->get_footer();
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      text += wrapped(rest.substr(0, end), 2) + "\n";
+      rest.erase(0, end + 1);
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t columns = 80;
+  static constexpr std::size_t described_at = 26;
+
+  static std::string described(const std::string& name, const std::string& text) {
+    std::string line = "  " + name;
+    const bool fits = line.size() + 2 <= described_at;
+    line +=
+        fits ? std::string(described_at - line.size(), ' ') : "\n" + std::string(described_at, ' ');
+    return line + wrapped(text, described_at) + "\n";
+  }
+
+  /// The first line begins at `indent`, where the text is an entry's, else at 0.
+  static std::string wrapped(const std::string& text, std::size_t indent) {
+    std::string result;
+    std::size_t used = indent == described_at ? indent : 0;
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      if (used > indent && used + 1 + (end - at) > columns) {
+        result += "\n" + std::string(indent, ' ');
+        used = indent;
+      } else if (at > 0) {
+        result += ' ';
+        ++used;
+      }
+      result += text.substr(at, end - at);
+      used += end - at;
+      at = end + 1;
+    }
+    return result;
+  }
+};
+
 int complain(const std::exception& error, int code) {
   print_error("scaleworth: {}\n", printable(error.what()));
   return code;
@@ -48,7 +194,7 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   std::string hint = word.starts_with("--") ? suggestion(word, known) : "";
   if (word == "-o" || word == "--out" || word == "--output") hint = "; redirect: > FILE";
   throw UserError(
-      "{0} does not take {1}{2} (all: scaleworth {0} --help)", command.get_name(), word, hint);
+      "{0} does not take {1}{2} (all: scaleworth {0} --help-all)", command.get_name(), word, hint);
 }
 
 /// Comparisons with NaN are false, so that it passes every range; products of what is larger than
@@ -69,6 +215,7 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, Arguments
     words.erase(words.begin());
     words.emplace_back("--help");
   }
+  if (!words.empty() && words.front() == "version") words.front() = "--version";
   const std::string first = words.empty() ? "" : words.front();
   refuse_unknown_command(app, first);
   // Behind `trace` stands another program, with words of its own.
@@ -79,6 +226,8 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, Arguments
   } catch (const CLI::ExtrasError&) {
     refuse_unknown_words(app);
   } catch (const CLI::ParseError& error) {
+    if (error.get_name() == "CallForHelp")
+      for (CLI::App* command : app.get_subcommands()) shorten_help(*command);
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
     const bool number = error.get_name() == "ConversionError";
     throw UserError("{}{}", error.what(), number ? ": no number of its kind, or too large" : "");
@@ -110,7 +259,10 @@ int run_application(int argc, char** argv) {
       "Is scaling worth it? Measures this machine and a training step, says where the time went "
       "and what it costs.",
       "scaleworth");
-  app.set_version_flag("--version", "scaleworth " + tool_version() + " (" + git_revision() + ")");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_all_flag("--help-all", "every flag");
+  app.set_version_flag("-v,--version",
+                       "scaleworth " + tool_version() + " (" + git_revision() + ")");
   app.require_subcommand(0, 1);
   app.footer(
       "Start with: scaleworth bench\n"

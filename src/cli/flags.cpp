@@ -36,7 +36,21 @@ void add_render_flags(CLI::App& command, report::RenderOptions& options) {
       .add_flag_callback(
           "--json", [&options] { options.format = report::Format::json; }, "as --format json")
       ->excludes("--format");
+  command
+      .add_flag_callback(
+          "--html",
+          [&options] { options.format = report::Format::html; },
+          "as --format html: one page with charts")
+      ->excludes("--format")
+      ->excludes("--json");
   command.add_flag("--details", options.details, "every table, not only the summary (text and md)");
+  command.parse_complete_callback([&options] {
+    const bool short_format =
+        options.format == report::Format::text || options.format == report::Format::markdown;
+    if (options.details && !short_format)
+      throw UserError("--details adds tables to text and md; {} has every table without it",
+                      report::format_name(options.format));
+  });
 }
 
 void add_currency(CLI::App& command, std::string& currency) {
@@ -73,8 +87,8 @@ std::string typed_command(const Arguments& arguments) {
     const std::string& word = arguments[i];
     const bool split = word == "--format";
     if (split) ++i;  // its value
-    if (!split && word != "--details" && word != "--json" && !word.starts_with("--format="))
-      words.push_back(word);
+    const bool chosen = word == "--details" || word == "--json" || word == "--html";
+    if (!split && !chosen && !word.starts_with("--format=")) words.push_back(word);
   }
   return report::shell_words(words);
 }

@@ -46,8 +46,10 @@ AnalysisOptions ReportOptions::analysis_options() const {
   return options;
 }
 
-void MeasureOptions::add_to(CLI::App& app) {
+void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
   const Flags flags(app);
+  // A flag of what the command does not measure would have no effect.
+  const auto measures = [&](std::string_view what) { return probes.empty() || probes == what; };
   flags
       .add("--suite",
            suite,
@@ -86,25 +88,28 @@ void MeasureOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 1000))
       ->take_last();
   flags.add("--step-sizes", step_sizes, "")->group("");  // hidden: between our own processes
-  flags.add("--straggler",
-            straggler,
-            "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
-  flags.add("--shape",
-            shapes,
-            "M,N,K or M,N,K,BATCH: place your own matrix products under the roof instead of "
-            "the standard families");
-  flags.add("--shape-file",
-            shape_file,
-            "GPUs: as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
-  flags.add("--model",
-            model,
-            "GPUs: as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
-            "`scaleworth list --known`)");
-  flags
-      .add("--number-format",
-           number_formats,
-           "GPUs: formats of your own products: " + number_format_names() + " (default: bf16)")
-      ->delimiter(',');
+  if (measures("step"))
+    flags.add("--straggler",
+              straggler,
+              "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
+  if (measures("roofline")) {
+    flags.add("--shape",
+              shapes,
+              "M,N,K or M,N,K,BATCH: place your own matrix products under the roof instead of "
+              "the standard families");
+    flags.add("--shape-file",
+              shape_file,
+              "GPUs: as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
+    flags.add("--model",
+              model,
+              "GPUs: as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
+              "`scaleworth list --known`)");
+    flags
+        .add("--number-format",
+             number_formats,
+             "GPUs: formats of your own products: " + number_format_names() + " (default: bf16)")
+        ->delimiter(',');
+  }
   flags
       .add("--machine",
            machine,
@@ -214,7 +219,7 @@ std::vector<Command> add_measure_commands(CLI::App& app) {
   for (const MeasureCommand& entry : measure_commands) {
     auto options = std::make_shared<MeasureOptions>();
     CLI::App* subcommand = app.add_subcommand(entry.name, entry.help);
-    options->add_to(*subcommand);
+    options->add_to(*subcommand, entry.probes);
     commands.push_back({subcommand, [options, &entry](const Arguments& arguments) {
                           options->only = choose_probes(entry, options->only);
                           return measure(*options, arguments);

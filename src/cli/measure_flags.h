@@ -52,7 +52,8 @@ struct MeasureOptions {
   /// where they write their results should their directory take none.
   std::string part_of_bench;
 
-  void add_to(CLI::App& app);
+  /// Of the probes with this first word; of all where it is empty.
+  void add_to(CLI::App& app, std::string_view probes);
   RankOptions rank_options() const;
   /// Every shape in both precisions, on one worker and on all. Throws UserError.
   std::vector<GemmWork> gemm_works(int workers) const;

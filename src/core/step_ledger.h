@@ -233,6 +233,8 @@ using Nanoseconds = std::chrono::nanoseconds;
 struct StepPiece {
   Part part = Part::unattributed;
   Nanoseconds length{};
+  std::string name = {};              // of the event that takes most of it; empty: none does
+  std::optional<Place> partner = {};  // that is waited for in that event
 };
 
 /// Times by place, of few places: a list in the order of the places that grows with what it holds,

@@ -93,7 +93,7 @@ case "$case_name" in
     complains "no command 'decid'; did you mean decide?" decid "$work/t.csv"
     complains "no command 'frobnicate' (all: scaleworth --help)" frobnicate
     complains "t.csv is a table: give it to scaleworth decide" "$work/t.csv"
-    complains 'decide does not take --prise; did you mean --price? (all: scaleworth decide --help)' decide --prise 2
+    complains 'decide does not take --prise; did you mean --price? (all: scaleworth decide --help-all)' decide --prise 2
     complains 'decide does not take --frobnicate (all:' decide --frobnicate
     complains 'decide does not take -o; redirect: > FILE' decide "$work/t.csv" -o page.html
     complains '--max-count = 99999999999: no number of its kind, or too large' decide "$work/t.csv" --max-count 99999999999
@@ -392,7 +392,10 @@ case "$case_name" in
     mkdir "$work/a b;touch x"
     printf '%s' "$two_kernels" | sed 's/gemm/\\u001b]0;owned\\u0007\\u202e](http:\/\/x)<b>/' >"$work/a b;touch x/rank0.json"
     for format in text md csv json html; do
-      run 20 attribute "$work/a b;touch x" --details --format $format
+      case $format in
+        text | md) run 20 attribute "$work/a b;touch x" --details --format $format ;;
+        *) run 20 attribute "$work/a b;touch x" --format $format ;;
+      esac
       expect_code 0
       grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' "$work/out" && fail "a control character is in the $format"
     done

@@ -336,6 +336,41 @@ class Sweep {
   LastOfStream last_of_stream_;
   std::uint32_t last_ = no_index;
 };
+
+/// Whether the event counts as the part, alone.
+bool may_count_as(Part part, const DeviceEvent& event) {
+  if (is_communication(event))
+    return std::ranges::find(communication_parts, part) != communication_parts.end();
+  if (event.work_class == WorkClass::copy) return part == Part::exposed_copy;
+  return part == (event.unknown == UnknownWork::none ? Part::compute : Part::unattributed);
+}
+
+/// Names each piece of the ledger after the event that takes most of it, and for whom that waits.
+void name_pieces(StepLedger& ledger,
+                 const RankView& rank,
+                 const std::vector<CommunicationSplit>& splits) {
+  std::vector<nanoseconds> ends;
+  nanoseconds end = ledger.start;
+  for (const StepPiece& piece : ledger.pieces) ends.push_back(end += piece.length);
+  std::vector<nanoseconds> most(ends.size());
+  const auto name = [&](const DeviceEvent& event, TimeInterval time, std::optional<Place> partner) {
+    auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, time.start) - ends.begin());
+    for (; i < ends.size() && ends[i] - ledger.pieces[i].length < time.end; ++i) {
+      StepPiece& piece = ledger.pieces[i];
+      const nanoseconds shared =
+          std::min(ends[i], time.end) - std::max(ends[i] - piece.length, time.start);
+      if (shared <= most[i] || !may_count_as(piece.part, event)) continue;
+      most[i] = shared;
+      piece.name = rank.recording().names.at(event.name);
+      piece.partner = piece.part == Part::exposed_wait ? partner : std::nullopt;
+    }
+  };
+  const auto& events = rank.recording().device_events;
+  for (const DeviceEvent& event : events)
+    if (!is_communication(event)) name(event, {rank.start(event), rank.end(event)}, {});
+  for (const CommunicationSplit& split : splits)
+    name(events[split.event], {split.start, split.end}, split.waited_for);
+}
 }  // namespace
 
 IntervalSet compute_intervals(const RankView& rank) {
@@ -367,9 +402,11 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
                         steps.drawn,
                         host == nullptr ? nullptr : &host->at(rank));
     static const std::vector<CommunicationSplit> none;
-    Sweep(view, rank < waits.by_rank.size() ? waits.by_rank[rank] : none, ledgers)
-        .run({spans.front().start, spans.back().end});
+    const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
+    Sweep(view, splits, ledgers).run({spans.front().start, spans.back().end});
     by_rank[rank] = ledgers.finish();
+    for (StepLedger& ledger : by_rank[rank])
+      if (!ledger.pieces.empty()) name_pieces(ledger, view, splits);
   });
   std::vector<StepLedger> ledger;
   for (auto& of_rank : by_rank)

@@ -52,12 +52,12 @@ export function steps({ steps: rows, outliers }, page) {
         }),
         params: [g.pick('series')],
       },
-      g.layer(dots, g.dot(46), {
+      ...g.layerOf(dots, g.dot(46), {
         y: { field: 'time', type: 'quantitative' },
         opacity: g.opacity(1),
         tooltip: g.tooltip([['rank', 'rank'], ['step', 'step'], ['time', 'length (ms)', '.4~g']]),
       }),
-      g.layer(named, { type: 'text', align: { expr: 'datum.align' }, dy: -11, fontSize: 11 }, {
+      ...g.layerOf(named, { type: 'text', align: { expr: 'datum.align' }, dy: -11, fontSize: 11 }, {
         y: { field: 'time', type: 'quantitative' },
         text: { field: 'link' },
         color: { value: g.css('ink') },
@@ -92,31 +92,36 @@ export function waits({ rows, named }, page) {
           ]),
         },
       },
-      {
-        data: { values: named.map((rank) => ({ for: rank })) },
-        mark: { type: 'point', shape: 'triangle-down', filled: true, size: 60, color: g.css('ink') },
-        encoding: { x: { field: 'for', type: 'ordinal', sort: ranks }, y: { value: -7 }, tooltip: { value: 'named by the verdict' } },
-      },
+      ...g.layerOf(
+        named.map((rank) => ({ for: rank })),
+        { type: 'point', shape: 'triangle-down', filled: true, size: 60, color: g.css('ink') },
+        { x: { field: 'for', type: 'ordinal', sort: ranks }, y: { value: -7 }, tooltip: { value: 'named by the verdict' } },
+      ),
     ],
   });
 }
 
-// ranks: their numbers, top to bottom; parts: names; pieces: for each rank [offset of its first (ns), then part, length
-// (ns), part, length ...]: they follow each other without holes. Wheel zooms, drag moves, a double click shows all.
-export function timeline({ step, ranks, parts: names, pieces }, page) {
+// ranks: their numbers, top to bottom; parts: names; names: of kernels; pieces: for each rank [offset of its first (ns),
+// then of each part, length (ns), name, rank that is waited for or null]: they follow each other without holes. Ctrl and
+// the wheel zoom, a drag moves, a double click shows all; the wheel alone scrolls the page.
+export function timeline({ step, ranks, parts: partNames, names, pieces }, page) {
   const rows = pieces.flatMap(([offset, ...list], place) => {
     let start = offset / 1e6;
     const of = [];
-    for (let i = 0; i + 1 < list.length; i += 2) {
-      const length = list[i + 1] / 1e6;
-      if (length > 0) of.push({ rank: linkOf(ranks[place]), part: names[list[i]], start, end: start + length, length, link: linkOf(ranks[place]) });
+    for (let i = 0; i + 3 < list.length; i += 4) {
+      const [part, ns, name, partner] = list.slice(i, i + 4);
+      const length = ns / 1e6;
+      const rank = linkOf(ranks[place]);
+      const kernel = names[name] || 'none';
+      const waits = partner === null ? 'no known rank' : linkOf(partner);
+      if (length > 0) of.push({ rank, part: partNames[part], kernel, waits, start, end: start + length, length, link: rank });
       start += length;
     }
     return of;
   });
   return g.view(page, Math.max(90, Math.min(28, 640 / ranks.length) * ranks.length), {
     data: { values: rows },
-    params: [g.pick('part'), { name: 'zoom', select: { type: 'interval', encodings: ['x'] }, bind: 'scales' }],
+    params: [g.pick('part'), { name: 'zoom', select: { type: 'interval', encodings: ['x'], zoom: 'wheel![event.ctrlKey || event.metaKey]' }, bind: 'scales' }],
     mark: { type: 'bar', height: { band: 0.8 }, clip: true },
     encoding: {
       y: g.names('rank', ranks.map(linkOf), page, { labelLimit: 90 }),
@@ -124,7 +129,7 @@ export function timeline({ step, ranks, parts: names, pieces }, page) {
       x2: { field: 'end' },
       color: parts(g.distinct(rows, 'part'), page),
       opacity: g.opacity(1, { faded: 0.15 }),
-      tooltip: g.tooltip([['rank', 'rank'], ['part', 'part'], ['start', 'start (ms)', '.4~f'], ['length', 'length (ms)', '.4~f']]),
+      tooltip: g.tooltip([['rank', 'rank'], ['part', 'part'], ['kernel', 'kernel'], ['waits', 'waits for'], ['start', 'start (ms)', '.4~f'], ['length', 'length (ms)', '.4~f']]),
     },
   });
 }

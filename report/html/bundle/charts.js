@@ -76,13 +76,25 @@ function shown() {
   return page.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
 }
 
+const redraws = new Map(); // by id of the figure: takes a function from the data as written to those to draw
+
+// Draws the chart with other data, where the page has it.
+export function redraw(id, change) {
+  redraws.get(id)?.(change);
+}
+
 for (const script of document.querySelectorAll('script.chart-spec')) {
   const figure = script.closest('figure');
   const canvas = figure.querySelector('.canvas');
   const fallback = canvas.innerHTML;
-  const data = JSON.parse(script.textContent);
+  const written = JSON.parse(script.textContent);
+  let data = written;
   let width = 0;
   let pause;
+  redraws.set(figure.id, (change) => {
+    data = change(written);
+    draw(figure, data, fallback, width);
+  });
   const follow = () => {
     const wanted = canvas.clientWidth || shown();
     if (wanted === width) return;

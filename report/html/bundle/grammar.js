@@ -126,6 +126,8 @@ export const tooltip = (lines) =>
 // Of the rows for which the expression holds.
 export const where = (filter, mark, encoding = {}) => ({ transform: [{ filter }], mark, encoding });
 export const layer = (rows, mark, encoding = {}) => ({ data: { values: rows }, mark, encoding });
+// None without rows, of which Vega would warn that they have no extent.
+export const layerOf = (rows, mark, encoding = {}) => (rows.length ? [layer(rows, mark, encoding)] : []);
 
 export const line = (strokeWidth, strokeDash) => ({ type: 'line', strokeWidth, ...(strokeDash ? { strokeDash } : {}) });
 export const dot = (size) => ({ type: 'point', filled: true, size });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the report into a dashboard: one chart first, sections that open, tables that sort, and for a decision the
-// recommendation at other prices. Without it everything is on the page, open.
+// Turns the report into a dashboard: the verdict, its figures and the chart that carries it first, sections that open,
+// tables that sort, and for a decision the recommendation at other prices. Without it everything is on the page, open.
 import './charts.js';
 import { element } from './element.js';
 import { sortable } from './sort.js';
@@ -33,14 +33,26 @@ function openAll(open) {
   for (const section of sections) section.open = open;
 }
 
-shortenVerdict(innerWidth < 640 ? 1 : 3);
-if (data) whatIf(JSON.parse(data.textContent), header);
-const main = document.querySelector('figure.chart:has(.chart-spec)');
+// What scrolls sideways can be scrolled by keys, too.
+function reachable() {
+  for (const box of document.querySelectorAll('main .scroll, main pre')) {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    else box.removeAttribute('tabindex');
+  }
+}
+
+shortenVerdict(innerWidth < 640 || header.querySelector('.verdict .action') ? 0 : 1);
+const panel = data && whatIf(JSON.parse(data.textContent), header);
+const main = document.querySelector('figure.chart.main:has(.chart-spec)');
 if (main) header.append(main);
+if (panel) header.append(panel);
+header.append(nav);
 for (const section of sections) {
   // A chart that was drawn while its section was closed takes the width that it has now.
   section.addEventListener('toggle', () => dispatchEvent(new Event('resize')));
 }
+addEventListener('resize', reachable);
+document.addEventListener('toggle', reachable, true);
 openAll(false);
 show(location.hash.slice(1));
 
@@ -69,3 +81,4 @@ addEventListener('afterprint', () => {
 });
 
 document.querySelectorAll('details.section table').forEach(sortable);
+reachable();

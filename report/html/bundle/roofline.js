@@ -61,8 +61,8 @@ export function roofline({ roofs, ladder, products, levels }, page) {
       color: g.colours('precision', roofs.map((roof) => roof.precision), g.palette, page),
     },
     layer: [
-      g.layer(ceilings, g.line(1, [2, 3]), { detail: { field: 'level' }, ...grey }),
-      g.layer(placedNames(levels, low, slope, height / upDecades), {
+      ...g.layerOf(ceilings, g.line(1, [2, 3]), { detail: { field: 'level' }, ...grey }),
+      ...g.layerOf(placedNames(levels, low, slope, height / upDecades), {
         type: 'text',
         align: 'left',
         baseline: 'bottom',
@@ -71,11 +71,11 @@ export function roofline({ roofs, ladder, products, levels }, page) {
         fontSize: 11,
         angle: { expr: `-atan2(height * ${acrossDecades}, width * ${upDecades}) * 180 / PI` },
       }, { text: { field: 'level' }, ...grey }),
-      g.layer(hard, g.line(1, [6, 4]), faded),
+      ...g.layerOf(hard, g.line(1, [6, 4]), faded),
       { ...g.layer(soft, g.line(2), faded), params: [g.pick('precision')] },
-      g.layer(points, { type: 'rule', strokeWidth: 1.5 }, { ...g.intervalEnds, opacity: g.opacity(1) }),
-      g.layer(points, g.dot(45), { tooltip: g.tooltip(tips), opacity: g.opacity(1) }),
-      g.layer(gemms, { type: 'point', shape: 'diamond', filled: false, size: 130, strokeWidth: 2 }, {
+      ...g.layerOf(points, { type: 'rule', strokeWidth: 1.5 }, { ...g.intervalEnds, opacity: g.opacity(1) }),
+      ...g.layerOf(points, g.dot(45), { tooltip: g.tooltip(tips), opacity: g.opacity(1) }),
+      ...g.layerOf(gemms, { type: 'point', shape: 'diamond', filled: false, size: 130, strokeWidth: 2 }, {
         tooltip: g.tooltip([['shape', 'matrix product'], ...tips, ['fraction', 'of its roof', '.1%']]),
         opacity: g.opacity(1),
       }),

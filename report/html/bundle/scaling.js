@@ -135,21 +135,49 @@ export function curves(data, page) {
       color: g.colours('series', series, range, page),
     },
     layer: [
-      g.layer(ideal, g.line(1.5, [2, 3]), { opacity: g.opacity(1, { link: false }) }),
-      g.layer(curve, { type: 'area' }, {
+      ...g.layerOf(ideal, g.line(1.5, [2, 3]), { opacity: g.opacity(1, { link: false }) }),
+      ...g.layerOf(curve, { type: 'area' }, {
         ...g.intervalEnds,
         detail: { field: 'range' },
         opacity: g.opacity(0.16, { link: false }),
       }),
-      {
-        ...g.layer(curve, g.line(2), { strokeDash: dashes, tooltip: tips, opacity: g.opacity(1, { link: false }) }),
-        params: [g.pick('series')],
-      },
-      g.layer(measured, { type: 'rule', strokeWidth: 2 }, { ...g.intervalEnds, opacity: g.opacity(1) }),
-      g.layer(measured, g.dot(80), { tooltip: tips, opacity: g.opacity(1, { faded: 0.25 }) }),
-      g.layer(marks, { type: 'rule', strokeDash: [4, 4] }, { ...upright, y2: { value: height } }),
-      ...[false, true].map((edge) =>
-        g.layer(marks.filter((mark) => mark.edge === edge), words(edge), { ...upright, text: { field: 'mark' } })),
+      ...g.layerOf(curve, g.line(2), { strokeDash: dashes, tooltip: tips, opacity: g.opacity(1, { link: false }) }),
+      ...g.layerOf(measured, { type: 'rule', strokeWidth: 2 }, { ...g.intervalEnds, opacity: g.opacity(1) }),
+      ...g.layerOf(measured, g.dot(80), { tooltip: tips, opacity: g.opacity(1, { faded: 0.25 }) }),
+      ...g.layerOf(marks, { type: 'rule', strokeDash: [4, 4] }, { ...upright, y2: { value: height } }),
+      ...[false, true].flatMap((edge) =>
+        g.layerOf(marks.filter((mark) => mark.edge === edge), words(edge), { ...upright, text: { field: 'mark' } })),
+    ].map((layer, place) => (place === 0 ? { ...layer, params: [g.pick('series')] } : layer)),
+  });
+}
+
+// rows: count, name, time, cost, taken; a null cost is not drawn.
+export function tradeoff({ rows, x, y }, page) {
+  const there = g.linked(g.complete(rows), (row) => `${row.count} ranks`).sort((a, b) => a.count - b.count);
+  const height = 280;
+  const [low, high] = g.rangeOf(there, 'time');
+  const [cheap, dear] = g.rangeOf(there, 'cost');
+  // Room for the words beside the points.
+  const across = (field, title, least, most, pixels) =>
+    most > 4 * least
+      ? { ...g.doubling(field, title, { tickCount: Math.floor(pixels / 90) }), scale: { type: 'log', base: 2, nice: false, padding: 30 } }
+      : { ...g.linear(field, title, pixels, { format: '.3~g' }), scale: { zero: false, padding: 30 } };
+  const place = { x: across('time', x, low, high, page.width), y: across('cost', y, cheap, dear, height) };
+  const taken = { test: 'datum.taken', value: g.css('yes') };
+  return g.view(page, height, {
+    encoding: place,
+    layer: [
+      g.layer(there, { ...g.line(1.5), color: g.css('axis') }, { order: { field: 'count', type: 'quantitative' } }),
+      g.layer(there, g.dot(110), {
+        color: { condition: taken, value: g.css('series-1') },
+        opacity: g.opacity(1, { legend: false, faded: 0.25 }),
+        tooltip: g.tooltip([['count', 'count'], ['time', x, '.4~g'], ['cost', y, '.4~g']]),
+      }),
+      ...g.layerOf(there.length > 24 ? there.filter((row) => row.name !== String(row.count)) : there, { type: 'text', dy: -13, fontSize: 12 }, {
+        text: { field: 'name' },
+        color: { condition: taken, value: g.css('ink') },
+        opacity: g.opacity(1, { legend: false, faded: 0.25 }),
+      }),
     ],
   });
 }

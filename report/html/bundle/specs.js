@@ -3,9 +3,9 @@
 import { steps, timeline, waits } from './attribution.js';
 import { busbw, nccl } from './collectives.js';
 import { roofline, waterfall } from './roofline.js';
-import { bars, curves, lines, stacked } from './scaling.js';
+import { bars, curves, lines, stacked, tradeoff } from './scaling.js';
 
-const kinds = { bars, busbw, curves, lines, nccl, roofline, stacked, steps, timeline, waits, waterfall };
+const kinds = { bars, busbw, curves, lines, nccl, roofline, stacked, steps, timeline, tradeoff, waits, waterfall };
 
 export function specOf({ kind, ...data }, width) {
   if (!(kind in kinds)) throw new Error(`a chart of unknown kind ${kind}`);

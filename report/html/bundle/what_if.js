@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decision at another price, value of an hour of waiting or deadline, as inputs on the page. They stand in
 // the address too, as #price=3.1&value=100&deadline=2, so that a link shows what was seen.
+import { redraw } from './charts.js';
 import { decide, isNextToNothing } from './decide.js';
 import { element } from './element.js';
 import { money } from './numbers.js';
@@ -55,7 +56,6 @@ export function whatIf(data, header) {
   );
   const says = element('p', { className: 'note' });
   says.setAttribute('role', 'status');
-  const answer = element('p', { className: 'answer' });
   const table = element('table');
   const reset = element('button', { type: 'button', textContent: words.reset });
   form.append(reset);
@@ -64,12 +64,21 @@ export function whatIf(data, header) {
     { className: 'what-if', id: 'what-if' },
     element('h2', { textContent: words.title }),
     form,
-    answer,
-    element('div', { className: 'scroll' }, table),
     says,
+    element(
+      'details',
+      {},
+      element('summary', { textContent: words.table }),
+      element('div', { className: 'scroll' }, table),
+    ),
   );
   const tiles = element('div', { className: 'tiles' });
-  header.append(tiles, panel);
+  header.append(tiles);
+  // The verdict as written, and as it is at other terms.
+  const verdict = header.querySelector('.verdict');
+  const headline = verdict.querySelector('.headline');
+  const writtenHeadline = headline.textContent;
+  const writtenAnswer = verdict.className;
   const inputs = [...form.querySelectorAll('input')];
   const termsOf = (texts) => ({
     price: numberFrom(texts.price),
@@ -109,8 +118,9 @@ export function whatIf(data, header) {
       least: priced ? amount(cheapest.cost.value) : null,
     };
     if (chosen) {
-      const { printed: count, time, efficiency, speedup } = chosen.row;
+      const { printed: count, time, efficiency, speedup, loss } = chosen.row;
       Object.assign(values, { count, time, efficiency, speedup });
+      if (loss) Object.assign(values, { loss: loss.name, loss_share: loss.share });
       values.paid = priced ? `${values.cost}, ` : '';
       values.why = passing === result.rows.length ? values.objective : passing === 1 ? words.only : filled(words.of_passing, values);
     }
@@ -131,12 +141,34 @@ export function whatIf(data, header) {
       element('thead', {}, element('tr', {}, ...words.headers.map(heading))),
       element('tbody', {}, ...rows.map(line)),
     );
-    answer.textContent = chosen ? filled(words.answer, values) : words.no_answer;
+    const answer = chosen ? filled(words.answer, values) : words.no_answer;
+    headline.textContent = changed.length ? answer : writtenHeadline;
+    verdict.className = changed.length ? `verdict recomputed ${chosen ? 'yes' : 'no'}` : writtenAnswer;
     panel.classList.toggle('changed', changed.length > 0);
+    redraw('chart-tradeoff', (chart) => (changed.length && priced ? recharted(chart, result) : chart));
     says.textContent = changed.length ? words.changed : words.as_written;
     showTiles(tiles, chosen ? words.tiles : words.none, values);
     const query = changed.map((input) => `${input.name}=${encodeURIComponent(input.value.trim())}`).join('&');
     if (query || location.hash.includes('=')) history.replaceState(null, '', query ? `#${query}` : '#');
+  }
+
+  // The chart of cost against time at these terms.
+  function recharted(chart, { rows, chosen, cheapest, fastest }) {
+    const scale = isNextToNothing({ rows }) ? data.million : 1;
+    const of = new Map(rows.map((one) => [one.row.count, one]));
+    const marks = [[chosen, words.mark_taken], [cheapest, words.mark_cheapest], [fastest, words.mark_fastest]];
+    const named = (one) => {
+      const names = marks.filter(([marked]) => marked === one).map(([, name]) => name);
+      return one.row.printed + (names.length ? `: ${names.join(', ')}` : '');
+    };
+    return {
+      ...chart,
+      y: filled(words.cost_axis, { per_million: scale === 1 ? '' : words.per_million }),
+      rows: chart.rows.map((row) => {
+        const one = of.get(row.count);
+        return { ...row, name: named(one), cost: one.cost.value * scale, taken: one === chosen };
+      }),
+    };
   }
 
   function fill() {
@@ -157,4 +189,5 @@ export function whatIf(data, header) {
   });
   fill();
   recompute();
+  return panel;
 }

@@ -6,15 +6,20 @@ namespace scaleworth::model {
 namespace {
 constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
 
+/// "27 % to 64 %"; one number where both are alike.
+std::string part_of_gap(const LawSpread& spread) {
+  if (!spread.by_fits) return "no certain part";
+  const std::string low = fmt::format("{:.0f} %", 100.0 * spread.by_fits->low);
+  const std::string high = fmt::format("{:.0f} %", 100.0 * spread.by_fits->high);
+  return low == high ? low : low + " to " + high;
+}
+
 std::string undecided(const LawSpread& spread) {
   return fmt::format(
       "the table has no parts, and the fits that its totals allow put {} of the gap at {} on "
       "serial work ({:.0f} % to {:.0f} % with their noise); only a communication measurement "
       "separates them: {}",
-      spread.by_fits
-          ? fmt::format(
-                "{:.0f} % to {:.0f} %", 100.0 * spread.by_fits->low, 100.0 * spread.by_fits->high)
-          : "no certain part",
+      part_of_gap(spread),
       spread.count,
       100.0 * spread.serial_share->low,
       100.0 * spread.serial_share->high,

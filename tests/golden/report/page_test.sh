@@ -128,7 +128,7 @@ value() { sed -n "s/^$1: //p"; }
 
 # With a price there are five charts; without, the cost curve is a sentence that says how to give one. A
 # node whose GPUs alone were measured has their waterfall and their roofline.
-for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decide:2:3:5 serving:2:2:2 mfu:1:1:2; do
+for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decide:3:4:5 serving:2:2:2 mfu:1:1:2; do
   IFS=: read -r name wanted places tables <<<"$variant"
   [ "$charts" = ON ] || wanted=0
   page=$folder/$name.html
@@ -172,7 +172,7 @@ for variant in price:5:5:15 no-price:4:5:15 gpus:2:2:15 attribution:4:4:15 decid
 done
 
 # A click in the legend of the ranks' bars (4 ranks, 8 parts each) leaves one part; the pointer on rank 0 of the
-# timeline leaves rank 0 of the bars; the wheel shows less of the timeline's 20 ms.
+# timeline leaves rank 0 of the bars; Ctrl and the wheel show less of the timeline's 20 ms, the wheel alone scrolls.
 if [ "$charts" = ON ]; then
   cat "$folder/attribution.html" - >"$folder/use.html" <<'END'
 <script>
@@ -188,13 +188,15 @@ const steps = [
   () => (document.body.dataset.hovered = faded()),
   () => (document.body.dataset.before = ticks()),
   () => bars('timeline')[0].dispatchEvent(new WheelEvent('wheel', { bubbles: true, deltaY: -600 })),
+  () => (document.body.dataset.scrolled = ticks() === document.body.dataset.before ? 'yes' : 'no'),
+  () => bars('timeline')[0].dispatchEvent(new WheelEvent('wheel', { bubbles: true, deltaY: -600, ctrlKey: true })),
   () => (document.body.dataset.zoomed = ticks() === document.body.dataset.before ? 'no' : 'yes'),
 ];
 steps.forEach((step, index) => setTimeout(step, 2000 + 400 * index));
 </script>
 END
   load "$folder/use.html" "$folder/use.dom"
-  for wanted in 'data-clicked="28"' 'data-hovered="24"' 'data-zoomed="yes"'; do
+  for wanted in 'data-clicked="28"' 'data-hovered="24"' 'data-scrolled="yes"' 'data-zoomed="yes"'; do
     expect "use of the charts: $wanted" "$(count "$wanted" "$folder/use.dom")" -eq 1
   done
 fi
@@ -217,6 +219,9 @@ if [ "$charts" = ON ]; then
     expect "decision at $terms: tiles" "$(grep '^tile' "$folder/page")" = "$(grep '^tile' "$folder/program")"
     cost=$(value 'tile Cost' <"$folder/page")
     expect "decision at $terms: cost ${cost:-none} in the headline" "$(value headline <"$folder/program" | grep -cF -- "${cost:-No count passes}")" -eq 1
+    answer="Take $chosen,"
+    [ "$chosen" != null ] || answer="No count passes"
+    [ "$terms" = 2.5:0:0 ] || expect "decision at $terms: the verdict itself says $answer" "$(value headline <"$folder/page" | grep -cF -- "$answer")" -eq 1
     [ "$terms" = 2.5:0:0 ] || expect "decision at $terms: says so" "$(value says <"$folder/page" | grep -c '^Recomputed')" -eq 1
   done
 fi

@@ -195,6 +195,48 @@ TEST_CASE("cells of the page keep their value in base units", "[html]") {
   CHECK(page.find("data-column=\"step_time\"") != std::string::npos);
 }
 
+TEST_CASE("a page stays below 3 MB whatever its tables and its JSON hold", "[html]") {
+  struct Line {
+    int rank = 0;
+  };
+  std::vector<Line> lines;
+  for (int rank = 0; rank < 4096; ++rank) lines.push_back({rank});
+  Document document{.title = "t", .subtitle = "s", .verdict = {}, .sections = {}, .next = {}};
+  const std::string json = "{\"key\": \"" + std::string(1000, 'x') + "\"}";
+  const Table table = make_table<Line>(
+      "lines", "Lines", lines, {{parameter("rank", "rank", Unit::count), &Line::rank}});
+  document.sections = {section_of("one", "One", {table})};
+  const std::string small = render_page(document, {}, json, nullptr);
+  CHECK(small.find("id=\"scaleworth-report\"") != std::string::npos);
+  CHECK(small.find("The first 512 of 4,096 rows") != std::string::npos);
+  CHECK(render_page(document, {}, std::string(3'000'000, 'x'), nullptr).size() < 3'000'000);
+  document.sections = {section_of("one", "One", std::vector<Table>(100, table))};
+  CHECK(render_page(document, {}, json, nullptr).size() < 3'000'000);
+}
+
+TEST_CASE("a page leaves out columns of zeros and rows in which nothing is known", "[html]") {
+  struct Line {
+    int rank = 0;
+    std::optional<double> time;
+    double idle = 0.0;
+  };
+  const std::vector<Line> lines{{0, 1.5}, {1, std::nullopt}, {2, 2.5}};
+  // Idle is 0 where the time is known, and absent with it.
+  const auto idle = [](const Line& line) { return line.time ? Cell(number(line.idle)) : Cell{}; };
+  const Table table = make_table<Line>("lines",
+                                       "Lines",
+                                       lines,
+                                       {{parameter("rank", "the rank"), &Line::rank},
+                                        {measure("time", "the time"), &Line::time},
+                                        {measure("idle", "the idle time"), idle}});
+  Document document{.title = "t", .subtitle = "s", .verdict = {}, .sections = {}, .next = {}};
+  document.sections = {section_of("one", "One", {table})};
+  const std::string page = render_page(document, {}, "{}", nullptr);
+  CHECK(page.find("the time") != std::string::npos);
+  CHECK(page.find("the idle time") == std::string::npos);
+  CHECK(page.find(">n/a<") == std::string::npos);
+}
+
 TEST_CASE("sentences of the page have no words of the command line", "[html]") {
   const std::string page = render(
       fixture::complete_run(), fixture::two_core_analysis(false), fixture::options(Format::html));

@@ -481,16 +481,26 @@ TEST_CASE("lengths of steps are a band over ranks, and single ranks far outside 
 }
 
 TEST_CASE("the slowest step's pieces fill it on every rank", "[charts]") {
-  const Attribution job = fixture::straggler_job();
+  Attribution job = fixture::straggler_job();
+  const auto drawn =
+      std::ranges::find_if(job.ledger, [](const auto& one) { return !one.pieces.empty(); });
+  REQUIRE(drawn != job.ledger.end());
+  drawn->pieces[0].name = "all-reduce";
+  drawn->pieces[0].partner = Place{3};
   const Chart chart = chart_of(job, "timeline");
   REQUIRE(chart.data.at("pieces").size() == 4);
   CHECK(chart.data.at("step") == 4);
   for (const auto& row : chart.data.at("pieces")) {
     CHECK(row[0] == 0);
     std::int64_t sum = 0;
-    for (std::size_t i = 2; i < row.size(); i += 2) sum += row[i].get<std::int64_t>();
+    // An offset, then of each piece: part, length, name, rank that is waited for.
+    for (std::size_t i = 2; i < row.size(); i += 4) sum += row[i].get<std::int64_t>();
     CHECK(sum == 20'000'000);
   }
+  const auto& named = chart.data.at("pieces")[0];
+  CHECK(chart.data.at("names")[named[3].get<std::size_t>()] == "all-reduce");
+  CHECK(named[4] == 3);
+  CHECK(named[8].is_null());
 }
 
 TEST_CASE("the picture of waiting shows where it began and whom the verdict names", "[charts]") {

@@ -2,6 +2,8 @@
 #include "tests/catch.h"
 #include "tests/unit/trace/ledger/one_rank.h"
 
+#include <fmt/format.h>
+
 using namespace scaleworth;
 using namespace scaleworth::trace;
 
@@ -118,6 +120,42 @@ TEST_CASE("the step that is drawn is kept piece by piece, short ones merged", "[
                                                              {Part::exposed_transfer, 400'000},
                                                              {Part::compute, 10'000},
                                                              {Part::exposed_copy, 490'000}});
+}
+
+TEST_CASE(
+    "A piece of the drawn step has the name of what takes most of it, and the rank waited for",
+    "[ledger]") {
+  Job job;
+  for (int i = 0; i < 2; ++i) job.recordings.emplace_back();
+  const auto add = [&](const char* name, WorkClass work, int start_us, int end_us) {
+    Recording& recording = job.recordings[0];
+    DeviceEvent event;
+    event.start = nanoseconds(1000 * start_us);
+    event.end = nanoseconds(1000 * end_us);
+    event.work_class = work;
+    event.name = recording.names.intern(name);
+    recording.device_events.push_back(event);
+  };
+  add("short kernel", WorkClass::gemm, 0, 100);
+  add("long kernel", WorkClass::gemm, 100, 300);
+  add("all-reduce", WorkClass::communication, 250, 700);  // waits until 500, then transfers
+  StepPlan plan;
+  plan.by_rank = {{{0, nanoseconds(0), nanoseconds(800'000), {}}}, {}};
+  plan.drawn = 0;
+  Waits waits;
+  waits.by_rank.resize(2);
+  waits.by_rank[0].push_back({.event = 2,
+                              .start = nanoseconds(250'000),
+                              .split = nanoseconds(500'000),
+                              .end = nanoseconds(700'000),
+                              .known = true,
+                              .waited_for = Place{1}});
+  const auto ledger = build_job_ledger(job, plan, waits, ClockMap(2));
+  std::vector<std::string> pieces;
+  for (const StepPiece& piece : ledger.at(0).pieces)
+    pieces.push_back(piece.name +
+                     (piece.partner ? fmt::format(" for {}", piece.partner->index) : ""));
+  CHECK(pieces == std::vector<std::string>{"long kernel", "all-reduce for 1", "all-reduce", ""});
 }
 
 TEST_CASE("communication that no split knows is transfer", "[ledger]") {
