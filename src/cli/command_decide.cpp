@@ -54,13 +54,38 @@ TableFile read_input(const DecideOptions& options) {
   return {recordings_table(options.inputs, options.scaling), {}};
 }
 
+/// A question with the commands that answer it, each on a line of its own.
+std::string with_commands(const Question& question, const DecideOptions& options) {
+  std::string text = question.what();
+  const bool several = question.answers.size() > 1;
+  text += several ? "; say which:" : "; say it by:";
+  std::size_t widest = 0;
+  std::vector<std::string> commands;
+  for (const Question::Answer& answer : question.answers) {
+    commands.push_back(options.render.command + " " + report::shell_words(answer.flags));
+    widest = std::max(widest, commands.back().size());
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string& means = question.answers[i].means;
+    text += means.empty() ? "\n  " + commands[i]
+                          : fmt::format("\n  {:<{}}  # {}", commands[i], widest, means);
+  }
+  return text;
+}
+
 Decision decide_file(DecideOptions& options) {
   DecisionRequest& request = options.request;
   if (options.serial || options.communication || options.single || !request.shown_counts.empty()) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
-  TableFile file = read_for("decide", options.inputs, [&] { return read_input(options); });
+  TableFile file = read_for("decide", options.inputs, [&] {
+    try {
+      return read_input(options);
+    } catch (const Question& question) {
+      throw UserError(with_commands(question, options));
+    }
+  });
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }
@@ -88,6 +113,9 @@ std::string input_text(const DecideOptions& options) {
     words.insert(words.end(), {"--where", condition});
   for (const std::string& one : options.selection.rename)
     words.insert(words.end(), {"--rename", one});
+  if (options.selection.comma != Comma::unstated)
+    words.insert(words.end(),
+                 {"--comma", options.selection.comma == Comma::decimal ? "decimal" : "thousands"});
   std::string text = report::shell_words(words);
   if (options.scaling) {
     text += *options.scaling == Scaling::weak ? " --scaling weak" : " --scaling strong";

@@ -190,8 +190,16 @@ void add_input(CLI::App& command, DecideOptions& options) {
   flags
       .add("--rename",
            options.selection.rename,
-           "a column under another header, OLD=NEW; repeatable")
+           "a column under another header, OLD=NEW, in the unit that its own header states; "
+           "repeatable")
       ->allow_extra_args(false);
+  const auto take_comma = [&options](const std::string& name) {
+    options.selection.comma = name == "decimal" ? Comma::decimal : Comma::thousands;
+  };
+  flags
+      .call<std::string>(
+          "--comma", take_comma, "decimal or thousands: what a comma in a number of the table is")
+      ->check(CLI::IsMember({"decimal", "thousands"}));
   const auto take_scaling = [&options](const std::string& name) {
     options.scaling = name == "weak" ? Scaling::weak : Scaling::strong;
   };
@@ -402,6 +410,7 @@ constexpr std::array companions{Companion{"--deadline-probability", "--deadline-
                                 Companion{"--domain", "table"},
                                 Companion{"--where", "table"},
                                 Companion{"--rename", "table"},
+                                Companion{"--comma", "table"},
                                 Companion{"--scaling", "table"},
                                 Companion{"--latency", "--max-latency-ms"},
                                 Companion{"--idle-watts-fraction", "--watts-per-rank"},
