@@ -24,9 +24,18 @@ endfunction()
 
 scaleworth_trace_library(zlib HEADER zlib.h LIBRARY z PACKAGE zlib1g-dev)
 scaleworth_trace_library(zstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev)
-# The shared library would load libxml2 and ICU, for formats that are not read here; of the static one, only tar is taken.
+# The shared library would load libxml2 and ICU, for formats that are not read here; of the static one, only tar and zip are
+# taken, and zip needs what libarchive-dev depends on.
 find_library(SCALEWORTH_ARCHIVE_LIBRARY libarchive.a)
 scaleworth_trace_library(archive HEADER archive.h LIBRARY archive PACKAGE libarchive-dev)
+foreach(library bz2 lzma nettle)
+  find_library(SCALEWORTH_ARCHIVE_${library} NAMES lib${library}.a ${library})
+  mark_as_advanced(SCALEWORTH_ARCHIVE_${library})
+  if(SCALEWORTH_ARCHIVE_${library})
+    target_link_libraries(scaleworth_archive INTERFACE ${SCALEWORTH_ARCHIVE_${library}})
+  endif()
+endforeach()
+target_link_libraries(scaleworth_archive INTERFACE scaleworth_zlib)
 scaleworth_trace_library(sqlite HEADER sqlite3.h LIBRARY sqlite3 PACKAGE libsqlite3-dev)
 target_link_libraries(scaleworth_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 

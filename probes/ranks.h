@@ -121,8 +121,9 @@ struct TrainingWork {
     double factor = 1.0;
   };
   std::optional<Straggler> straggler;
-  bool graphs = false;  // steps are captured once and replayed as CUDA graphs; GPUs only
-  bool trace = false;   // every kernel is recorded: the timeline's spans are kernels; GPUs only
+  bool graphs = false;       // steps are captured once and replayed as CUDA graphs; GPUs only
+  bool calibration = false;  // chooses sizes: its steps are no steps of a recording
+  bool trace = false;  // every kernel is recorded: the timeline's spans are kernels; GPUs only
 };
 
 struct TrainingMeasured {

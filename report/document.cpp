@@ -129,7 +129,9 @@ std::vector<std::string> sentences(const Verdict& verdict) {
 
 Document compose(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document;
-  document.title = "scaleworth " + run.tool_version + ": is scaling worth it?";
+  document.title = document_title(
+      run.tool_version,
+      shows_scaling(analysis) ? "is scaling worth it?" : "what can this machine do?");
   document.subtitle =
       fmt::format("{}, suite {}, {} of {} probes measured",
                   run.started_at.empty() ? "start time unknown" : run.started_at,

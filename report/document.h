@@ -40,6 +40,10 @@ Verdict judge(const model::Analysis& analysis,
               const std::vector<Finding>& findings = {},
               Audience audience = Audience::terminal);
 
+/// Whether there are two counts of strong scaling, no rank slowed on purpose; else the verdict says
+/// what the machine can do.
+bool shows_scaling(const model::Analysis& analysis);
+
 struct Section {
   std::string id;  // anchor in HTML: "roofline"
   std::string title;

@@ -96,6 +96,39 @@ void place_in_steps(const StepPlan& steps, std::vector<CollectiveWait>& collecti
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }
 }
+/// Of the mean step and rank, by cause and name.
+std::vector<HostRange> longest_ranges(const Job& job,
+                                      const HostTimes& host,
+                                      const std::optional<JobMeans>& means) {
+  constexpr std::size_t most = 5;
+  std::map<std::pair<HostCause, std::string_view>, nanoseconds> sums;
+  for (std::size_t rank = 0; rank < host.size(); ++rank)
+    for (const auto& [key, time] : host[rank])
+      if (key.second != NameId::none)
+        add_bounded(sums[{key.first, job.recordings[rank].names.at(key.second)}], time);
+  std::int64_t steps = 0;
+  for (const MeanLedger& rank : means ? means->ranks : std::vector<MeanLedger>{})
+    steps += rank.steps;
+  std::vector<HostRange> ranges;
+  for (const auto& [key, time] : sums)
+    ranges.push_back({shortened(key.second), key.first, time / std::max<std::int64_t>(steps, 1)});
+  std::ranges::stable_sort(ranges, std::ranges::greater{}, &HostRange::time);
+  ranges.resize(std::min(ranges.size(), most));
+  return ranges;
+}
+
+/// Efficiency is of what a recording shows: not where much of a step is unknown.
+void drop_unknown_efficiency(const std::optional<JobMeans>& means, EfficiencyResult& efficiency) {
+  constexpr double most = 0.03;
+  if (!means || means->mean.step.mean <= 0.0) return;
+  const double unknown = means->mean.all_unknown_work() / means->mean.step.mean;
+  if (unknown < most) return;
+  efficiency = {std::nullopt,
+                fmt::format("{:.0f} % of each step is work of which the recordings do not show "
+                            "what it is.",
+                            100.0 * unknown)};
+}
+
 std::vector<CollectiveSum> collective_sums(const Attribution& job) {
   const std::optional<JobMeans> means = job_means(job.ledger);
   std::set<std::int32_t> counted;
@@ -127,7 +160,8 @@ Attributed attribute(const Job& job) {
                                  recording.origin.rank_from,
                                  std::ssize(recording.device_events),
                                  std::ssize(recording.host_events),
-                                 recording.losses});
+                                 recording.losses,
+                                 recording.origin.on_processor});
   result.job_size = job_size(job);
   result.programs = programs(job);
   result.remarks = job.remarks;
@@ -148,12 +182,16 @@ Attributed attribute(const Job& job) {
   all.waits = split_waits(job, all.matching, all.alignment);
   result.collectives = all.waits.collectives;
   place_in_steps(all.steps, result.collectives);
-  result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
+  HostTimes host;
+  result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map, &host);
+  const std::optional<JobMeans> means = job_means(result.ledger);
+  result.host_ranges = longest_ranges(job, host, means);
   result.collective_sums = collective_sums(result);
   const JobReplay replay(job, all.steps, all.waits, all.alignment);
-  result.stragglers = find_stragglers(replay, result.ledger);
+  result.stragglers = find_stragglers(replay, result.ledger, host);
   result.slow_fabric = find_slow_fabric(job, all.steps, all.waits, all.alignment);
   EfficiencyResult efficiency = measure_efficiency(replay, result.stragglers);
+  drop_unknown_efficiency(means, efficiency);
   result.efficiency = std::move(efficiency.efficiency);
   result.efficiency_reason = std::move(efficiency.reason);
   return all;

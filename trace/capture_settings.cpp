@@ -45,6 +45,20 @@ constexpr std::array<std::pair<std::string_view, int>, 6> words = {{{"profilerst
 constexpr std::array<std::string_view, 6> qualifiers = {
     "", "train", "training", "global", "inference", "main"};
 
+/// Iterations of engines that serve requests: execute_context_1(888)_generation_0(0) and
+/// execute_1_context_3(sq128sk256) of vLLM, step[DECODE bs=4] of SGLang, _forward_step 7: 1 ctx
+/// reqs of TensorRT-LLM.
+struct EngineName {
+  std::string_view prefix;
+  std::string_view word;  // somewhere behind it
+  const char* kind;
+};
+constexpr std::array<EngineName, 5> engines{{{"execute_", "context", "execute"},
+                                             {"execute_", "generation", "execute"},
+                                             {"execute_", "cached", "execute"},
+                                             {"step[", "bs=", "step[]"},
+                                             {"_forward_step ", ":", "_forward_step"}}};
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t end = text.find_last_not_of(separators);
   return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
@@ -121,6 +135,9 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
 }
 
 std::optional<StepName> parse_step_name(std::string_view name) {
+  for (const auto& [prefix, word, kind] : engines)
+    if (name.starts_with(prefix) && name.find(word) != std::string_view::npos)
+      return StepName{kind, std::nullopt, 4, true};
   if (name.empty() || name.size() > longest_name) return std::nullopt;
   StepName step;
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;

@@ -57,6 +57,7 @@ struct StepName {
   std::string kind;                    // equal for all iterations: "ProfilerStep", "train_iter"
   std::optional<std::int32_t> number;  // as the name says it
   int preference = 0;                  // when a recording has several kinds: the smallest decides
+  bool of_engine = false;              // an engine that serves requests names its iterations so
 };
 
 /// Absent when the name is something else, such as "optimizer_step" or "step_lr".

@@ -50,6 +50,8 @@ void classify_device(Recording& recording, KnownNames& known_names) {
       remembered(recording.names, [&](auto name) { return known_names.kernel(name); });
   for (DeviceEvent& event : recording.device_events) {
     const bool collective = event.communication != no_index;
+    if (event.unknown == UnknownWork::whole_graph) continue;
+    event.unknown = UnknownWork::none;
     if (!collective && event.operation != DeviceOperation::kernel) {
       event.work_class = WorkClass::copy;
       event.collective = CollectiveKind::unknown;
@@ -57,6 +59,7 @@ void classify_device(Recording& recording, KnownNames& known_names) {
     }
     const KernelVerdict& verdict = verdict_of(event.name);
     event.work_class = collective ? WorkClass::communication : verdict.work_class;
+    if (!collective) event.unknown = verdict.unknown;
     const Communication* known = communication_of(recording, event);
     event.collective = known == nullptr || known->kind == CollectiveKind::unknown
                            ? verdict.collective
@@ -109,6 +112,7 @@ void add_recording(ClassSums& sums, const Recording& recording) {
   // By number first: a name has one class, or with metadata two, and a search each is cheap.
   std::array<std::vector<nanoseconds>, work_classes> by_id;
   for (const DeviceEvent& event : recording.device_events) {
+    if (event.unknown != UnknownWork::none) continue;
     const auto index = static_cast<std::size_t>(event.work_class);
     const nanoseconds duration = event.end - event.start;
     ++sums.at(index).events;
@@ -247,11 +251,14 @@ NamePattern read_pattern(Table& table, std::set<std::string>& taken) {
 }
 
 KernelVerdict read_kernel_verdict(Table& table) {
-  const auto work_class = from_key<WorkClass>(table.text("class"));
+  const std::string text = table.text("class");
+  if (text == key_of(UnknownWork::unknown_communication))
+    return {WorkClass::unclassified, CollectiveKind::unknown, UnknownWork::unknown_communication};
+  const auto work_class = from_key<WorkClass>(text);
   if (!work_class || *work_class == WorkClass::unclassified) {
     table.refuse(
         "'class' must be one of communication, gemm, attention, convolution, normalization, "
-        "elementwise, reduction, embedding, optimizer, other_compute, copy",
+        "elementwise, reduction, embedding, optimizer, other_compute, copy, unknown_communication",
         "class");
   }
   KernelVerdict verdict{*work_class};

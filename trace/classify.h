@@ -15,6 +15,7 @@ namespace scaleworth::trace {
 struct KernelVerdict {
   WorkClass work_class = WorkClass::unclassified;
   CollectiveKind collective = CollectiveKind::unknown;
+  UnknownWork unknown = UnknownWork::none;
 };
 
 /// Rules in their order; the first that matches decides. How they are written: data/kernels.toml.
@@ -35,9 +36,10 @@ class RuleTable {
   std::shared_ptr<const Rules> rules_;
 };
 
-/// Sets work_class and collective of every device event and cause of every host event; each name is
-/// looked at once. An event with a collective's metadata is communication, and its kind that of the
-/// metadata, else of the rule. Other copies and fills are WorkClass::copy whatever they are called.
+/// Sets work_class, collective and, but for whole graphs, unknown of every device event and cause
+/// of every host event; each name is looked at once. An event with a collective's metadata is
+/// communication, and its kind that of the metadata, else of the rule. Other copies and fills are
+/// WorkClass::copy whatever they are called.
 void classify(Recording& recording, const RuleTable& rules);
 void classify(std::span<Recording> recordings, const RuleTable& rules);
 

@@ -2,6 +2,7 @@
 #include "trace/recording.h"
 
 #include "src/core/whole_number.h"
+#include "trace/capture_settings.h"
 
 #include <array>
 #include <tuple>
@@ -154,5 +155,32 @@ std::string rank_names(const std::vector<std::uint32_t>& ranks) {
   for (std::size_t i = 0; i < runs.size(); ++i)
     text += (i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ") + runs[i];
   return text;
+}
+bool marks_from_ranges(Recording& recording, const char* what) {
+  struct Kind {
+    int preference = 0;
+    bool of_engine = false;
+    std::vector<StepMark> marks;
+  };
+  std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
+  auto step_name = remembered(recording.names, parse_step_name);
+  for (const HostEvent& event : recording.host_events) {
+    if (event.activity != HostActivity::annotation) continue;
+    const std::optional<StepName>& step = step_name(event.name);
+    if (!step) continue;
+    Kind& kind = found[{step->kind, event.thread}];
+    kind.preference = step->preference;
+    kind.of_engine = step->of_engine;
+    const auto order = static_cast<std::int32_t>(kind.marks.size());
+    kind.marks.push_back({step->number.value_or(order), event.start, event.end});
+  }
+  const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
+    return std::pair(a.second.preference, b.second.marks.size()) <
+           std::pair(b.second.preference, a.second.marks.size());
+  });
+  if (best == found.end()) return false;
+  recording.step_marks = std::move(best->second.marks);
+  recording.step_marks_from = fmt::format("{} '{}'", what, best->first.first);
+  return best->second.of_engine;
 }
 }  // namespace scaleworth::trace

@@ -87,6 +87,7 @@ struct DeviceEvent {
   DeviceOperation operation = DeviceOperation::kernel;
   WorkClass work_class = WorkClass::unclassified;       // set by classify()
   CollectiveKind collective = CollectiveKind::unknown;  // likewise
+  UnknownWork unknown = UnknownWork::none;              // known to run, not what it is
   std::uint16_t shape = 0;  // of a kernel: shape_number(); 0 where it is not recorded
 };
 
@@ -94,9 +95,10 @@ struct DeviceEvent {
 inline bool is_communication(const DeviceEvent& event) {
   return event.work_class == WorkClass::communication;
 }
-/// Whether classify() found work that is neither communication nor a copy.
+/// Whether classify() found work that is neither communication nor a copy, nor unknown.
 inline bool is_compute(const DeviceEvent& event) {
-  return !is_communication(event) && event.work_class != WorkClass::copy;
+  return !is_communication(event) && event.work_class != WorkClass::copy &&
+         event.unknown == UnknownWork::none;
 }
 
 enum class HostActivity : std::uint8_t {
@@ -200,6 +202,7 @@ struct Origin {
   /// they are on; one that meets others may be shown only from when all are there; every step is
   /// whole.
   bool framework_timeline = false;
+  bool on_processor = false;  // no GPU: operators on threads are the work, threads are streams
 };
 
 struct Recording {
@@ -218,6 +221,8 @@ struct Recording {
   std::map<NameId, ProcessGroup> groups;  // by Communication::group
   std::vector<StepMark> step_marks;       // by start
   std::string step_marks_from;            // "ProfilerStep", "NVTX range 'step'", "args.step"
+  /// Ascending correlations of calls whose work ran and is not in device_events.
+  std::vector<std::uint64_t> lost_launches;
   /// Lost or malformed, by name with its unit: "dropped_records", "truncated_bytes",
   /// "events_ending_before_their_start", ...
   std::map<std::string, std::int64_t> losses;
@@ -290,6 +295,11 @@ class RankNumbers {
  private:
   std::vector<Rank> ranks_;  // ascending
 };
+
+/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
+/// of the thread that has most of them; names without a number are numbered in order. `what` they
+/// are called in "NVTX range 'step'". Returns whether they are those of a serving engine.
+bool marks_from_ranges(Recording& recording, const char* what);
 
 /// By the ranks' numbers and by what the recordings say of their job.
 JobSize job_size(const Job& job);

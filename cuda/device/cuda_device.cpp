@@ -4,6 +4,7 @@
 #include "cuda/device/gpu_facts.h"
 #include "cuda/device/questions.h"
 #include "cuda/gemm/gemm_session.h"
+#include "cuda/kernels/loading.h"
 #include "cuda/libraries/library.h"
 #include "cuda/libraries/nvml.h"
 #include "probes/gpu/registry.h"
@@ -31,6 +32,12 @@ class CudaDevice : public Device {
         products_(std::move(products)) {}
 
   const DeviceDescription& description() const override { return description_; }
+
+  void prepare() override {
+    prepared("loading this program's kernels", [&] {
+      if (!std::exchange(kernels_loaded_, true)) check(load_kernels());
+    });
+  }
 
   Bytes available_memory() const override {
     health_.require();
@@ -136,6 +143,7 @@ class CudaDevice : public Device {
   std::shared_ptr<TelemetrySource> telemetry_;
   mutable DeviceHealth health_;
   std::unique_ptr<Workbench> bench_;
+  bool kernels_loaded_ = false;
   std::shared_ptr<GemmLibrary> products_;
   LtHandle product_handle_;
 };

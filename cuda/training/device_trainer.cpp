@@ -97,7 +97,11 @@ std::vector<FinishedStep> DeviceTrainer::run(int first, int count) {
 }
 
 void DeviceTrainer::queue(int step) {
-  const NvtxRange range(fmt::format("step {}", step).c_str());
+  // Only measured steps are steps of a recording, which averages them.
+  const char* kind = work_.calibration           ? "calibration"
+                     : step < work_.warmup_steps ? "warm-up"
+                                                 : "step";
+  const NvtxRange range(fmt::format("{} {}", kind, step).c_str());
   Slot& slot = slot_of(step);
   const TrainingBuffers& buffers = model_.buffers();
   const std::int64_t first_sample =

@@ -178,6 +178,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceDescription& description() const = 0;
+  /// Takes up front what the first use takes, such as loading kernels. Throws ProbeFailure.
+  virtual void prepare() {}
   /// Memory that this process may still allocate on the GPU.
   virtual Bytes available_memory() const = 0;
 

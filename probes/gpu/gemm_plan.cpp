@@ -18,6 +18,9 @@ constexpr Seconds load_time{0.01};
 constexpr Seconds verify_time{0.05};
 /// Clocks fall within a few hundred milliseconds.
 constexpr Seconds burst_time{0.1};
+/// Between two windows the power limiter lets the clock rise; an H200 takes some 0.15 s to fall
+/// back.
+constexpr Seconds settle_time{0.3};
 /// Samples of 3.5 ms: short enough to see the clock fall, and 7000 times an event's resolution.
 constexpr std::size_t burst_samples = 20;
 /// Proposals that libraries really give, of those asked for.
@@ -99,8 +102,8 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
     effort.other_cubes = true;
     effort.patterns = {OperandData::normal, OperandData::zero};
   }
-  effort.shape_search = leading ? Seconds(30.0) : Seconds(5.0);
-  effort.shape_trials = leading ? 80 : 12;
+  effort.shape_search = Seconds(30.0);
+  effort.shape_trials = leading ? 80 : 0;
   return effort;
 }
 
@@ -130,18 +133,20 @@ Seconds search_time(const SearchEffort& effort) {
 
 Seconds format_time(const GemmEffort& effort) {
   const SustainedRule& rule = effort.sustained;
-  const Seconds cold = (rule.minimum > rule.window ? 2.0 : 1.0) * rule.window;
+  const Seconds cold = 2.0 * (rule.window + settle_time);
   const double cubes = effort.other_cubes ? 2.0 : 0.0;
   const double trials = static_cast<double>(std::min(effort.shape_trials, usual_trials));
   const double patterns = static_cast<double>(effort.patterns.size());
   const double shapes = effort.shape_trials > 0 ? 2.0 : 1.0;
   return shapes * search_time(effort.reference) + (1.0 + 0.5 * cubes) * search_time(effort.brief) +
          (shapes + patterns) * (effort.pause + burst_time) + (shapes + cubes) * cold +
-         patterns * effort.sustained.window + std::min(effort.shape_search, trials * trial_time);
+         patterns * (effort.sustained.window + settle_time) +
+         std::min(effort.shape_search, trials * trial_time);
 }
 
 Seconds own_product_time(const GemmEffort& effort) {
-  return search_time(effort.reference) + 2.0 * effort.sustained.window + effort.pause + burst_time;
+  return search_time(effort.reference) + 2.0 * (effort.sustained.window + settle_time) +
+         effort.pause + burst_time;
 }
 
 Flops gemm_flops(const GemmProblem& problem) {
@@ -252,7 +257,9 @@ DeviceMeasured ChosenGemm::beside(int held, Seconds time) {
 Point ChosenGemm::steady(Pass pass, const SustainedRule& rule) {
   for (Seconds elapsed = rule.window;; elapsed += rule.window) {
     check_interrupt();
-    DeviceMeasured measured = session_->time(choice_.best, gap_free(rule.window, 7));
+    GemmPace pace = gap_free(rule.window, 7);
+    pace.warm_up = settle_time;
+    DeviceMeasured measured = session_->time(choice_.best, pace);
     const auto [sustained, moved] = steadiness(measured, rule);
     if (elapsed < rule.maximum && (elapsed < rule.minimum || !sustained)) continue;
     const std::string words = fmt::format(

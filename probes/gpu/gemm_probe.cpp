@@ -6,10 +6,13 @@
 #include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace scaleworth::probes {
@@ -73,16 +76,19 @@ std::optional<GemmCandidate> fastest(GemmSession& session) {
 /// Everything that is measured of one number format on one GPU.
 class FormatMeasurement {
  public:
-  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Attempts& attempts)
+  /// `rate`: of the last product measured in this format, FLOP/s; 0 before the first.
+  FormatMeasurement(
+      Device& device, const GemmFormat& format, Suite suite, Attempts& attempts, double& rate)
       : device_(device),
         format_(format),
         effort_(gemm_effort(suite, is_leading(format))),
         library_(required(device.gemm_library())),
         attempts_(attempts),
-        recorder_(attempts.recorder) {}
+        recorder_(attempts.recorder),
+        rate_(rate) {}
 
-  /// Cubes, then the best shape. A product that cannot be measured is a warning. Throws GpuLost.
-  void run(const Progress& progress) {
+  /// A product that cannot be measured is a warning, here and below. Throws GpuLost.
+  void cubes(const Progress& progress) {
     const std::string name = key_of(format_.input);
     const int capability = device_.description().compute_capability;
     if (!greatest_rate(device_.description(), format_.input)) {
@@ -95,10 +101,13 @@ class FormatMeasurement {
     }
     progress(0.0, name + ": cubes");
     measure_cubes();
-    if (rate_ > 0.0 && effort_.shape_trials > 0) {
-      progress(0.5, name + ": best shape");
-      measure_best_shape();
-    }
+  }
+
+  /// After the cubes; nothing where these could not be measured.
+  void best_shape(const Progress& progress) {
+    if (rate_ <= 0.0) return;
+    progress(0.0, std::string(key_of(format_.input)) + ": best shape");
+    measure_best_shape();
   }
 
  private:
@@ -243,7 +252,7 @@ class FormatMeasurement {
   std::string library_;
   Attempts& attempts_;
   Recorder& recorder_;
-  double rate_ = 0.0;      // FLOP/s, of the last product measured; 0: none yet
+  double& rate_;
   int failed_trials_ = 0;  // in a row
 };
 
@@ -277,11 +286,20 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
                     }});
   }
   if (!jobs.empty()) return jobs;
+  // The cubes of all formats first: when time is short, a table lacks best shapes and no format.
+  std::vector<Job> searches;
   for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
+    const auto rate = std::make_shared<double>(0.0);
     jobs.push_back({key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
-                      FormatMeasurement(on, format, suite, attempts).run(progress);
+                      FormatMeasurement(on, format, suite, attempts, *rate).cubes(progress);
                     }});
+    if (gemm_effort(suite, is_leading(format)).shape_trials == 0) continue;
+    searches.push_back(
+        {key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
+           FormatMeasurement(on, format, suite, attempts, *rate).best_shape(progress);
+         }});
   }
+  std::ranges::move(searches, std::back_inserter(jobs));
   return jobs;
 }
 
@@ -455,7 +473,7 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
                             reference_cube(description)};
   recorder.progress(0.0, gemm_problem_name(subject.problem));
   ChosenGemm gemm(device, subject, effort, recorder);
-  gemm.steady(Pass::contention, {});                 // to warm up
+  gemm.beside(0, 2.0 * SustainedRule{}.window);      // to warm up
   std::vector<std::pair<int, DeviceMeasured>> arms;  // multiprocessors held, and what they left
   for (const int held : held_counts(description, setting.suite)) arms.push_back({held, {}});
   std::string last_failure;

@@ -53,11 +53,25 @@ std::span<const DeviceProbe> device_probes() {
   return probes;
 }
 
+namespace {
+/// Seconds on a driver that starts slowly, none when repeated: they belong to no probe's time.
+void prepare(Device& device) {
+  try {
+    device.prepare();
+  } catch (const ProbeFailure&) {
+    // The probe meets the same and says so.
+  }
+}
+}  // namespace
+
 void measure_in_time(const DeviceProbe& probe,
                      Devices& devices,
                      const DeviceSetting& setting,
                      TimeBudget& budget,
                      Recorder& recorder) {
+  budget.pause_for([&] {
+    for (const auto& device : devices) prepare(*device);
+  });
   budget.begin(probe.estimate(setting));
   CountingRecorder limited(recorder, &budget);
   try {

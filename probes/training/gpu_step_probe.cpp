@@ -47,7 +47,7 @@ void keep_variant(VariantSeries& one, Recorder& recorder) {
 }  // namespace
 
 Seconds estimate_step_variants(const PlanInputs& setting) {
-  const Rounds rounds = rounds_of(setting.suite);
+  const Rounds rounds = rounds_of(setting.suite, device_family(), true);
   const double trainings = static_cast<double>(std::size(variants)) * rounds.count;
   const Seconds training =
       (rounds.steps + warmup_steps) * device_family().target_step + device_family().setup;
@@ -60,7 +60,7 @@ void measure_step_variants(RankGroup& group,
                            Recorder& recorder) {
   const StepSizes sizes = choose_sizes(group, device_family(), options, recorder);
   TrainingWork work = family_work(device_family(), sizes, group.size(), options);
-  const Rounds rounds = rounds_of(setting.suite);
+  const Rounds rounds = rounds_of(setting.suite, device_family(), true);
   work.steps = rounds.steps;
   std::vector<VariantSeries> series;
   for (const Variant& variant : variants) {

@@ -60,6 +60,7 @@ FlopPerSecond calibrate(RankGroup& group, const ShapeFamily& family, const StepS
   TrainingWork work = family_work(family, sizes, group.size(), {});
   work.warmup_steps = calibration_length - calibration_steps;
   work.steps = calibration_steps;
+  work.calibration = true;
   const TrainingMeasured measured = group.train(work);
   if (!(measured.fastest_step > Seconds(0.0))) {
     throw ProbeFailure("the calibration of the training step took no time");
@@ -86,7 +87,7 @@ void check_straggler(const RankGroup& group, const RankOptions& options) {
 
 /// Measured steps of a round of strong scaling on `ranks` of `all`.
 int strong_steps(const ShapeFamily& family, Suite suite, int ranks, int all) {
-  const int steps = rounds_of(suite).steps;
+  const int steps = rounds_of(suite, family, all == 1).steps;
   return family.fewer_long_steps && 4 * ranks <= all ? steps / 2 : steps;
 }
 
@@ -107,7 +108,7 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
         Setting{{Parameter::scaling, BatchScaling::strong}}, next, family.precision);
   }
   if (counts.size() == 1) return series;
-  next.steps = rounds_of(suite).steps;
+  next.steps = rounds_of(suite, family, false).steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
     next.global_batch = 2 * sizes.batch * ranks;
@@ -145,7 +146,8 @@ void measure_series(RankGroup& group,
   while (true) {
     std::vector<StepSeries> series = scaling_series(group, setting.suite, sizes, family, options);
     try {
-      return measure_rounds(group, rounds_of(setting.suite).count, series, recorder);
+      return measure_rounds(
+          group, rounds_of(setting.suite, family, group.size() == 1).count, series, recorder);
     } catch (const OutOfMemory& failure) {
       const bool kept = std::ranges::any_of(series, [](const auto& one) { return !one.empty(); });
       if (kept || sizes.batch == 1) throw;
@@ -156,7 +158,7 @@ void measure_series(RankGroup& group,
 }
 
 Seconds estimate_series(const PlanInputs& setting, const ShapeFamily& family) {
-  const Rounds rounds = rounds_of(setting.suite);
+  const Rounds rounds = rounds_of(setting.suite, family, setting.max_ranks == 1);
   const std::vector<int> counts = scaling_counts(setting.max_ranks);
   Seconds round;  // of each count, strong and (with several counts) weak
   for (const int ranks : counts) {
@@ -169,8 +171,9 @@ Seconds estimate_series(const PlanInputs& setting, const ShapeFamily& family) {
 }
 }  // namespace
 
-Rounds rounds_of(Suite suite) {
-  return suite == Suite::quick ? Rounds{2, 10} : Rounds{3, 20};
+Rounds rounds_of(Suite suite, const ShapeFamily& family, bool one_count) {
+  if (suite == Suite::standard) return family.drifts && one_count ? Rounds{4, 15} : Rounds{3, 20};
+  return family.drifts && one_count ? Rounds{5, 6} : Rounds{2, 10};
 }
 
 TrainingWork family_work(const ShapeFamily& family,

@@ -47,7 +47,8 @@ const ShapeFamily& device_family() {
       .setup = Seconds(0.6),  // memory, weights, the products' plans
       // From the narrowest member to the widest that fits.
       .calibration = 2.5 * (calibration_length * Seconds(0.05) + Seconds(0.6)),
-      .fewer_long_steps = true};
+      .fewer_long_steps = true,
+      .drifts = true};
   return family;
 }
 

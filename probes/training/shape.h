@@ -28,6 +28,8 @@ struct ShapeFamily {
   Seconds calibration;  // for estimates
   /// Steps of strong scaling on a quarter of the ranks or fewer last so long that half of them do.
   bool fewer_long_steps = false;
+  /// The step's time drifts over seconds.
+  bool drifts = false;
 };
 
 /// 2 layers, heads of 64 columns (or one head of all), 64 positions, 512 tokens; widths 32 to 768;

@@ -75,7 +75,8 @@ struct Rounds {
   int count = 2;
   int steps = 10;  // measured, per round and setting
 };
-Rounds rounds_of(Suite suite);
+/// More and shorter ones of one count on GPUs: at the power limit their clock drifts over seconds.
+Rounds rounds_of(Suite suite, const ShapeFamily& family, bool one_count);
 
 struct StepSizes {
   TransformerShape shape;

@@ -52,6 +52,16 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
   return found ? std::optional(*found) : std::nullopt;
 }
 
+/// Where a range says what the host did, that is what to look at.
+void say_where(const AttributionView& view, Advice& advice) {
+  const HostRange* range = named_range(view, HostCause::other);
+  if (range == nullptr) return;
+  advice.text = fmt::format(
+      "While the GPU has nothing to do, the host is in {}: take that out of the step, or do it on "
+      "another thread while the GPU works.",
+      range->name);
+}
+
 std::vector<Advice> advice_for(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
   const auto gain = [&](std::optional<Nanoseconds> saved) -> std::optional<double> {
@@ -93,6 +103,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   for (const auto& [subject, share] : subjects)
     if (auto advice = advice_on(subject); advice && !advice->url.empty() && found.size() < 3 &&
                                           !std::ranges::count(found, advice->text, &Advice::text)) {
+      if (subject == AdviceSubject(HostCause::other)) say_where(view, *advice);
       advice->gain = share;
       found.push_back(std::move(*advice));
     }

@@ -70,6 +70,9 @@ void averaged(Fields& json, const MeanLedger& ledger) {
   json.object("compute_by_class", shares<WorkClass>(ledger.compute_by_class));
   json.object(
       "host_late_by_cause", shares<HostCause>(ledger.host_late_by_cause), "Adds up to host_late.");
+  json.object("unknown_work",
+              shares<UnknownWork>(ledger.unknown_work),
+              "Of unattributed: that something ran is known, and not what.");
   json.sentence("Ran under compute and cost nothing.");
   const auto overlap = [&](Part part) {
     const auto time = ledger.known_overlap(part);
@@ -136,12 +139,15 @@ constexpr auto cause_share = []<class Json>(Json& json, auto& share) {
   json("time_ns", share.time);
   json("detail", detail, or_null);
   if constexpr (reads<Json>) {
-    const auto* host =
-        std::ranges::find(word_list<HostCause>, std::string_view(detail), &Word::word);
-    if (share.cause == LateCause::host && host != word_list<HostCause>.end())
-      share.host = static_cast<HostCause>(host - word_list<HostCause>.begin());
-    else
-      share.detail = detail;
+    share.detail = detail;
+    if (share.cause != LateCause::host || detail.empty()) return;
+    share.host = HostCause::other;
+    for (const HostCause one : every<HostCause>) {
+      const std::string word = word_of(one);
+      if (detail != word && !detail.starts_with(word + ": ")) continue;
+      share.host = one;
+      share.detail = detail.substr(std::min(word.size() + 2, detail.size()));
+    }
   }
 };
 
@@ -308,10 +314,12 @@ constexpr auto class_time = [](auto& json, auto& one) {
   });
 };
 
-constexpr auto recording = [](auto& json, auto& one) {
+constexpr auto recording = []<class Json>(Json& json, auto& one) {
   FIELDS(json, one.rank, one.file, or_null(one.where), or_null(one.rank_from), one.device_events);
   FIELDS(json, one.host_events);
   json("losses", one.losses, "Dropped or malformed; the unit is in the name.");
+  if constexpr (!reads<Json>)
+    json("on_processor", one.on_processor, "No GPU: operators on threads are the work.");
 };
 
 /// What only a report states.
@@ -340,6 +348,8 @@ void document(Json& json, auto& job, const AttributionView* view) {
     FIELDS(of, or_null(choice.source), or_null(choice.sentence));
     of("found", choice.steps);
     of("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
+    if constexpr (!reads<Json>)
+      of("limit", choice.limit, "What keeps them from being steps of a job in its steady state.");
     of.sentence("true: no step counts as steady state, the averages are of what there is.");
     of("averages_are_of_excluded_steps", view && view->averages && view->averages->only_excluded);
   };
@@ -362,6 +372,12 @@ void document(Json& json, auto& job, const AttributionView* view) {
       "Every step of every rank; the parts add up to end_ns - start_ns exactly, with null for 0: "
       "how exposed_undivided_ns divides into wait and transfer is not known.");
   json.array("ledger", job.ledger, [&](auto& one, auto& step) { step_ledger(one, job, step); });
+  if constexpr (!reads<Json>) {
+    json.sentence("Under what the GPUs had no work, host late of the mean step; at most five.");
+    json.array("host_ranges", job.host_ranges, [](Fields& of, const HostRange& one) {
+      FIELDS(of, one.name, one.cause, one.time);
+    });
+  }
   json.object(
       "stragglers", job.stragglers, [&](auto& of, auto& all) { stragglers(of, all, view); });
   json.sentence("Transfers slower than the fastest of that kind, size and number of ranks.");

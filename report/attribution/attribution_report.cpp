@@ -166,6 +166,55 @@ std::optional<double> lost_per_hour(const AttributionView& view, const Straggler
   return *share * price->value() * 3600.0 * job_ranks(view.attribution);
 }
 
+const HostRange* named_range(const AttributionView& view, HostCause cause) {
+  if (!view.averages) return nullptr;
+  const double time = view.averages->mean.host_late_by_cause[static_cast<std::size_t>(cause)];
+  for (const HostRange& one : view.attribution.host_ranges)
+    if (one.cause == cause && in_seconds(one.time) >= 0.5 * time) return &one;
+  return nullptr;
+}
+
+namespace {
+/// Work that ran and is not known, by kinds.
+std::string unknown_work(const MeanLedger& mean) {
+  constexpr std::array says{
+      std::pair(UnknownWork::whole_graph,
+                "is in CUDA graphs that were recorded as one piece: how much of it is compute or "
+                "communication is not known, record with node-level tracing (nsys profile "
+                "--cuda-graph-trace=node)"),
+      std::pair(UnknownWork::missing_kernels,
+                "is work that was launched and not recorded: how much of it is compute is not "
+                "known, record with node-level tracing of graphs, or without graphs"),
+      std::pair(UnknownWork::unknown_communication,
+                "is in kernels whose names speak of communication and match no rule: state what "
+                "they are with --rules FILE")};
+  std::string text;
+  for (const auto& [kind, sentence] : says) {
+    const double time = mean.unknown_work[static_cast<std::size_t>(kind)];
+    if (time < 0.01 * mean.step.mean || time <= 0.0) continue;
+    text += fmt::format("{} of each step ({}) {}. ",
+                        format_quantity(number(time), Unit::seconds),
+                        format_quantity(number(time / mean.step.mean), Unit::percent),
+                        sentence);
+  }
+  return text;
+}
+
+const char* limit_of_steps(StepLimit limit) {
+  switch (limit) {
+    case StepLimit::graph_capture:
+      return "The capture of a graph is recorded, not its runs: record steps that replay it. ";
+    case StepLimit::maybe_layers:
+      return "What repeats may be layers and not steps: mark steps (profiler.step(), an NVTX range "
+             "for each) and record three or more. ";
+    case StepLimit::few_steps:
+      return "At least three steps are needed for one that is whole: record more. ";
+    default:
+      return "";
+  }
+}
+}  // namespace
+
 std::string recording_limits(const AttributionView& view) {
   const Attribution& job = view.attribution;
   const int ranks = job_ranks(job);
@@ -189,6 +238,11 @@ std::string recording_limits(const AttributionView& view) {
                     fmt::join(job.programs.begin(), job.programs.begin() + shown, "; "),
                     shown < job.programs.size() ? "; ..." : "");
   }
+  if (!job.recordings.empty() && job.recordings.front().on_processor)
+    limits +=
+        "No GPU: the operators on the processors are the compute, calls of gloo or MPI the "
+        "communication, the rest is the host. ";
+  limits += limit_of_steps(job.step_choice.limit);
   if (!view.averages) return limits + "No step was found. ";
   if (view.averages->only_excluded) {
     limits +=
@@ -196,6 +250,7 @@ std::string recording_limits(const AttributionView& view) {
                     exclusion_kind(*job.ledger.front().excluded));
   }
   const MeanLedger& mean = view.averages->mean;
+  limits += unknown_work(mean);
   const double undivided = mean.part(Part::exposed_undivided).mean;
   constexpr double noted = 0.01;  // of the step
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)

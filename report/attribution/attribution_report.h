@@ -136,6 +136,10 @@ std::string render_recording_comparison(const ComparedJob& a,
 /// docs/recording_comparison.schema.json.
 std::string recording_comparison_schema();
 
+/// The range that holds at least half of the time that hosts are late for that cause; null for
+/// none.
+const HostRange* named_range(const AttributionView& view, HostCause cause);
+
 /// What keeps the figures from being those of the whole job in its steady state, as sentences each
 /// with a blank behind it: missing ranks, different programs, no steady step, communication whose
 /// waiting is unknown. Empty for none.

@@ -21,14 +21,18 @@ std::string sentence(std::string text) {
   return text;
 }
 
+/// Data loading that takes so much of a step comes first, whoever is late.
+constexpr double much_of_a_step = 0.3;
+
 constexpr const char* undecided = "no single cause explains 80 % of its lateness";
 
 /// By the replay, as the cost and the what-if are; without one, what the others wait.
 std::string straggler_headline(const AttributionView& view, const Straggler& straggler) {
   const Attribution& job = view.attribution;
   const auto& all = job.stragglers.stragglers;
-  if (straggler.saved && job.stragglers.saved && job.efficiency) {
-    const double whole = in_seconds(job.efficiency->step_time);
+  if (straggler.saved && job.stragglers.saved && (job.efficiency || view.averages)) {
+    const double whole =
+        job.efficiency ? in_seconds(job.efficiency->step_time) : view.averages->mean.step.mean;
     const double saved = in_seconds(*job.stragglers.saved);
     const bool rotating = straggler.level == LateUnit::rotating;
     return fmt::format("Without {}{}{} a step takes {} instead of {} ({} less); {}.",
@@ -41,6 +45,11 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                        straggler.cause_text(undecided));
   }
   const double lost = straggler.exposed_per_step_ms * 1e-3;
+  if (!(lost > 0.0)) {  // known by its own work alone
+    const std::string& found = straggler.sentence;
+    return found.substr(0, std::min(found.find(", in "), found.size())) + "; " +
+           straggler.cause_text(undecided) + ".";
+  }
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
   return fmt::format("The others wait {} per step for {}{}; {}.",
                      seconds(lost),
@@ -49,10 +58,16 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                      straggler.cause_text(undecided));
 }
 
+/// Without work of which the recordings do not show what it is.
+double loss_of(const JobMeans& job, Part part) {
+  return job.mean.part(part).mean -
+         (part == Part::unattributed ? job.mean.all_unknown_work() : 0.0);
+}
+
 Part largest_loss(const JobMeans& job) {
   return *std::ranges::max_element(
       recording_parts.begin() + 1, recording_parts.end(), {}, [&](Part part) {
-        return job.mean.part(part).mean;
+        return loss_of(job, part);
       });
 }
 
@@ -62,22 +77,28 @@ std::string loss_name(Part part) {
 
 std::string step_line(const JobMeans& job) {
   const Part part = largest_loss(job);
-  return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
-                     seconds(job.mean.step.mean),
-                     percent(job.mean.share(Part::compute)),
-                     loss_name(part),
-                     seconds(job.mean.part(part).mean),
-                     percent(job.mean.share(part)));
+  return fmt::format(
+      "Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
+      seconds(job.mean.step.mean),
+      job.mean.known(Part::compute) ? percent(job.mean.share(Part::compute)) : "an unknown part",
+      loss_name(part),
+      seconds(loss_of(job, part)),
+      percent(share_of(loss_of(job, part), job.mean.step.mean).value_or(0.0)));
 }
 
 /// "Host late costs most: ..." where something else costs more than waiting for the straggler.
-std::string loss_headline(const JobMeans& job, Part part) {
+std::string loss_headline(const AttributionView& view, Part part) {
+  const JobMeans& job = *view.averages;
   std::string most;
   const auto& causes = job.mean.host_late_by_cause;
   const auto largest = std::ranges::max_element(causes);
   if (part == Part::host_late && *largest >= 0.5 * job.mean.part(part).mean) {
     const auto cause = static_cast<HostCause>(largest - causes.begin());
-    most = fmt::format(", most of it {}", word_of(cause));
+    const HostRange* range = named_range(view, cause);
+    if (cause != HostCause::other || range == nullptr)
+      most = fmt::format(", most of it {}", word_of(cause));
+    if (range != nullptr)
+      most += fmt::format(", {} of it in {}", seconds(range->time), range->name);
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
                      capitalised(loss_name(part)),
@@ -90,7 +111,11 @@ std::string loss_headline(const JobMeans& job, Part part) {
 /// Nothing is worth an action.
 bool healthy(const AttributionView& view) {
   return view.averages && view.attribution.slow_fabric.empty() &&
-         view.averages->mean.share(largest_loss(*view.averages)) < least_loss_to_act_on;
+         view.attribution.step_choice.limit != StepLimit::maybe_layers &&
+         view.averages->mean.all_unknown_work() <
+             least_loss_to_act_on * view.averages->mean.step.mean &&
+         loss_of(*view.averages, largest_loss(*view.averages)) <
+             least_loss_to_act_on * view.averages->mean.step.mean;
 }
 
 /// Without the type of its result and namespaces, 48 characters at most.
@@ -142,12 +167,31 @@ std::string compute_line(const Attribution& job) {
       largest);
 }
 
+/// Kernels that no rule knows, where they are much of the compute.
+std::string unmatched_line(const Attribution& job) {
+  constexpr double much = 0.2;
+  double whole = 0.0;
+  const ClassifiedTime* unknown = nullptr;
+  for (const ClassifiedTime& one : job.classes) {
+    if (one.work_class == WorkClass::communication || one.work_class == WorkClass::copy) continue;
+    whole += in_seconds(one.time);
+    if (one.work_class == WorkClass::unclassified) unknown = &one;
+  }
+  if (unknown == nullptr || unknown->largest.empty() || in_seconds(unknown->time) < much * whole)
+    return "";
+  return fmt::format(
+      "{} of the compute is in kernels that match no rule, the largest of them {}: if they do "
+      "something else, say what with --rules FILE.",
+      percent(in_seconds(unknown->time) / whole),
+      unknown->largest.front().first);
+}
+
 /// Why no rank is named; what a rank that is alone loses, only it can have caused.
 std::string no_straggler_named(const AttributionView& view) {
   const std::string& reason = view.attribution.stragglers.abstention;
   std::string loss;
   if (view.attribution.recordings.size() == 1 && view.averages && !healthy(view))
-    loss = loss_headline(*view.averages, largest_loss(*view.averages)) + " ";
+    loss = loss_headline(view, largest_loss(*view.averages)) + " ";
   return loss + "No straggler is named: " +
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
 }
@@ -216,13 +260,20 @@ Verdict judge_attribution(const AttributionView& view) {
     const Part part = view.averages ? largest_loss(*view.averages) : Part::exposed_wait;
     const double lost =
         worst->saved ? in_seconds(*worst->saved) : worst->exposed_per_step_ms * 1e-3;
-    if (part != Part::exposed_wait && view.averages->mean.part(part).mean > lost) {
-      verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
-    }
+    const bool loader =
+        view.averages &&
+        view.averages->mean.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)] >=
+            much_of_a_step * view.averages->mean.step.mean;
+    if (loader)
+      verdict.headline = loss_headline(view, Part::host_late) + " " + verdict.headline;
+    else if (part != Part::exposed_wait && loss_of(*view.averages, part) > lost)
+      verdict.headline = loss_headline(view, part) + " " + verdict.headline;
     lines = {worst->sentence, cost_line(view, *worst)};
   } else if (attribution.stragglers.finding == StragglerFinding::no_straggler) {
     verdict.answer = Answer::yes;
     verdict.headline = sentence(attribution.stragglers.abstention);
+    if (view.averages && largest_loss(*view.averages) == Part::host_late && !healthy(view))
+      verdict.headline = loss_headline(view, Part::host_late) + " " + verdict.headline;
   } else {
     verdict.headline = no_straggler_named(view);
   }
@@ -233,6 +284,7 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.action = advice_text(advice.front());
   if (view.averages) lines.push_back(step_line(*view.averages));
   if (view.averages && healthy(view)) lines.push_back(compute_line(attribution));
+  lines.push_back(unmatched_line(attribution));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));

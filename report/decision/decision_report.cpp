@@ -238,7 +238,9 @@ Section decide_section(const ScalingResults& scaling,
                        Audience audience) {
   if (scaling.empty()) return {"decide", ""};
   const bool priced = assumptions.price_per_rank.has_value();
-  std::vector<Table> tables{laws(scaling), curve(scaling, priced), causes(scaling)};
+  ScalingResults at_counts = scaling;  // one count alone has no law
+  std::erase_if(at_counts, [](const ScalingResult& one) { return one.rows.size() < 2; });
+  std::vector<Table> tables{laws(at_counts), curve(at_counts, priced), causes(at_counts)};
   if (priced) tables.push_back(costs(scaling, assumptions));
   Section section = section_of("decide", "Decide: how far scaling pays", std::move(tables));
   if (!priced) {

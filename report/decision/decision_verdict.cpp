@@ -380,23 +380,17 @@ Verdict judge_scaling(const Analysis& analysis,
                       const std::string& doubts,
                       const RenderOptions& options) {
   const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
-  if (analysis.scaling.empty()) {
-    return unanswered(
-        "No answer: without a training step at two counts this run shows what the machine can do, "
-        "not whether more of it is worth the money.");
+  if (!shows_scaling(analysis)) {
+    Verdict verdict = machine_verdict(analysis, options.audience);
+    if (!doubts.empty()) verdict.headline.insert(0, "Not reliable: " + doubts + ". ");
+    for (const ScalingResult& scaling : analysis.scaling)
+      if (scaling.mode == BatchScaling::strong && scaling.decision)
+        verdict.lines.push_back(straggler_line({*scaling.decision, options}));
+    std::erase(verdict.lines, "");
+    return verdict;
   }
   const auto strong =
       std::ranges::find(analysis.scaling, BatchScaling::strong, &ScalingResult::mode);
-  if (strong == analysis.scaling.end() || !strong->decision || strong->decision->rows.size() < 2) {
-    Verdict verdict = unanswered(
-        "Not known: not enough data, the training step was not measured at two rank counts with "
-        "the same total work and without a rank slowed on purpose.");
-    if (strong != analysis.scaling.end() && strong->decision) {
-      verdict.lines = {straggler_line({*strong->decision, options})};
-      std::erase(verdict.lines, "");
-    }
-    return verdict;
-  }
   if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
     return unanswered("Not known: a step time is not a positive number.");
   }
@@ -526,6 +520,12 @@ std::string said(const Remark& remark, Audience audience) {
 
 std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audience) {
   return mapped(remarks, [=](const Remark& remark) { return said(remark, audience); });
+}
+
+bool shows_scaling(const Analysis& analysis) {
+  return std::ranges::any_of(analysis.scaling, [](const ScalingResult& one) {
+    return one.mode == BatchScaling::strong && one.decision && one.decision->rows.size() > 1;
+  });
 }
 
 Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {

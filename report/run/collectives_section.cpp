@@ -262,9 +262,10 @@ Table choices(const Results& results) {
       {measure("largest_bytes", "largest", Unit::bytes),
        path(&ChosenPoint::point, &CollectivePoint::message)},
       {measure("busbw", "busbw of largest", Unit::bytes_per_second)
-           .in_summary("busbw, " + common_size(largest, std::identity{}).value_or("largest size")),
+           .in_summary("busbw, " + common_size(largest, std::identity{}).value_or("largest size"))
+           .if_present(),
        bus_cell},
-      {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
+      {measure("wire_bandwidth", "through a port", Unit::bytes_per_second).if_present(), wire_cell},
       {measure("ran", "ran").in_summary("ran"), way_name}};
   if (std::ranges::any_of(results, has_errors)) {
     columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),

@@ -110,7 +110,8 @@ Table condition_table(const Gpus& gpus) {
        {measure("algorithm", "algorithm").as_detail(), &GpuGemm::algorithm},
        {measure("library", "library").as_detail(), &GpuGemm::library}},
       {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "
-       "and more, else the median reading. Data: uniform in [-1, 1), normal of variance 1, or "
+       "and more, else the median reading, n/a below 1 s. Data: uniform in [-1, 1), normal of "
+       "variance 1, or "
        "zero: what changes fewer bits draws less power."});
   table.tiles = {{first_in_bf16(rows), "of_datasheet", "Of the datasheet", "", "precision"}};
   for (const GpuResult& gpu : gpus) {

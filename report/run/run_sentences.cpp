@@ -148,22 +148,10 @@ void add_cost(const GpuResult& gpu, Findings& findings) {
   findings.restated("GPU {} costs {}.", gpu.identity.ordinal, text);
 }
 
-/// With the most workers, and of those the fastest.
-const ComputeCeiling* fastest_of_most(const std::vector<ComputeCeiling>& ceilings,
-                                      NumberFormat precision) {
-  const auto place = [](const ComputeCeiling& one) {
-    return std::pair(one.workers, one.wall_rate.value);
-  };
-  const ComputeCeiling* best = nullptr;
-  for (const ComputeCeiling& one : ceilings)
-    if (one.precision == precision && (!best || place(*best) < place(one))) best = &one;
-  return best;
-}
-
 void add_rates(const RooflineResult& roofline, Findings& findings) {
   std::string text;
   for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
-    const auto* ceiling = fastest_of_most(roofline.ceilings, precision);
+    const auto* ceiling = ceiling_of_most(roofline.ceilings, precision);
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
@@ -304,6 +292,7 @@ std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& l
 
 void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& findings) {
   if (!law.not_identifiable.empty()) {
+    if (scaling.rows.size() < 2) return;  // one count has no law: nobody misses it
     findings.warning("{} ({} scaling) is not identifiable: {}.",
                      law.prediction ? "The prediction" : "The scaling law",
                      word_of(scaling.mode),
@@ -415,9 +404,8 @@ void add_run_warnings(const Run& run, Findings& findings) {
     const std::string reason = probe.reason.empty() ? "no reason recorded" : probe.reason;
     if (probe.status == ProbeStatus::pending) {
       findings.warning("{} was not reached.", probe.name);
-    } else if (probe.status != ProbeStatus::measured) {
-      const bool failed = probe.status == ProbeStatus::failed;
-      findings.warning("{} {}: {}.", probe.name, failed ? "failed" : "was skipped", reason);
+    } else if (probe.status == ProbeStatus::failed) {  // one skipped stands under "not measured"
+      findings.warning("{} failed: {}.", probe.name, reason);
     }
   }
 }

@@ -40,10 +40,14 @@ inline constexpr std::array word_list<LateCause>{
 struct CauseShare {
   LateCause cause = LateCause::undecided;
   Nanoseconds time{};
-  std::string detail{};             // "gemm kernels +18 %", "rank 3"; empty of a late host
+  std::string detail{};  // "gemm kernels +18 %", "rank 3"; of a late host the range that covers it
   std::optional<HostCause> host{};  // of a late host what it did most
 
-  std::string detail_text() const { return host ? word_of(*host) : detail; }
+  std::string detail_text() const {
+    if (!host) return detail;
+    if (*host == HostCause::other && !detail.empty()) return detail;
+    return word_of(*host) + (detail.empty() ? "" : ": " + detail);
+  }
 };
 
 enum class Recurrence : std::uint8_t {
@@ -277,6 +281,7 @@ struct RankRecording {
   std::int64_t device_events = 0;
   std::int64_t host_events = 0;
   std::map<std::string, std::int64_t> losses;  // dropped or malformed, by name with its unit
+  bool on_processor = false;                   // no GPU: operators on threads are the work
 };
 
 /// How many ranks the job has.
@@ -285,11 +290,25 @@ struct JobSize {
   bool stated = false;        // `at_least` is the number, by what a recording says of its job
 };
 
+/// What keeps the steps from being steps of a job in its steady state.
+enum class StepLimit : std::uint8_t {
+  none,
+  few_steps,      // one or two: none is whole and has others beside it
+  maybe_layers,   // pieces that repeat and hold nothing that a step ends with
+  graph_capture,  // launches of a graph's capture: nothing ran
+};
+template <>
+inline constexpr std::array word_list<StepLimit>{Word{"none", "none"},
+                                                 Word{"few_steps", "too few steps"},
+                                                 Word{"maybe_layers", "layers or steps"},
+                                                 Word{"graph_capture", "capture of a graph"}};
+
 struct StepChoice {
   std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
   std::string sentence;  // for people
   std::int32_t steps = 0;
   std::int32_t excluded = 0;  // boundary and warm-up steps, kept but not averaged
+  StepLimit limit = StepLimit::none;
 };
 
 /// Against the common clock (that of the reference rank).
@@ -320,6 +339,13 @@ struct ClassifiedTime {
   std::vector<std::pair<std::string, Nanoseconds>> largest;  // names, at most five
 };
 
+/// A named range of the host, or a call, under which a GPU had no work.
+struct HostRange {
+  std::string name;
+  HostCause cause = HostCause::other;
+  Nanoseconds time{};  // host late of the mean step, over ranks
+};
+
 struct Attribution {
   std::vector<RankRecording> recordings;  // by rank
   JobSize job_size;
@@ -331,6 +357,7 @@ struct Attribution {
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;
   std::vector<StepLedger> ledger;              // by step, then rank
+  std::vector<HostRange> host_ranges;          // the longest first, at most five
   std::vector<CollectiveWait> collectives;     // in time order
   std::vector<CollectiveSum> collective_sums;  // by kind
   std::int64_t unmatched_collectives = 0;      // calls whose partners are not in the recordings

@@ -16,6 +16,7 @@ std::vector<double*> means_of(MeanLedger& ledger) {
   for (Spread& part : ledger.parts) means.push_back(&part.mean);
   for (double& time : ledger.compute_by_class) means.push_back(&time);
   for (double& time : ledger.host_late_by_cause) means.push_back(&time);
+  for (double& time : ledger.unknown_work) means.push_back(&time);
   return means;
 }
 
@@ -26,6 +27,7 @@ MeanLedger of_one_step(const StepLedger& ledger) {
   for (std::size_t i = 0; i < part_count; ++i) one.parts[i].mean = in_seconds(ledger.parts[i]);
   std::ranges::transform(ledger.compute_by_class, one.compute_by_class.begin(), in_seconds);
   std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
+  std::ranges::transform(ledger.unknown_work, one.unknown_work.begin(), in_seconds);
   one.overlapped_transfer = in_seconds(ledger.overlapped_transfer);
   one.overlapped_wait = in_seconds(ledger.overlapped_wait);
   one.overlapped_undivided = in_seconds(ledger.overlapped_undivided);

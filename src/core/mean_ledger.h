@@ -4,6 +4,8 @@
 
 #include "src/core/step_ledger.h"
 
+#include <numeric>
+
 namespace scaleworth {
 inline double in_seconds(Nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-9;
@@ -24,6 +26,7 @@ struct MeanLedger {
   // Means in seconds; the first two divide compute and host late.
   std::array<double, work_classes> compute_by_class{};
   std::array<double, host_causes> host_late_by_cause{};
+  std::array<double, unknown_works> unknown_work{};  // of unattributed
   double overlapped_transfer = 0.0;
   double overlapped_wait = 0.0;
   double overlapped_undivided = 0.0;
@@ -33,8 +36,13 @@ struct MeanLedger {
   const Spread& part(Part which) const { return parts[index_of(which)]; }
   /// Without the extremes.
   PartTimes part_times() const;
-  /// As known_time.
+  /// Of all kinds, in seconds.
+  double all_unknown_work() const {
+    return std::accumulate(unknown_work.begin(), unknown_work.end(), 0.0);
+  }
+  /// As known_time; compute is not known either where more of it may be in unknown work.
   std::optional<Spread> known(Part which) const {
+    if (which == Part::compute && all_unknown_work() > part(which).mean) return std::nullopt;
     const double undivided = part(Part::exposed_undivided).mean;
     const bool is_known = known_time(which, part(which).mean, undivided).has_value();
     return is_known ? std::optional(part(which)) : std::nullopt;

@@ -212,6 +212,21 @@ inline constexpr std::array word_list<HostCause>{Word{"data_loading", "data load
                                                  Word{"other", "other"}};
 inline constexpr std::size_t host_causes = word_list<HostCause>.size();
 
+/// Work on a device of which a recording shows that it ran, and not what it was.
+enum class UnknownWork : std::uint8_t {
+  none,
+  whole_graph,            // a CUDA graph recorded as one piece
+  missing_kernels,        // launched, and not recorded
+  unknown_communication,  // a kernel whose name speaks of communication, and that no rule knows
+};
+template <>
+inline constexpr std::array word_list<UnknownWork>{
+    Word{"none", "none"},
+    Word{"whole_graph", "graphs recorded as one piece"},
+    Word{"missing_kernels", "launched work that was not recorded"},
+    Word{"unknown_communication", "kernels named like communication"}};
+inline constexpr std::size_t unknown_works = word_list<UnknownWork>.size();
+
 using Nanoseconds = std::chrono::nanoseconds;
 
 /// A stretch of a step in which one part took all the time, or most of many short ones.
@@ -313,6 +328,7 @@ struct StepLedger {
   // Breakdowns of one part; each sums to that part exactly.
   std::array<Nanoseconds, work_classes> compute_by_class{};
   std::array<Nanoseconds, host_causes> host_late_by_cause{};
+  std::array<Nanoseconds, unknown_works> unknown_work{};  // of unattributed, which may hold more
   SparseTimes<Nanoseconds> waited_for;  // of exposed_wait, by the rank that was waited for
   Nanoseconds uncharged_wait{};         // of exposed_wait: for no known rank
 

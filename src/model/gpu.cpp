@@ -95,6 +95,8 @@ constexpr std::array gpu_probes{probe_name::gpu_compute,
                                 probe_name::gpu_transfer,
                                 probe_name::gpu_launch};
 constexpr double least_energy_window_s = 2.0;
+/// An H200's reading follows within some 0.1 s: over a burst it is mostly of the pause before.
+constexpr double least_power_window_s = 1.0;
 constexpr double largest_mask = 0x1p63;
 
 /// The readings that the driver gave.
@@ -149,9 +151,10 @@ GpuConditions conditions_of(const Point& point) {
   if (!conditions.clock_hz) {
     conditions.clock_hz = median(readings(point, Metric::telemetry_sm_clock_hz));
   }
-  conditions.power_w = median(readings(point, Metric::telemetry_power_w));
   const std::vector<double> energy = readings(point, Metric::telemetry_energy_j);
   const std::vector<double> window = readings(point, Metric::telemetry_window_s);
+  if (window.empty() || window.front() >= least_power_window_s)
+    conditions.power_w = median(readings(point, Metric::telemetry_power_w));
   if (!energy.empty() && !window.empty() && window.front() >= least_energy_window_s) {
     conditions.power_w = energy.front() / window.front();
     conditions.power_from_energy = true;

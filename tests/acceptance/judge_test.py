@@ -169,11 +169,14 @@ class Judging(unittest.TestCase):
             self.assertTrue(all(row["met"] is None for row in rows.values()))
             self.assertIn(f"{name} has no gates yet", printed)
 
-    def test_no_gpu_is_judged_before_one_was_recorded(self):
+    def test_the_gates_shipped_are_met_by_the_record_that_they_come_from(self):
         with open(os.path.join(source, "scripts", "acceptance", "gates.json"), encoding="utf-8") as file:
             shipped = json.load(file)
-        code, _, _ = self.judge(fabricated(), None, shipped)
+        with open(os.path.join(source, "docs", "measurements", "h200", "second", "run.json"), encoding="utf-8") as file:
+            recorded = json.load(file)
+        code, rows, _ = self.judge(recorded, None, shipped)
         self.assertEqual(code, 0)
+        self.assertTrue(rows["bf16_steady"]["met"])
 
     def test_a_healthy_h200_is_not_refused_for_being_fast(self):
         run = fabricated()

@@ -68,10 +68,10 @@ EOF
     expect_out '8 x NVIDIA H100'
     expect_out 'step.training .* comm.nccl +[1-9]'
     total=$(planned quick 8)
-    [ "$total" -le 150 ] || fail "quick takes $total s on 8 GPUs"
+    [ "$total" -le 180 ] || fail "quick takes $total s on 8 GPUs"
     # One GPU has the full plan in the order of importance on one.
     total=$(planned standard 1)
-    [ "$total" -ge 330 ] || fail "standard takes $total s on one GPU"
+    [ "$total" -ge 300 ] || fail "standard takes $total s on one GPU"
     expect_out 'roofline.gpu.launch .* step.training'
     run 20 "$program" bench --machine cuda --dry-run --suite standard --ranks 8 --time 2m
     expect_code 0

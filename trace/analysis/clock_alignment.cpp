@@ -189,9 +189,16 @@ nanoseconds largest_error(const Meetings& meetings,
     if (tie == ClockTie::messages) error = std::max(error, placement.half_widths[rank]);
     const bool few = alignment.report.ranks[rank].matches < fewest_for_residuals;
     if (tie == ClockTie::one_clock && few && !one_clock) error = std::max(error, one_host_error);
-    if (tie == ClockTie::meetings && few)
-      // Few collectives cannot show how well their ends agree: half the room that causality leaves.
-      error = std::max(error, freedom[rank].half_width().value_or(error));
+    if (tie == ClockTie::meetings && few) {
+      // Few collectives hardly show how well their ends agree: half the room that causality leaves,
+      // or ten times the difference between ends of several.
+      constexpr int certain = 10;
+      const auto& clock = alignment.report.ranks[rank];
+      nanoseconds room = freedom[rank].half_width().value_or(error);
+      if (clock.matches >= 2 && clock.residual_p95)
+        room = std::min(room, certain * *clock.residual_p95);
+      error = std::max(error, room);
+    }
   }
   return error;
 }

@@ -34,7 +34,7 @@ class InnermostStretches {
 
   void emit(nanoseconds end) {
     if (from_ < end) {
-      done_.push_back({{from_, end}, open_.back().cause});
+      done_.push_back({{from_, end}, open_.back().cause, open_.back().name});
       from_ = end;
     }
   }
@@ -47,13 +47,17 @@ class InnermostStretches {
 bool is_profiler(const HostEvent& event) {
   return event.activity == HostActivity::overhead && !event.cause;
 }
+/// What says, without a rule, what its thread does.
+bool names_a_range(const HostEvent& event) {
+  return event.activity == HostActivity::annotation || event.activity == HostActivity::operation;
+}
 /// The parts of `stretches` within `range`, appended.
 void append_within(const std::vector<HostStretch>& stretches,
                    TimeInterval range,
                    std::vector<HostStretch>& result) {
   for_each_within(
       stretches, range, [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
-        result.push_back({{start, end}, one.cause});
+        result.push_back({{start, end}, one.cause, one.name});
       });
 }
 
@@ -80,6 +84,8 @@ void cover(const HostThread* thread,
 constexpr nanoseconds longest_launch{20'000};
 
 /// A gap ends when the next piece of work begins; the call that launched it divides the gap.
+///   Where work was launched and is not recorded, from then until a call that waits has returned:
+///   unattributed, that work.
 ///   Before the end of the call: the host was late (host_late). By what the launching thread did
 ///   then, the innermost event counting: the cause that a rule gives the event; the profiler's own
 ///   work is profiler_overhead. Time that no such event covers is launch_bound while the thread
@@ -102,16 +108,47 @@ class Divider {
     for (const HostEvent& event : recording.host_events) {
       last_end_ = std::max(last_end_.value_or(rank.end(event)), rank.end(event));
       if (is_call(event)) ++calls[event.thread];
+      if (is_call(event) && event.cause == HostCause::synchronizing_call &&
+          !recording.lost_launches.empty())
+        waits_.push_back({rank.start(event), rank.end(event)});
+      if (is_call(event) && event.correlation != 0 &&
+          std::ranges::binary_search(recording.lost_launches, event.correlation))
+        lost_.push_back({rank.start(event), rank.end(event)});
       const Synchronization* wait = synchronization_of(recording, event);
       if (wait != nullptr && wait->kind == Synchronization::Kind::stream_wait_event && wait->stream)
         stream_waits_[*wait->stream].push_back(rank.start(event));
     }
+    // Without a GPU the thread that computes is the one that makes the work.
+    for (const DeviceEvent& event : recording.device_events)
+      if (recording.origin.on_processor && is_compute(event)) ++calls[event.stream];
     const auto most = std::ranges::max_element(calls, {}, [](const auto& a) { return a.second; });
     if (most != calls.end()) main_thread_ = evidence_.thread(most->first);
   }
 
   const std::vector<IdlePiece>& divide(const IdleGap& gap) {
     pieces_.clear();
+    if (const auto lost = lost_within(gap)) {
+      IdleGap before = gap;
+      IdleGap after = gap;
+      before.end = lost->start;
+      after.start = lost->end;
+      divide_known(before);
+      pieces_.push_back({*lost,
+                         Part::unattributed,
+                         HostCause::other,
+                         NameId::none,
+                         UnknownWork::missing_kernels});
+      divide_known(after);
+    } else {
+      divide_known(gap);
+    }
+    return pieces_;
+  }
+
+ private:
+  void divide_known(const IdleGap& gap) {
+    if (gap.start >= gap.end) return;
+    if (rank_.recording().origin.on_processor) return late_host(main_thread_, gap);
     if (const HostEvent* launch = launch_of(gap.next)) {
       const nanoseconds launched = std::clamp(rank_.end(*launch), gap.start, gap.end);
       late_host(evidence_.thread(launch->thread), {gap.start, launched});
@@ -119,10 +156,27 @@ class Divider {
     } else {
       without_launch(gap);
     }
-    return pieces_;
   }
 
- private:
+  /// When work that was launched and not recorded may run: between the launches of what runs before
+  /// and after the gap, until a call that waits for it has returned.
+  std::optional<TimeInterval> lost_within(const IdleGap& gap) const {
+    if (lost_.empty()) return std::nullopt;
+    const HostEvent* earlier = launch_of(gap.last);
+    const HostEvent* next = launch_of(gap.next);
+    const auto first =
+        std::ranges::upper_bound(lost_,
+                                 earlier == nullptr ? nanoseconds::min() : rank_.start(*earlier),
+                                 {},
+                                 &TimeInterval::start);
+    const nanoseconds before = std::min(gap.end, next == nullptr ? gap.end : rank_.start(*next));
+    if (first == lost_.end() || first->start >= before) return std::nullopt;
+    const auto wait = std::ranges::lower_bound(waits_, first->start, {}, &TimeInterval::start);
+    const TimeInterval time{std::max(gap.start, first->end),
+                            wait == waits_.end() ? gap.end : std::min(gap.end, wait->end)};
+    return time.start < time.end ? std::optional(time) : std::nullopt;
+  }
+
   const HostEvent* launch_of(std::uint32_t event) const {
     return event == no_index ? nullptr : launches_.of(rank_.recording().device_events[event]);
   }
@@ -144,11 +198,23 @@ class Divider {
     const HostCause dispatching = ran_dry ? HostCause::synchronizing_call : HostCause::launch_bound;
     nanoseconds from = range.start;
     const auto dispatched = [&](const TimeInterval&, nanoseconds start, nanoseconds end) {
-      add({from, start}, Part::host_late, HostCause::other);
+      without_cause(thread, {from, start});
       add({start, end}, Part::host_late, dispatching);
       from = std::max(from, end);
     };
     if (thread != nullptr) for_each_within(thread->dispatching, range, dispatched);
+    without_cause(thread, {from, range.end});
+  }
+
+  /// By the innermost range or function of the thread.
+  void without_cause(const HostThread* thread, TimeInterval range) {
+    nanoseconds from = range.start;
+    const auto named = [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
+      add({from, start}, Part::host_late, HostCause::other);
+      add({start, end}, Part::host_late, HostCause::other, one.name);
+      from = end;
+    };
+    if (thread != nullptr) for_each_within(thread->ranges, range, named);
     add({from, range.end}, Part::host_late, HostCause::other);
   }
 
@@ -189,7 +255,7 @@ class Divider {
     cover(main_thread_, evidence_.everywhere, gap, covering_);
     nanoseconds from = gap.start;
     const auto rest = [&](nanoseconds until) {
-      add({from, std::min(until, known)}, Part::host_late, HostCause::other);
+      without_cause(main_thread_, {from, std::min(until, known)});
       add({std::max(from, known), until}, Part::unattributed, HostCause::other);
     };
     for (const HostStretch& stretch : covering_) {
@@ -203,11 +269,12 @@ class Divider {
   void add(const HostStretch& stretch) {
     add(stretch,
         stretch.cause ? Part::host_late : Part::profiler_overhead,
-        stretch.cause.value_or(HostCause::other));
+        stretch.cause.value_or(HostCause::other),
+        stretch.name);
   }
 
-  void add(TimeInterval range, Part part, HostCause cause) {
-    if (range.start < range.end) pieces_.push_back({range, part, cause});
+  void add(TimeInterval range, Part part, HostCause cause, NameId name = NameId::none) {
+    if (range.start < range.end) pieces_.push_back({range, part, cause, name});
   }
 
   const RankView& rank_;
@@ -216,6 +283,8 @@ class Divider {
   std::unordered_map<std::uint32_t, std::vector<nanoseconds>> stream_waits_;  // for events
   const HostThread* main_thread_ = nullptr;                                   // with the most calls
   std::optional<nanoseconds> last_end_;                                       // of all host events
+  std::vector<TimeInterval> lost_;   // calls whose work is not recorded
+  std::vector<TimeInterval> waits_;  // calls that wait, where there are such
   std::vector<IdlePiece> pieces_;
   std::vector<HostStretch> covering_;
 };
@@ -233,16 +302,19 @@ HostEvidence::HostEvidence(const RankView& rank) {
     }
   }
   std::unordered_map<std::uint32_t, InnermostStretches> of_thread;
+  std::unordered_map<std::uint32_t, InnermostStretches> ranges_of_thread;
   InnermostStretches of_all;
   for (const HostEvent& event : rank.recording().host_events) {
+    const HostStretch stretch{{rank.start(event), rank.end(event)}, event.cause, event.name};
+    if (!event.cause && names_a_range(event)) ranges_of_thread[event.thread].add(stretch);
     if (!event.cause && !is_profiler(event)) continue;
-    const HostStretch stretch{{rank.start(event), rank.end(event)}, event.cause};
     of_thread[event.thread].add(stretch);
     if (event.cause == HostCause::garbage_collection ||
         (is_profiler(event) && thread(event.thread) == nullptr))
       of_all.add(stretch);
   }
   for (auto& [index, stretches] : of_thread) threads[index].stretches = stretches.finish();
+  for (auto& [index, ranges] : ranges_of_thread) threads[index].ranges = ranges.finish();
   everywhere = of_all.finish();
 }
 

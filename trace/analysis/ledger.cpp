@@ -22,6 +22,7 @@ struct Running {
   Part part = Part::compute;           // alone it would count as this
   Part then = Part::exposed_transfer;  // after `until`, until `end`
   WorkClass work_class = WorkClass::unclassified;
+  UnknownWork unknown = UnknownWork::none;
   std::optional<Place> waited_for{};  // absent: no known rank
 
   bool operator>(const Running& other) const { return until > other.until; }
@@ -34,6 +35,7 @@ class ActiveSet {
     total_ += change;
     active_[index_of(one.part)] += change;
     if (one.part == Part::compute) compute_[static_cast<std::size_t>(one.work_class)] += change;
+    unknown_[static_cast<std::size_t>(one.unknown)] += change;
     if (one.part != Part::exposed_wait || !one.waited_for) return;
     if (change > 0) {
       charged_.emplace(one.event, *one.waited_for);
@@ -62,8 +64,14 @@ class ActiveSet {
                                          : ledger.overlapped_undivided) += length;
       return Part::compute;
     }
-    const Part counted = communicates ? *part : Part::exposed_copy;
+    const bool copies = active_[index_of(Part::exposed_copy)] > 0;
+    const Part counted = communicates ? *part : copies ? Part::exposed_copy : Part::unattributed;
     ledger.part(counted) += length;
+    if (counted == Part::unattributed) {
+      const auto kind = std::ranges::find_if(
+          unknown_.begin() + 1, unknown_.end(), [](std::int64_t count) { return count > 0; });
+      ledger.unknown_work.at(static_cast<std::size_t>(kind - unknown_.begin())) += length;
+    }
     if (counted == Part::exposed_wait) {
       // Of several waits that of the one which began first and is charged to a rank.
       (charged_.empty() ? ledger.uncharged_wait : ledger.waited_for[charged_.begin()->second]) +=
@@ -85,6 +93,7 @@ class ActiveSet {
   std::int64_t total_ = 0;
   std::array<std::int64_t, part_count> active_{};
   std::array<std::int64_t, work_classes> compute_{};
+  std::array<std::int64_t, unknown_works> unknown_{};
   std::set<std::pair<std::uint32_t, Place>> charged_;  // events are in order of their start
 };
 
@@ -96,8 +105,12 @@ class StepLedgers {
               Rank rank,
               std::size_t ranks,
               const std::vector<StepSpan>& steps,
-              std::optional<std::int32_t> drawn)
-      : idle_(idle_division(view)),
+              std::optional<std::int32_t> drawn,
+              HostTimes::value_type* host)
+      : host_(host),
+        all_are_excluded_(std::ranges::all_of(
+            steps, [](const StepSpan& step) { return step.excluded.has_value(); })),
+        idle_(idle_division(view)),
         drawn_(drawn),
         pixels_(std::clamp<std::int64_t>(
             16'000 / static_cast<std::int64_t>(std::max<std::size_t>(ranks, 1)), 250, 1500)) {
@@ -123,8 +136,13 @@ class StepLedgers {
     for (const IdlePiece& piece : idle_(gap))
       spread(piece, [&](StepLedger& ledger, nanoseconds length) {
         ledger.part(piece.part) += length;
-        if (piece.part == Part::host_late)
+        if (piece.part == Part::host_late) {
           ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
+          if (host_ != nullptr && (all_are_excluded_ || !ledger.excluded))
+            (*host_)[{piece.cause, piece.name}] += length;
+        }
+        if (piece.unknown != UnknownWork::none)
+          ledger.unknown_work[static_cast<std::size_t>(piece.unknown)] += length;
         return piece.part;
       });
   }
@@ -178,6 +196,8 @@ class StepLedgers {
     }
   }
 
+  HostTimes::value_type* host_;  // may be null
+  bool all_are_excluded_;
   IdleDivision idle_;
   std::vector<StepLedger> ledgers_;
   std::size_t next_ = 0;  // no earlier step reaches what comes
@@ -289,7 +309,12 @@ class Sweep {
     const CommunicationSplit* split = beginning.split;
     const nanoseconds end = split == nullptr ? rank_.end(event) : split->end;
     if (end <= now_) return;
-    Running one{.until = end, .end = end, .event = beginning.event, .work_class = event.work_class};
+    Running one{.until = end,
+                .end = end,
+                .event = beginning.event,
+                .work_class = event.work_class,
+                .unknown = event.unknown};
+    if (event.unknown != UnknownWork::none) one.part = Part::unattributed;
     if (event.work_class == WorkClass::copy) one.part = Part::exposed_copy;
     if (split != nullptr && !split->known) one.then = Part::exposed_undivided;
     if (is_communication(event)) one.part = one.then;
@@ -323,16 +348,24 @@ IntervalSet compute_intervals(const RankView& rank) {
 std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const StepPlan& steps,
                                          const Waits& waits,
-                                         const ClockMap& clocks) {
+                                         const ClockMap& clocks,
+                                         HostTimes* host) {
   const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
   const RankNumbers numbers(job);
   std::vector<std::vector<StepLedger>> by_rank(ranks);
+  if (host != nullptr) host->resize(ranks);
   for_each_index(ranks, [&](std::size_t rank) {
     const std::vector<StepSpan>& spans = steps.by_rank[rank];
     if (spans.empty()) return;
     const RankView view(job.recordings[rank], clocks, rank);
     const Place place = place_at(rank);
-    StepLedgers ledgers(view, place, numbers.at(place), job.recordings.size(), spans, steps.drawn);
+    StepLedgers ledgers(view,
+                        place,
+                        numbers.at(place),
+                        job.recordings.size(),
+                        spans,
+                        steps.drawn,
+                        host == nullptr ? nullptr : &host->at(rank));
     static const std::vector<CommunicationSplit> none;
     Sweep(view, rank < waits.by_rank.size() ? waits.by_rank[rank] : none, ledgers)
         .run({spans.front().start, spans.back().end});

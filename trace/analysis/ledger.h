@@ -5,15 +5,22 @@
 #include "trace/analysis/steps.h"
 #include "trace/analysis/waits.h"
 
+#include <map>
 #include <unordered_map>
 
 namespace scaleworth::trace {
+/// Host late by its cause and the range, function or call that the host was in (NameId::none for
+/// nothing recorded); of each rank, summed over its steps.
+using HostTimes = std::vector<std::map<std::pair<HostCause, NameId>, nanoseconds>>;
+
 /// Ordered by (step, rank); each entry passes check_sums.
-/// Events over a step's boundary are cut at it. Events must be in the order of sort_events.
+/// Events over a step's boundary are cut at it. Events must be in the order of sort_events. `host`
+/// gets the times of the steps that are not excluded; where all are, of all.
 std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const StepPlan& steps,
                                          const Waits& waits,
-                                         const ClockMap& clocks);
+                                         const ClockMap& clocks,
+                                         HostTimes* host = nullptr);
 
 /// One rank's recording with its times on the common clock. Refers to what it is made of.
 class RankView {
@@ -84,7 +91,9 @@ struct IdleGap : TimeInterval {
 /// A part of an idle gap, on the common clock.
 struct IdlePiece : TimeInterval {
   Part part = Part::unattributed;
-  HostCause cause = HostCause::other;  // of host_late only
+  HostCause cause = HostCause::other;       // of host_late only
+  NameId name = NameId::none;               // likewise: what the host was in
+  UnknownWork unknown = UnknownWork::none;  // of unattributed only
 };
 
 /// The pieces of a gap, in order and without holes; valid until the next call.
@@ -96,10 +105,12 @@ IdleDivision idle_division(const RankView& rank);
 /// innermost.
 struct HostStretch : TimeInterval {
   std::optional<HostCause> cause;  // absent: the profiler's own work
+  NameId name = NameId::none;
 };
 
 struct HostThread {
   std::vector<HostStretch> stretches;     // disjoint, in order
+  std::vector<HostStretch> ranges;        // of what has no cause: ranges and functions; likewise
   std::vector<TimeInterval> dispatching;  // disjoint, in order: see longest_dispatch_pause
 };
 

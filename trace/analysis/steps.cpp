@@ -268,6 +268,34 @@ bool numbers_agree(const StepsByRank& by_rank) {
   });
 }
 
+/// A rank that numbers its steps differently (from 1, or with a warm-up step more) gets the numbers
+/// that the steps of the rank with the most have at the same time. Returns those ranks.
+std::vector<Place> renumber_by_time(StepsByRank& by_rank) {
+  std::vector<Place> moved;
+  const std::vector<StepSpan> reference = by_rank[longest(by_rank)];
+  for (std::uint32_t rank = 0; rank < by_rank.size() && reference.size() > 1; ++rank) {
+    std::map<std::int64_t, std::size_t> shifts;
+    for (const StepSpan& step : by_rank[rank]) {
+      const auto nearest = std::ranges::min_element(reference, {}, [&](const StepSpan& one) {
+        return std::chrono::abs(one.start - step.start);
+      });
+      const bool together =
+          2 * std::chrono::abs(nearest->start - step.start) < nearest->end - nearest->start;
+      if (together) ++shifts[std::int64_t{nearest->number} - step.number];
+    }
+    const auto most =
+        std::ranges::max_element(shifts, {}, [](const auto& shift) { return shift.second; });
+    // Two of three: a single step may stand anywhere.
+    if (most == shifts.end() || most->first == 0 || most->second < 2 ||
+        3 * most->second < 2 * by_rank[rank].size())
+      continue;
+    for (StepSpan& step : by_rank[rank])
+      step.number = static_cast<std::int32_t>(step.number + most->first);
+    moved.push_back(Place{rank});
+  }
+  return moved;
+}
+
 /// A rank without marks is cut where the rank with the most steps is; returns those ranks.
 std::vector<Place> lend_steps(const Job& job, StepsByRank& by_rank) {
   const std::vector<StepSpan> lender = by_rank[longest(by_rank)];
@@ -312,6 +340,10 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
                     plan.choice.source,
                     100.0 * elsewhere / launched)
               : "Steps begin at " + plan.choice.source + ".";
+  if (const auto moved = renumber_by_time(plan.by_rank); !moved.empty())
+    plan.choice.sentence +=
+        fmt::format(" Of {} the numbers are those of the steps at the same time on other ranks.",
+                    RankNumbers(job).names(moved));
   if (!numbers_agree(plan.by_rank)) {
     for (auto& steps : plan.by_rank)
       for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
@@ -387,10 +419,45 @@ std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job
   return found;
 }
 
+/// Of the span of a rank what its pieces hold: none counts for more than twice the median one.
+double covered_share(const RankView& rank, const Repetition& repetition) {
+  std::vector<double> lengths;
+  const auto start = [&](std::uint32_t event) {
+    return rank.start(rank.recording().device_events[event]);
+  };
+  for (std::size_t i = 1; i < repetition.begins.size(); ++i)
+    lengths.push_back(in_ns(start(repetition.begins[i]) - start(repetition.begins[i - 1])));
+  const double usual = upper_median(lengths);
+  double covered = usual;  // the last one
+  for (const double length : lengths) covered += std::min(length, 2.0 * usual);
+  const auto span = span_of(rank);
+  return covered / std::max(1.0, in_ns(span->end - span->start));
+}
+
+/// Whether half of the pieces hold something that a step of training or serving ends with: the
+/// optimizer, a copy, a call that waits. Layers hold none of these.
+bool ends_like_steps(const RankView& rank, const Repetition& repetition) {
+  const Recording& recording = rank.recording();
+  std::vector<nanoseconds> ends;
+  for (const DeviceEvent& event : recording.device_events)
+    if (event.work_class == WorkClass::optimizer || event.operation != DeviceOperation::kernel)
+      ends.push_back(rank.start(event));
+  for (const HostEvent& event : recording.host_events)
+    if (event.cause == HostCause::synchronizing_call) ends.push_back(rank.end(event));
+  std::ranges::sort(ends);
+  std::size_t with_end = 0;
+  for (std::size_t i = 1; i < repetition.begins.size(); ++i) {
+    const auto after = std::ranges::lower_bound(
+        ends, rank.start(recording.device_events[repetition.begins[i - 1]]));
+    const nanoseconds next = rank.start(recording.device_events[repetition.begins[i]]);
+    with_end += after != ends.end() && *after < next ? 1 : 0;
+  }
+  return 2 * with_end >= repetition.begins.size() - 1;
+}
+
 /// `why` no marks are used.
-std::optional<StepPlan> by_repetition(const Job& job,
-                                      const ClockMap& clocks,
-                                      const std::string& why) {
+std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks, std::string& why) {
+  constexpr double least_cover = 0.2;
   const auto found = repetitions(job);
   if (!found) return std::nullopt;
   StepPlan plan;
@@ -401,8 +468,16 @@ std::optional<StepPlan> by_repetition(const Job& job,
     if (!found->at(rank)) continue;
     const Repetition& own = *found->at(rank);
     agreement = std::min(agreement, own.agreement);
-    plan.by_rank.back() = pieces(RankView(job.recordings[rank], clocks, rank), own);
-    if (first == nullptr) first = &own;
+    const RankView view(job.recordings[rank], clocks, rank);
+    plan.by_rank.back() = pieces(view, own);
+    if (first != nullptr) continue;
+    first = &own;
+    const double share = covered_share(view, own);
+    if (share < least_cover) {
+      why += fmt::format(", what repeats covers {:.0f} % of the recording only,", 100.0 * share);
+      return std::nullopt;
+    }
+    if (!ends_like_steps(view, own)) plan.choice.limit = StepLimit::maybe_layers;
   }
   align_numbers(plan.by_rank);
   plan.choice.source = "repetition";
@@ -415,6 +490,92 @@ std::optional<StepPlan> by_repetition(const Job& job,
       first->begins.size(),
       100.0 * agreement);
   return plan;
+}
+
+/// When the work of each iteration of a serving engine begins: a copy has brought its
+/// predecessor's result to the host, which waited for that.
+std::vector<nanoseconds> after_waits(const RankView& rank) {
+  const Recording& recording = rank.recording();
+  std::vector<nanoseconds> copied;  // ends
+  std::vector<nanoseconds> kernels;
+  for (const DeviceEvent& event : recording.device_events) {
+    if (event.operation == DeviceOperation::kernel) kernels.push_back(rank.start(event));
+    if (event.copy < recording.copies.size() &&
+        recording.names.at(recording.copies[event.copy].direction) == "DtoH")
+      copied.push_back(rank.end(event));
+  }
+  std::ranges::sort(copied);
+  std::vector<nanoseconds> waited;  // ends of calls
+  for (const HostEvent& event : recording.host_events)
+    if (is_call(event) && event.cause == HostCause::synchronizing_call)
+      waited.push_back(rank.end(event));
+  std::ranges::sort(waited);
+  std::vector<nanoseconds> starts;
+  for (const nanoseconds copy : copied) {
+    const auto wait = std::ranges::lower_bound(waited, copy);
+    if (wait == waited.end()) break;
+    const auto next = std::ranges::upper_bound(kernels, *wait);
+    if (next != kernels.end() && (starts.empty() || starts.back() < *next)) starts.push_back(*next);
+  }
+  return starts;
+}
+
+/// Iterations of serving engines without markers. Each must hold several kernels, and as many as
+/// its neighbours by half, on every rank.
+std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const std::string& why) {
+  constexpr std::size_t fewest = 3;
+  if (job.recordings.empty()) return std::nullopt;
+  StepPlan plan;
+  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
+    const RankView rank(job.recordings[place], clocks, place);
+    std::vector<StepSpan>& steps = plan.by_rank.emplace_back();
+    const std::vector<nanoseconds> starts = after_waits(rank);
+    if (starts.size() < fewest) return std::nullopt;
+    const TimeInterval span = *span_of(rank);
+    if (span.start < starts.front()) steps.push_back({0, span.start, starts.front()});
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      steps.push_back({static_cast<std::int32_t>(steps.size()),
+                       starts[i],
+                       i + 1 < starts.size() ? starts[i + 1] : span.end});
+    std::vector<double> kernels(steps.size());
+    for (const DeviceEvent& event : rank.recording().device_events) {
+      const std::size_t step = step_at(steps, rank.start(event));
+      if (step < steps.size()) kernels[step] += event.operation == DeviceOperation::kernel ? 1 : 0;
+    }
+    const double usual = upper_median(kernels);
+    const auto alike = std::ranges::count_if(
+        kernels, [&](double count) { return 2.0 * count >= usual && count <= 2.0 * usual; });
+    if (usual < 4.0 || 2 * alike < std::ssize(kernels)) return std::nullopt;
+  }
+  align_numbers(plan.by_rank);
+  plan.choice.source = "waits for results";
+  plan.choice.sentence =
+      why +
+      ": an iteration begins with the first kernel after the host has waited for a copy of "
+      "its predecessor's result.";
+  return plan;
+}
+
+/// A recording of a graph's capture: most launches are captured and run nothing.
+bool captures_graphs(const Job& job) {
+  std::int64_t launches = 0;
+  std::int64_t captured = 0;
+  for (const Recording& recording : job.recordings) {
+    std::map<std::uint32_t, bool> capturing;  // by thread
+    auto holds = [&](const HostEvent& event, std::string_view word) {
+      return recording.names.at(event.name).find(word) != std::string_view::npos;
+    };
+    for (const HostEvent& event : recording.host_events) {
+      if (!is_call(event)) continue;
+      bool& now = capturing[event.thread];
+      if (holds(event, "BeginCapture")) now = true;
+      if (holds(event, "EndCapture")) now = false;
+      const bool launch = holds(event, "Launch") && !holds(event, "LaunchHostFunc");
+      launches += launch ? 1 : 0;
+      captured += launch && now ? 1 : 0;
+    }
+  }
+  return 2 * captured > launches;
 }
 
 StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& why) {
@@ -448,13 +609,30 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
       plan.reset();
     }
   }
+  if (!plan && captures_graphs(job)) {
+    plan.emplace();
+    plan->by_rank.resize(job.recordings.size());
+    plan->choice.source = "none: a graph is captured";
+    plan->choice.sentence = "Most launches are of a graph's capture, which runs nothing.";
+    plan->choice.limit = StepLimit::graph_capture;
+    return std::move(*plan);
+  }
   if (!plan) plan = by_repetition(job, clocks, why);
+  if (!plan || plan->choice.limit == StepLimit::maybe_layers)
+    if (auto iterations = by_waits(job, clocks, why)) plan = std::move(iterations);
   // A whole span has no others to be averaged with.
-  if (!plan) return whole_span(job, clocks, why);
+  if (!plan) {
+    StepPlan whole = whole_span(job, clocks, why);
+    if (why.find("covers") != std::string::npos) whole.choice.limit = StepLimit::maybe_layers;
+    return whole;
+  }
   // Timelines of frameworks name the step with every event: nothing of a step is missing, though
   // only some steps are recorded.
   const auto whole = [](const Recording& recording) { return recording.origin.framework_timeline; };
   flag_steps(*plan, std::ranges::any_of(job.recordings, whole));
+  constexpr std::int32_t fewest = 3;
+  if (plan->choice.steps < fewest && plan->choice.excluded == plan->choice.steps)
+    plan->choice.limit = StepLimit::few_steps;
   return std::move(*plan);
 }
 }  // namespace scaleworth::trace

@@ -59,6 +59,44 @@ bool takes_turns(const Waits& waits) {
   return all > 0.0 && at_messages / all >= least_at_messages;
 }
 
+/// `ledger` without the host late that comes with calls of communication, as long as the median
+/// rank's for each call: a stage in the midst of a pipeline makes twice as many as one at its end,
+/// and is not late for that.
+std::vector<StepLedger> without_calls(const CountedSteps& steps,
+                                      const Waits& waits,
+                                      std::vector<StepLedger> ledger) {
+  const std::size_t ranks = waits.by_rank.size();
+  std::vector<double> calls(ranks);
+  std::vector<double> late(ranks);  // ns
+  std::vector<double> counted(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (const CommunicationSplit& split : waits.by_rank[rank])
+      calls[rank] += steps.at(rank, split.end) != nullptr ? 1.0 : 0.0;
+  for (const StepLedger& one : ledger) {
+    if (!steps.counts(one.excluded)) continue;
+    late[one.place.index] += in_ns(one.part(Part::host_late));
+    counted[one.place.index] += 1.0;
+  }
+  std::vector<double> per_call;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    if (calls[rank] > 0.0) per_call.push_back(late[rank] / calls[rank]);
+  if (per_call.empty()) return ledger;
+  const auto middle = per_call.begin() + (std::ssize(per_call) - 1) / 2;
+  std::ranges::nth_element(per_call, middle);
+  for (StepLedger& one : ledger) {
+    const std::size_t rank = one.place.index;
+    const double whole = in_ns(one.part(Part::host_late));
+    if (counted[rank] == 0.0 || whole <= 0.0) continue;
+    const double left = std::max(0.0, 1.0 - *middle * calls[rank] / counted[rank] / whole);
+    const auto reduce = [left](nanoseconds& time) {
+      time = nanoseconds(saturated<std::int64_t>(std::round(in_ns(time) * left)));
+    };
+    reduce(one.part(Part::host_late));
+    for (nanoseconds& time : one.host_late_by_cause) reduce(time);
+  }
+  return ledger;
+}
+
 /// Where turns are taken, leaves to a rank in a step at most what it worked longer than the median
 /// rank, for each of the others: whoever works no longer does not hold them up. Returns what was
 /// taken off all ranks, in ns.
@@ -106,8 +144,11 @@ constexpr double least_without_chance = 0.02;
 
 class Investigation {
  public:
-  Investigation(const JobReplay& replay, const std::vector<StepLedger>& ledger)
-      : replay_(replay),
+  Investigation(const JobReplay& replay,
+                const std::vector<StepLedger>& ledger,
+                const HostTimes& host)
+      : host_(host),
+        replay_(replay),
         job_(replay.job),
         numbers_(job_),
         alignment_(replay.alignment),
@@ -126,8 +167,11 @@ class Investigation {
     for (const Delay& delay : found_.delays) ++lateness_[delay.late.index].collectives;
     excess_ = measure_excess(job_, waits_, alignment_.map, computing, found_.delays);
     charges_ = charge_delays(found_.delays, excess_.by_delay, job_.recordings.size());
-    if (takes_turns_) compare_steps(steps_, ledger, excess_.by_rank);
-    if (takes_turns_) bubble_ = take_off_turns(steps_, ledger, charges_);
+    if (takes_turns_) {
+      const std::vector<StepLedger> own = without_calls(steps_, waits_, ledger);
+      compare_steps(steps_, own, excess_.by_rank);
+      bubble_ = take_off_turns(steps_, own, charges_);
+    }
     for (const StepLedger& step : ledger) {
       if (!steps_.counts(step.excluded)) continue;
       std::vector<double>& compute = compute_[step.step];
@@ -158,8 +202,10 @@ class Investigation {
         if (other || !(as_unit || chance)) others.push_back(std::move(late));
         as_unit = as_unit && (!other || unit->members.size() > 1);
       }
-      if (as_unit && unit->members.front() == place)
-        named.push_back(describe(unit->members, recurrence, unit));
+      if (!as_unit || unit->members.front() != place) continue;
+      Straggler late = describe(unit->members, recurrence, unit);
+      // One step in which a kernel took long is no unit that is slower.
+      if (steps_.numbers < 3 || 2 * late.steps >= steps_.numbers) named.push_back(std::move(late));
     }
     if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
     settle(report);
@@ -245,7 +291,6 @@ class Investigation {
           one.gpu_seconds = charged[one.unit];
           return one.cause <= LateCause::pipeline_stage;  // those of compute
         }
-        one.significant = *report.saved > alignment_.report.error;
         const double least = std::max(least_recurring, std::abs(replay_.error));
         if (lost(one.gpu_seconds * 1e9) >= least) return false;
         one.saved.reset();  // the waiting that was measured stands where the replay has none of it
@@ -261,6 +306,7 @@ class Investigation {
       return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
     if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
     if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
+    if (takes_turns_) return own >= least_total_otherwise;
     if (own >= least_outstanding && stands_out(place)) return true;
     return lost_in_total() >= least_total_otherwise &&
            own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
@@ -295,6 +341,9 @@ class Investigation {
         straggler.gpu_seconds / std::max(1.0, others) / std::max(1, steps_.numbers) * 1e3;
     straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
                             alignment_.report.error;
+    // No clock of another rank changes how long its own kernels take.
+    straggler.significant |= unit != nullptr;
+    if (!alignment_.report.comparable) straggler.gpu_seconds = straggler.exposed_per_step_ms = 0.0;
     Excess sum = excess_.by_rank[members.front().index];
     std::optional<std::string> stage;
     if (unit != nullptr) {
@@ -319,12 +368,43 @@ class Investigation {
     straggler.sentence += fmt::format(
         " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
     straggler.shares = cause_shares(sum, stage, numbers_);
+    for (CauseShare& share : straggler.shares)
+      if (share.host) share.detail = host_range(members.front(), share);
     if (dropped)
       straggler.shares = {{LateCause::undecided,
                            sum.total(),
                            "its recording dropped records: what it did is not known whole"}};
     straggler.cause = named_cause(straggler.shares);
     return straggler;
+  }
+
+  /// "2.08 ms of each step in my_slow_thing": the range with that cause in which the host of a rank
+  /// was longer than others' were, where that is at least half of what is to explain.
+  std::string host_range(Place place, const CauseShare& share) const {
+    if (place.index >= host_.size() || steps_.numbers == 0) return "";
+    const auto time_of = [&](std::size_t rank, std::string_view name) {
+      nanoseconds time{};
+      for (const auto& [key, one] : host_[rank])
+        if (key.first == *share.host && job_.recordings[rank].names.at(key.second) == name)
+          add_bounded(time, one);
+      return time;
+    };
+    nanoseconds longest = share.time / 2;
+    std::string text;
+    for (const auto& [key, time] : host_[place.index]) {
+      if (key.first != *share.host || key.second == NameId::none || time < longest) continue;
+      const std::string_view name = job_.recordings[place.index].names.at(key.second);
+      double others = 0.0;
+      for (std::size_t rank = 0; rank < host_.size(); ++rank)
+        if (rank != place.index)
+          others += in_ns(time_of(rank, name)) / static_cast<double>(host_.size() - 1);
+      const auto more = nanoseconds(saturated<std::int64_t>(in_ns(time) - others));
+      if (more < longest) continue;
+      longest = more;
+      text = fmt::format(
+          "{} of each step in {}", time_in_words(time / steps_.numbers), shortened(name));
+    }
+    return text;
   }
 
   /// What the unit computes longer than its peers, with kernels of its first rank, and the steps in
@@ -361,6 +441,7 @@ class Investigation {
     straggler.unit = "the lengths of the micro-batches";
     straggler.steps = steps_.numbers;
     straggler.cause = LateCause::more_work;
+    straggler.significant = true;
     straggler.sentence = "change from one to the next, for all operations alike.";
     return straggler;
   }
@@ -387,12 +468,15 @@ class Investigation {
                       time_in_words(step - *one.saved),
                       time_in_words(step),
                       named > 1 ? "; its part of what all named cost together is" : ":");
-    text +=
-        fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
-                    one.saved ? "" : " That is",
-                    100.0 * share,
-                    three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
-                                                  static_cast<double>(job_size(job_).at_least))));
+    if (!alignment_.report.comparable)
+      text += " What that costs is not known: " + alignment_.report.reason + ".";
+    else
+      text +=
+          fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
+                      one.saved ? "" : " That is",
+                      100.0 * share,
+                      three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
+                                                    static_cast<double>(job_size(job_).at_least))));
     if (!one.saved && replay_.reason.empty())
       text += " A replay without its lateness does not save that: part of it is not explained.";
     if (one.level == LateUnit::stage)
@@ -432,6 +516,7 @@ class Investigation {
                         100.0 * lost_in_total())};
   }
 
+  const HostTimes& host_;
   const JobReplay& replay_;
   const Job& job_;
   RankNumbers numbers_;
@@ -454,7 +539,9 @@ class Investigation {
 };
 }  // namespace
 
-StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepLedger>& ledger) {
+StragglerReport find_stragglers(const JobReplay& replay,
+                                const std::vector<StepLedger>& ledger,
+                                const HostTimes& host) {
   const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;
@@ -464,7 +551,7 @@ StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepL
             : "one rank alone waits for no other";
     return report;
   }
-  return Investigation(replay, ledger).report();
+  return Investigation(replay, ledger, host).report();
 }
 
 std::string time_in_words(nanoseconds time) {

@@ -7,8 +7,10 @@
 namespace scaleworth::trace {
 /// Who is late, at the level that explains most: units that compute longer, a rotating load, and
 /// ranks that others wait for, for other reasons. `ledger` is that of the replayed job; steps that
-/// are excluded from averages do not count here either.
-StragglerReport find_stragglers(const JobReplay& replay, const std::vector<StepLedger>& ledger);
+/// are excluded from averages do not count here either. `host` says in what a late host was.
+StragglerReport find_stragglers(const JobReplay& replay,
+                                const std::vector<StepLedger>& ledger,
+                                const HostTimes& host = {});
 
 /// Of calls of known size whose ranks all left recordings: longer than noise, the clock error and
 /// 20 % explain, at a cost of at least 0.5 % of its ranks' steps.

@@ -64,7 +64,7 @@ inline constexpr std::size_t bytes_read_ahead = std::size_t{2} << 20;
 /// processor, or no thread can be had, the caller's thread does all.
 std::unique_ptr<ByteSource> read_ahead(std::unique_ptr<ByteSource> source);
 
-// The files in a tar archive, one after the other, as it streams by.
+// The files in a tar or zip archive, one after the other, as it streams by.
 
 /// Folders, links, devices and files with holes are passed over.
 class TarReader {
@@ -79,7 +79,7 @@ class TarReader {
   /// Why the archive ended early, with the position; empty when it did not.
   const std::string& damage() const;
 
-  /// True for the first 512 bytes or more of an archive.
+  /// True for the first 512 bytes or more of a tar archive, and those of a zip.
   static bool recognizes(std::string_view front);
 
  private:

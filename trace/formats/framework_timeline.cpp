@@ -285,21 +285,52 @@ void count_unplaced(const TimelineEvents& events, Recording& recording) {
                   unplaced,
                   toml_file::printable(first)));
 }
+
+std::string_view built_in_text() {
+  return {scaleworth_asset_timelines,
+          static_cast<std::size_t>(scaleworth_asset_timelines_end - scaleworth_asset_timelines)};
+}
 }  // namespace
 
 std::vector<TimelineDialect> parse_timelines(std::string_view toml, const std::string& origin) {
   auto root = toml_file::Table::parse(toml, origin);
   std::vector<TimelineDialect> dialects;
   for (auto& table : root.tables("timeline")) dialects.push_back(read_dialect(table));
+  root.tables("foreign");  // foreign_formats() reads these
   root.finish();
   return dialects;
 }
 
+const std::vector<ForeignFormat>& foreign_formats() {
+  static const std::vector<ForeignFormat> known = [] {
+    std::vector<ForeignFormat> formats;
+    auto root = toml_file::Table::parse(built_in_text(), "timelines.toml");
+    for (auto& table : root.tables("foreign")) {
+      formats.push_back({table.texts("known_by"),
+                         table.texts("unless"),
+                         table.texts("endings"),
+                         table.text("says")});
+      table.finish();
+    }
+    return formats;
+  }();
+  return known;
+}
+
+std::optional<std::string> foreign_file(std::string_view name, std::string_view front) {
+  const auto occurs = [&](const std::string& word) {
+    return front.find(word) != std::string_view::npos;
+  };
+  for (const ForeignFormat& one : foreign_formats())
+    if ((!one.known_by.empty() && std::ranges::all_of(one.known_by, occurs) &&
+         std::ranges::none_of(one.unless, occurs)) ||
+        std::ranges::any_of(one.endings, [&](const auto& end) { return name.ends_with(end); }))
+      return fmt::format("{} {}", name, one.says);
+  return std::nullopt;
+}
+
 std::vector<TimelineDialect> built_in_timelines() {
-  const std::string_view toml(
-      scaleworth_asset_timelines,
-      static_cast<std::size_t>(scaleworth_asset_timelines_end - scaleworth_asset_timelines));
-  return parse_timelines(toml, "timelines.toml");
+  return parse_timelines(built_in_text(), "timelines.toml");
 }
 
 const TimelineDialect* find_timeline(const std::vector<TimelineDialect>& dialects,

@@ -33,6 +33,19 @@ std::vector<TimelineDialect> parse_timelines(std::string_view toml, const std::s
 const TimelineDialect* find_timeline(const std::vector<TimelineDialect>& dialects,
                                      std::string_view front);
 
+/// Files of other tools, which no reader takes.
+struct ForeignFormat {
+  std::vector<std::string> known_by;  // all near the beginning of the file
+  std::vector<std::string> unless;    // none of these
+  std::vector<std::string> endings;   // or, whatever it holds, of its name: ".qdrep"
+  std::string says;                   // "is a timeline of Horovod: ...; record with ..."
+};
+/// Those of data/timelines.toml.
+const std::vector<ForeignFormat>& foreign_formats();
+
+/// What a file is that begins with `front` and what to give in its place; absent for all others.
+std::optional<std::string> foreign_file(std::string_view name, std::string_view front);
+
 /// A rank's place in the job, and one of its tracks.
 struct TrackName {
   std::int32_t pipeline = 0;

@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/whole_number.h"
+#include "trace/capture_settings.h"
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto_fields.h"
 
@@ -56,12 +57,12 @@ void add_group(NameId id, const KinetoFields& fields, Recording& recording) {
   if (group.ranks.empty()) group.ranks = parse_rank_list(bare_token(fields["Process Group Ranks"]));
 }
 
-/// Adds the communication that `fields` describe, and its group, to `recording`. Returns its
-/// index; no_index when the event has nothing of a collective.
-std::uint32_t add_communication(const KinetoFields& fields, Recording& recording) {
+/// The communication that `fields` describe, with its group known to `recording`; absent when the
+/// event has nothing of a collective.
+std::optional<Communication> communication_in(const KinetoFields& fields, Recording& recording) {
   if (fields["Collective name"].empty() && fields["Process Group Name"].empty() &&
       fields["Seq"].empty())
-    return no_index;
+    return std::nullopt;
   Communication communication;
   communication.kind = parse_collective_name(bare_token(fields["Collective name"]));
   communication.group = recording.names.intern(bare_token(fields["Process Group Name"]));
@@ -72,7 +73,7 @@ std::uint32_t add_communication(const KinetoFields& fields, Recording& recording
   communication.peer = peer_of(communication.kind, fields);
   communication.root = rank_number(parse_integer(fields["Root Rank"]));
   if (communication.group != NameId::none) add_group(communication.group, fields, recording);
-  return append(recording.communications, communication);
+  return communication;
 }
 
 /// Some launchers write what they found in the environment: text.
@@ -268,6 +269,8 @@ class KinetoEvents {
       base_ = nanoseconds(parse_integer(json).value_or(0));
     } else if (key == "distributedInfo") {
       distributed_info_ = json;
+    } else if (key == "deviceProperties") {
+      has_devices_ = json.find('{') != std::string_view::npos;
     } else if (key == "host_name" || (key == "hostname" && recording_.origin.host.empty())) {
       recording_.origin.host = bare_token(json);
     }
@@ -288,10 +291,14 @@ class KinetoEvents {
     for (HostEvent& event : recording_.host_events) event.thread = threads[event.thread];
     recording_.threads = threads_.labels();
     join_inputs();
+    operators_.describe_kernels(recording_);
+    if (recording_.device_events.empty() && (!has_devices_.value_or(true) || ran_on_processor()))
+      operators_.become_work(recording_, threads, input_texts_);
     sort_names(recording_);
     shift_times(recording_, base_);
     place_synchronizations(recording_);
     sort_and_drop_duplicates(recording_);
+    mark_ranges();
     describe_origin();
   }
 
@@ -308,9 +315,12 @@ class KinetoEvents {
     // PyTorch of 2020 and 2021 marks steps as operators.
     const bool operation = is(fields.category, HostActivity::operation);
     const auto step = operation && !fields.in_python ? step_of(fields.name) : std::nullopt;
+    NameId inputs = NameId::none;
     if (operation && !step) {
-      if (!fields.in_python) note_inputs(fields);
-      if (!is_kept_operation(fields.name)) return false;
+      if (!fields.in_python) inputs = note_inputs(fields);
+      if (fields.name == "record_param_comms") note_call(fields);
+      if (!fields.in_python) keep_as_work(fields, inputs);
+      if (!is_kept_operation(fields.name) && !is_long(fields)) return false;
     }
     // MTIA records what its streams do with events among their work.
     if (fields.name == "event_wait" || fields.name == "event_record") return false;
@@ -320,15 +330,75 @@ class KinetoEvents {
     const bool annotated = !activity || *activity == HostActivity::annotation;
     if (const auto* work = std::get_if<DeviceOperation>(&fields.category)) {
       add_device_event(fields, *work, *span);
+      on_device_ = true;
+      operators_.clear();
     } else if (const auto mark = annotated ? step_of(fields.name) : step) {
       auto& marks = operation  ? operator_step_marks_
                     : activity ? recording_.step_marks
                                : gpu_step_marks_;
       marks.push_back({*mark, span->start, span->end});
     } else if (activity) {
+      if (*activity == HostActivity::annotation && fields.name.find(':') != std::string_view::npos)
+        keep_as_work(fields, inputs);
+      if (*activity == HostActivity::runtime_call || *activity == HostActivity::driver_call)
+        on_device_ = true;
       add_host_event(fields, *activity, *span);
+    } else if (const auto name = parse_step_name(fields.name); name && name->of_engine) {
+      gpu_ranges_[fields.thread.empty() ? "" : std::string(fields.thread)].push_back(
+          {0, span->start, span->end});
     }
     return true;
+  }
+
+  /// A process of which nothing shows a GPU.
+  bool may_be_on_processor() const { return !on_device_ && !has_devices_.value_or(false); }
+  /// It communicated without one.
+  bool ran_on_processor() const { return !has_devices_ && operators_.saw_backend(); }
+
+  void keep_as_work(const KinetoFields& fields, NameId inputs) {
+    if (!may_be_on_processor()) return;
+    const bool annotation = is(fields.category, HostActivity::annotation);
+    if (annotation && parse_collective_name(fields.name) == CollectiveKind::unknown) return;
+    if (const auto span = parse_span(fields.start, fields.duration, unused_))
+      operators_.add(fields,
+                     *span,
+                     recording_.names.intern(fields.name),
+                     threads_.index(fields.process, fields.thread),
+                     inputs);
+  }
+
+  void note_call(const KinetoFields& fields) {
+    auto communication = communication_in(fields, recording_);
+    const auto span = parse_span(fields.start, fields.duration, unused_);
+    if (communication && span) operators_.add_call(span->start, std::move(*communication));
+  }
+
+  /// Longer than a pause between launches: if the GPU has nothing to do meanwhile, this is why.
+  bool is_long(const KinetoFields& fields) const {
+    constexpr std::int64_t least = 500'000;  // ns
+    return parse_decimal(fields.duration, 3).value_or(0) >= least;
+  }
+
+  /// Where nothing else marks steps: ranges that are named like iterations. Of serving engines
+  /// those on the GPU go first, on the stream that has most of them: their hosts run ahead.
+  void mark_ranges() {
+    if (!recording_.step_marks.empty()) return;
+    auto best = gpu_ranges_.begin();
+    for (auto one = gpu_ranges_.begin(); one != gpu_ranges_.end(); ++one)
+      if (one->second.size() > best->second.size()) best = one;
+    if (best == gpu_ranges_.end()) {
+      const bool of_engine = marks_from_ranges(recording_, "range");
+      if (!of_engine && recording_.step_marks.size() < 2) recording_.step_marks.clear();
+      return;
+    }
+    std::vector<StepMark>& marks = recording_.step_marks = std::move(best->second);
+    std::ranges::sort(marks, {}, &StepMark::start);
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      marks[i].number = static_cast<std::int32_t>(i);
+      marks[i].start += base_;
+      marks[i].end += base_;
+    }
+    recording_.step_marks_from = "serving iteration";
   }
 
   void add_device_event(const KinetoFields& fields, DeviceOperation operation, TimeInterval span) {
@@ -345,7 +415,8 @@ class KinetoEvents {
     if (!device) device = index_number(fields.process);
     event.device = whole_number<std::uint16_t>(device.value_or(0)).value_or(0xffff);
     if (event.operation == DeviceOperation::kernel) {
-      event.communication = add_communication(fields, recording_);
+      if (auto communication = communication_in(fields, recording_))
+        event.communication = append(recording_.communications, std::move(*communication));
       note_launch(fields);
     } else {
       event.copy = add_copy(fields);
@@ -375,16 +446,18 @@ class KinetoEvents {
   }
 
   /// Of an operator, for the kernels that it launched, wherever they stand.
-  void note_inputs(const KinetoFields& fields) {
+  NameId note_inputs(const KinetoFields& fields) {
     std::string_view dimensions = fields["Input Dims"];
     if (dimensions.empty()) dimensions = fields["Input dims"];
-    if (dimensions.empty()) return;
+    if (dimensions.empty()) return NameId::none;
+    const NameId text = input_texts_.intern(dimensions);
     const auto id = parse_identifier(fields["External id"]);
-    if (!id) return;
-    const auto [known, fresh] = inputs_.try_emplace(*id, input_texts_.intern(dimensions));
+    if (!id) return text;
+    const auto [known, fresh] = inputs_.try_emplace(*id, text);
     // Where operators with other inputs have the same id, that says nothing.
     if (!fresh && list_text(input_texts_.at(known->second)) != list_text(dimensions))
       known->second = NameId::none;
+    return text;
   }
 
   /// Gives kernels their shapes: launches and inputs by value, whatever their spelling.
@@ -415,7 +488,8 @@ class KinetoEvents {
   void describe_origin() {
     const auto& events = recording_.device_events;
     const auto kernel = std::ranges::find(events, DeviceOperation::kernel, &DeviceEvent::operation);
-    if (kernel != events.end()) recording_.origin.device = kernel->device;
+    if (kernel != events.end() && !recording_.origin.on_processor)
+      recording_.origin.device = kernel->device;
     const auto call = std::ranges::find_if(recording_.host_events, [](const HostEvent& event) {
       return event.activity != HostActivity::synchronization;
     });
@@ -468,6 +542,11 @@ class KinetoEvents {
   NameTable launch_texts_;
   std::vector<Launch> launches_;
   std::string text_;
+  KinetoOperators operators_;
+  bool on_device_ = false;                                   // something shows a GPU
+  std::optional<bool> has_devices_{};                        // as the file states it
+  Recording unused_;                                         // for what is counted elsewhere
+  std::map<std::string, std::vector<StepMark>> gpu_ranges_;  // iterations of engines, by stream
   std::string distributed_info_;
   std::vector<StepMark> operator_step_marks_;  // taken when no annotation marks steps
   std::vector<StepMark> gpu_step_marks_;       // taken when the host has none
@@ -491,6 +570,7 @@ class KinetoReader final : public TraceReader {
 
   void member(std::string_view key, std::string_view json) override {
     if (std::ranges::count(read_members, key) > 0) members_.emplace_back(key, json);
+    if (key == "deviceProperties") current_->events.member(key, json);
   }
 
   /// Where walks note what was damaged.
@@ -560,8 +640,8 @@ class KinetoReader final : public TraceReader {
     current_ = &part(label);
   }
 
-  static constexpr std::array<std::string_view, 4> read_members{
-      "baseTimeNanoseconds", "distributedInfo", "host_name", "hostname"};
+  static constexpr std::array<std::string_view, 5> read_members{
+      "baseTimeNanoseconds", "deviceProperties", "distributedInfo", "host_name", "hostname"};
 
   std::string file_;
   const KeepOperation& keep_;

@@ -58,7 +58,9 @@ error_code read_keys(od::value& arguments, KinetoFields& fields) {
 }
 
 error_code read_arguments(od::value& arguments, KinetoFields& fields) {
-  if (is(fields.category, HostActivity::operation))
+  const bool communicates =
+      fields.name == "record_param_comms" || fields.name.starts_with("c10d::");
+  if (is(fields.category, HostActivity::operation) && !communicates)
     return fields.in_python ? SUCCESS : read_keys<operator_keys>(arguments, fields);
   if (!is(fields.category, OtherEvent::metadata))
     return read_keys<argument_keys.size()>(arguments, fields);

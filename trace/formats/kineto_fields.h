@@ -15,10 +15,12 @@ bool is(const KinetoCategory& category, Kind kind) {
 }
 
 /// Of args, grouped by first letter, which is what is compared first; those of operators in front.
-constexpr std::array<std::string_view, 25> argument_keys = {
+constexpr std::array<std::string_view, 27> argument_keys = {
     "External id",
     "Input Dims",
     "Input dims",
+    "Input type",
+    "Concrete Inputs",
     "correlation",
     "cuda_sync_kind",
     "device",
@@ -73,4 +75,57 @@ struct KinetoFields {
 /// Reads `event` as far as its category needs; `fields.category` is `unused` for others.
 /// The views are valid as long as the text that `event` is of. False where simdjson met an error.
 bool read_fields(simdjson::ondemand::object& event, KinetoFields& fields);
+
+/// What operators say of one process: of calls of communication, for kernels that do not say it
+/// themselves, and, where a process has no GPU, of the work, which they then are.
+class KinetoOperators {
+ public:
+  /// A call of record_param_comms; of no known kind it is left out.
+  void add_call(nanoseconds start, Communication communication);
+  /// An operator of a process without a GPU, or the range in which a library communicates.
+  void add(const KinetoFields& fields,
+           TimeInterval span,
+           NameId name,
+           std::uint32_t thread,
+           NameId inputs);
+  bool empty() const { return operators_.empty(); }
+  bool saw_backend() const { return saw_backend_; }
+  void clear() { operators_ = {}; }
+
+  /// The innermost operators of each thread, or those around them that do most of their work
+  /// themselves, become device events, the thread as their stream.
+  /// `threads`: the new number of each; `inputs`: texts of dimensions.
+  void become_work(Recording& recording,
+                   const std::vector<std::uint32_t>& threads,
+                   const NameTable& inputs);
+  /// Kernels of NCCL, RCCL and the like without metadata (RCCL's Generic, without a correlation)
+  /// get those of the calls, in order, where kernels and calls fit in one way only.
+  void describe_kernels(Recording& recording) const;
+
+ private:
+  struct Call {
+    nanoseconds start{};
+    Communication communication;
+  };
+  struct Operator {
+    nanoseconds start{};
+    nanoseconds end{};
+    NameId name = NameId::none;
+    std::uint32_t thread = 0;
+    NameId inputs = NameId::none;
+    std::uint32_t communication = no_index;  // into communications_
+  };
+
+  std::size_t behind_inner(std::size_t i) const;
+  bool works_itself(std::size_t i, std::size_t behind) const;
+  void find_peers(const Recording& recording);
+  static void pair(const std::vector<DeviceEvent*>& kernels,
+                   const std::vector<const Call*>& calls,
+                   Recording& recording);
+
+  std::vector<Call> calls_;
+  std::vector<Operator> operators_;
+  std::vector<Communication> communications_;
+  bool saw_backend_ = false;
+};
 }  // namespace scaleworth::trace

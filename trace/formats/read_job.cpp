@@ -16,6 +16,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <ranges>
 #include <set>
 
 #include <glob.h>
@@ -135,6 +136,10 @@ void read_archive(ByteSource& archive, const RuleTable& rules, FileContent& cont
   while (auto stored = reader.next()) {
     if (hidden(stored->name())) continue;
     PeekedSource member(decompressed(std::move(stored)), look_ahead);
+    if (auto foreign = foreign_file(member.name(), member.front())) {
+      content.left_out.push_back(std::move(*foreign));
+      continue;
+    }
     const Format* format = format_of(member.front());
     if (!format) continue;
     try {
@@ -161,6 +166,7 @@ FileContent read_file(const std::string& path, const RuleTable& rules) try {
     return content;
   }
   PeekedSource source(open_byte_source(path), look_ahead);
+  if (auto foreign = foreign_file(path, source.front())) return {{}, {std::move(*foreign)}};
   if (TarReader::recognizes(source.front())) {
     read_archive(source, rules, content);
   } else if (const Format* format = format_of(source.front())) {
@@ -225,8 +231,51 @@ std::int64_t drop_untimed(Recording& recording) {
   const bool on_wall_clock = latest > wall_clock_begins;
   return static_cast<std::int64_t>(
       std::erase_if(recording.device_events, [&](const DeviceEvent& event) {
-        return event.start <= nanoseconds(0) && (event.end == event.start || on_wall_clock);
+        const bool untimed =
+            event.start <= nanoseconds(0) && (event.end == event.start || on_wall_clock);
+        if (untimed && event.correlation != 0) recording.lost_launches.push_back(event.correlation);
+        return untimed;
       }));
+}
+
+/// Adds launches of graphs of which no kernel is recorded, neither by its correlation nor, where
+/// kernels have none, by its time. Returns how many.
+std::int64_t find_empty_graphs(Recording& recording) {
+  auto is_launch = remembered(recording.names, [](std::string_view name) {
+    return name.starts_with("cudaGraphLaunch") || name.starts_with("cuGraphLaunch") ||
+           name.starts_with("hipGraphLaunch");
+  });
+  std::vector<std::uint64_t> calls;
+  for (const HostEvent& event : recording.host_events)
+    if (is_call(event) && event.correlation != 0) calls.push_back(event.correlation);
+  std::ranges::sort(calls);
+  std::vector<std::uint64_t> launched;
+  std::vector<nanoseconds> orphans;  // starts of kernels without a call
+  for (const DeviceEvent& event : recording.device_events) {
+    if (event.correlation != 0) launched.push_back(event.correlation);
+    if (event.correlation == 0 || !std::ranges::binary_search(calls, event.correlation))
+      orphans.push_back(event.start);
+  }
+  std::ranges::sort(launched);
+  std::int64_t empty = 0;
+  nanoseconds next = nanoseconds::max();  // the start of the next call that launched something
+  for (const HostEvent& event : recording.host_events | std::views::reverse) {
+    if (!is_call(event) || event.correlation == 0) continue;
+    const bool has_work = std::ranges::binary_search(launched, event.correlation);
+    const bool graph = !has_work && is_launch(event.name);
+    if (graph) {
+      const auto orphan = std::ranges::lower_bound(orphans, event.start);
+      if (orphan == orphans.end() || *orphan >= next) {
+        recording.lost_launches.push_back(event.correlation);
+        ++empty;
+      }
+    }
+    if (has_work || graph) next = event.start;
+  }
+  std::ranges::sort(recording.lost_launches);
+  const auto twice = std::ranges::unique(recording.lost_launches);
+  recording.lost_launches.erase(twice.begin(), twice.end());
+  return empty;
 }
 
 /// The kernels of each stream, in the order of their starts. The branches of a CUDA graph appear on
@@ -286,6 +335,7 @@ void drop_impossible(Recording& recording, Job& job) {
   constexpr std::chrono::hours longest(24);                    // of a kernel
   constexpr std::int64_t most_bytes = std::int64_t{1} << 44U;  // of a collective: 16 TiB
   const std::int64_t untimed = drop_untimed(recording);
+  const std::int64_t empty_graphs = find_empty_graphs(recording);
   const auto too_long = static_cast<std::int64_t>(
       std::erase_if(recording.device_events,
                     [&](const DeviceEvent& event) { return event.end - event.start > longest; }));
@@ -306,6 +356,10 @@ void drop_impossible(Recording& recording, Job& job) {
       "kernels_without_a_time",
       "kernels have no time and are left out: idle time beside them may be theirs",
       job.remarks);
+  say(empty_graphs,
+      "graph_launches_without_kernels",
+      "launches of graphs have no kernels: what ran in them is not recorded",
+      job.remarks);
   say(overlaps.cut,
       "kernels_cut_at_their_successor",
       "kernels last beyond the next ones of their stream and are cut there",
@@ -323,6 +377,38 @@ void drop_impossible(Recording& recording, Job& job) {
         nullptr,
         "kernels run at once with others of their stream",
         job.contradictions);
+}
+
+/// Operators of a loader are no work: while they run, the host prepares data.
+void drop_loading(Recording& recording, const RuleTable& rules) {
+  auto cause_of = remembered(recording.names, [&](auto name) { return rules.host(name); });
+  std::map<std::uint32_t, std::vector<TimeInterval>> loading;  // by thread, which is the stream
+  for (const HostEvent& event : recording.host_events)
+    if (cause_of(event.name) == HostCause::data_loading)
+      loading[event.thread].push_back({event.start, event.end});
+  std::map<std::uint32_t, IntervalSet> by_thread;
+  for (auto& [thread, ranges] : loading) by_thread.emplace(thread, IntervalSet(std::move(ranges)));
+  std::erase_if(recording.device_events, [&](const DeviceEvent& event) {
+    const auto found = by_thread.find(event.stream);
+    return found != by_thread.end() && event.communication == no_index &&
+           found->second.within({event.start, event.end}).length() == event.end - event.start;
+  });
+}
+
+/// A job runs on GPUs or on processors. Beside recordings of GPUs those without one show launches,
+/// not work.
+void separate_processors(Job& job, const RuleTable& rules, std::vector<std::string>& left_out) {
+  const auto on_processor = [](const Recording& one) { return one.origin.on_processor; };
+  if (!std::ranges::all_of(job.recordings, on_processor)) {
+    for (Recording& one : job.recordings) {
+      if (!on_processor(one)) continue;
+      one.device_events.clear();
+      left_out.push_back(without_work(one));
+    }
+    std::erase_if(job.recordings, on_processor);
+    return;
+  }
+  for (Recording& one : job.recordings) drop_loading(one, rules);
 }
 
 /// A job states its ranks; several devices of one process are no ranks that it could know of.
@@ -404,6 +490,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
         job.recordings.push_back(std::move(recording));
     }
   }
+  separate_processors(job, rules, left_out);
   if (job.recordings.empty())
     throw UserError(!left_out.empty() ? left_out.front()
                                       : fmt::format("{} holds no recording: {}",

@@ -18,6 +18,7 @@ constexpr std::size_t piece_bytes = 256 * 1024;
 struct TarReader::Stream {
   explicit Stream(ByteSource& from) : archive(from) {
     archive_read_support_format_tar(reader.get());
+    archive_read_support_format_zip_streamable(reader.get());
     judge(archive_read_open(reader.get(), this, nullptr, &Stream::give, nullptr));
   }
 
@@ -98,7 +99,8 @@ const std::string& TarReader::damage() const {
 
 bool TarReader::recognizes(std::string_view front) {
   constexpr std::size_t magic_at = 257;
-  return front.size() >= header_bytes && front.substr(magic_at, 5) == "ustar";
+  return front.starts_with("PK\x03\x04") ||
+         (front.size() >= header_bytes && front.substr(magic_at, 5) == "ustar");
 }
 
 std::unique_ptr<ByteSource> TarReader::next() {

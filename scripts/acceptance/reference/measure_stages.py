@@ -69,7 +69,7 @@ def beside_torch(place, record, folder):
     if why:
         record.skip("the same work through PyTorch", why)
         return "-"
-    seconds = min(180.0, place.deadline.left() - 90.0)  # what follows needs the rest
+    seconds = min(60.0 if place.short else 180.0, place.deadline.left() - 90.0)  # what follows needs the rest
     if seconds < 30.0:
         record.skip("the same work through PyTorch, in turns", "no time was left for it: run this stage alone, or with another --limit")
         return "-"

@@ -151,8 +151,14 @@ InputKind kind_of_content(std::string_view text) {
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
   if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
   // As trace viewers' JSON begins.
-  for (const char* word :
-       {R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"})
+  for (const char* word : {R"("traceEvents")",
+                           R"("ph")",
+                           R"("deviceProperties")",
+                           R"("distributedInfo")",
+                           // Of tools whose files attribute knows and refuses.
+                           R"("collective_seq_id")",
+                           R"("ctrl_deps")",
+                           R"("rocprofiler-sdk-tool")"})
     if (has(word)) return InputKind::recordings;
   return has(R"("schema_version")") ? InputKind::run : InputKind::table;
 }
@@ -170,7 +176,7 @@ InputKind input_kind(const std::string& input) {
     return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;
   };
   if (ends(".csv .tsv .toml .md")) return InputKind::table;
-  if (ends(".swtrace .sqlite .nsys-rep .gz .zst .tar .tgz")) return InputKind::recordings;
+  if (ends(".swtrace .sqlite .nsys-rep .gz .zst .tar .tgz .zip")) return InputKind::recordings;
   return kind_of_content(front_of(input));
 }
 

@@ -102,7 +102,9 @@ Seconds parse_time_limit(const std::string& text) {
   const auto unit =
       std::ranges::find(units, text.empty() ? '\0' : text.back(), &std::pair<char, double>::first);
   const bool named = unit != units.end();
-  const auto number = parse_number<double>(text.substr(0, text.size() - (named ? 1 : 0)));
+  std::string digits = text.substr(0, text.size() - (named ? 1 : 0));
+  while (digits.ends_with(' ')) digits.pop_back();
+  const auto number = parse_number<double>(digits);
   if (!number || !(*number > 0.0) || !std::isfinite(*number)) {
     throw UserError("--time is '{}': write seconds, or 5m, or 1h", text);
   }

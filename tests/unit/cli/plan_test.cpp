@@ -131,6 +131,7 @@ TEST_CASE("a time limit leaves out what matters least, with the reason", "[plan]
 TEST_CASE("a time limit is written in seconds, minutes or hours", "[plan]") {
   CHECK(parse_time_limit("90") == Seconds(90.0));
   CHECK(parse_time_limit("90s") == Seconds(90.0));
+  CHECK(parse_time_limit("90 s") == Seconds(90.0));
   CHECK(parse_time_limit("2.5m") == Seconds(150.0));
   CHECK(parse_time_limit("1h") == Seconds(3600.0));
   for (const char* wrong : {"", "m", "-5", "0", "5 minutes", "1h30m", "inf", "nan"}) {

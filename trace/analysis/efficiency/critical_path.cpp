@@ -101,7 +101,7 @@ class PathWalk {
     std::int64_t best = std::numeric_limits<std::int64_t>::min();
     const char* gap = "";
     const auto device_cause = [&](NodeIndex cause, std::int64_t usual, const char* name) {
-      if (cause == no_index || graph_.devices[cause].end > node.start) return;
+      if (cause == no_index || graph_.devices[cause].end > node.start + rounding_ns) return;
       const std::int64_t due = graph_.devices[cause].end + usual;
       if (due <= best) return;
       best = due;

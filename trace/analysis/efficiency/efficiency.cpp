@@ -169,6 +169,9 @@ std::optional<EfficiencyWindows> whole_window(const Job& job,
       extend(window.whole, {view.start(event), view.end(event)});
   }
   if (window.whole.start >= window.whole.end) return std::nullopt;
+  // Of several steps what follows the last work is the last one's too.
+  for (const auto& spans : steps.by_rank)
+    if (spans.size() > 1) extend(window.whole, {spans.front().start, spans.back().end});
   window.by_rank.assign(job.recordings.size(), window.whole);
   return EfficiencyWindows{
       {window},

@@ -110,7 +110,7 @@ JobReplay::JobReplay(const Job& of_job,
       numbers_(job),
       slow_(job.recordings.size()) {
   reason = build_graphs();
-  if (!reason.empty()) return;
+  if (runs.empty()) return;
   find_stages();
   measure_pieces();
 }
@@ -122,8 +122,6 @@ std::string JobReplay::build_graphs() {
   /// A replay that misses the recording by more than this does not know what depended on what.
   constexpr double most_error = 0.10;
   if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
-  if (!alignment.report.comparable)
-    return "the ranks' clocks do not compare: " + alignment.report.reason;
   auto chosen = choose_windows(job, steps, alignment.map);
   if (!chosen) return "the recordings hold no work of a GPU.";
   windows = std::move(*chosen);
@@ -144,8 +142,13 @@ std::string JobReplay::build_graphs() {
     return fmt::format("{} events without steps are too many to replay.", events);
   for (const EfficiencyWindow& run : windows.runs)
     runs.push_back(build_replay_graph(job, waits, alignment.map, run));
-  if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); }))
+  if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); })) {
+    runs.clear();
     return "no GPU work begins in the steps that count.";
+  }
+  // How long each rank's own work takes is known all the same.
+  if (!alignment.report.comparable)
+    return "the ranks' clocks do not compare: " + alignment.report.reason;
   error = Predictor(runs, {}).error();
   if (std::abs(error) <= most_error) return "";
   return fmt::format(
@@ -410,6 +413,20 @@ Change JobReplay::even_stages() const {
   return change;
 }
 
+/// Of its pauses between calls what is left without those that its peers do not make.
+double JobReplay::host_pace(Place member, const Straggler& straggler) const {
+  double pauses = 0.0;
+  for (const ReplayGraph& run : runs)
+    for (const HostNode& node : run.hosts)
+      if (node.rank == member.index && node.before != no_index)
+        pauses +=
+            static_cast<double>(std::max<std::int64_t>(node.start - run.hosts[node.before].end, 0));
+  double longer = 0.0;
+  for (const CauseShare& share : straggler.shares)
+    if (share.cause == LateCause::host) longer += in_ns(share.time);
+  return pauses > 0.0 ? std::clamp(1.0 - longer / pauses, 0.0, 1.0) : 1.0;
+}
+
 Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
   Change change;
   change.compute.resize(totals_.size(), 1.0);
@@ -438,6 +455,9 @@ Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
       const double own = totals_[member.index];
       if (computes && mean->second > 0.0 && own > 0.0) {
         change.compute[member.index] *= mean->second / own;
+      } else if (stages > 1 && one.cause == LateCause::host) {
+        change.host.resize(totals_.size(), 1.0);
+        change.host[member.index] = host_pace(member, one);
       } else {
         change.on_time.resize(totals_.size());
         change.on_time[member.index] = true;

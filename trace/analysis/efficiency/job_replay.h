@@ -24,8 +24,9 @@ class JobReplay {
   const StepPlan& steps;
   const Waits& waits;
   const Alignment& alignment;
-  /// Why there is nothing to replay, or that a replay without change misses the measured time by
-  /// more than a tenth; else empty.
+  /// Why there is nothing to replay, that the ranks' clocks do not compare, or that a replay
+  /// without change misses the measured time by more than a tenth; else empty. Where there are
+  /// `runs`, what follows from the lengths of each rank's own work holds all the same.
   std::string reason;
   EfficiencyWindows windows;
   std::vector<ReplayGraph> runs;
@@ -51,9 +52,10 @@ class JobReplay {
     return place && slow_[place->index];
   }
   /// Without the lateness of all of `stragglers`: those that compute longer take as long as their
-  /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; for
-  /// any other late rank nobody waits, nor, outside of pipelines, for one that does more: kernels
-  /// that others do not run have launches and gaps of their own.
+  /// peers; uneven stages as long as their mean; of a rotating load every piece takes the mean; of
+  /// a pipeline a late host pauses as its peers' do; for any other late rank nobody waits, nor,
+  /// outside of pipelines, for one that does more: kernels that others do not run have launches and
+  /// gaps of their own.
   Change without(const std::vector<Straggler>& stragglers) const;
   /// Every stage computes as long as their mean. One stage alone, or one replica of it, saves
   /// little: the next one takes its place.
@@ -74,6 +76,7 @@ class JobReplay {
   /// That with the median compute of peers_of(member, unit).
   std::optional<Place> median_peer(Place member, const SlowUnit& unit) const;
   void sort_peers();
+  double host_pace(Place member, const Straggler& straggler) const;
 
   /// Ranks of one stage, or all, where each stage has one rank and they are all that there is to
   /// compare with.

@@ -12,6 +12,8 @@ namespace {
 constexpr std::int64_t blocked_launch_ns = 500'000;
 /// A delay beyond what the known edges explain, from which on another cause is looked for.
 constexpr std::int64_t unexplained_ns = 10'000;
+/// Work from this length on shows whether its host goes on while it runs.
+constexpr std::int64_t long_work_ns = 200'000;
 /// By so much operations of a framework's timeline overlap that follow each other.
 constexpr std::int64_t timer_error_ns = 20'000;
 
@@ -71,8 +73,9 @@ void sort_by_end(std::vector<NodeIndex>& indices, const Nodes& nodes) {
 std::int64_t explained_start(const ReplayGraph& graph, const DeviceNode& node) {
   std::int64_t explained = std::numeric_limits<std::int64_t>::min();
   const auto edge = [&](std::int64_t recorded, std::int64_t usual) {
-    if (recorded <= node.start)
-      explained = std::max(explained, recorded + std::min(usual, node.start - recorded));
+    if (recorded > node.start + rounding_ns) return;
+    recorded = std::min(recorded, node.start);
+    explained = std::max(explained, recorded + std::min(usual, node.start - recorded));
   };
   if (node.before != no_index) edge(graph.devices[node.before].end, usual_stream_ns);
   if (node.launch != no_index) edge(graph.hosts[node.launch].start, usual_launch_ns);
@@ -90,6 +93,7 @@ class RankNodes {
   void fill(const std::vector<CommunicationSplit>& splits) {
     add_devices();
     add_hosts();
+    if (in_lockstep()) block_launches();
     chain_hosts();
     by_end_.resize(graph_.devices.size());
     std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
@@ -161,6 +165,45 @@ class RankNodes {
       if (!launched && !waits) continue;
       if (waits) waiting_calls_.push_back(node);
       graph_.hosts.push_back({start, end, no_index, no_index, call, rank_});
+    }
+  }
+
+  /// Whether the host launches nothing while long work runs, and goes on as soon as it has ended:
+  /// then it waits for it, though no call that waits is recorded (blocking communication,
+  /// CUDA_LAUNCH_BLOCKING, work that was carried out by the host itself). A host that was only slow
+  /// pauses for long, or launches under the work now and then.
+  bool in_lockstep() const {
+    constexpr std::int64_t fewest = 8;
+    constexpr std::int64_t most_ahead = 50;  // one in so many
+    constexpr std::int64_t most_pause = 4;   // of the work's time
+    std::vector<std::int64_t> calls;
+    for (const HostNode& host : graph_.hosts) calls.push_back(host.start);
+    std::ranges::sort(calls);
+    std::int64_t count = 0;
+    std::int64_t ahead = 0;
+    std::int64_t length = 0;
+    std::int64_t pauses = 0;
+    for (const DeviceNode& node : graph_.devices) {
+      if (node.launch == no_index || node.end - node.start < long_work_ns) continue;
+      const auto next = std::ranges::upper_bound(calls, node.start);
+      if (next == calls.end()) continue;
+      ++count;
+      ahead += *next < node.end - unexplained_ns ? 1 : 0;
+      length += node.end - node.start;
+      pauses += std::max<std::int64_t>(*next - node.end, 0);
+    }
+    return count >= fewest && ahead * most_ahead <= count && pauses * most_pause <= length;
+  }
+
+  /// A call returns when the work that it launched has ended.
+  void block_launches() {
+    for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
+      const DeviceNode& device = graph_.devices[index];
+      if (device.launch == no_index) continue;
+      HostNode& call = graph_.hosts[device.launch];
+      if (device.end <= call.end) continue;
+      call.end = device.end;
+      call.target = index;
     }
   }
 

@@ -48,7 +48,10 @@ class Causes {
   explicit Causes(std::int64_t start) : start_(start) {}
 
   void add(std::int64_t recorded, std::int64_t replayed, std::int64_t usual, bool counts = true) {
-    if (recorded > start_) return;
+    if (recorded > start_ + rounding_ns) return;
+    const std::int64_t overlap = std::max<std::int64_t>(recorded - start_, 0);
+    recorded -= overlap;
+    replayed -= overlap;
     const std::int64_t delay = std::min(usual, start_ - recorded);
     recorded_ = std::max(recorded_, recorded + delay);
     if (counts) replayed_ = std::max(replayed_, replayed + delay);
@@ -96,8 +99,11 @@ class Replay {
   void begin_host(NodeIndex index) {
     const HostNode& node = graph_.hosts[index];
     if (node.before == no_index) return;
-    host_starts_[index] =
-        bounded(host_end(node.before) + (node.start - graph_.hosts[node.before].end));
+    std::int64_t pause = node.start - graph_.hosts[node.before].end;
+    if (!change_.host.empty())
+      pause =
+          saturated<std::int64_t>(std::round(static_cast<double>(pause) * change_.host[node.rank]));
+    host_starts_[index] = bounded(host_end(node.before) + pause);
   }
 
   std::int64_t host_end(NodeIndex index) const {
@@ -116,6 +122,7 @@ class Replay {
       causes.add(graph_.devices[node.before].end, device_end(node.before), usual_stream_ns);
     if (node.awaits != no_index)
       causes.add(graph_.devices[node.awaits].end, device_end(node.awaits), usual_event_ns);
+    if (node.launch != no_index && change_.no_host_delay) add_blocking_work(node, causes);
     if (node.launch != no_index)
       causes.add(graph_.hosts[node.launch].start,
                  host_starts_[node.launch],
@@ -124,6 +131,14 @@ class Replay {
     device_starts_[index] = causes.start(graph_.ranks[node.rank].start);
     if (node.meeting != no_index)
       arrivals_[node.meeting].add(device_starts_[index], node, change_.excuses(node.rank));
+  }
+
+  /// A host that waits for what it launches cannot launch the next work before that has ended.
+  void add_blocking_work(const DeviceNode& node, Causes& causes) const {
+    const NodeIndex before = graph_.hosts[node.launch].before;
+    const NodeIndex target = before == no_index ? no_index : graph_.hosts[before].target;
+    if (target == no_index || graph_.devices[target].launch != before) return;
+    causes.add(graph_.devices[target].end, device_end(target), usual_launch_ns);
   }
 
   std::int64_t device_end(NodeIndex index) const {

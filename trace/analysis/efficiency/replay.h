@@ -110,6 +110,10 @@ inline constexpr std::int64_t usual_stream_ns = 1000;  // from kernel to kernel 
 inline constexpr std::int64_t usual_event_ns = 2000;   // over an event, stream to stream
 inline constexpr std::int64_t usual_call_ns = 5000;    // a waiting call's own work
 
+/// Ends that lie beyond the start that they allowed, by no more than this, are rounded: starts and
+/// lengths in microseconds are rounded each.
+inline constexpr std::int64_t rounding_ns = 2000;
+
 /// Nodes of the window with their edges: order of each stream, launches, order of the host's calls,
 /// calls that wait for the device, matched collectives, events between streams where the recording
 /// has them. Where it has none, two guesses, which a replay without change shows to be consistent:
@@ -138,6 +142,8 @@ struct Change {
   std::vector<bool> on_time{};
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
   std::vector<double> compute{};
+  /// By rank: what its host takes from call to call, of the recorded time. Empty: as recorded.
+  std::vector<double> host{};
 
   bool excuses(std::uint32_t rank) const { return rank < on_time.size() && on_time[rank]; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/export/export_writer.h"
 
+#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <type_traits>
@@ -10,8 +11,13 @@
 
 namespace scaleworth::trace {
 namespace {
-/// With quotes. Bytes that are no UTF-8 are passed on as they are.
+/// With quotes. Bytes that are no UTF-8, which strict readers refuse, become U+FFFD.
 void append_text(std::string& out, std::string_view text) {
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80U; })) {
+    using nlohmann::json;
+    out += json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+    return;
+  }
   out += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -26,13 +32,23 @@ void append_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Microseconds with all of their nanoseconds.
-void append_time(std::string& out, nanoseconds time) {
-  const std::int64_t count = time.count();
-  const std::uint64_t size =
-      count < 0 ? -static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-  fmt::format_to(
-      std::back_inserter(out), "{}{}.{:03}", count < 0 ? "-" : "", size / 1000, size % 1000);
+/// Times are written as multiples of 2^-14 us, 0.06 ns, the next one up: of them, unlike of
+/// thousandths, sums and differences of binary numbers are exact (up to 6 days). Viewers add begin
+/// and duration, and count from the first event of a track; with thousandths some slices then end
+/// behind the begin of the next, and speedscope loses both. Rounded, every time and duration is its
+/// nanoseconds.
+constexpr std::int64_t steps_per_us = 1 << 14;
+
+std::int64_t steps_of(nanoseconds time) {
+  const auto us = std::chrono::floor<std::chrono::microseconds>(time);
+  const std::int64_t rest = (time - us).count();
+  return us.count() * steps_per_us + (rest * steps_per_us + 999) / 1000;
+}
+
+void append_steps(std::string& out, std::int64_t steps) {
+  fmt::format_to(std::back_inserter(out),
+                 "{}",
+                 static_cast<double>(steps) / static_cast<double>(steps_per_us));
 }
 
 void append_arguments(std::string& out, std::span<const Argument> arguments) {
@@ -109,12 +125,12 @@ class ChromeWriter final : public ExportWriter {
 
   TrackId add_track(std::int32_t process, std::string_view name) override {
     const TrackId track = append(tracks_, {process, std::string(name)});
-    std::string named = fmt::format(R"(,"tid":{},"args":{{"name":)", track);
+    std::string named = fmt::format(R"(,"tid":{},"args":{{"name":)", thread_of(track));
     append_text(named, name);
     metadata(process, "thread_name", named + "}");
     metadata(process,
              "thread_sort_index",
-             fmt::format(R"(,"tid":{0},"args":{{"sort_index":{0}}})", track));
+             fmt::format(R"(,"tid":{0},"args":{{"sort_index":{0}}})", thread_of(track)));
     return track;
   }
 
@@ -122,8 +138,12 @@ class ChromeWriter final : public ExportWriter {
     return append(tracks_, {process, fmt::format("{} ({})", name, unit)});
   }
 
-  void end(TrackId, nanoseconds) override {}  // a slice is written whole at its begin
-  void finish() override { sink_("\n]}\n"); }
+  /// A slice is written whole at its begin.
+  void end(TrackId, nanoseconds, std::optional<std::uint64_t>) override {}
+  void finish() override {
+    sink_(arrow_ends_);
+    sink_("\n]}\n");
+  }
 
  private:
   struct Track {
@@ -131,20 +151,32 @@ class ChromeWriter final : public ExportWriter {
     std::string name;
   };
 
+  /// Perfetto takes thread 0 for the thread that has the number of its process.
+  static TrackId thread_of(TrackId track) { return track + 1; }
+
   void write_begin(TrackId track, const ExportSlice& slice) override {
     begin_line(tracks_.at(track).process);
-    fmt::format_to(std::back_inserter(line_), R"(,"tid":{},"ph":"X","cat":)", track);
+    fmt::format_to(std::back_inserter(line_), R"(,"tid":{},"ph":"X","cat":)", thread_of(track));
     append_text(line_, slice.category);
     line_ += R"(,"name":)";
     append_text(line_, slice.name);
     line_ += R"(,"ts":)";
-    append_time(line_, slice.time.start - origin_);
+    const std::int64_t start = steps_of(slice.time.start - origin_);
+    append_steps(line_, start);
     line_ += R"(,"dur":)";
-    append_time(line_, slice.time.end - slice.time.start);
+    // One step short of the next slice, which speedscope takes for the same where both are alike;
+    // and never none: a slice without length would have to end before it begins there.
+    append_steps(line_, std::max<std::int64_t>(steps_of(slice.time.end - origin_) - start - 1, 1));
     if (!slice.arguments.empty()) append_arguments(line_, slice.arguments);
     end_line();
-    for (const std::uint64_t id : slice.arrows_out) arrow('s', track, slice.time.start, id);
-    if (slice.arrow_in) arrow('f', track, slice.time.start, *slice.arrow_in);
+    for (const std::uint64_t id : slice.arrows_out) {
+      write_arrow('s', track, slice.time.start, id);
+      end_line();
+    }
+    if (!slice.arrow_in) return;
+    write_arrow('f', track, slice.time.start, *slice.arrow_in);
+    line_ += R"(,"bp":"e"})";
+    arrow_ends_ += line_;
   }
 
   void write_count(TrackId counter, nanoseconds time, std::int64_t value) override {
@@ -153,7 +185,7 @@ class ChromeWriter final : public ExportWriter {
     line_ += R"(,"ph":"C","name":)";
     append_text(line_, track.name);
     line_ += R"(,"ts":)";
-    append_time(line_, time - origin_);
+    append_steps(line_, steps_of(time - origin_));
     fmt::format_to(std::back_inserter(line_), R"(,"args":{{"value":{}}})", value);
     end_line();
   }
@@ -164,16 +196,15 @@ class ChromeWriter final : public ExportWriter {
     end_line();
   }
 
-  void arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id) {
+  /// Without the end of its line.
+  void write_arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id) {
     begin_line(tracks_.at(track).process);
     fmt::format_to(std::back_inserter(line_),
                    R"(,"tid":{},"ph":"{}","cat":"waits for","name":"waits for","id":{},"ts":)",
-                   track,
+                   thread_of(track),
                    phase,
                    id);
-    append_time(line_, time - origin_);
-    if (phase == 'f') line_ += R"(,"bp":"e")";
-    end_line();
+    append_steps(line_, steps_of(time - origin_));
   }
 
   void begin_line(std::int32_t process) {
@@ -191,6 +222,9 @@ class ChromeWriter final : public ExportWriter {
   nanoseconds origin_;
   std::vector<Track> tracks_;
   std::string line_;
+  /// Lines behind all others: at one time viewers take events in the order of the file, and an
+  /// arrow that ends before it began is left out.
+  std::string arrow_ends_;
   bool first_line_ = true;
 };
 }  // namespace

@@ -110,10 +110,9 @@ void export_verdict(const Attributed& attributed,
   sentences.resize(std::min(sentences.size(), most_sentences));
   const auto process = static_cast<std::int32_t>(selection.ranks.size()) + 1;
   writer.add_process({process, "scaleworth", nullptr, 0});
-  const TrackId track = writer.add_track(process, "verdict");
-  const TimeInterval& window = selection.window;
-  for (const std::string& sentence : sentences) writer.begin(track, {window, sentence, "verdict"});
-  for (std::size_t i = 0; i < sentences.size(); ++i) writer.end(track, window.end);
+  NestingTrack track(writer, writer.add_track(process, "verdict"));
+  for (const std::string& sentence : sentences) track.add({selection.window, sentence, "verdict"});
+  track.finish();
 }
 
 /// Thrown by OutputFile: the file would grow beyond its limit.

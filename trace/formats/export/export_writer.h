@@ -50,7 +50,9 @@ struct ExportSlice {
   std::string_view category;  // in Kineto's words, so that the Chrome format can be read back
   std::span<const Argument> arguments{};
   std::span<const std::uint64_t> arrows_out{};  // begin at this slice's start; each id occurs once
-  std::optional<std::uint64_t> arrow_in{};      // ends at this slice's start
+  /// Ends at this slice's start. That is no earlier than where the arrow begins, and the slice's
+  /// end is later: viewers take events by time and leave out an arrow that ends before it began.
+  std::optional<std::uint64_t> arrow_in{};
 };
 
 /// Written, of each kind. An arrow is counted where it ends.
@@ -86,7 +88,8 @@ class ExportWriter {
   virtual TrackId add_counter(std::int32_t process,
                               std::string_view name,
                               std::string_view unit) = 0;
-  virtual void end(TrackId track, nanoseconds time) = 0;
+  /// With the arrow that ends at the start of the slice that ends.
+  virtual void end(TrackId track, nanoseconds time, std::optional<std::uint64_t> arrow_in) = 0;
   virtual void finish() = 0;
 
   void begin(TrackId track, const ExportSlice& slice) {
@@ -119,18 +122,22 @@ class NestingTrack {
   void add(const ExportSlice& slice) {
     end_before(slice.time.start);
     writer_.begin(track_, slice);
-    open_.push_back(slice.time.end);
+    open_.push_back({slice.time.end, slice.arrow_in});
   }
   void finish() { end_before(nanoseconds::max()); }
 
  private:
   void end_before(nanoseconds time) {
-    for (; !open_.empty() && open_.back() <= time; open_.pop_back())
-      writer_.end(track_, open_.back());
+    for (; !open_.empty() && open_.back().end <= time; open_.pop_back())
+      writer_.end(track_, open_.back().end, open_.back().arrow_in);
   }
+  struct Open {
+    nanoseconds end;
+    std::optional<std::uint64_t> arrow_in;
+  };
   ExportWriter& writer_;
   TrackId track_;
-  OpenEnds open_;
+  std::vector<Open> open_;  // the innermost last
 };
 
 /// Events that overlap, laid beside each other so that every lane nests.

@@ -97,8 +97,11 @@ class PerfettoWriter final : public ExportWriter {
     return add_track(process, name, &part_);
   }
 
-  void end(TrackId track, nanoseconds time) override {
+  void end(TrackId track, nanoseconds time, std::optional<std::uint64_t> arrow_in) override {
     begin_event(time, track, TrackEvent::slice_end);
+    // Here, not at the begin: where both ranks turn at one time, packets are taken in the order of
+    // the file, in which the rank that waited may stand first.
+    if (arrow_in) event_.fixed(TrackEvent::terminating_flow_id, *arrow_in);
     write_event();
   }
 
@@ -117,7 +120,6 @@ class PerfettoWriter final : public ExportWriter {
     event_.number(TrackEvent::category_iid, intern(categories_, slice.category));
     for (const Argument& argument : slice.arguments) add_argument(argument);
     for (const std::uint64_t arrow : slice.arrows_out) event_.fixed(TrackEvent::flow_id, arrow);
-    if (slice.arrow_in) event_.fixed(TrackEvent::terminating_flow_id, *slice.arrow_in);
     write_event();
   }
 

@@ -112,9 +112,18 @@ void count_load(const IntervalSet& busy, TimeInterval window, TrackId track, Exp
 /// Arrows from the kernel of the rank that came last to the ranks that waited for it.
 class Arrows {
  public:
+  struct Arrow {
+    std::uint64_t number;
+    nanoseconds begin;  // where the kernel that it leads from starts
+  };
+
   /// Only arrows between events that the selection shows.
   Arrows(const Job& job, const Attributed& attributed, const Selection& selection) {
     const auto& by_rank = attributed.waits.by_rank;
+    const auto start_of = [&](std::size_t rank, std::uint32_t event) {
+      return selection.clocks.to_common(rank,
+                                        job.recordings.at(rank).device_events.at(event).start);
+    };
     const auto is_shown = [&](std::size_t rank, const CommunicationSplit& split) {
       return selection.shows(rank, job.recordings.at(rank).device_events.at(split.event));
     };
@@ -133,8 +142,11 @@ class Arrows {
         const std::size_t straggler = split.waited_for->index;
         const auto from = shown.find({straggler, split.collective});
         if (straggler == rank || from == shown.end()) continue;
+        const nanoseconds begin = start_of(straggler, from->second);
+        // Clocks that disagree by more: no moment of the call is left in which all were there.
+        if (begin >= split.end) continue;
         out_[{straggler, from->second}].push_back(++number);
-        in_.emplace(std::pair(rank, split.event), number);
+        in_.emplace(std::pair(rank, split.event), Arrow{number, begin});
       }
   }
 
@@ -144,16 +156,15 @@ class Arrows {
     return found == out_.end() ? std::span<const std::uint64_t>() : found->second;
   }
 
-  /// Number of the arrow that ends where a rank's waiting does.
-  std::optional<std::uint64_t> into(std::size_t rank, std::uint32_t event) const {
-    const auto found = in_.find({rank, event});
-    return found == in_.end() ? std::nullopt : std::optional(found->second);
+  /// The arrow that ends where a rank's waiting does; null for none.
+  const Arrow* into(std::size_t rank, std::uint32_t event) const {
+    return value_at(in_, RankEvent(rank, event));
   }
 
  private:
   using RankEvent = std::pair<std::size_t, std::uint32_t>;
   std::map<RankEvent, std::vector<std::uint64_t>> out_;
-  std::map<RankEvent, std::uint64_t> in_;
+  std::map<RankEvent, Arrow> in_;
 };
 
 class RankExporter {
@@ -281,14 +292,18 @@ class RankExporter {
                arguments_.of(event),
                arrows_.out_of(rank_, index)});
     if (!split) return;
-    const nanoseconds turn = std::clamp(split->split, time.start, time.end);
+    const Arrows::Arrow* arrow = arrows_.into(rank_, index);
+    nanoseconds turn = std::clamp(split->split, time.start, time.end);
+    // A framework's timeline has its last rank's call later than that rank's arrival: an arrow
+    // from that call must not end before it.
+    if (arrow) turn = std::max(turn, arrow->begin);
     add_wait(track, *split, {std::max(split->start, time.start), turn});
     track.add({{turn, time.end},
                split->known ? "transfer" : "wait or transfer",
                "transfer",
                {},
                {},
-               arrows_.into(rank_, index)});
+               arrow ? std::optional(arrow->number) : std::nullopt});
   }
 
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {

@@ -274,6 +274,7 @@ void read_device_tables(Contents& contents) {
              "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
              {"graphId"},
              [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.unknown = UnknownWork::whole_graph;
                event.name = side.recording.names.intern(
                    fmt::format("CUDA graph {}", row.integer(first_own).value_or(0)));
                ++side.recording.losses["graphs_recorded_without_their_kernels"];

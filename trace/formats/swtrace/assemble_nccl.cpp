@@ -185,15 +185,20 @@ class Joiner {
       attach(calls, launches.front());
     } else if (launches.size() == calls.size()) {
       for (std::size_t i = 0; i < calls.size(); ++i) attach(calls.subspan(i, 1), launches[i]);
-    } else {
-      recording_.losses["collective_calls_without_their_kernel"] +=
-          static_cast<std::int64_t>(calls.size());
+    } else if (const auto lost = std::ranges::count_if(calls, needs_kernel); lost > 0) {
+      recording_.losses["collective_calls_without_their_kernel"] += lost;
     }
   }
 
   std::map<std::uint64_t, DeviceRanks> seen;  // by communicator
 
  private:
+  /// One rank alone has nothing to exchange: NCCL launches no kernel, or none of its own
+  /// (NVIDIA/nccl, src/enqueue.cc, ncclLaunchOneRank).
+  static bool needs_kernel(const CollectiveRow& call) {
+    return (call.fields & collective_has_ranks) == 0 || call.ranks != 1;
+  }
+
   /// Whether the kernel is named after a function that none of the calls has: it is named after one
   /// of those that it runs, or "Generic" (NVIDIA/nccl, src/device/generate.py, best_kernel).
   bool contradict(std::span<const CollectiveRow> calls, const Launch& launch) const {

@@ -56,33 +56,6 @@ nanoseconds time_of(const MarkRow& row) {
   return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest_time)));
 }
 
-/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
-/// of the thread that has most of them; names without a number are numbered in order.
-void find_step_marks(Recording& recording) {
-  struct Kind {
-    int preference = 0;
-    std::vector<StepMark> marks;
-  };
-  std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
-  auto step_name = remembered(recording.names, parse_step_name);
-  for (const HostEvent& event : recording.host_events) {
-    if (event.activity != HostActivity::annotation) continue;
-    const std::optional<StepName>& step = step_name(event.name);
-    if (!step) continue;
-    Kind& kind = found[{step->kind, event.thread}];
-    kind.preference = step->preference;
-    const auto order = static_cast<std::int32_t>(kind.marks.size());
-    kind.marks.push_back({step->number.value_or(order), event.start, event.end});
-  }
-  const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
-    return std::pair(a.second.preference, b.second.marks.size()) <
-           std::pair(b.second.preference, a.second.marks.size());
-  });
-  if (best == found.end()) return;
-  recording.step_marks = std::move(best->second.marks);
-  recording.step_marks_from = fmt::format("NVTX range '{}'", best->first.first);
-}
-
 /// What is said of the process, and remarks for people.
 void take_facts(const Batch& batch,
                 std::map<std::string, std::string>& facts,
@@ -125,7 +98,7 @@ class Assembler {
     auto device_ranks = join_collectives(recording_, std::move(collectives_), networks_, channels_);
     add_facts(file);
     sort_events(recording_);
-    find_step_marks(recording_);
+    marks_from_ranges(recording_, "NVTX range");
     return {std::move(recording_), std::move(device_ranks)};
   }
 
@@ -244,11 +217,12 @@ class Assembler {
   }
 
   /// Adds a range per pair of ends as an annotation. One that was never closed lasts until the last
-  /// event of the recording, and is counted in losses as one that was never opened is; instants are
-  /// left out.
+  /// event of the recording, and is counted in losses as one that was never opened is, unless all
+  /// work was done before it was opened, as when a program ends within it; instants are left out.
   void add_ranges() {
     nanoseconds last{};
     for (const DeviceEvent& event : recording_.device_events) last = std::max(last, event.end);
+    const nanoseconds last_work = last;
     for (const HostEvent& event : recording_.host_events) last = std::max(last, event.end);
     std::unordered_map<std::uint32_t, const MarkRow*> open;  // by id
     const auto add = [&](const MarkRow& row, nanoseconds end) {
@@ -274,8 +248,9 @@ class Assembler {
       }
     }
     for (const auto& [id, row] : open) add(*row, last);
-    if (!open.empty())
-      recording_.losses["ranges_without_an_end"] += static_cast<std::int64_t>(open.size());
+    const auto lost = std::ranges::count_if(
+        open, [&](const auto& one) { return time_of(*one.second) <= last_work; });
+    if (lost > 0) recording_.losses["ranges_without_an_end"] += lost;
   }
 
   void add_facts(const std::string& file) {

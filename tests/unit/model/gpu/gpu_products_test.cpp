@@ -58,6 +58,9 @@ TEST_CASE("conditions come from counted cycles, the energy counter and the reaso
 TEST_CASE("a window too short for the energy counter gives the median reading", "[gpu]") {
   Point point = product_point("burst", 60e12, 1.1e9);
   add_power(point, 500.0, 0.5);
+  CHECK_FALSE(conditions_of(point).power_w.has_value());  // of the pause before, mostly
+  point = product_point("burst", 60e12, 1.1e9);
+  add_power(point, 500.0, 1.5);
   point.samples[Metric::telemetry_energy_j] = {1.0};
   const GpuConditions conditions = conditions_of(point);
   CHECK_THAT(*conditions.power_w, WithinRel(500.0, 1e-12));

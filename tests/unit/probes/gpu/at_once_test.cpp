@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/ranks.h"
-
 #include "tests/catch.h"
 
 #include <atomic>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/numbers.h"
-
 #include "src/core/error.h"
 #include "tests/catch.h"
 

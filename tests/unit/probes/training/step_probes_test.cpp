@@ -93,8 +93,8 @@ TEST_CASE("ways of running a step take turns, and one that cannot be had is left
   REQUIRE(recorder.points.size() == 2);
   REQUIRE(text_parameter(recorder.points[0], Parameter::step_variant) == "launched");
   REQUIRE(text_parameter(recorder.points[1], Parameter::step_variant) == "graphs");
-  REQUIRE(series(recorder.points[0], Metric::step_s).size() == 20);
-  REQUIRE(series(recorder.points[1], Metric::step_s).size() == 20);
+  REQUIRE(series(recorder.points[0], Metric::step_s).size() == 30);
+  REQUIRE(series(recorder.points[1], Metric::step_s).size() == 30);
 }
 
 TEST_CASE("the timeline of traced steps is kept, under a variant of its own", "[training]") {

@@ -203,7 +203,10 @@ TEST_CASE("events of every public Kineto recording are counted as Python counts 
     CHECK(host_events(*recording, HostActivity::runtime_call) == counts.calls);
     CHECK(host_events(*recording, HostActivity::annotation) == counts.annotations);
     CHECK(host_events(*recording, HostActivity::synchronization) == counts.synchronizations);
-    CHECK(host_events(*recording, HostActivity::operation) == 0);
+    // Of operators only those that may explain an idle GPU.
+    for (const HostEvent& event : recording->host_events)
+      CHECK((event.activity != HostActivity::operation ||
+             event.end - event.start >= nanoseconds(500'000)));
     CHECK(static_cast<std::int64_t>(recording->step_marks.size()) == counts.steps);
     CHECK(device_time(*recording) == counts.device_ns);
     CHECK(recording->device_events.front().start.count() == counts.first_ns);

@@ -156,6 +156,19 @@ TEST_CASE("ranges and kernels that do not pair stay apart and are counted", "[re
   REQUIRE(recording.losses.at("collective_calls_without_their_kernel") == 3);
 }
 
+TEST_CASE("one rank alone exchanges nothing: no kernel of its calls is missing", "[recording]") {
+  Batch batch = with_kernels();
+  launch(batch, 1500, 5, gemm);
+  batch.collectives = {said(1400, 3, 1), said(1450, 3, 2)};
+  for (CollectiveRow& row : batch.collectives) {
+    row.fields |= collective_has_ranks;
+    row.ranks = 1;
+  }
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.empty());
+  REQUIRE_FALSE(recording.losses.contains("collective_calls_without_their_kernel"));
+}
+
 TEST_CASE("a call that its kernel's name contradicts is counted and not joined", "[recording]") {
   Batch batch = with_kernels();
   batch.collectives = {said(1600, 4, 64), said(2600, 3, 64), said(3600, 5, 64), said(4600, 5, 8)};
@@ -340,6 +353,15 @@ TEST_CASE("ranges nest and overlap by their ids", "[recording]") {
   REQUIRE(recording.host_events[0].end.count() == 40);
   REQUIRE(recording.host_events[1].start.count() == 20);
   REQUIRE(recording.host_events[1].end.count() == 30);
+}
+
+TEST_CASE("a range that a program ends within, after all work, is not counted as lost",
+          "[recording]") {
+  Batch batch = with_names();
+  launch(batch, 1500, 5);  // ends at 1650
+  batch.marks = {{.time_ns = 1700, .id = 1, .name = 3, .phase = MarkPhase::opened}};
+  const Recording recording = assemble(batch);
+  REQUIRE_FALSE(recording.losses.contains("ranges_without_an_end"));
 }
 
 TEST_CASE("a range that a kill left open lasts until the last event and is counted",

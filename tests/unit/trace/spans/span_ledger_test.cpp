@@ -6,6 +6,7 @@
 #include "tests/unit/trace/timelines.h"
 #include "trace/formats/export/export.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -87,7 +88,8 @@ TEST_CASE("slices nest on every row, even of a malformed timeline", "[chrome]") 
   }
 }
 
-TEST_CASE("times are exact microseconds from the first step, the base is kept", "[chrome]") {
+TEST_CASE("times are microseconds from the first step, exact to the nanosecond, the base is kept",
+          "[chrome]") {
   Timeline timeline;
   timeline.ranks = 1;
   const std::int64_t base = 1'700'000'000'123'456'789;
@@ -95,8 +97,13 @@ TEST_CASE("times are exact microseconds from the first step, the base is kept", 
                     span(0, Activity::compute, base + 1'007, base + 2'000'008)};
   const std::string text = trace::chrome_trace(timeline, trace::build_ledger(timeline), {});
   REQUIRE(text.find("\"baseTimeNanoseconds\":1700000000123456789,") != std::string::npos);
-  REQUIRE(text.find("\"ts\":0.000,\"dur\":3000.001,") != std::string::npos);
-  REQUIRE(text.find("\"ts\":1.007,\"dur\":1999.001,") != std::string::npos);
+  const auto nanoseconds_of = [](const Json& us) { return std::llround(us.get<double>() * 1000); };
+  const Json slices = events(Json::parse(text), "X");
+  REQUIRE(slices.size() == 2);
+  CHECK(slices[0]["ts"] == 0);
+  CHECK(nanoseconds_of(slices[0]["dur"]) == 3'000'001);
+  CHECK(nanoseconds_of(slices[1]["ts"]) == 1'007);
+  CHECK(nanoseconds_of(slices[1]["dur"]) == 1'999'001);
 }
 
 TEST_CASE("an arrow leads from the last arriver's post into the wait, never back in time",

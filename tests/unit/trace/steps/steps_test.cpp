@@ -300,12 +300,19 @@ TEST_CASE("a rank without marks is cut where the others are", "[steps]") {
         "Steps begin at ProfilerStep markers. Without markers: rank 1, cut where the others are.");
 }
 
-TEST_CASE("numbers that no two ranks share are replaced by counting", "[steps]") {
+TEST_CASE("numbers that no two ranks share are those of the same time, else counted", "[steps]") {
   Job job = marked_job({100, 100, 100});
   for (StepMark& mark : job.recordings[1].step_marks) mark.number += 1000;
   const StepPlan plan = steps_of(job);
   CHECK(numbers(plan, 0) == numbers(plan, 1));
-  CHECK(plan.choice.sentence.find("the steps are counted") != std::string::npos);
+  CHECK(plan.choice.sentence.find("of the steps at the same time") != std::string::npos);
+  for (StepMark& mark : job.recordings[1].step_marks) {
+    mark.start += nanoseconds(1'000'000);
+    mark.end += nanoseconds(1'000'000);
+  }
+  const StepPlan counted = steps_of(job);
+  CHECK(numbers(counted, 0) == numbers(counted, 1));
+  CHECK(counted.choice.sentence.find("the steps are counted") != std::string::npos);
 }
 
 TEST_CASE("without marks and repetition the whole span is one step", "[steps]") {

@@ -58,6 +58,7 @@ inline std::vector<ProtoField> decode_message(std::string_view bytes) {
 }
 
 struct DecodedEvent {
+  std::size_t place = 0;  // in the file
   std::uint64_t time = 0;
   std::uint64_t type = 0;
   std::string name;
@@ -124,6 +125,7 @@ class PerfettoFile {
 
   void decode_event(std::uint64_t time, const Fields& event) {
     DecodedEvent decoded;
+    decoded.place = place_++;
     decoded.time = time;
     std::uint64_t track = 0;
     for (const ProtoField& field : event) {
@@ -148,6 +150,7 @@ class PerfettoFile {
   }
 
   std::string content_;
+  std::size_t place_ = 0;
   std::map<std::uint32_t, std::map<std::uint64_t, std::string>> names_;  // by kind
 };
 
