@@ -186,12 +186,17 @@ std::string unmatched_line(const Attribution& job) {
       unknown->largest.front().first);
 }
 
-/// Why no rank is named; what a rank that is alone loses, only it can have caused.
+/// Why no rank is named; what a rank that is alone loses, only it can have caused. Of one that does
+/// not communicate nobody asks.
 std::string no_straggler_named(const AttributionView& view) {
   const std::string& reason = view.attribution.stragglers.abstention;
+  const bool alone = view.attribution.recordings.size() == 1 && view.averages;
   std::string loss;
-  if (view.attribution.recordings.size() == 1 && view.averages && !healthy(view))
-    loss = loss_headline(view, largest_loss(*view.averages)) + " ";
+  if (alone && !healthy(view)) loss = loss_headline(view, largest_loss(*view.averages));
+  if (alone && loss_of(*view.averages, Part::exposed_undivided) == 0.0 &&
+      view.attribution.collectives.empty())
+    return loss;
+  if (!loss.empty()) loss += ' ';
   return loss + "No straggler is named: " +
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
 }
@@ -279,6 +284,7 @@ Verdict judge_attribution(const AttributionView& view) {
   }
   if (worst == stragglers.end() && healthy(view))
     verdict.headline = healthy_headline(*view.averages) + verdict.headline;
+  while (verdict.headline.ends_with(' ')) verdict.headline.pop_back();
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
   if (const std::vector<Advice> advice = advice_for(view); !advice.empty())
     verdict.action = advice_text(advice.front());

@@ -192,7 +192,9 @@ def compare_job(paths, folder):
             (folder / "job" / file).write_text(write(document))
         after = answer("attribute", [folder / "job"])
         before = before or after
-        assert before == after, (f"{paths[0]}: {name}: " + difference(before, after))
+        # Another program's file is recognised by its words as that program spells them.
+        refused = before[0] == after[0] == 2 and "escaped" in name
+        assert refused or before == after, (f"{paths[0]}: {name}: " + difference(before, after))
     return len(spellings)
 
 

@@ -89,7 +89,8 @@ error_code read_field(od::field& field, KinetoFields& fields) {
     fields.in_python = category.starts_with("python");
   }
   if (!is_key(key, "args")) return SUCCESS;
-  fields.arguments_left = is(fields.category, OtherEvent::unused);
+  const bool unnamed = is(fields.category, HostActivity::operation) && fields.name.empty();
+  fields.arguments_left = is(fields.category, OtherEvent::unused) || unnamed;
   return fields.arguments_left ? SUCCESS : read_arguments(value, fields);
 }
 
