@@ -15,6 +15,14 @@ constexpr int most_law_counts = 4096;
 /// `table` is null for coefficients.
 void add_prices(DecideOptions& options, const ScalingTable* table) {
   auto& prices = options.request.metrics.prices;
+  if (options.instance_price) {
+    const bool instances = table && table->axis == Axis::nodes;
+    const auto& several = options.selection.gpus_per_instance;
+    if (options.price) throw UserError("--price and --instance-price exclude each other");
+    if (!instances && !several)
+      throw UserError("--instance-price needs --gpus-per-instance, as 8: the table counts no instances");
+    options.price = *options.instance_price * (instances ? 1.0 : 1.0 / *several);
+  }
   if (const auto price = table ? rank_price(*table, options.price) : options.price) {
     prices->per_rank = *price;
     return;

@@ -34,6 +34,7 @@ struct KnownName {
 /// Behind all names of one meaning stand loads, and times of parts of a program.
 constexpr std::size_t choice_of_things = 100;
 constexpr std::size_t choice_of_generic = 200;
+constexpr std::size_t choice_of_letters = 300;  // "p", "n", which may be a size
 constexpr std::size_t choice_of_load = 500;
 
 /// data/columns.toml.
@@ -82,6 +83,7 @@ KnownName known_name(toml_file::Table& row) {
   const auto* const found = std::ranges::find(meaning_keys, meaning);
   if (found == meaning_keys.end()) row.refuse("no meaning of this name", "meaning");
   known.meaning = static_cast<Meaning>(found - meaning_keys.begin());
+  if (known.meaning == Meaning::count && !known.load) known.choice = choice_of_letters;
   return known;
 }
 
@@ -223,9 +225,10 @@ std::vector<WordList> header_groups(std::string_view header) {
   return groups;
 }
 
-/// Whether every word of a bracket says something about units, rates or counts; else it is a note,
-/// such as "(PyTorch)".
+/// Whether every word of a bracket says something about units, rates or counts, or it is a rate of
+/// whatever; else it is a note, such as "(PyTorch)".
 bool says_something(const WordList& words) {
+  if (words.size() > 2 && words[1] == "per" && header_unit(words[2])) return true;
   return std::ranges::all_of(words, [](const std::string& word) {
     return word == "per" || header_unit(word) || thing_of(word) ||
            noun_of(vocabulary().work, word) || is_word("all", word) || is_word("percent", word) ||
@@ -586,6 +589,8 @@ std::optional<TableColumn> named_column(const HeaderWords& header, const std::st
   }
   constexpr auto time_first = Meaning::time;
   const bool is_time = column.meaning >= time_first && column.meaning <= Meaning::io;
+  // A total without a unit may be that of anything.
+  if (key == "total" && !header.unit) return std::nullopt;
   // A host without a unit is a machine's name.
   if (column.meaning == Meaning::host && !header.unit) return std::nullopt;
   if (column.meaning == Meaning::work && header.basis != Per::unstated) return std::nullopt;

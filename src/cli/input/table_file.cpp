@@ -168,6 +168,8 @@ class Reading {
     const auto on = [&](const std::vector<Way>& ways) {
       return depth < 2 ? tried(ways, scaling, depth) : Answers{};
     };
+    table.comma = selection.comma != Comma::unstated ? selection.comma : comma_of(table);
+    if (table.comma == Comma::unstated) ask_comma(table, selection, on);
     ChosenColumns chosen;
     try {
       chosen = choose_columns(table);
@@ -176,15 +178,13 @@ class Reading {
       if (answers.empty()) throw;
       throw Question(missing.what(), answers);
     }
-    table.comma = selection.comma != Comma::unstated ? selection.comma : comma_of(table);
-    if (table.comma == Comma::unstated) ask_comma(table, selection, on);
     const auto clash = repeated_count(table, chosen);
     if (clash && !clash->ways.empty()) {
       const Answers answers = on(chosen_rows(selection, clash->ways));
       if (answers.empty()) throw UserError(clash->what);
       throw Question(clash->what, answers);
     }
-    return finish(table, chosen, scaling, clash.has_value());
+    return finish(table, chosen, selection, scaling, clash.has_value());
   }
 
  private:
@@ -224,7 +224,8 @@ class Reading {
   /// Of the ways those that lead to an answer, with what they ask in turn.
   Answers tried(const std::vector<Way>& ways, std::optional<Scaling> scaling, int depth) const {
     constexpr std::size_t most_answers = 2;
-    Answers answers;
+    Answers answers;   // without a further question
+    Answers questions;
     for (const Way& way : ways) {
       if (answers.size() >= most_answers) break;
       try {
@@ -233,11 +234,14 @@ class Reading {
       } catch (const Question& further) {
         for (Question::Answer answer : further.answers) {
           answer.flags.insert(answer.flags.begin(), way.flags.begin(), way.flags.end());
-          answers.push_back(std::move(answer));
+          questions.push_back(std::move(answer));
         }
+        // What a first way asks comes before what is less likely.
+        if (answers.empty() && questions.size() >= most_answers) break;
       } catch (const UserError&) {
       }
     }
+    if (answers.empty()) answers = std::move(questions);
     if (answers.size() > most_answers) answers.resize(most_answers);
     return answers;
   }
@@ -256,8 +260,73 @@ class Reading {
     return answers;
   }
 
+  /// A rate that barely rises with the count may be that of one, unless its name says which.
+  static void check_rate(const ScalingTable& table, const ChosenColumns& chosen) {
+    constexpr double barely = 1.15;
+    if (table.basis != TimeBasis::work_unit || table.axis == Axis::load || table.rows.size() < 2)
+      return;
+    const auto rate = std::ranges::find_if(chosen.columns, [](const auto& column) {
+      return column && column->meaning == Meaning::throughput;
+    });
+    if (rate == chosen.columns.end() || (*rate)->per_rank || (*rate)->all_of_them ||
+        (*rate)->flops || (*rate)->inverse)
+      return;
+    const auto rate_of = [](const TableRow& row) { return *row.work / row.time.value.value(); };
+    const double first = rate_of(table.rows.front());
+    double most = first;
+    for (const TableRow& row : table.rows) most = std::max(most, rate_of(row));
+    if (most >= barely * first && !(*rate)->of_one_or_all) return;
+    const std::string& name = (*rate)->name;
+    std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
+    throw Question(
+        fmt::format("'{}' {}", name,
+                    (*rate)->of_one_or_all ? "may be the rate of one or of all of them"
+                                           : "barely rises with the count: it may be the rate of "
+                                             "one or of all of them"),
+        {{{"--rename", fmt::format("{}={} per {}", name, name, one)}, "the rate of each"},
+         {{"--rename", fmt::format("{}=total {}", name, name)}, "the rate of all together"}});
+  }
+
+  /// A price is of one GPU, of an instance of several, or of all that a row counts: where it grows
+  /// as the count does.
+  static void settle_price(const ChosenColumns& chosen,
+                           const TableSelection& selection,
+                           std::vector<TableRow>& rows,
+                           const TableKind& kind) {
+    const auto price = std::ranges::find_if(chosen.columns, [](const auto& column) {
+      return column && column->meaning == Meaning::price;
+    });
+    if (price == chosen.columns.end() || !any_has(rows, [](const TableRow& row) { return row.facts.price; }))
+      return;
+    const TableColumn& column = **price;
+    const std::string counted = counted_noun(column.rank);
+    if (column.rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
+    const auto divide = [&](auto by) {
+      for (TableRow& row : rows)
+        if (row.facts.price) row.facts.price = *row.facts.price * (1.0 / by(row));
+    };
+    if (counted == "nodes" && selection.gpus_per_instance)
+      return divide([&](const TableRow&) { return *selection.gpus_per_instance; });
+    const double first = rows.front().facts.price.value_or(DollarsPerSecond(0.0)).value() / rows.front().count;
+    const bool of_row = counted.empty() && rows.size() > 1 && std::ranges::all_of(rows, [&](const TableRow& row) {
+      return row.facts.price && std::abs(row.facts.price->value() / row.count / first - 1.0) < 0.02;
+    });
+    if (of_row) return divide([](const TableRow& row) { return row.count; });
+    if (!counted.empty() && counted != "nodes") return;
+    const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", column.name);
+    const std::string of_instance = fmt::format("{}=usd_per_instance_hour", column.name);
+    if (!counted.empty())
+      throw Question(fmt::format("'{}' is of an instance; how many of the counted has it?", column.name),
+                     {{{"--gpus-per-instance", "8"}, "eight in each"}});
+    throw Question(
+        fmt::format("'{}' may be the price of one or of an instance of several", column.name),
+        {{{"--rename", of_gpu}, "of one"},
+         {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
+  }
+
   static TableFile finish(const RawTable& table,
                           ChosenColumns& chosen,
+                          const TableSelection& selection,
                           std::optional<Scaling> scaling,
                           bool repeated) {
     BuiltRows built = built_rows(table, chosen.columns);
@@ -273,6 +342,7 @@ class Reading {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
       if (!kind.growing_models) kind.doubts.push_back(std::move(*identity));
     }
+    settle_price(chosen, selection, built.rows, kind);
     const Answers units = built.unit_missing ? units_of(chosen) : Answers{};
     TableFile result{{}, chosen.ignored};
     try {
@@ -285,6 +355,7 @@ class Reading {
             answer.flags.begin(), units.front().flags.begin(), units.front().flags.end());
       throw Question(question.what(), both);
     }
+    check_rate(result.table, chosen);
     if (!units.empty())
       throw Question(table.place + ": the time has no unit, in the header or the cells", units);
     std::vector<Remark>& remarks = result.table.remarks;

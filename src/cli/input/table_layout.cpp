@@ -257,6 +257,15 @@ std::optional<CountInHeader> count_in(const std::string& header) {
   if (digits > 0) {
     found.count = text.substr(0, digits);
     text.remove_prefix(digits);
+    // "4*8": nodes and what each has.
+    const std::string_view other = text.empty() ? text : trimmed(text.substr(1));
+    const auto nodes = parse_number<int>(found.count);
+    const auto each = parse_number<int>(other);
+    if (!text.empty() && std::string_view("*x").find(text.front()) != std::string_view::npos &&
+        nodes && each && *nodes < 100000 && *each < 100000) {
+      found.count = std::to_string(std::int64_t{*nodes} * *each);
+      return found;
+    }
   } else if (const auto [first, end] = word(); first == "single" || first == "one") {
     found.count = "1";
     text.remove_prefix(end);

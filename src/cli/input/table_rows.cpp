@@ -177,8 +177,8 @@ std::optional<double> product(std::string_view text) {
 /// What may stand behind a number without changing it: "x", "%", "gpus", "tokens/s".
 bool says_nothing_new(std::string_view behind) {
   behind = trimmed(behind, " .)");
-  if (behind.empty() || behind == "x" || behind == "%") return true;
-  if (behind.starts_with("x ")) behind.remove_prefix(2);
+  // "8x A100" counts machines of that name.
+  if (behind.empty() || behind.starts_with('x') || behind == "%") return true;
   const std::string word(front_word(behind));
   if (word.empty()) return false;
   return !counted_noun(word).empty() || names_work(word) || word.ends_with("flops") ||

@@ -128,7 +128,7 @@ std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t
     if (const auto* number = std::get_if<double>(&cell)) return *number;
     const auto* text = std::get_if<std::string>(&cell);
     if (!text || is_missing(cell)) return std::nullopt;
-    const auto number = cell_number(*text, Comma::thousands);
+    const auto number = cell_number(*text, table.comma);
     return number ? std::optional(number->value) : std::nullopt;
   });
 }
@@ -258,7 +258,7 @@ void keep_unit(TableColumn& column, const std::string& stated_as, const std::str
   } catch (const UserError&) {
     return;
   }
-  if (!stated) stated = table_column("time per " + stated_as, place);
+  if (!stated) stated = table_column("time " + stated_as, place);
   const bool ratio = stated_as.find('%') != std::string::npos;
   const bool rate = stated && stated->meaning == Meaning::throughput;
   if (column.dimension == Dimension::time && (ratio || rate))
@@ -318,8 +318,9 @@ ChosenColumns choose_columns(const RawTable& table) {
     }
     chosen.columns.push_back(name.empty() ? std::nullopt : table_column(name, table.place));
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
-    if (renamed && chosen.columns.back())
-      keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);
+    if (!renamed || !chosen.columns.back()) continue;
+    keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);
+    chosen.columns.back()->choice = 0;
   }
   name_machines(chosen.columns, table);
   count_per_node(chosen.columns);
@@ -332,8 +333,7 @@ ChosenColumns choose_columns(const RawTable& table) {
 }
 
 std::vector<std::string> likely_renames(const RawTable& table, bool count) {
-  std::vector<std::string> renames;
-  std::vector<std::string> others;
+  std::vector<std::pair<double, std::string>> renames;  // with the last over the first
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
     const auto numbers = numbers_of(table, i);
@@ -350,7 +350,7 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     if (count) {
       const bool whole = std::ranges::all_of(
           numbers, [](const auto& number) { return *number == std::floor(*number); });
-      if (whole && !known && last != first) renames.push_back(name + "=p");
+      if (whole && !known && last != first) renames.emplace_back(first / last, name + "=p");
       continue;
     }
     bool excluded = name.find('%') != std::string::npos || known.has_value();
@@ -364,11 +364,14 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
       word.clear();
     }
     if (excluded || first == last) continue;
+    // The total of several times, else the one that falls most.
     const bool total = name.find("otal") != std::string::npos;
-    (total ? renames : others).push_back(fmt::format("{}={}", name, last > 2.0 * first ? "throughput" : "time_s"));
+    const double ratio = last / first;
+    renames.emplace_back(total ? 0.0 : ratio,
+                         fmt::format("{}={}", name, ratio > 2.0 ? "throughput" : "time_s"));
   }
-  renames.insert(renames.end(), others.begin(), others.end());
-  return renames;
+  std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
+  return mapped(renames, &std::pair<double, std::string>::second);
 }
 
 bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen) {

@@ -219,16 +219,16 @@ double count_ratio(const TableRow& row, const TableRow& first) {
 }
 
 /// Whether the speed-ups or efficiencies that the table states are those of its times with work
-/// that grows with the count (`weak`) or not.
-bool states(const ScalingTable& table, bool weak) {
+/// that grows from the first row to another as `growth` says.
+template <class Growth>
+bool states(const ScalingTable& table, Growth growth) {
   const TableRow& first = table.rows.front();
   const bool efficiency = all_have(table.rows, &TableRow::stated_efficiency);
   const auto stated = efficiency ? &TableRow::stated_efficiency : &TableRow::stated_speedup;
   if (!all_have(table.rows, stated)) return false;
   return std::ranges::all_of(table.rows, [&](const TableRow& row) {
-    const double counts = count_ratio(row, first);
-    const double speedup = first.time.value / row.time.value * (weak ? counts : 1.0);
-    const double expected = efficiency ? speedup / counts : speedup;
+    const double speedup = first.time.value / row.time.value * growth(row, first);
+    const double expected = efficiency ? speedup / count_ratio(row, first) : speedup;
     return std::abs(*(row.*stated) / *(first.*stated) / expected - 1.0) <= stated_tolerance;
   });
 }
@@ -290,6 +290,13 @@ bool may_be_weak(const ScalingTable& table) {
 ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared) {
   if (table.axis == Axis::load || table.rows.size() < 2 || table.growing_models) return table;
   const bool by_rate = table.basis == TimeBasis::work_unit;
+  const auto same = [](const TableRow&, const TableRow&) { return 1.0; };
+  // Time x count goes by that name, too.
+  const bool work_contradicted =
+      !by_rate && all_have(table.rows, &TableRow::work) && states(table, same) &&
+      !states(table, [](const TableRow& row, const TableRow& first) { return *row.work / *first.work; });
+  if (work_contradicted)
+    for (TableRow& row : table.rows) row.work.reset();
   const bool work_known = !by_rate && any_has(table.rows, &TableRow::work);
   const bool batch_known =
       all_have(table.rows, [](const TableRow& row) { return row.facts.batch; });
@@ -314,8 +321,9 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
   const bool settled = declared || by_rate || work_known || batch_counts || table.named_strong ||
                        table.read.fixed_work || table.axis == Axis::load;
   if (settled || !may_be_weak(table)) return table;
-  if (states(table, true) != states(table, false))
-    return states(table, true) ? with_growth(std::move(table), count_ratio) : table;
+  // Published ratios of weak times alone look like those of strong scaling.
+  if (states(table, count_ratio)) return with_growth(std::move(table), count_ratio);
+  if (all_have(table.rows, &TableRow::stated_efficiency) && states(table, same)) return table;
   ask_scaling(table);
 }
 

@@ -269,7 +269,9 @@ void work_from_throughput(ScalingTable& table) {
       "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
       "speed-up compares throughputs",
       *times));
-  if (table.axis == Axis::load || agree(done, counts) || agree(done, batches)) return;
+  if (table.axis == Axis::load || table.growing_models || agree(done, counts) ||
+      agree(done, batches))
+    return;
   const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
   const auto i = static_cast<std::size_t>(last - table.rows.begin());
   const double by_time = *stated_time(first) / *stated_time(*last);

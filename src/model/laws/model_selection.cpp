@@ -27,7 +27,8 @@ constexpr std::size_t fewest_to_leave_out = 5;
 constexpr double outlier_error = 0.10;
 constexpr double outlier_factor = 5.0;
 constexpr std::size_t first_held_out = 3;
-constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff
+constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff, but for
+constexpr double clear_miss = 1.0;       // one by a factor of two
 constexpr std::size_t most_held_out = 20;
 constexpr std::size_t most_points = 200;
 constexpr double named_weight = 0.05;
@@ -71,7 +72,9 @@ std::vector<WeightedLaw> weigh(const std::vector<LawFamily>& families,
   double most = -std::numeric_limits<double>::infinity();
   for (const LawFamily& family : families) {
     const std::size_t p = family.parameters;
-    if (p > points.size() || (p > free_parameters && points.size() <= 2 * p)) continue;
+    // Three rows are met exactly by three parameters, which shows nothing.
+    const bool exact = p == points.size() && p >= free_parameters;
+    if (p > points.size() || exact || (p > free_parameters && points.size() <= 2 * p)) continue;
     WeightedLaw law{family, family.fit(points)};
     const double squares = noise.degrees * noise.sd * noise.sd + squares_of(law.fitted, points);
     law.weight = -0.5 * (noise.degrees + n) * std::log(squares) -
@@ -125,7 +128,8 @@ void hold_out(CombinedLaw& law,
   std::map<std::string, std::vector<double>> errors;  // by law, relative
   double squares = usual_error * usual_error;
   double sum = 0.0;
-  std::size_t from = first_held_out;
+  // Of three rows the last, from two: else nothing would say how far laws miss.
+  std::size_t from = std::min(first_held_out, points.size() - 1);
   if (points.size() > from + most_held_out) from = points.size() - most_held_out;
   for (std::size_t known = from; known < points.size(); ++known) {
     const TimePoint& next = points[known];
@@ -142,13 +146,15 @@ void hold_out(CombinedLaw& law,
       errors[one.family.name].push_back(std::abs(std::expm1(missed)));
       const auto at = std::ranges::find(
           law.laws, one.family.name, [](const WeightedLaw& each) { return each.family.name; });
-      if (known < first_judged || at == law.laws.end()) continue;
-      at->worst = std::max(at->worst.value_or(0.0), std::expm1(std::abs(missed)));
+      if (at == law.laws.end()) continue;
+      if (known >= first_judged)
+        at->worst = std::max(at->worst.value_or(0.0), std::expm1(std::abs(missed)));
       if (one.weight < held_weight || std::expm1(std::abs(missed)) >= least) continue;
       least = std::expm1(std::abs(missed));
       nearest = one.family.name;
     }
-    if (known < first_judged || least <= law.worst) continue;
+    const bool few = known < first_held_out || (known < first_judged && least <= clear_miss);
+    if (few || least <= law.worst) continue;
     law.worst = least;
     law.nearest = nearest;
   }
