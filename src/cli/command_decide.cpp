@@ -3,6 +3,7 @@
 #include "report/names.h"
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
+#include "src/core/standard_streams.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
 
@@ -62,38 +63,13 @@ TableFile read_input(const DecideOptions& options) {
   return {recordings_table(options.inputs, options.scaling), {}};
 }
 
-/// A question with the commands that answer it, each on a line of its own.
-std::string with_commands(const Question& question, const DecideOptions& options) {
-  std::string text = question.what();
-  const bool several = question.answers.size() > 1;
-  text += several ? "; say which:" : "; say it by:";
-  std::size_t widest = 0;
-  std::vector<std::string> commands;
-  for (const Question::Answer& answer : question.answers) {
-    commands.push_back(options.render.command + " " + report::shell_words(answer.flags));
-    widest = std::max(widest, commands.back().size());
-  }
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const std::string& means = question.answers[i].means;
-    text += means.empty() ? "\n  " + commands[i]
-                          : fmt::format("\n  {:<{}}  # {}", commands[i], widest, means);
-  }
-  return text;
-}
-
 Decision decide_file(DecideOptions& options) {
   DecisionRequest& request = options.request;
   if (options.serial || options.communication || options.single || !request.shown_counts.empty()) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
-  TableFile file = read_for("decide", options.inputs, [&] {
-    try {
-      return read_input(options);
-    } catch (const Question& question) {
-      throw UserError(with_commands(question, options));
-    }
-  });
+  TableFile file = read_for("decide", options.inputs, [&] { return read_input(options); });
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }
@@ -112,6 +88,27 @@ Decision decide_file(DecideOptions& options) {
         fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));
   }
   return decision;
+}
+
+/// The question, and below it the commands that answer it, to be copied.
+void print_question(const Question& question, const DecideOptions& options) {
+  print_error("scaleworth: {}{}\n",
+              printable(question.what()),
+              question.answers.size() > 1 ? "; say which:" : "; say it by:");
+  std::vector<std::string> commands;
+  std::size_t widest = 0;
+  for (const Question::Answer& answer : question.answers) {
+    commands.push_back(
+        printable(options.render.command + " " + report::shell_words(answer.flags)));
+    widest = std::max(widest, commands.back().size());
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string& means = question.answers[i].means;
+    if (means.empty())
+      print_error("  {}\n", commands[i]);
+    else
+      print_error("  {:<{}}  # {}\n", commands[i], widest, printable(means));
+  }
 }
 
 /// The input as a command names it.
@@ -144,11 +141,16 @@ void check_carbon(const Decision& decision) {
 }  // namespace
 
 int decide_count(DecideOptions& options) {
-  const Decision decision =
-      options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
-  check_carbon(decision);
-  options.render.input = input_text(options);
-  fmt::print("{}", report::render_decision(decision, options.render));
-  return exit_done;
+  try {
+    const Decision decision =
+        options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
+    check_carbon(decision);
+    options.render.input = input_text(options);
+    fmt::print("{}", report::render_decision(decision, options.render));
+    return exit_done;
+  } catch (const Question& question) {
+    print_question(question, options);
+    return exit_usage;
+  }
 }
 }  // namespace scaleworth::cli

@@ -46,7 +46,7 @@ struct TableSelection {
   std::vector<std::string> where;   // "params=16B": only rows with this cell
   std::vector<std::string> rename;  // "load=p": a column under another header
   Comma comma = Comma::unstated;
-  std::optional<double> gpus_per_instance;  // of a price of instances
+  std::optional<double> gpus_per_instance{};  // of a price of instances
 };
 
 struct TableFile {

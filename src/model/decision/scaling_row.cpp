@@ -279,7 +279,7 @@ bool may_be_weak(const ScalingTable& table) {
   };
   throw Question(
       fmt::format("times barely fall from {} to {}: the work may grow with the count (weak "
-                  "scaling) or be the same (strong scaling), and nothing in the table says which",
+                  "scaling) or be the same (strong scaling), and nothing in the table settles it",
                   first.count,
                   last.count),
       {{{"--scaling", "weak"}, means("each does as much as the first", weak)},
