@@ -503,16 +503,17 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json("counts_of", counts_of, one_of("ranks|nodes|load"));
   json("load_unit", decision.load_unit, "The load that a count of 1 is; 1 for ranks and nodes.");
   const auto& read = decision.read;
-  json.object("read_as",
-              read.table ? std::optional(read) : std::nullopt,
-              [&](Fields& as, const TableReading& one) {
-                as.named("reading", "How the columns of a table were read; null for anything else.");
-                as("counted", decision.noun, "null: not known.", or_null);
-                as("time_unit", one.time_unit, "As the table states it; null without a time.", or_null);
-                as("rate_of", one.rate_noun, "What a rate counts; null without one.", or_null);
-                as("rate_of_one", one.rate_of_one, "Of one GPU, not of all.");
-                as("left_out", one.left_out, "Rows that are no count, each with what it has.");
-              });
+  json.object(
+      "read_as",
+      read.table ? std::optional(read) : std::nullopt,
+      [&](Fields& as, const TableReading& one) {
+        as.named("reading", "How the columns of a table were read; null for anything else.");
+        as("counted", decision.noun, "null: not known.", or_null);
+        as("time_unit", one.time_unit, "As the table states it; null without a time.", or_null);
+        as("rate_of", one.rate_noun, "What a rate counts; null without one.", or_null);
+        as("rate_of_one", one.rate_of_one, "Of one GPU, not of all.");
+        as("left_out", one.left_out, "Rows that are no count, each with what it has.");
+      });
   json("growing_models",
        decision.growing_models,
        "Each count runs a larger model: only rates of one GPU compare, and no count is chosen.");

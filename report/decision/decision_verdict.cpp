@@ -73,25 +73,27 @@ std::string reading_line(const DecideView& view) {
   if (!read.table) return "";
   const int last = decision.rows.back().count;
   std::vector<std::string> parts;
-  parts.push_back(fmt::format(
-      "{} to {} {}", decision.rows.front().count, last, counted_noun(decision, last)));
+  parts.push_back(
+      fmt::format("{} to {} {}", decision.rows.front().count, last, counted_noun(decision, last)));
   if (decision.axis == Axis::load) parts.front() += " of load";
   if (!read.time_unit.empty())
-    parts.push_back(read.time_unit + (decision.basis == TimeBasis::step ? " of a step" : ""));
+    parts.push_back(read.time_unit +
+                    (decision.basis == TimeBasis::step && !read.of_steps ? " of a step" : ""));
   if (!read.rate_noun.empty() || !read.rate.empty()) {
     const std::string rate = read.rate.empty() ? read.rate_noun + " per second" : read.rate;
     const bool all = decision.axis != Axis::load;
-    parts.push_back(rate + (!all              ? ""
+    parts.push_back(rate + (!all               ? ""
                             : read.rate_of_one ? " of one " + counted_noun(decision, 1)
                                                : " of all " + counted_noun(decision, 2)));
   }
   const auto& prices = decision.request.metrics.prices;
   if (prices && prices->per_rank.value() > 0.0)
-    parts.push_back(
-        fmt::format("{} per {}-hour",
-                    format_money(number(Dollars(per_hour(prices->per_rank))), view.options.currency),
-                    counted_noun(decision, 1)));
-  const bool labelled = decision.basis != TimeBasis::work_unit || decision.scaling != Scaling::strong;
+    parts.push_back(fmt::format(
+        "{} per {}-hour",
+        format_money(number(Dollars(per_hour(prices->per_rank))), view.options.currency),
+        counted_noun(decision, 1)));
+  const bool labelled =
+      decision.basis != TimeBasis::work_unit || decision.scaling != Scaling::strong;
   if (labelled && !decision.growing_models) parts.emplace_back(scaling_name(decision.scaling));
   if (!read.left_out.empty())
     parts.push_back(fmt::format("left out: {}", fmt::join(read.left_out, ", ")));
@@ -113,7 +115,8 @@ std::string forecast_sentences(const DecideView& view) {
     const Interval<double> speedups{work / point.time.high().value(),
                                     work / std::max(point.time.low().value(), 1e-300)};
     text += fmt::format(
-        "At {} {} a forecast, {:.3g} times the largest measured{}: {}speed-up {:.1f} [{:.1f}, {:.1f}], "
+        "At {} {} a forecast, {:.3g} times the largest measured{}: {}speed-up {:.1f} [{:.1f}, "
+        "{:.1f}], "
         "efficiency {:.0f} %. ",
         point.count,
         counted_noun(decision, point.count),
@@ -121,9 +124,8 @@ std::string forecast_sentences(const DecideView& view) {
         point.far ? ", farther than laws have held" : "",
         decision.relative
             ? ""
-            : fmt::format("{}{}, ",
-                          format_quantity(number(point.time), Unit::seconds),
-                          per_work(decision)),
+            : fmt::format(
+                  "{}{}, ", format_quantity(number(point.time), Unit::seconds), per_work(decision)),
         point.speedup,
         speedups.low,
         speedups.high,
@@ -134,25 +136,26 @@ std::string forecast_sentences(const DecideView& view) {
 
 /// What larger models on more GPUs show: no count, but what each GPU does.
 std::string growth_headline(const Decision& decision) {
-  constexpr double flat = 0.9;  // of the first
-  const auto of_one = [](const DecisionRow& row) { return *row.throughput / row.count; };
+  constexpr double loss = 0.9;   // of the first
+  constexpr double gain = 1.25;  // what larger products bring
+  const auto of_one = [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; };
   const DecisionRow& first = decision.rows.front();
   const DecisionRow& last = decision.rows.back();
   const double change = of_one(last) / of_one(first);
-  const auto [least, most] = std::ranges::minmax(mapped(decision.rows, of_one));
+  const double least = std::ranges::min(mapped(decision.rows, of_one));
   return fmt::format(
-      "Each count runs a larger model: {:.4g} TFLOP/s per {} at {}, {:.4g} at {} ({:.4g} to {:.4g} in "
-      "all): {}.",
-      of_one(first) / 1e12,
+      "Each count runs a larger model: {:.4g} to {:.4g} TFLOP/s per {} from {} to {} (least "
+      "{:.4g}): "
+      "{}.",
+      of_one(first),
+      of_one(last),
       counted_noun(decision, 1),
       first.count,
-      of_one(last) / 1e12,
       last.count,
-      least / 1e12,
-      most / 1e12,
-      change < flat         ? fmt::format("falls by {:.0f} %", 100.0 * (1.0 - change))
-      : change > 1.0 / flat ? fmt::format("no loss, rises by {:.0f} %", 100.0 * (change - 1.0))
-                            : "flat");
+      least,
+      change < loss   ? fmt::format("falls by {:.0f} %", 100.0 * (1.0 - change))
+      : change > gain ? fmt::format("rises by {:.0f} %", 100.0 * (change - 1.0))
+                      : "flat");
 }
 
 /// "the cheapest of the 2 counts that pass every gate".

@@ -21,7 +21,8 @@ void add_prices(DecideOptions& options, const ScalingTable* table) {
     const auto& several = options.selection.gpus_per_instance;
     if (options.price) throw UserError("--price and --instance-price exclude each other");
     if (!instances && !several)
-      throw UserError("--instance-price needs --gpus-per-instance, as 8: the table counts no instances");
+      throw UserError(
+          "--instance-price needs --gpus-per-instance, as 8: the table counts no instances");
     options.price = *options.instance_price * (instances ? 1.0 : 1.0 / *several);
   }
   if (const auto price = table ? rank_price(*table, options.price) : options.price) {
@@ -98,8 +99,7 @@ void print_question(const Question& question, const DecideOptions& options) {
   std::vector<std::string> commands;
   std::size_t widest = 0;
   for (const Question::Answer& answer : question.answers) {
-    commands.push_back(
-        printable(options.render.command + " " + report::shell_words(answer.flags)));
+    commands.push_back(printable(options.render.command + " " + report::shell_words(answer.flags)));
     widest = std::max(widest, commands.back().size());
   }
   for (std::size_t i = 0; i < commands.size(); ++i) {

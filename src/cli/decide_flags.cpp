@@ -419,8 +419,8 @@ std::string typed_number(const std::string& flag, const std::string& text) {
     // Of times that the flag's name gives no unit there are none.
     constexpr std::array<std::pair<std::string_view, double>, 5> endings{
         {{"-hours", 3600.0}, {"-ms", 1e-3}, {"-us", 1e-6}, {"-s", 1.0}, {"-years", 31557600.0}}};
-    const auto* const ending = std::ranges::find_if(
-        endings, [&](const auto& one) { return flag.ends_with(one.first); });
+    const auto* const ending =
+        std::ranges::find_if(endings, [&](const auto& one) { return flag.ends_with(one.first); });
     if (ending == endings.end()) return text;
     value *= number->unit->factor / ending->second;
   }

@@ -32,6 +32,7 @@ struct KnownName {
 };
 
 /// Behind all names of one meaning stand loads, and times of parts of a program.
+constexpr std::size_t choice_of_steps = 60;
 constexpr std::size_t choice_of_things = 100;
 constexpr std::size_t choice_of_generic = 200;
 constexpr std::size_t choice_of_letters = 300;  // "p", "n", which may be a size
@@ -55,13 +56,13 @@ WordList words_in(std::string_view text) {
 
 /// In the order of Meaning.
 constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identity) + 1>
-    meaning_keys{"count",      "per_node",        "repeat",       "time",
-                 "compute",    "communication",   "idle",         "host",
-                 "io",         "quality",         "work",         "throughput",
-                 "speedup",    "efficiency",      "energy",       "energy_per_work",
-                 "power",      "price",           "latency",      "tensor",
-                 "pipeline",   "context",         "data",         "expert",
-                 "batch",      "replica_batch",   "rank_batch",   "micro_batch",
+    meaning_keys{"count",        "per_node",        "repeat",     "time",
+                 "compute",      "communication",   "idle",       "host",
+                 "io",           "quality",         "work",       "throughput",
+                 "speedup",      "efficiency",      "energy",     "energy_per_work",
+                 "power",        "price",           "latency",    "tensor",
+                 "pipeline",     "context",         "data",       "expert",
+                 "batch",        "replica_batch",   "rank_batch", "micro_batch",
                  "microbatches", "sequence_length", "steps",      "identity"};
 
 Dimension dimension_of(toml_file::Table& row) {
@@ -158,11 +159,11 @@ std::string joined(const WordList& words) {
 
 /// A header taken apart.
 struct HeaderWords {
-  WordList name;                     // what it is, without fillers, units and what it is divided by
-  const Unit* unit = nullptr;     // null where it states none
-  std::string unit_text;          // as it stands there
-  const Unit* per_time = nullptr; // "/s"
-  WordList per;                      // "gpu", "tok": what else it is divided by
+  WordList name;                   // what it is, without fillers, units and what it is divided by
+  const Unit* unit = nullptr;      // null where it states none
+  std::string unit_text;           // as it stands there
+  const Unit* per_time = nullptr;  // "/s"
+  WordList per;                    // "gpu", "tok": what else it is divided by
   Per basis = Per::unstated;
   bool percent = false;
   bool all_of_them = false;  // "total"
@@ -369,11 +370,11 @@ void set_unit(TableColumn& column,
   for (const Unit& unit : vocabulary().units)
     if (unit.dimension == dimension) known += (known.empty() ? "" : ", ") + unit.in_header.front();
   refuse_column(place,
-         column,
-         fmt::format("has no unit; write it into the header, as {}_{} (known: {})",
-                     printable(header.key()),
-                     known.substr(0, known.find(',')),
-                     known));
+                column,
+                fmt::format("has no unit; write it into the header, as {}_{} (known: {})",
+                            printable(header.key()),
+                            known.substr(0, known.find(',')),
+                            known));
 }
 
 /// FLOP/s, of whatever: the factor of "tflops", "PFLOP", "teraflops".
@@ -385,8 +386,8 @@ std::optional<double> flops_factor(const WordList& name) {
       const std::string prefix = word.substr(0, word.size() - ending.size());
       constexpr std::array<std::pair<std::string_view, double>, 6> prefixes{
           {{"g", 1e9}, {"t", 1e12}, {"p", 1e15}, {"giga", 1e9}, {"tera", 1e12}, {"peta", 1e15}}};
-      const auto* const found = std::ranges::find(
-          prefixes, prefix, &std::pair<std::string_view, double>::first);
+      const auto* const found =
+          std::ranges::find(prefixes, prefix, &std::pair<std::string_view, double>::first);
       return found == prefixes.end() ? 1.0 : found->second;
     }
   }
@@ -458,7 +459,8 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
     if (header.name.empty() || money || counts_bytes(header.name)) return std::nullopt;
     rate.factor = 1.0 / header.per_time->factor;
     const bool of_steps = std::ranges::all_of(header.name, [](const std::string& word) {
-      return is_word("step", word) || is_word("all", word) || word == "speed" || word == "throughput";
+      return is_word("step", word) || is_word("all", word) || word == "speed" ||
+             word == "throughput";
     });
     if (!of_steps || rate.work_noun.empty()) return choice(2);
     // Steps per second are a time of one step, upside down.
@@ -522,8 +524,7 @@ std::optional<TableColumn> count_column(const HeaderWords& header) {
   if (!thing) return std::nullopt;
   TableColumn column;
   column.noun = thing->noun;
-  column.choice = choice_of_things +
-                  static_cast<std::size_t>(thing - vocabulary().things.data());
+  column.choice = choice_of_things + static_cast<std::size_t>(thing - vocabulary().things.data());
   column.nodes = thing->noun == "nodes" || thing->noun == "slices";
   const std::string& last = header.name.back();
   column.singular = header.name.size() == 1 && singular(last) == last;
@@ -563,7 +564,8 @@ const KnownName* known_by_name(const HeaderWords& header, std::string& key) {
 }
 
 /// The meaning of a name that the vocabulary lists, or of any "... time" with a unit.
-std::optional<TableColumn> named_column(const HeaderWords& header, const std::string& place,
+std::optional<TableColumn> named_column(const HeaderWords& header,
+                                        const std::string& place,
                                         const std::string& text) {
   std::string key;
   const KnownName* const known = known_by_name(header, key);
@@ -596,20 +598,27 @@ std::optional<TableColumn> named_column(const HeaderWords& header, const std::st
   if (column.meaning == Meaning::work && header.basis != Per::unstated) return std::nullopt;
   if (header.percent && column.meaning != Meaning::efficiency && column.meaning != Meaning::quality)
     return std::nullopt;
-  const Dimension dimension = is_time                              ? Dimension::time
+  const Dimension dimension = is_time                             ? Dimension::time
                               : column.meaning == Meaning::energy ? Dimension::energy
                               : column.meaning == Meaning::power  ? Dimension::power
                                                                   : Dimension::none;
   if (dimension == Dimension::none && header.unit) return std::nullopt;
   set_unit(column, header, dimension, place);
   if (column.meaning == Meaning::work) column.work_noun = work_noun(header.name);
-  const bool step = std::ranges::all_of(header.name, [](const std::string& word) {
-    return is_word("step", word) || is_word("time", word) || word == "training" || word == "train";
-  }) && std::ranges::any_of(header.name, [](const std::string& word) { return is_word("step", word); });
+  const bool step = std::ranges::all_of(header.name,
+                                        [](const std::string& word) {
+                                          return is_word("step", word) || is_word("time", word) ||
+                                                 word == "training" || word == "train";
+                                        }) &&
+                    std::ranges::any_of(
+                        header.name, [](const std::string& word) { return is_word("step", word); });
   column.per = step ? Per::step : header.basis;
+  // Of a run and of a step the run is the whole.
+  if (column.meaning == Meaning::time && column.per == Per::step) column.choice += choice_of_steps;
   column.epoch = std::ranges::any_of(
       header.name, [](const std::string& word) { return is_word("epoch", word); });
-  column.unclear_batch = column.meaning == Meaning::batch && key.find("global") == std::string::npos &&
+  column.unclear_batch = column.meaning == Meaning::batch &&
+                         key.find("global") == std::string::npos &&
                          key.find("total") == std::string::npos && key != "gbs" &&
                          key.find("effective") == std::string::npos;
   return column;
@@ -649,8 +658,9 @@ std::optional<TableColumn> meaning_of(const std::string& text,
   }
   if (auto batch = batch_of_rank(header)) return batch;
   if (auto rate = rate_column(header)) return rate;
-  if (auto named = named_column(header, place, text)) return named;
-  return count_column(header);
+  // "gpu" counts or names machines, as its cells say.
+  if (auto count = count_column(header)) return count;
+  return named_column(header, place, text);
 }
 }  // namespace
 

@@ -141,7 +141,8 @@ RawTable parse_json(std::string_view text, const std::string& file) {
 std::optional<std::string> relative_remark(const ChosenColumns& chosen) {
   for (const auto& column : chosen.columns) {
     if (!column) continue;
-    const bool ratio = column->meaning == Meaning::speedup || column->meaning == Meaning::efficiency;
+    const bool ratio =
+        column->meaning == Meaning::speedup || column->meaning == Meaning::efficiency;
     if (!column->relative && !ratio) continue;
     return fmt::format("{}{} stands for the throughput: ratios hold, times and costs are relative",
                        column->name,
@@ -163,7 +164,9 @@ class Reading {
  public:
   explicit Reading(RawTable raw) : raw_(std::move(raw)) {}
 
-  TableFile read(const TableSelection& selection, std::optional<Scaling> scaling, int depth = 0) const {
+  TableFile read(const TableSelection& selection,
+                 std::optional<Scaling> scaling,
+                 int depth = 0) const {
     RawTable table = select(raw_, selection);
     const auto on = [&](const std::vector<Way>& ways) {
       return depth < 2 ? tried(ways, scaling, depth) : Answers{};
@@ -178,13 +181,14 @@ class Reading {
       if (answers.empty()) throw;
       throw Question(missing.what(), answers);
     }
+    const BuiltRows built = checked_rows(table, chosen);
     const auto clash = repeated_count(table, chosen);
     if (clash && !clash->ways.empty()) {
       const Answers answers = on(chosen_rows(selection, clash->ways));
       if (answers.empty()) throw UserError(clash->what);
       throw Question(clash->what, answers);
     }
-    return finish(table, chosen, selection, scaling, clash.has_value());
+    return finish(table, chosen, built, selection, scaling, clash.has_value());
   }
 
  private:
@@ -217,14 +221,15 @@ class Reading {
     Way thousands{selection, {"--comma", "thousands"}};
     thousands.selection.comma = Comma::thousands;
     const Answers answers = on({decimal, thousands});
-    throw Question(table.place + ": a comma in its numbers may be a decimal comma or group thousands",
-                   answers);
+    throw Question(
+        table.place + ": a comma in its numbers may be a decimal comma or group thousands",
+        answers);
   }
 
   /// Of the ways those that lead to an answer, with what they ask in turn.
   Answers tried(const std::vector<Way>& ways, std::optional<Scaling> scaling, int depth) const {
     constexpr std::size_t most_answers = 2;
-    Answers answers;   // without a further question
+    Answers answers;  // without a further question
     Answers questions;
     for (const Way& way : ways) {
       if (answers.size() >= most_answers) break;
@@ -279,7 +284,8 @@ class Reading {
     const std::string& name = (*rate)->name;
     std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
     throw Question(
-        fmt::format("'{}' {}", name,
+        fmt::format("'{}' {}",
+                    name,
                     (*rate)->of_one_or_all ? "may be the rate of one or of all of them"
                                            : "barely rises with the count: it may be the rate of "
                                              "one or of all of them"),
@@ -296,7 +302,8 @@ class Reading {
     const auto price = std::ranges::find_if(chosen.columns, [](const auto& column) {
       return column && column->meaning == Meaning::price;
     });
-    if (price == chosen.columns.end() || !any_has(rows, [](const TableRow& row) { return row.facts.price; }))
+    if (price == chosen.columns.end() ||
+        !any_has(rows, [](const TableRow& row) { return row.facts.price; }))
       return;
     const TableColumn& column = **price;
     const std::string counted = counted_noun(column.rank);
@@ -307,37 +314,48 @@ class Reading {
     };
     if (counted == "nodes" && selection.gpus_per_instance)
       return divide([&](const TableRow&) { return *selection.gpus_per_instance; });
-    const double first = rows.front().facts.price.value_or(DollarsPerSecond(0.0)).value() / rows.front().count;
-    const bool of_row = counted.empty() && rows.size() > 1 && std::ranges::all_of(rows, [&](const TableRow& row) {
-      return row.facts.price && std::abs(row.facts.price->value() / row.count / first - 1.0) < 0.02;
-    });
+    const double first =
+        rows.front().facts.price.value_or(DollarsPerSecond(0.0)).value() / rows.front().count;
+    const bool of_row =
+        counted.empty() && rows.size() > 1 && std::ranges::all_of(rows, [&](const TableRow& row) {
+          return row.facts.price &&
+                 std::abs(row.facts.price->value() / row.count / first - 1.0) < 0.02;
+        });
     if (of_row) return divide([](const TableRow& row) { return row.count; });
     if (!counted.empty() && counted != "nodes") return;
     const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", column.name);
     const std::string of_instance = fmt::format("{}=usd_per_instance_hour", column.name);
     if (!counted.empty())
-      throw Question(fmt::format("'{}' is of an instance; how many of the counted has it?", column.name),
-                     {{{"--gpus-per-instance", "8"}, "eight in each"}});
+      throw Question(
+          fmt::format("'{}' is of an instance; how many of the counted has it?", column.name),
+          {{{"--gpus-per-instance", "8"}, "eight in each"}});
     throw Question(
         fmt::format("'{}' may be the price of one or of an instance of several", column.name),
         {{{"--rename", of_gpu}, "of one"},
          {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
   }
 
-  static TableFile finish(const RawTable& table,
-                          ChosenColumns& chosen,
-                          const TableSelection& selection,
-                          std::optional<Scaling> scaling,
-                          bool repeated) {
+  static BuiltRows checked_rows(const RawTable& table, ChosenColumns& chosen) {
     BuiltRows built = built_rows(table, chosen.columns);
     if (built.rows.empty())
       throw UserError("{}: no row has a measurement; left out: {}",
                       table.place,
                       fmt::join(built.left_out, ", "));
+    const TableKind kind = kind_of(chosen.columns);
+    for (const TableRow& row : built.rows) check_row(row, kind.axis);
+    return built;
+  }
+
+  static TableFile finish(const RawTable& table,
+                          const ChosenColumns& chosen,
+                          BuiltRows built,
+                          const TableSelection& selection,
+                          std::optional<Scaling> scaling,
+                          bool repeated) {
     TableKind kind = kind_of(chosen.columns);
     kind.read.table = true;
     kind.read.left_out = built.left_out;
-    for (const TableRow& row : built.rows) check_row(row, kind.axis);
+    if (!built.time_unit.empty()) kind.read.time_unit = built.time_unit;
     if (auto identity = identity_remark(table, chosen)) {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
       if (!kind.growing_models) kind.doubts.push_back(std::move(*identity));
@@ -392,7 +410,8 @@ TableFile parse_table(std::string_view text,
                       const TableSelection& selection,
                       std::optional<Scaling> scaling) {
   if (text.starts_with("PK\x03\x04"))
-    throw UserError(file + ": a workbook; save its sheet as CSV (in a spreadsheet: save as, CSV UTF-8)");
+    throw UserError(file +
+                    ": a workbook; save its sheet as CSV (in a spreadsheet: save as, CSV UTF-8)");
   check_text(text, file);
   const std::string_view begin = trimmed(text);
   const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");

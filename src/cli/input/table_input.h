@@ -34,8 +34,8 @@ struct RawTable {
   std::vector<RawRow> rows;
   char separator = ',';
   Comma comma = Comma::unstated;
-  std::vector<std::string> left_out{};      // rows, as "total", that are no count
-  std::vector<std::string> stated_as{};     // of a renamed column, its own header; else empty
+  std::vector<std::string> left_out{};   // rows, as "total", that are no count
+  std::vector<std::string> stated_as{};  // of a renamed column, its own header; else empty
 };
 
 /// As it would be written: "0.5", "16B"; empty for nothing.
@@ -55,11 +55,11 @@ struct TableFile {
 };
 
 /// The table in `text`, by the name of `file` or its beginning TOML or JSON, else text in which
-/// commas, semicolons, tabs, bars or blanks divide cells, as Markdown, org and reports have it: with
-/// titles, rules, ragged bars and counts in the header; at most 100000 rows and 1000 columns. How the
-/// work of the rows grows is settled, by `scaling` where it is declared. Throws Question for what
-/// the table leaves open, UserError with file, row and column for anything else, and for what
-/// `assemble` refuses.
+/// commas, semicolons, tabs, bars or blanks divide cells, as Markdown, org and reports have it:
+/// with titles, rules, ragged bars and counts in the header; at most 100000 rows and 1000 columns.
+/// How the work of the rows grows is settled, by `scaling` where it is declared. Throws Question
+/// for what the table leaves open, UserError with file, row and column for anything else, and for
+/// what `assemble` refuses.
 TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection = {},
@@ -152,7 +152,7 @@ struct TableColumn {
   bool singular = false;       // a count that may be a machine's name: "gpu"
   bool generic = false;        // a time that may be one of a part of the program
   bool percent = false;
-  bool weak = false;           // the name speaks of weak scaling
+  bool weak = false;  // the name speaks of weak scaling
   bool strong = false;
   bool unclear_batch = false;  // of all or of one
   std::string noun;            // what is counted, "GPUs"
@@ -205,6 +205,7 @@ struct BuiltRows {
   std::vector<TableRow> rows;
   std::vector<std::string> left_out;  // "8 (OOM)"
   bool unit_missing = false;          // of a time, in header and cells
+  std::string time_unit;              // of the first cell that states one
 };
 
 /// The rows of a scaling table; without those whose measurements are missing. Throws UserError with

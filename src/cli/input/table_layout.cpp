@@ -63,7 +63,10 @@ char separator_of(const std::vector<Line>& lines) {
       separator = candidate;
     }
   }
-  return separator;
+  // Commas may be those of numbers in columns that blanks divide.
+  const auto gaps = static_cast<std::size_t>(std::ranges::count_if(
+      lines, [](const Line& line) { return line.text.find("  ") != std::string_view::npos; }));
+  return separator == ',' && gaps > most ? by_blanks : separator;
 }
 
 /// Cells at two or more blanks, or at every blank where the lines have none.
@@ -88,7 +91,8 @@ std::vector<std::size_t> starts_of(std::string_view header) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < header.size(); ++i) {
     if (header[i] == ' ') continue;
-    if (starts.empty() || header.substr(i - std::min<std::size_t>(i, 2), 2) == "  ") starts.push_back(i);
+    if (starts.empty() || header.substr(i - std::min<std::size_t>(i, 2), 2) == "  ")
+      starts.push_back(i);
   }
   return starts;
 }
@@ -148,7 +152,8 @@ class CellReader {
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const std::size_t from = std::min(starts[i], line.text.size());
       const std::size_t to = i + 1 < starts.size() ? starts[i + 1] : std::string_view::npos;
-      cells.emplace_back(trimmed(line.text.substr(from, to == std::string_view::npos ? to : to - from)));
+      cells.emplace_back(
+          trimmed(line.text.substr(from, to == std::string_view::npos ? to : to - from)));
     }
     return cells;
   }
@@ -253,7 +258,8 @@ std::optional<CountInHeader> count_in(const std::string& header) {
     return std::pair(lower, end);
   };
   std::size_t digits = 0;
-  while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0) ++digits;
+  while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0)
+    ++digits;
   if (digits > 0) {
     found.count = text.substr(0, digits);
     text.remove_prefix(digits);
@@ -301,8 +307,8 @@ bool lies_on_its_side(const RawTable& table) {
 
 RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHeader>>& counts) {
   RawTable result{table.file, table.place, {}, {}, table.separator};
-  const auto noun = std::ranges::find_if(
-      counts, [](const auto& count) { return count && !count->noun.empty(); });
+  const auto noun =
+      std::ranges::find_if(counts, [](const auto& count) { return count && !count->noun.empty(); });
   const std::string& corner = table.columns.front();
   result.columns = {noun != counts.end() ? (*noun)->noun : is_count(corner) ? corner : "count"};
   for (const RawRow& row : table.rows) result.columns.push_back(cell_text(row.cells.front()));
@@ -317,10 +323,10 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
 
 RawTable counts_as_rows(RawTable table) {
   const auto counts = mapped(table.columns, count_in);
-  const auto in_header = std::ranges::count_if(
-      counts, [](const auto& count) { return count.has_value(); });
+  const auto in_header =
+      std::ranges::count_if(counts, [](const auto& count) { return count.has_value(); });
   const bool has_count = std::ranges::any_of(table.columns, is_count);
-  if (in_header < 2) return table;
+  if (in_header < 2 || static_cast<std::size_t>(in_header) == table.columns.size()) return table;
   const bool all_but_first =
       !counts.front() && static_cast<std::size_t>(in_header) + 1 == table.columns.size();
   if (all_but_first && lies_on_its_side(table)) return turned(table, counts);
@@ -368,10 +374,12 @@ RawTable counts_as_rows(RawTable table) {
 
 RawTable read_cells(std::string_view text, const std::string& file) {
   const std::vector<Line> lines = lines_of(text);
-  if (lines.empty()) throw UserError(file + ": empty; write a header as p,time_s and one line per count");
+  if (lines.empty())
+    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
   const CellReader reader(lines, file);
   const std::size_t first = header_line(lines, reader);
-  RawTable table{file, reader.place(lines[first]), reader.cells(lines[first]), {}, reader.separator()};
+  RawTable table{
+      file, reader.place(lines[first]), reader.cells(lines[first]), {}, reader.separator()};
   if (table.columns.size() == 1)
     throw UserError("{}: no comma, semicolon, tab or | divides '{}' into columns; write p,time_s",
                     table.place,
@@ -379,7 +387,8 @@ RawTable read_cells(std::string_view text, const std::string& file) {
   check_column_count(table.columns.size(), table.place);
   while (table.separator != '|' && table.columns.size() > 1 && table.columns.back().empty() &&
          std::ranges::all_of(lines, [&](const Line& line) {
-           return reader.cells(line).size() < table.columns.size() || reader.cells(line).back().empty();
+           return reader.cells(line).size() < table.columns.size() ||
+                  reader.cells(line).back().empty();
          }))
     table.columns.pop_back();
   const std::vector<std::size_t> starts =

@@ -25,11 +25,16 @@ std::string plain_text(std::string_view text) {
     std::string_view from;
     std::string_view to;
   };
-  constexpr std::array replaced{Replaced{"\xC3\x97", "x"},       Replaced{"\xC2\xB1", "+-"},
-                                Replaced{"+/-", "+-"},           Replaced{"\xC2\xB5", "u"},
-                                Replaced{"\xCE\xBC", "u"},       Replaced{"\xE2\x88\x92", "-"},
-                                Replaced{"\\pm", "+-"},          Replaced{"\xE2\x89\x88", ""},
-                                Replaced{"\xE2\x82\xAC", ""},    Replaced{"\xC2\xA3", ""},
+  constexpr std::array replaced{Replaced{"\xC3\x97", "x"},
+                                Replaced{"\xC2\xB1", "+-"},
+                                Replaced{"+/-", "+-"},
+                                Replaced{"\xC2\xB5", "u"},
+                                Replaced{"\xCE\xBC", "u"},
+                                Replaced{"\xE2\x88\x92", "-"},
+                                Replaced{"\\pm", "+-"},
+                                Replaced{"\xE2\x89\x88", ""},
+                                Replaced{"\xE2\x82\xAC", ""},
+                                Replaced{"\xC2\xA3", ""},
                                 Replaced{"\\%", "%"}};
   std::string plain;
   while (!text.empty()) {
@@ -258,15 +263,16 @@ CellNumber number_in(const RawCell& cell,
   if (const auto number = cell_number(text, comma)) {
     if (!number->unit || number->unit->dimension == column.dimension) return *number;
     refuse_column(place,
-           column,
-           fmt::format("is '{}', and no {}",
-                       printable(text),
-                       column.meaning == Meaning::count ? "count" : "number of its kind"));
+                  column,
+                  fmt::format("is '{}', and no {}",
+                              printable(text),
+                              column.meaning == Meaning::count ? "count" : "number of its kind"));
   }
-  refuse_column(place,
-         column,
-         fmt::format("is '{}', not a number; leave the cell empty for a value that is missing",
-                     printable(text)));
+  refuse_column(
+      place,
+      column,
+      fmt::format("is '{}', not a number; leave the cell empty for a value that is missing",
+                  printable(text)));
 }
 
 /// A cell's number in base units: by its own unit, else by the header's.
@@ -282,7 +288,8 @@ double base_value(const CellNumber& number, const TableColumn& column) {
 
 int whole(double value, const TableColumn& column, const std::string& place) {
   if (value != std::floor(value) || value < 0.0 || value > most_count) {
-    refuse_column(place, column, fmt::format("is {:g}, not an integer from 0 to {:g}", value, most_count));
+    refuse_column(
+        place, column, fmt::format("is {:g}, not an integer from 0 to {:g}", value, most_count));
   }
   return static_cast<int>(value);
 }
@@ -342,8 +349,8 @@ void complete_batch(Draft& draft) {
   const Layout& layout = facts.layout;
   const auto& replicas = layout.data;
   if (!facts.batch && draft.rank_batch) {
-    const int ranks = layout.tensor.value_or(1) * layout.pipeline.value_or(1) *
-                      layout.context.value_or(1);
+    const int ranks =
+        layout.tensor.value_or(1) * layout.pipeline.value_or(1) * layout.context.value_or(1);
     facts.batch = *draft.rank_batch * std::max(1, draft.row.count / std::max(1, ranks));
   }
   if (!replicas || *replicas < 1) return;
@@ -378,7 +385,14 @@ std::optional<std::string> missing_in(const RawRow& row, const Columns& columns)
     if (!columns[i]) continue;
     const RawCell& cell = row.cells[i];
     const bool missing = is_missing(cell);
-    if (columns[i]->meaning == Meaning::count && missing) return cell_text(cell);
+    if (columns[i]->meaning == Meaning::count) {
+      const std::string count = cell_text(cell);
+      if (missing) return count;
+      const bool fraction = count.find('/') != std::string::npos &&
+                            count.find_first_not_of("0123456789/") == std::string::npos;
+      if (fraction) return "no whole count";
+      continue;
+    }
     if (!is_measurement(*columns[i]) && columns[i]->meaning != Meaning::compute) continue;
     if (!missing && !is_empty(cell)) return std::nullopt;
     if (missing && !why) why = printable(cell_text(cell));
@@ -391,6 +405,7 @@ struct RowReader {
   const Columns& columns;
   std::map<std::string, int> repeats{};
   bool unit_missing = false;
+  std::string time_unit{};  // of a cell
 
   TableRow row(const RawRow& raw) {
     Draft draft;
@@ -413,16 +428,19 @@ struct RowReader {
       const CellNumber number = number_in(cell, column, raw.place, table.comma);
       const double base = base_value(number, column);
       if (!(std::abs(base) <= 1e40))
-        refuse_column(raw.place,
-               column,
-               "is not a number up to 1e40; leave the cell empty for a value that is missing");
+        refuse_column(
+            raw.place,
+            column,
+            "is not a number up to 1e40; leave the cell empty for a value that is missing");
       const bool unitless = column.dimension == Dimension::time && column.unit.empty() &&
                             !number.unit && !number.clock;
       if (unitless && column.meaning != Meaning::time)
         refuse_column(raw.place,
-               column,
-               "has no unit; write it into the header, as (s), or rename it, as comm_s");
+                      column,
+                      "has no unit; write it into the header, as (s), or rename it, as comm_s");
       unit_missing = unit_missing || unitless;
+      if (column.meaning == Meaning::time && time_unit.empty() && (number.unit || number.clock))
+        time_unit = number.unit ? number.unit->name : "minutes and seconds";
       per_rank = per_rank || column.per_rank;
       load = load || column.load;
       time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
@@ -480,8 +498,9 @@ void check_rate_of_one(const RawTable& table, const Columns& columns) {
     if (!rate || !rate->per_rank || rate->relative || count == columns.end() || per_node) continue;
     const bool of_nodes = counted_noun(rate->rank) == "nodes";
     const bool of_gpus = (*count)->noun == "GPUs";
-    if (of_nodes ? of_gpus : (*count)->nodes && !rate->rank.empty() &&
-                                 counted_noun(rate->rank) != (*count)->noun)
+    if (of_nodes
+            ? of_gpus
+            : (*count)->nodes && !rate->rank.empty() && counted_noun(rate->rank) != (*count)->noun)
       refuse_column(
           table.place,
           *rate,
@@ -541,7 +560,8 @@ Comma comma_of(const RawTable& table) {
       const auto commas = std::ranges::count(number, ',');
       const std::string_view whole = number.substr(0, number.find('.'));
       if (commas == 0) continue;
-      const bool point_behind = number.find('.') > number.rfind(',') && whole.size() < number.size();
+      const bool point_behind =
+          number.find('.') > number.rfind(',') && whole.size() < number.size();
       if (grouped(whole, ',') && (commas > 1 || point_behind)) return Comma::thousands;
       if (grouped(number, ','))
         either = true;
@@ -572,6 +592,7 @@ BuiltRows built_rows(const RawTable& table, Columns& columns) {
     built.rows.push_back(reader.row(row));
   }
   built.unit_missing = reader.unit_missing;
+  built.time_unit = reader.time_unit;
   return built;
 }
 
@@ -604,6 +625,7 @@ TableKind kind_of(const Columns& columns) {
       timed = true;
       kind.read.time_unit = column->unit;
       kind.read.fixed_work = column->epoch;
+      kind.read.of_steps = column->inverse;
       kind.unclear_time = column->per == Per::unstated;
       if (of_step) kind.basis = TimeBasis::step;
     }

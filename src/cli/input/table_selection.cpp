@@ -139,7 +139,8 @@ void name_machines(Columns& columns, const RawTable& table) {
     auto& column = columns[i];
     if (!column || column->meaning != Meaning::count || !column->singular) continue;
     const auto numbers = numbers_of(table, i);
-    if (std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); })) continue;
+    if (std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); }))
+      continue;
     column->meaning = Meaning::identity;
     column->choice = 100;
   }
@@ -153,8 +154,10 @@ void count_per_node(Columns& columns) {
   });
   for (auto& column : columns) {
     if (!column || column->meaning != Meaning::per_node) continue;
-    if (!counted) column->meaning = Meaning::count;
-    else if (!by_nodes) column.reset();
+    if (!counted)
+      column->meaning = Meaning::count;
+    else if (!by_nodes)
+      column.reset();
   }
 }
 
@@ -187,7 +190,8 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
     if (!rate || rate->meaning != Meaning::throughput || !rate->flops || !rate->of_one_or_all)
       continue;
     const auto numbers = numbers_of(table, i);
-    const auto first = std::ranges::find_if(numbers, [](const auto& one) { return one.has_value(); });
+    const auto first =
+        std::ranges::find_if(numbers, [](const auto& one) { return one.has_value(); });
     if (first == numbers.end()) continue;
     double most = **first;
     for (const auto& number : numbers) most = std::max(most, number.value_or(0.0));
@@ -259,6 +263,11 @@ void keep_unit(TableColumn& column, const std::string& stated_as, const std::str
     return;
   }
   if (!stated) stated = table_column("time " + stated_as, place);
+  if (stated && column.meaning == Meaning::count && stated->meaning == Meaning::count &&
+      column.noun.empty()) {
+    column.noun = stated->noun;
+    column.nodes = stated->nodes;
+  }
   const bool ratio = stated_as.find('%') != std::string::npos;
   const bool rate = stated && stated->meaning == Meaning::throughput;
   if (column.dimension == Dimension::time && (ratio || rate))
@@ -267,7 +276,8 @@ void keep_unit(TableColumn& column, const std::string& stated_as, const std::str
                     printable(stated_as),
                     rate ? "a rate" : "a share",
                     rate ? "throughput" : "efficiency");
-  if (!stated || column.dimension == Dimension::none || stated->dimension != column.dimension) return;
+  if (!stated || column.dimension == Dimension::none || stated->dimension != column.dimension)
+    return;
   if (stated->unit.empty()) return;
   column.unit = stated->unit;
   column.factor = stated->factor;
@@ -334,11 +344,20 @@ ChosenColumns choose_columns(const RawTable& table) {
 
 std::vector<std::string> likely_renames(const RawTable& table, bool count) {
   std::vector<std::pair<double, std::string>> renames;  // with the last over the first
+  // Where the work is told, times may rise.
+  const bool works = std::ranges::any_of(table.columns, [&](const std::string& name) {
+    try {
+      const auto column = table_column(name, table.place);
+      return column && column->meaning == Meaning::work;
+    } catch (const UserError&) {
+      return false;
+    }
+  });
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
     const auto numbers = numbers_of(table, i);
-    const bool all = std::ranges::all_of(
-        numbers, [](const auto& number) { return number && *number > 0.0; });
+    const bool all =
+        std::ranges::all_of(numbers, [](const auto& number) { return number && *number > 0.0; });
     if (name.empty() || !all || numbers.size() < 2) continue;
     std::optional<TableColumn> known;
     try {
@@ -347,12 +366,6 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     }
     const double first = *numbers.front();
     const double last = *numbers.back();
-    if (count) {
-      const bool whole = std::ranges::all_of(
-          numbers, [](const auto& number) { return *number == std::floor(*number); });
-      if (whole && !known && last != first) renames.emplace_back(first / last, name + "=p");
-      continue;
-    }
     bool excluded = name.find('%') != std::string::npos || known.has_value();
     std::string word;
     for (const char c : name + " ") {
@@ -364,11 +377,19 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
       word.clear();
     }
     if (excluded || first == last) continue;
+    if (count) {
+      std::set<double> different;
+      for (const auto& number : numbers)
+        if (*number == std::floor(*number)) different.insert(*number);
+      if (different.size() == numbers.size()) renames.emplace_back(first / last, name + "=p");
+      continue;
+    }
     // The total of several times, else the one that falls most.
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
+    const bool rate = ratio > 2.0 && !works && name.find("ime") == std::string::npos;
     renames.emplace_back(total ? 0.0 : ratio,
-                         fmt::format("{}={}", name, ratio > 2.0 ? "throughput" : "time_s"));
+                         fmt::format("{}={}", name, rate ? "throughput" : "time_s"));
   }
   std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
   return mapped(renames, &std::pair<double, std::string>::second);
@@ -408,10 +429,11 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
 
 namespace {
 /// Conditions by which `rows` are of one program: of what they differ in and is no measurement, as
-/// the first of them has it.
+/// `wanted`, one of them, has it.
 std::vector<std::string> conditions_of(const RawTable& table,
                                        const ChosenColumns& chosen,
                                        std::vector<const RawRow*> rows,
+                                       const RawRow& wanted,
                                        std::size_t count) {
   std::vector<std::string> where;
   while (true) {
@@ -420,15 +442,14 @@ std::vector<std::string> conditions_of(const RawTable& table,
     for (const RawRow* row : rows) {
       const auto [first, added] = seen.emplace(cell_text(row->cells[count]), row);
       if (added) continue;
-      found = difference(table, chosen, *rows.front(), *row);
-      if (found.first.empty()) found = difference(table, chosen, *first->second, *row);
+      found = difference(table, chosen, *first->second, *row);
       if (!found.first.empty()) break;
     }
     if (found.first.empty()) return where;
-    const auto column = static_cast<std::size_t>(
-        std::ranges::find(table.columns, found.first) - table.columns.begin());
+    const auto column = static_cast<std::size_t>(std::ranges::find(table.columns, found.first) -
+                                                 table.columns.begin());
     if (column == table.columns.size()) return where;
-    const std::string value = cell_text(rows.front()->cells[column]);
+    const std::string value = cell_text(wanted.cells[column]);
     where.push_back(found.first + "=" + value);
     std::erase_if(rows, [&](const RawRow* row) { return cell_text(row->cells[column]) != value; });
   }
@@ -454,17 +475,19 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
                                        : difference(table, chosen, *first->second, row);
     if (column.empty()) continue;
     RepeatedCount clash;
-    clash.what = fmt::format("{}: count {} stands already at {}; choose rows, as by --where '{}={}'",
-                             row.place,
-                             printable(first->first),
-                             first->second->place,
-                             column,
-                             value);
+    clash.what =
+        fmt::format("{}: count {} stands already at {}; choose rows, as by --where '{}={}'",
+                    row.place,
+                    printable(first->first),
+                    first->second->place,
+                    column,
+                    value);
     constexpr std::size_t most_ways = 8;
     std::vector<const RawRow*> rest;
     for (const RawRow& one : table.rows) rest.push_back(&one);
+    const std::vector<const RawRow*> all = rest;
     while (!rest.empty() && clash.ways.size() < most_ways) {
-      auto where = conditions_of(table, chosen, rest, count);
+      auto where = conditions_of(table, chosen, all, *rest.front(), count);
       RawTable left = table;
       for (const std::string& condition : where) keep_rows(left, condition);
       std::set<std::string> places;

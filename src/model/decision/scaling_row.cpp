@@ -294,7 +294,8 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
   // Time x count goes by that name, too.
   const bool work_contradicted =
       !by_rate && all_have(table.rows, &TableRow::work) && states(table, same) &&
-      !states(table, [](const TableRow& row, const TableRow& first) { return *row.work / *first.work; });
+      !states(table,
+              [](const TableRow& row, const TableRow& first) { return *row.work / *first.work; });
   if (work_contradicted)
     for (TableRow& row : table.rows) row.work.reset();
   const bool work_known = !by_rate && any_has(table.rows, &TableRow::work);

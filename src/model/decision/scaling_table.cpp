@@ -225,7 +225,8 @@ void times_from_throughput(ScalingTable& table, bool work_known) {
   if (!work_known) table.basis = TimeBasis::work_unit;
 }
 
-/// Whether `ratios` of one row to the first are those of `expected` within what rates are rounded to.
+/// Whether `ratios` of one row to the first are those of `expected` within what rates are rounded
+/// to.
 bool agree(const std::vector<double>& ratios, const std::vector<double>& expected) {
   constexpr double tolerance = 0.06;
   for (std::size_t i = 0; i < ratios.size(); ++i)
@@ -233,9 +234,9 @@ bool agree(const std::vector<double>& ratios, const std::vector<double>& expecte
   return true;
 }
 
-/// Time x throughput, the same for all repeats of a count: their mean. It is the work where it grows
-/// as the count or the batch does; else time and rate contradict each other, and nothing says which
-/// is wrong.
+/// Time x throughput, the same for all repeats of a count: their mean. It is the work where it
+/// grows as the count or the batch does; else time and rate contradict each other, nothing says
+/// which is wrong, and times are compared as they are.
 void work_from_throughput(ScalingTable& table) {
   std::map<int, std::pair<double, int>> sums;
   for (const TableRow& at : table.rows) {
@@ -250,37 +251,31 @@ void work_from_throughput(ScalingTable& table) {
   const TableRow& first = *std::ranges::min_element(table.rows, {}, &TableRow::count);
   std::vector<double> done;
   std::vector<double> counts;
-  std::vector<double> shares;
   std::vector<double> batches;
   for (const TableRow& at : table.rows) {
     done.push_back(work(at) / work(first));
     counts.push_back(static_cast<double>(at.count) / first.count);
-    shares.push_back(1.0 / counts.back());
     batches.push_back(at.facts.batch.value_or(0.0) / first.facts.batch.value_or(1.0));
   }
-  if (table.axis == Axis::ranks && agree(done, shares) && !agree(done, mapped(done, [](double) { return 1.0; }))) {
-    // The rate is of one rank, whose share of the same work shrinks.
-    table.read.rate_of_one = true;
+  const bool explained = table.axis == Axis::load || table.growing_models || agree(done, counts) ||
+                         agree(done, batches) || agree(done, std::vector<double>(done.size(), 1.0));
+  if (explained) {
+    const auto times = take_if_grown(table.rows, work, rounding_tolerance);
+    if (times)
+      table.remarks.push_back(fmt::format(
+          "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
+          "speed-up compares throughputs",
+          *times));
     return;
   }
-  const auto times = take_if_grown(table.rows, work, rounding_tolerance);
-  if (!times) return;
-  table.remarks.push_back(fmt::format(
-      "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
-      "speed-up compares throughputs",
-      *times));
-  if (table.axis == Axis::load || table.growing_models || agree(done, counts) ||
-      agree(done, batches))
-    return;
   const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
   const auto i = static_cast<std::size_t>(last - table.rows.begin());
-  const double by_time = *stated_time(first) / *stated_time(*last);
   table.doubts.push_back(fmt::format(
-      "time and rate disagree: from {} to {} the time says a speed-up of {:.3g}, the rate {:.3g}, "
-      "and work that is {:.3g} times as much is neither the count's growth nor a batch's",
+      "time and rate disagree: from {} to {} the time says a speed-up of {:.3g}, the rate {:.3g}; "
+      "time x rate is {:.3g} times as much, which neither the counts nor a batch explain",
       first.count,
       last->count,
-      by_time,
+      *stated_time(first) / *stated_time(*last),
       *last->throughput / *first.throughput,
       done[i]));
 }

@@ -215,13 +215,14 @@ struct Remark {
 
 /// How a table's columns were read, for an echo of it.
 struct TableReading {
-  bool table = false;                 // else a run, recordings or coefficients
-  std::string time_unit{};            // "hours"; empty: no time
-  std::string rate{};                 // a rate by its header, where no noun says it better
-  std::string rate_noun{};            // what a rate is of, "tokens"; empty: no rate
-  bool rate_of_one = false;           // of one GPU, not of all
+  bool table = false;        // else a run, recordings or coefficients
+  std::string time_unit{};   // "hours"; empty: no time
+  std::string rate{};        // a rate by its header, where no noun says it better
+  std::string rate_noun{};   // what a rate is of, "tokens"; empty: no rate
+  bool rate_of_one = false;  // of one GPU, not of all
   bool of_flops = false;
-  bool fixed_work = false;            // times of an epoch
+  bool fixed_work = false;              // times of an epoch
+  bool of_steps = false;                // times by steps per second
   std::vector<std::string> left_out{};  // rows, "8 (OOM)"
 };
 

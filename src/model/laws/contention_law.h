@@ -96,7 +96,7 @@ struct ScalingLaw {
 
   /// `count` where it lies inside the curve: at its end the search ended, and nothing else.
   std::optional<int> inside(std::optional<int> count) const {
-    return count && !curve.empty() && *count < curve.back().ranks ? count : std::nullopt;
+    return curve.empty() || (count && *count < curve.back().ranks) ? count : std::nullopt;
   }
 };
 

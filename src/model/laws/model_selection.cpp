@@ -72,9 +72,7 @@ std::vector<WeightedLaw> weigh(const std::vector<LawFamily>& families,
   double most = -std::numeric_limits<double>::infinity();
   for (const LawFamily& family : families) {
     const std::size_t p = family.parameters;
-    // Three rows are met exactly by three parameters, which shows nothing.
-    const bool exact = p == points.size() && p >= free_parameters;
-    if (p > points.size() || exact || (p > free_parameters && points.size() <= 2 * p)) continue;
+    if (p > points.size() || (p > free_parameters && points.size() <= 2 * p)) continue;
     WeightedLaw law{family, family.fit(points)};
     const double squares = noise.degrees * noise.sd * noise.sd + squares_of(law.fitted, points);
     law.weight = -0.5 * (noise.degrees + n) * std::log(squares) -
@@ -129,7 +127,7 @@ void hold_out(CombinedLaw& law,
   double squares = usual_error * usual_error;
   double sum = 0.0;
   // Of three rows the last, from two: else nothing would say how far laws miss.
-  std::size_t from = std::min(first_held_out, points.size() - 1);
+  std::size_t from = points.size() == first_held_out ? first_held_out - 1 : first_held_out;
   if (points.size() > from + most_held_out) from = points.size() - most_held_out;
   for (std::size_t known = from; known < points.size(); ++known) {
     const TimePoint& next = points[known];
@@ -254,6 +252,10 @@ std::optional<CombinedLaw> combine_laws(Points points,
     law.outlier = points[*outlier].ranks();
     points.erase(points.begin() + static_cast<std::ptrdiff_t>(*outlier));
   }
+  // Three rows are met exactly by three parameters, which shows nothing.
+  if (points.size() == free_parameters)
+    std::erase_if(families,
+                  [](const LawFamily& family) { return family.parameters >= free_parameters; });
   const Noise noise = noise_of(points);
   law.laws = weigh(families, points, noise);
   const auto n = static_cast<double>(points.size());

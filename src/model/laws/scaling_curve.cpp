@@ -103,8 +103,7 @@ void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& re
   if (draws.best.empty()) return;
   const std::vector<double> best = walls(draws.best, request);
   const auto least = std::min_element(best.begin(), best.end());
-  // The end of the curve is where the search ended, and no optimum.
-  if (least + 1 != best.end()) law.fastest = count_at(static_cast<std::size_t>(least - best.begin()));
+  law.fastest = count_at(static_cast<std::size_t>(least - best.begin()));
   if (request.prices) fill_cost_optimum(law, best, draws, request);
 }
 }  // namespace scaleworth::model
