@@ -389,7 +389,10 @@ void put_law(Fields& json, const Decision& decision, FittedLawKind kind) {
     law("residual", fit.residual, "Root mean square, relative.", or_null);
     law("not_identifiable", of_fit.not_identifiable, "Why the intervals are absent.", or_null);
     law("next_count", of_fit.next_count, "The count to measure next.");
-    FIELDS(law, of_fit.fastest, of_fit.cost_optimal);
+    law("fastest",
+        decision.fit ? fastest_by(fit, decision.request.law_counts) : std::nullopt,
+        "By serial and coherency; null where it lies beyond the counts looked at.");
+    law("cost_optimal", of_fit.inside(of_fit.cost_optimal));
     law("expected_regret", of_fit.expected_regret, "Of cost_optimal, USD, over the draws.");
   });
   json.members_if(!contention, [&](Fields& law) {
@@ -499,6 +502,21 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.sentence("What the counts count; prices are per one of these, but for a load.");
   json("counts_of", counts_of, one_of("ranks|nodes|load"));
   json("load_unit", decision.load_unit, "The load that a count of 1 is; 1 for ranks and nodes.");
+  const auto& read = decision.read;
+  json.object(
+      "read_as",
+      read.table ? std::optional(read) : std::nullopt,
+      [&](Fields& as, const TableReading& one) {
+        as.named("reading", "How the columns of a table were read; null for anything else.");
+        as("counted", decision.noun, "null: not known.", or_null);
+        as("time_unit", one.time_unit, "As the table states it; null without a time.", or_null);
+        as("rate_of", one.rate_noun, "What a rate counts; null without one.", or_null);
+        as("rate_of_one", one.rate_of_one, "Of one GPU, not of all.");
+        as("left_out", one.left_out, "Rows that are no count, each with what it has.");
+      });
+  json("growing_models",
+       decision.growing_models,
+       "Each count runs a larger model: only rates of one GPU compare, and no count is chosen.");
   put_currency(json, view.options);
   put_verdict(json, judged, verdict_words);
   json.object(

@@ -71,14 +71,20 @@ Document compose_decision(const DecideView& view) {
   document.subtitle = subtitle(view);
   document.verdict = judge_decision(view);
   document.next = next_commands(view);
+  const bool all = !view.decision.growing_models;
+  const auto unless_growing = [=](auto tables) { return all ? tables : decltype(tables){}; };
   document.sections = with_content(
       {{"counts", "Counts", {}, {}, counts_tables(view)},
-       {"money", "Ways to pay", {}, {}, money_tables(view)},
+       {"money", "Ways to pay", {}, {}, unless_growing(money_tables(view))},
        {"energy", "Energy", {}, {}, {energy_table(view)}},
-       {"knees", "Knees", {}, {}, knee_tables(view)},
-       {"causes", "Causes", {}, {}, cause_tables(view)},
+       {"knees", "Knees", {}, {}, unless_growing(knee_tables(view))},
+       {"causes", "Causes", {}, {}, unless_growing(cause_tables(view))},
        {"excluded", "Excluded", {}, {}, {view.options.details ? exclusions_table(view) : Table{}}},
-       {"remarks", "Remarks", {}, said(view.decision.remarks, view.options.audience), {}}});
+       {"remarks",
+        "Remarks",
+        {},
+        unless_growing(said(view.decision.remarks, view.options.audience)),
+        {}}});
   for (Section& section : document.sections) {
     for (Table& table : section.tables) {
       show_loads(table, view.decision.load_unit);

@@ -189,6 +189,7 @@ std::vector<ColumnOf<DecisionRow>> count_columns(const DecideView& view) {
     time = {measure("time_h", "time", Unit::hours).with_decimals(3),
             [](const DecisionRow& row) { return hours(row.time.value); }};
   }
+  time.column.detail = time.column.detail || view.decision.relative;
   return {{count_parameter(), &DecisionRow::count},
           time,
           {measure("speedup", weak ? "scaled speed-up" : "speed-up").with_decimals(2),
@@ -213,7 +214,23 @@ Table first_rows(Table table) {
   return table;
 }
 
+namespace {
+/// Of larger models on more GPUs, of which nothing but the rate of one compares.
+Table rates_of_one(const DecideView& view) {
+  return limit_rows(make_table<DecisionRow>(
+      "decision",
+      "What each GPU does",
+      view.decision.shown,
+      {{count_parameter(), &DecisionRow::count},
+       {measure("tflops_of_one", "TFLOP/s of one").with_digits(4),
+        [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; }},
+       {measure("efficiency", "of the first", Unit::percent).with_decimals(1),
+        [](const DecisionRow& row) { return row.efficiency.value; }}}));
+}
+}  // namespace
+
 std::vector<Table> counts_tables(const DecideView& view) {
+  if (view.decision.growing_models) return {rates_of_one(view)};
   const bool all = view.options.details;
   const auto has_latencies = [](const DecisionRow& row) { return !row.facts.latencies.empty(); };
   // Latencies, and throughputs that the times were made from, belong on the first page.

@@ -33,13 +33,129 @@ std::string mixture_text(const ScalingCause& cause) {
   });
 }
 
+/// " per million tokens", of times that are of some units of work; else empty.
+std::string per_work(const Decision& decision) {
+  if (decision.basis != TimeBasis::work_unit || !decision.rows.front().work) return "";
+  // A weak table's rows have as much more as they are more; of them the first one's counts.
+  const double exponent = std::round(std::log10(*decision.rows.front().work));
+  constexpr std::array names{"unit", "thousand", "million", "billion", "trillion"};
+  const auto thousands = static_cast<std::size_t>(std::max(0.0, exponent / 3.0));
+  const std::string amount =
+      thousands < names.size() ? names[thousands] : fmt::format("10^{:.0f}", exponent);
+  const std::string noun = decision.work_noun.empty() ? "units of work" : decision.work_noun;
+  return thousands == 0 ? " per unit of work" : fmt::format(" per {} {}", amount, noun);
+}
+
 std::string figures(const DecideView& view, const DecisionRow& row) {
+  const std::string ratios = fmt::format(
+      "speed-up {:.2f}, efficiency {:.1f} %", row.speedup.value, 100.0 * row.efficiency.value);
+  // Times of nothing are not told.
+  if (view.decision.relative) return ratios;
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
-  text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
+  text += fmt::format("{}{}, {}",
                       format_quantity(number(row.wall().value), Unit::seconds),
-                      row.speedup.value,
-                      100.0 * row.efficiency.value);
+                      per_work(view.decision),
+                      ratios);
   return text;
+}
+
+/// "GPUs" of none or several, "GPU" of one; "ranks" where the table does not say what it counts.
+std::string counted_noun(const Decision& decision, int count) {
+  const std::string noun = decision.noun.empty() ? "ranks" : decision.noun;
+  return count == 1 ? noun.substr(0, noun.size() - 1) : noun;
+}
+
+/// How the columns of a table were read: "Read as: 8 to 128 GPUs, hours, $2.50 per GPU-hour, tokens
+/// per second of all GPUs, strong scaling."
+std::string reading_line(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const TableReading& read = decision.read;
+  if (!read.table) return "";
+  const int last = decision.rows.back().count;
+  std::vector<std::string> parts;
+  parts.push_back(
+      fmt::format("{} to {} {}", decision.rows.front().count, last, counted_noun(decision, last)));
+  if (decision.axis == Axis::load) parts.front() += " of load";
+  if (!read.time_unit.empty())
+    parts.push_back(read.time_unit +
+                    (decision.basis == TimeBasis::step && !read.of_steps ? " of a step" : ""));
+  if (!read.rate_noun.empty() || !read.rate.empty()) {
+    const std::string rate = read.rate.empty() ? read.rate_noun + " per second" : read.rate;
+    const bool all = decision.axis != Axis::load;
+    parts.push_back(rate + (!all               ? ""
+                            : read.rate_of_one ? " of one " + counted_noun(decision, 1)
+                                               : " of all " + counted_noun(decision, 2)));
+  }
+  const auto& prices = decision.request.metrics.prices;
+  if (prices && prices->per_rank.value() > 0.0)
+    parts.push_back(fmt::format(
+        "{} per {}-hour",
+        format_money(number(Dollars(per_hour(prices->per_rank))), view.options.currency),
+        counted_noun(decision, 1)));
+  const bool labelled =
+      decision.basis != TimeBasis::work_unit || decision.scaling != Scaling::strong;
+  if (labelled && !decision.growing_models) parts.emplace_back(scaling_name(decision.scaling));
+  if (!read.left_out.empty())
+    parts.push_back(fmt::format("left out: {}", fmt::join(read.left_out, ", ")));
+  return fmt::format("Read as: {}.", fmt::join(parts, ", "));
+}
+
+/// Of counts asked for by --forecast, which come first; else empty.
+std::string forecast_sentences(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const auto& asked = decision.request.forecast_counts;
+  const auto& forecast = decision.law_forecast;
+  if (asked.empty() || !forecast) return "";
+  if (forecast->points.empty()) return fmt::format("No forecast: {}. ", forecast->basis);
+  std::string text;
+  for (const ForecastPoint& point : forecast->points) {
+    if (std::ranges::count(asked, point.count) == 0) continue;
+    const double times = static_cast<double>(point.count) / decision.fitted_rows.back().count;
+    const double work = point.speedup * point.time.value.value();
+    const Interval<double> speedups{work / point.time.high().value(),
+                                    work / std::max(point.time.low().value(), 1e-300)};
+    text += fmt::format(
+        "At {} {} a forecast, {:.3g} times the largest measured{}: {}speed-up {:.1f} [{:.1f}, "
+        "{:.1f}], "
+        "efficiency {:.0f} %. ",
+        point.count,
+        counted_noun(decision, point.count),
+        times,
+        point.far ? ", farther than laws have held" : "",
+        decision.relative
+            ? ""
+            : fmt::format(
+                  "{}{}, ", format_quantity(number(point.time), Unit::seconds), per_work(decision)),
+        point.speedup,
+        speedups.low,
+        speedups.high,
+        100.0 * point.efficiency);
+  }
+  return text;
+}
+
+/// What larger models on more GPUs show: no count, but what each GPU does.
+std::string growth_headline(const Decision& decision) {
+  constexpr double loss = 0.9;   // of the first
+  constexpr double gain = 1.25;  // what larger products bring
+  const auto of_one = [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; };
+  const DecisionRow& first = decision.rows.front();
+  const DecisionRow& last = decision.rows.back();
+  const double change = of_one(last) / of_one(first);
+  const double least = std::ranges::min(mapped(decision.rows, of_one));
+  return fmt::format(
+      "Each count runs a larger model: {:.4g} to {:.4g} TFLOP/s per {} from {} to {} (least "
+      "{:.4g}): "
+      "{}.",
+      of_one(first),
+      of_one(last),
+      counted_noun(decision, 1),
+      first.count,
+      last.count,
+      least,
+      change < loss   ? fmt::format("falls by {:.0f} %", 100.0 * (1.0 - change))
+      : change > gain ? fmt::format("rises by {:.0f} %", 100.0 * (change - 1.0))
+                      : "flat");
 }
 
 /// "the cheapest of the 2 counts that pass every gate".
@@ -60,6 +176,7 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
   for (const DecisionRow& row : view.decision.rows) {
     const Seconds saved = chosen.wall().value - row.wall().value;
     if (row.count <= chosen.count || saved <= Seconds(0.0) || excluded(row.count)) continue;
+    if (view.decision.relative) return "";
     std::string text =
         fmt::format("; {} saves {}", row.count, format_quantity(number(saved), Unit::seconds));
     if (!row.cost || !chosen.cost) return text;
@@ -126,7 +243,7 @@ std::string counts_line(const DecideView& view) {
     }
     text += fmt::format(" {}", count);
     const DecisionRow& row = decision.row(count);
-    if (decision.rubric.chosen != count) {
+    if (decision.rubric.chosen != count && !decision.relative) {
       text += fmt::format(" ({}{})",
                           row.cost ? decision_money(view, row.cost->value) + ", " : "",
                           format_quantity(number(row.wall().value), Unit::seconds));
@@ -352,12 +469,9 @@ std::string optimum_line(const ScalingLaw& law, int most_measured) {
   std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
   line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
   line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
-  if (law.fastest) {
-    const bool open_end = *law.fastest == law.curve.back().ranks;
-    line += fmt::format(
-        "; fastest at {}{}", ranks_phrase(*law.fastest), open_end ? " (end of range)" : "");
-  }
-  if (law.cost_optimal) line += "; cheapest at " + cost_optimal_text(law);
+  if (const auto fastest = law.inside(law.fastest))
+    line += fmt::format("; fastest at {}", ranks_phrase(*fastest));
+  if (law.inside(law.cost_optimal)) line += "; cheapest at " + cost_optimal_text(law);
   line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
   return law.reproduces_measured ? line
                                  : line + " It misses the measured counts: use it with care.";
@@ -464,6 +578,13 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   const Decision& decision = view.decision;
   Verdict verdict;
   std::vector<std::string>& lines = verdict.lines;
+  if (decision.growing_models) {
+    verdict.headline = growth_headline(decision);
+    lines = {reading_line(view),
+             "No count is best: other models are other work. Two counts of one model would say "
+             "what more GPUs gain."};
+    return verdict;
+  }
   if (!decision.rubric.chosen) {
     verdict.answer = Answer::no;
     verdict.headline = "No count passes every gate.";
@@ -473,7 +594,8 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                                    figures(view, row),
                                    row.count);
   } else {
-    verdict.headline = headline(view, decision.row(*decision.rubric.chosen));
+    verdict.headline =
+        forecast_sentences(view) + headline(view, decision.row(*decision.rubric.chosen));
     verdict.answer = decision.doubts.empty() ? Answer::yes : Answer::unknown;
     if (!decision.attributed()) {
       lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
@@ -488,6 +610,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     verdict.headline = fmt::format("Not reliable: {}. {}",
                                    fmt::join(said(decision.doubts, view.options.audience), "; "),
                                    verdict.headline);
+  lines.insert(lines.begin(), reading_line(view));
   // What to do about it comes before the figures.
   lines.push_back(cause_line(decision));
   if (!brief) lines.push_back(remedy_line(view));

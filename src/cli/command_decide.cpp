@@ -3,6 +3,7 @@
 #include "report/names.h"
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
+#include "src/core/standard_streams.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
 
@@ -15,6 +16,15 @@ constexpr int most_law_counts = 4096;
 /// `table` is null for coefficients.
 void add_prices(DecideOptions& options, const ScalingTable* table) {
   auto& prices = options.request.metrics.prices;
+  if (options.instance_price) {
+    const bool instances = table && table->axis == Axis::nodes;
+    const auto& several = options.selection.gpus_per_instance;
+    if (options.price) throw UserError("--price and --instance-price exclude each other");
+    if (!instances && !several)
+      throw UserError(
+          "--instance-price needs --gpus-per-instance, as 8: the table counts no instances");
+    options.price = *options.instance_price * (instances ? 1.0 : 1.0 / *several);
+  }
   if (const auto price = table ? rank_price(*table, options.price) : options.price) {
     prices->per_rank = *price;
     return;
@@ -81,6 +91,26 @@ Decision decide_file(DecideOptions& options) {
   return decision;
 }
 
+/// The question, and below it the commands that answer it, to be copied.
+void print_question(const Question& question, const DecideOptions& options) {
+  print_error("scaleworth: {}{}\n",
+              printable(question.what()),
+              question.answers.size() > 1 ? "; say which:" : "; say it by:");
+  std::vector<std::string> commands;
+  std::size_t widest = 0;
+  for (const Question::Answer& answer : question.answers) {
+    commands.push_back(printable(options.render.command + " " + report::shell_words(answer.flags)));
+    widest = std::max(widest, commands.back().size());
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string& means = question.answers[i].means;
+    if (means.empty())
+      print_error("  {}\n", commands[i]);
+    else
+      print_error("  {:<{}}  # {}\n", commands[i], widest, printable(means));
+  }
+}
+
 /// The input as a command names it.
 std::string input_text(const DecideOptions& options) {
   std::vector<std::string> words = options.inputs;
@@ -88,6 +118,9 @@ std::string input_text(const DecideOptions& options) {
     words.insert(words.end(), {"--where", condition});
   for (const std::string& one : options.selection.rename)
     words.insert(words.end(), {"--rename", one});
+  if (options.selection.comma != Comma::unstated)
+    words.insert(words.end(),
+                 {"--comma", options.selection.comma == Comma::decimal ? "decimal" : "thousands"});
   std::string text = report::shell_words(words);
   if (options.scaling) {
     text += *options.scaling == Scaling::weak ? " --scaling weak" : " --scaling strong";
@@ -108,11 +141,16 @@ void check_carbon(const Decision& decision) {
 }  // namespace
 
 int decide_count(DecideOptions& options) {
-  const Decision decision =
-      options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
-  check_carbon(decision);
-  options.render.input = input_text(options);
-  fmt::print("{}", report::render_decision(decision, options.render));
-  return exit_done;
+  try {
+    const Decision decision =
+        options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
+    check_carbon(decision);
+    options.render.input = input_text(options);
+    fmt::print("{}", report::render_decision(decision, options.render));
+    return exit_done;
+  } catch (const Question& question) {
+    print_question(question, options);
+    return exit_usage;
+  }
 }
 }  // namespace scaleworth::cli

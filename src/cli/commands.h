@@ -101,6 +101,7 @@ struct DecideOptions {
   std::optional<int> domain;  // ranks joined by fast links
   // What the request is completed from.
   std::optional<DollarsPerSecond> price;  // of a rank; the table may have prices of its own
+  std::optional<DollarsPerSecond> instance_price;
   double storage_gb = 0.0;
   double storage_usd_per_gb_month = 0.0;
   double egress_gb = 0.0;

@@ -190,8 +190,16 @@ void add_input(CLI::App& command, DecideOptions& options) {
   flags
       .add("--rename",
            options.selection.rename,
-           "a column under another header, OLD=NEW; repeatable")
+           "a column under another header, OLD=NEW, in the unit that its own header states; "
+           "repeatable")
       ->allow_extra_args(false);
+  const auto take_comma = [&options](const std::string& name) {
+    options.selection.comma = name == "decimal" ? Comma::decimal : Comma::thousands;
+  };
+  flags
+      .call<std::string>(
+          "--comma", take_comma, "decimal or thousands: what a comma in a number of the table is")
+      ->check(CLI::IsMember({"decimal", "thousands"}));
   const auto take_scaling = [&options](const std::string& name) {
     options.scaling = name == "weak" ? Scaling::weak : Scaling::strong;
   };
@@ -220,6 +228,14 @@ void add_bill(CLI::App& command, DecideOptions& options) {
   Prices& prices = options.request.metrics.prices.emplace();
   const Flags flags(command, "Bill", nullptr, nonnegative_number);
   flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
+  flags.add("--instance-price",
+            options.instance_price,
+            "USD for one instance for one hour, in place of --price");
+  flags
+      .add("--gpus-per-instance",
+           options.selection.gpus_per_instance,
+           "GPUs (or whatever the table counts) that an instance has")
+      ->check(positive_number);
   flags.add("--fixed", prices.fixed, "USD for each hour of wall clock");
   flags.add("--value-of-time",
             prices.value_of_time,
@@ -392,6 +408,38 @@ void add_rubric(CLI::App& command, Rubric& rubric) {
       ->check(CLI::IsMember({"cost", "balanced", "time", "energy"}));
 }
 
+/// A number as people type it, "$3.20", "15T", "40%", "2h", as the flag's own unit has it; what is
+/// no such number is left to the parser.
+std::string typed_number(const std::string& flag, const std::string& text) {
+  const auto number = cell_number(text, Comma::thousands);
+  if (!number || number->clock || parse_number<double>(text)) return text;
+  double value = number->value;
+  if (trimmed(text).ends_with('%')) value /= 100.0;
+  if (number->unit) {
+    // Of times that the flag's name gives no unit there are none.
+    constexpr std::array<std::pair<std::string_view, double>, 5> endings{
+        {{"-hours", 3600.0}, {"-ms", 1e-3}, {"-us", 1e-6}, {"-s", 1.0}, {"-years", 31557600.0}}};
+    const auto* const ending =
+        std::ranges::find_if(endings, [&](const auto& one) { return flag.ends_with(one.first); });
+    if (ending == endings.end()) return text;
+    value *= number->unit->factor / ending->second;
+  }
+  return fmt::format("{}", value);
+}
+
+/// Before any check of theirs.
+void take_typed_numbers(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_type_name().rfind("FLOAT", 0) != 0) continue;
+    option->transform(CLI::Validator(
+        [flag = option->get_name()](std::string& text) {
+          text = typed_number(flag, text);
+          return std::string();
+        },
+        ""));
+  }
+}
+
 /// Flags that say how another one is meant, and that one.
 struct Companion {
   const char* flag;
@@ -402,7 +450,9 @@ constexpr std::array companions{Companion{"--deadline-probability", "--deadline-
                                 Companion{"--domain", "table"},
                                 Companion{"--where", "table"},
                                 Companion{"--rename", "table"},
+                                Companion{"--comma", "table"},
                                 Companion{"--scaling", "table"},
+                                Companion{"--gpus-per-instance", "--instance-price", "table"},
                                 Companion{"--latency", "--max-latency-ms"},
                                 Companion{"--idle-watts-fraction", "--watts-per-rank"},
                                 Companion{"--checkpoint-s", "--spot-price", "--mtbf-hours"},
@@ -448,6 +498,7 @@ Command add_decide_command(CLI::App& app) {
       "--no-intervals",
       [options] { options->request.intervals = false; },
       "leave out the law's intervals, the slow part");
+  take_typed_numbers(*command);
   command->footer(examples + app.get_footer());
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);

@@ -5,88 +5,318 @@
 
 #include <array>
 #include <cctype>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <numeric>
+
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_columns[];
+extern const char scaleworth_asset_columns_end[];
+}
 
 namespace scaleworth::cli {
 namespace {
 using toml_file::printable;
+using WordList = std::vector<std::string>;
 
-// A column's header taken apart: name, unit, rate, percentile.
-
-enum class Dimension { none, time, energy, power };
-
-struct HeaderWords {
-  std::string name;  // lower case, words joined by "_"
-  std::string unit;  // "ms"; empty where the header names none
-  Per per = Per::unstated;
+/// What is counted, or what a rate is of: "GPUs" by "gpu", "gpus" ...
+struct Noun {
+  std::string noun;
+  WordList words;
 };
 
-struct Unit {
-  std::string_view name;
-  Dimension dimension;
-  double factor;
+struct KnownName {
+  Meaning meaning = Meaning::count;
+  std::size_t choice = 0;
+  bool load = false;
+  bool generic = false;
 };
 
-constexpr std::array units{
-    Unit{"ns", Dimension::time, 1e-9},      Unit{"us", Dimension::time, 1e-6},
-    Unit{"ms", Dimension::time, 1e-3},      Unit{"s", Dimension::time, 1.0},
-    Unit{"min", Dimension::time, 60.0},     Unit{"h", Dimension::time, 3600.0},
-    Unit{"days", Dimension::time, 86400.0}, Unit{"sec", Dimension::time, 1.0},
-    Unit{"seconds", Dimension::time, 1.0},  Unit{"minutes", Dimension::time, 60.0},
-    Unit{"hours", Dimension::time, 3600.0}, Unit{"d", Dimension::time, 86400.0},
-    Unit{"j", Dimension::energy, 1.0},      Unit{"kj", Dimension::energy, 1e3},
-    Unit{"mj", Dimension::energy, 1e6},     Unit{"wh", Dimension::energy, 3600.0},
-    Unit{"kwh", Dimension::energy, 3.6e6},  Unit{"mwh", Dimension::energy, 3.6e9},
-    Unit{"w", Dimension::power, 1.0},       Unit{"kw", Dimension::power, 1e3},
+/// Behind all names of one meaning stand loads, and times of parts of a program.
+constexpr std::size_t choice_of_steps = 60;
+constexpr std::size_t choice_of_things = 100;
+constexpr std::size_t choice_of_generic = 200;
+constexpr std::size_t choice_of_letters = 300;  // "p", "n", which may be a size
+constexpr std::size_t choice_of_load = 500;
+
+/// data/columns.toml.
+struct Vocabulary {
+  std::map<std::string, WordList, std::less<>> lists;
+  std::vector<Unit> units;
+  std::vector<Noun> things;
+  std::vector<Noun> work;
+  std::map<std::string, KnownName, std::less<>> names;
 };
 
-/// The place of `word`, from 1 on, among `words`, which blanks separate; 0 where it is none.
-std::size_t place_among(std::string_view words, std::string_view word) {
-  const std::vector<std::string_view> all = split(words, ' ');
-  const auto found = std::ranges::find(all, word);
-  return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin()) + 1;
-}
-
-bool among(std::string_view words, std::string_view word) {
-  return place_among(words, word) > 0;
-}
-
-constexpr std::string_view rank_words =
-    "gpu chip rank node worker device accelerator gcd card core";
-
-bool take_suffix(std::string& text, std::string_view suffix) {
-  if (!text.ends_with(suffix)) return false;
-  text.resize(text.size() - suffix.size());
-  return true;
-}
-
-/// Lower case; blanks, hyphens, brackets and "#" as "_", none at the ends.
-std::string joined_words(std::string_view text) {
-  std::string words;
-  for (const char c : text) {
-    const bool separates = std::string_view(" \t-_#()[]").find(c) != std::string_view::npos;
-    if (!separates) {
-      words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!words.empty() && words.back() != '_') {
-      words += '_';
-    }
-  }
-  take_suffix(words, "_");
+WordList words_in(std::string_view text) {
+  WordList words;
+  for (const std::string_view word : split(text, ' '))
+    if (!word.empty()) words.emplace_back(word);
   return words;
 }
 
-/// "tokens_per_s": its last word is no unit of the number.
-bool is_rate(std::string_view name) {
-  name.remove_prefix(std::min(name.find("_per_"), name.size()));
-  return !name.empty() && !name.starts_with("_per_step_") && !name.starts_with("_per_run_");
+/// In the order of Meaning.
+constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identity) + 1>
+    meaning_keys{"count",        "per_node",        "repeat",     "time",
+                 "compute",      "communication",   "idle",       "host",
+                 "io",           "quality",         "work",       "throughput",
+                 "speedup",      "efficiency",      "energy",     "energy_per_work",
+                 "power",        "price",           "latency",    "tensor",
+                 "pipeline",     "context",         "data",       "expert",
+                 "batch",        "replica_batch",   "rank_batch", "micro_batch",
+                 "microbatches", "sequence_length", "steps",      "identity"};
+
+Dimension dimension_of(toml_file::Table& row) {
+  const std::string name = row.text("dimension");
+  if (name == "time") return Dimension::time;
+  if (name == "energy") return Dimension::energy;
+  if (name != "power") row.refuse("time, energy or power", "dimension");
+  return Dimension::power;
 }
 
-void take_basis(HeaderWords& words) {
-  if (take_suffix(words.name, "_per_step")) words.per = Per::step;
-  if (take_suffix(words.name, "_per_run") && words.per != Per::step) words.per = Per::run;
+KnownName known_name(toml_file::Table& row) {
+  const std::string key = row.text("meaning");
+  KnownName known;
+  known.load = key == "load";
+  known.generic = key == "part_of_time";
+  if (known.load) known.choice = choice_of_load;
+  if (known.generic) known.choice = choice_of_generic;
+  const std::string_view meaning = known.load ? "count" : known.generic ? "time" : key;
+  const auto* const found = std::ranges::find(meaning_keys, meaning);
+  if (found == meaning_keys.end()) row.refuse("no meaning of this name", "meaning");
+  known.meaning = static_cast<Meaning>(found - meaning_keys.begin());
+  if (known.meaning == Meaning::count && !known.load) known.choice = choice_of_letters;
+  return known;
+}
+
+std::vector<Noun> nouns(toml_file::Table& root, const char* key) {
+  std::vector<Noun> all;
+  for (toml_file::Table& row : root.tables(key))
+    all.push_back({row.text("noun"), words_in(row.text("words"))});
+  return all;
+}
+
+Vocabulary parse_vocabulary(std::string_view text) {
+  toml_file::Table root = toml_file::Table::parse(text, "data/columns.toml");
+  Vocabulary all;
+  for (toml_file::Table& row : root.tables("words"))
+    all.lists[row.text("use")] = words_in(row.text("list"));
+  for (toml_file::Table& row : root.tables("unit"))
+    all.units.push_back({row.text("name"),
+                         dimension_of(row),
+                         row.positive("factor"),
+                         words_in(row.text("in_header")),
+                         words_in(row.optional_text("in_cell").value_or(""))});
+  all.things = nouns(root, "thing");
+  all.work = nouns(root, "work");
+  for (toml_file::Table& row : root.tables("column")) {
+    KnownName known = known_name(row);
+    for (const std::string& name : words_in(row.text("names"))) {
+      ++known.choice;
+      all.names.emplace(name, known);
+    }
+  }
+  return all;
+}
+
+const Vocabulary& vocabulary() {
+  static const Vocabulary all = parse_vocabulary(
+      {scaleworth_asset_columns,
+       static_cast<std::size_t>(scaleworth_asset_columns_end - scaleworth_asset_columns)});
+  return all;
+}
+
+const Unit* header_unit(const std::string& word) {
+  for (const Unit& unit : vocabulary().units)
+    if (std::ranges::count(unit.in_header, word) > 0) return &unit;
+  return nullptr;
+}
+
+const Noun* noun_of(const std::vector<Noun>& nouns, const std::string& word) {
+  for (const Noun& noun : nouns)
+    if (std::ranges::count(noun.words, word) > 0) return &noun;
+  return nullptr;
+}
+
+/// Of "gpus", and of "ngpus" and "numgpus".
+const Noun* thing_of(std::string word) {
+  const auto& things = vocabulary().things;
+  if (const Noun* whole = noun_of(things, word)) return whole;
+  for (const std::string_view prefix : {"num", "n"})
+    if (word.starts_with(prefix))
+      if (const Noun* found = noun_of(things, word.substr(prefix.size()))) return found;
+  return nullptr;
+}
+
+WordList all_words(const std::vector<WordList>& groups) {
+  WordList all;
+  for (const WordList& group : groups) all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+std::string joined(const WordList& words) {
+  return fmt::format("{}", fmt::join(words, "_"));
+}
+
+/// A header taken apart.
+struct HeaderWords {
+  WordList name;                   // what it is, without fillers, units and what it is divided by
+  const Unit* unit = nullptr;      // null where it states none
+  std::string unit_text;           // as it stands there
+  const Unit* per_time = nullptr;  // "/s"
+  WordList per;                    // "gpu", "tok": what else it is divided by
+  Per basis = Per::unstated;
+  bool percent = false;
+  bool all_of_them = false;  // "total"
+  bool not_measured = false;
+
+  std::string key() const { return joined(name); }
+};
+
+/// The words of a header, each bracket a list of its own. "/" is "per", "%" is "percent", "$" is
+/// "usd"; a word begins at a capital behind two small letters, as in "numGPUs".
+std::vector<WordList> header_groups(std::string_view header) {
+  std::vector<WordList> groups(1);
+  std::string word;
+  bool bracket = false;
+  const auto end_word = [&] {
+    while (word.ends_with('.')) word.pop_back();
+    if (!word.empty()) groups.back().push_back(word);
+    word.clear();
+  };
+  const auto add_word = [&](const char* whole) {
+    end_word();
+    groups.back().push_back(whole);
+  };
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const char c = header[i];
+    const std::string_view rest = header.substr(i);
+    if (rest.starts_with("\xC2\xB5") || rest.starts_with("\xCE\xBC")) {  // micro signs
+      word += 'u';
+      ++i;
+    } else if (rest.starts_with("\xE2\x82\xAC")) {
+      add_word("eur");
+      i += 2;
+    } else if (c == '/' && word == "i" && rest.size() > 1 && std::tolower(rest[1]) == 'o') {
+    } else if (c == '/') {
+      add_word("per");
+    } else if (c == '%') {
+      add_word("percent");
+    } else if (c == '$') {
+      add_word("usd");
+    } else if (c == '(' || c == '[') {
+      end_word();
+      groups.emplace_back();
+      bracket = true;
+    } else if ((c == ')' || c == ']') && bracket) {
+      end_word();
+      groups.emplace_back();
+      bracket = false;
+    } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '+') {
+      const bool capital = std::isupper(static_cast<unsigned char>(c)) != 0;
+      const auto small = [&](std::size_t back) {
+        return i >= back && std::islower(static_cast<unsigned char>(header[i - back]));
+      };
+      if (capital && small(1) && small(2)) end_word();
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+  return groups;
+}
+
+/// Whether every word of a bracket says something about units, rates or counts, or it is a rate of
+/// whatever; else it is a note, such as "(PyTorch)".
+bool says_something(const WordList& words) {
+  if (words.size() > 2 && words[1] == "per" && header_unit(words[2])) return true;
+  return std::ranges::all_of(words, [](const std::string& word) {
+    return word == "per" || header_unit(word) || thing_of(word) ||
+           noun_of(vocabulary().work, word) || is_word("all", word) || is_word("percent", word) ||
+           is_word("money", word) || is_word("step", word) || is_word("run", word) ||
+           is_word("filler", word) || is_word("epoch", word) || word.ends_with("flops") ||
+           word.ends_with("flop");
+  });
+}
+
+std::string singular(const std::string& word) {
+  const bool plural = word.size() > 2 && word.ends_with('s');
+  return plural && thing_of(word) ? word.substr(0, word.size() - 1) : word;
+}
+
+/// Takes "per X" from the front of `words`; returns how many words that is.
+std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t at) {
+  std::size_t next = at + 1;
+  while (next < words.size() && (is_word("filler", words[next]) || words[next] == "1")) ++next;
+  if (next >= words.size()) return 1;
+  const std::string& what = words[next];
+  const Unit* const unit = header_unit(what);
+  if (unit && unit->dimension == Dimension::time) {
+    header.per_time = unit;
+  } else if (thing_of(what)) {
+    header.per.push_back(singular(what));
+    const Unit* const hour = next + 1 < words.size() ? header_unit(words[next + 1]) : nullptr;
+    if (hour && hour->dimension == Dimension::time) {  // "per GPU hour"
+      header.per_time = hour;
+      ++next;
+    }
+  } else if (is_word("step", what)) {
+    header.basis = Per::step;
+  } else if (is_word("run", what) || is_word("epoch", what)) {
+    if (header.basis == Per::unstated) header.basis = Per::run;
+  } else {
+    header.per.push_back(what);
+  }
+  return next + 1 - at;
+}
+
+/// The unit at the end of the name, or all of it: "time_ms", "seconds".
+void take_unit(HeaderWords& header) {
+  if (header.unit || header.name.empty() || header.per_time) return;
+  const std::string last = header.name.back();
+  const Unit* const unit = header_unit(last);
+  const bool alone = header.name.size() == 1;
+  const bool divided = header.basis != Per::unstated || !header.per.empty();
+  // "p", "s", "h" and "min" alone may be anything.
+  const bool whole_word = last.size() > 3 || last == "ms" || last == "sec" || last == "hrs";
+  if (!unit || (alone && !divided && !whole_word)) return;
+  header.unit = unit;
+  header.unit_text = last;
+  header.name.pop_back();
+  if (alone && unit->dimension == Dimension::time) header.name.emplace_back("time");
+}
+
+HeaderWords header_words(const std::string& text) {
+  HeaderWords header;
+  const std::vector<WordList> groups = header_groups(text);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const WordList& words = groups[group];
+    const bool bracket = group % 2 == 1;
+    header.not_measured =
+        header.not_measured || std::ranges::any_of(words, [&](const std::string& word) {
+          return is_word("not_measured", word) && !(bracket && header_unit(word));
+        });
+    if (bracket && words.size() == 1)
+      if (const Unit* unit = header_unit(words.front())) {
+        header.unit = unit;
+        header.unit_text = words.front();
+        continue;
+      }
+    if (bracket && !says_something(words)) continue;
+    for (std::size_t i = 0; i < words.size();) {
+      const std::string& word = words[i];
+      if (word == "per") {
+        i += take_divisor(header, words, i);
+        continue;
+      }
+      header.percent = header.percent || is_word("percent", word);
+      header.all_of_them = header.all_of_them || is_word("all", word);
+      if (!is_word("filler", word) && !is_word("percent", word)) header.name.push_back(word);
+      ++i;
+    }
+  }
+  take_unit(header);
+  return header;
 }
 
 /// "p99", "p99.9"; "p50" for the median; "mean".
@@ -98,455 +328,378 @@ std::optional<std::string> percentile_of(std::string_view word) {
   return number ? std::optional<std::string>(word) : std::nullopt;
 }
 
-/// A column of rates; of several the one with the least `choice` is taken: rates of what users want
-/// come after a plain "throughput", then FLOP/s, then parts of a peak.
-TableColumn throughput_column(std::size_t choice) {
-  TableColumn rate;
-  rate.meaning = Meaning::throughput;
-  rate.choice = choice;
-  return rate;
-}
-
-/// FLOP/s, of whatever.
-std::optional<TableColumn> flops_column(const std::string& name) {
-  const std::size_t at = name.find("flops");
-  if (at == std::string::npos || name.find("peak") != std::string::npos) return std::nullopt;
-  TableColumn rate = throughput_column(3);
-  rate.flops = true;
-  const char prefix = at == 0 ? ' ' : name[at - 1];
-  rate.factor = prefix == 'g' ? 1e9 : prefix == 't' ? 1e12 : prefix == 'p' ? 1e15 : 1.0;
-  return rate;
-}
-
-/// Takes "per_gpu" out of the name, wherever it stands, and returns "gpu"; empty where none does.
-std::string take_rank(std::string& name) {
-  for (const std::string_view rank : split(rank_words, ' ')) {
-    const std::string words = fmt::format("_per_{}_", rank);
-    const std::string all = "_" + name + "_";
-    const std::size_t at = all.find(words);
-    if (at == std::string::npos) continue;
-    name = joined_words(all.substr(0, at + 1) + all.substr(at + words.size()));
-    return std::string(rank);
-  }
-  return "";
-}
-
-/// "tok/s/gpu" as "tok_per_s_per_gpu".
-std::string without_slashes(std::string_view words) {
-  return fmt::format("{}", fmt::join(split(words, '/'), "_per_"));
-}
-
-/// "time_ms", "time (ms)", "Time [ms]", "time_ms_per_step", "Throughput (tok/s/GPU)", "seconds" and
-/// "# GPUs" as name, unit and basis.
-HeaderWords header_words(const std::string& header) {
-  HeaderWords words;
-  const std::size_t bracket = header.find_first_of("([");
-  const std::size_t close = header.find_first_of(")]", bracket);
-  if (bracket != 0 && close != std::string::npos) {
-    words.name = joined_words(header.substr(0, bracket) + " " + header.substr(close + 1));
-    words.unit = joined_words(std::string_view(header).substr(bracket + 1, close - bracket - 1));
-    // "(tok/s/GPU)" and "(per GPU)" say more than a unit.
-    const std::string rate = without_slashes(words.unit);
-    const bool throughput = words.name.find("throughput") != std::string::npos && is_rate(rate);
-    if (throughput || rate.starts_with("per_")) {
-      words.name += "_" + rate;
-      words.unit.clear();
-    }
-    take_basis(words);
-  } else {
-    words.name = joined_words(header);
-    const bool time_alone = among("seconds minutes hours days sec secs ms", words.name);
-    if (time_alone) words.name.insert(0, "time_");
-    take_basis(words);
-    const std::size_t underline = words.name.rfind('_');
-    const bool rate = is_rate(words.name);
-    if (!rate && underline != std::string::npos &&
-        std::ranges::count(units, words.name.substr(underline + 1), &Unit::name) > 0) {
-      words.unit = words.name.substr(underline + 1);
-      words.name.resize(underline);
-      take_basis(words);
-    }
-  }
-  // Computed by whoever made the table, and of the same meaning.
-  if (words.name.starts_with("derived_")) words.name.erase(0, std::string_view("derived_").size());
-  return words;
-}
-
-/// "tokens_per_s", "tok_per_s_per_gpu", "tflops_per_chip", "aggregate_pflops", "mfu_pct" (a share
-/// of a peak), "j_per_tok"; absent for anything else.
-std::optional<TableColumn> rate_column(const HeaderWords& words) {
-  std::string name = without_slashes(words.name);
-  const bool energy = name.starts_with("j_per_") && name.size() > 6;
-  const std::string rank = energy ? "" : take_rank(name);
-  TableColumn rate = flops_column(name).value_or(throughput_column(2));
-  rate.per_rank = !rank.empty() || name == "tgs";  // tokens per GPU and second
-  rate.nodes = rank == "node";
-  if (energy) {
-    rate.meaning = Meaning::energy_per_work;
-    return rate;
-  }
-  // FLOP/s of all only where the name says so.
-  if (rate.flops && !rate.per_rank && !name.starts_with("aggregate")) return std::nullopt;
-  if (rate.flops) return rate;
-  if (among("mfu mfu_pct bf16_mfu_pct hfu hfu_pct", name)) {
-    rate.choice = 4;
-    rate.per_rank = rate.relative = true;
-    if (name.ends_with("_pct")) rate.factor = 0.01;
-    return rate;
-  }
-  if (among("throughput tps tgs", name)) return rate;
-  bool per_second = false;
-  for (const char* second : {"_per_s", "_per_sec", "_per_second"})
-    per_second = per_second || take_suffix(name, second);
-  const bool of_bytes =
-      name.find("byte") != std::string::npos || name.find("gb") != std::string::npos;
-  return per_second && !name.empty() && !of_bytes ? std::optional(rate) : std::nullopt;
-}
-
 /// "ttft_p99" of "p99_ttft" and "ttft_p99", "ttft_p50" of "median_ttft"; absent for anything else.
-std::optional<std::string> latency_words(const HeaderWords& words) {
+std::optional<std::string> latency_words(const std::string& text, const HeaderWords& header) {
+  WordList words = all_words(header_groups(text));
+  std::erase_if(words, [&](const std::string& word) { return word == header.unit_text; });
   std::optional<std::string> percentile;
   std::string subject;
-  for (const std::string_view word : split(words.name, '_')) {
+  bool named = false;
+  for (const std::string& word : words) {
     if (const auto found = percentile_of(word); found && !percentile) {
       percentile = found;
-    } else if (among("ttft tpot itl e2e latency request", word)) {
-      if (word != "latency") subject = fmt::format("{}_", word);
+    } else if (is_word("latency", word)) {
+      named = true;
+      if (word != "latency") subject = word + "_";
     } else {
       return std::nullopt;
     }
   }
-  const bool plain =
-      subject.empty() && words.name.front() != 'p' && words.name.find('_') == std::string::npos;
-  if (!percentile || plain) return std::nullopt;
+  const bool plain = !named && percentile && percentile->front() != 'p';
+  const bool word_alone = !named && words.size() == 1 && words.front().front() != 'p';
+  if (!percentile || plain || word_alone) return std::nullopt;
   return subject + *percentile;
 }
 
-/// What a row needs before it is one of a scaling table.
-struct Draft {
-  TableRow row;
-  std::optional<double> steps;
-  std::optional<double> replica_batch;
-  std::optional<double> micro_batch;
-  bool parts_per_step = false;
-  bool parts_per_run = false;
-};
-
-constexpr double most_count = 1e6;
-
-/// What a cell is stored in; nothing for a column that is read otherwise.
-using Member = std::variant<std::monostate,
-                            int TableRow::*,
-                            std::optional<double> TableRow::*,
-                            std::optional<double> RowFacts::*,
-                            std::optional<int> Layout::*,
-                            std::optional<double> Draft::*,
-                            PartGroup>;
-
-/// One meaning of a column: the names it goes by, where its cells go, and in what unit.
-struct Known {
-  Meaning meaning;
-  std::string_view names;  // of several columns of one meaning the first named is taken
-  Member member = {};
-  Dimension dimension = Dimension::none;
-};
-
-constexpr std::array column_table{
-    Known{Meaning::count,
-          "p k n count gpus num_gpus gpu_count n_gpus number_of_gpus chips chips_total ranks "
-          "world_size workers processors nodes num_nodes node_count slices load users concurrency",
-          &TableRow::count},
-    Known{Meaning::repeat, "repeat run trial seed"},
-    Known{Meaning::time,
-          "time t wall wall_time run_time runtime elapsed duration step step_time iter iter_time "
-          "iteration iteration_time",
-          &TableRow::time_s,
-          Dimension::time},
-    Known{Meaning::compute, "compute comp", PartGroup::compute, Dimension::time},
-    Known{Meaning::communication, "comm communication", PartGroup::communication, Dimension::time},
-    Known{Meaning::idle, "idle", PartGroup::idle, Dimension::time},
-    Known{Meaning::host, "host", PartGroup::host, Dimension::time},
-    Known{Meaning::io, "io", PartGroup::io, Dimension::time},
-    Known{Meaning::quality,
-          "quality accuracy loss train_loss training_loss val_loss eval_loss final_loss",
-          &TableRow::quality},
-    Known{Meaning::work, "work items tokens samples", &TableRow::work},
-    Known{Meaning::throughput, "throughput", &TableRow::throughput},
-    Known{Meaning::energy, "energy", &TableRow::energy_j, Dimension::energy},
-    Known{Meaning::energy_per_work, "", &TableRow::energy_per_work_j},
-    Known{Meaning::power, "power", &RowFacts::power_w, Dimension::power},
-    Known{Meaning::price, "rate_usd_per_hour price_usd_per_hour usd_per_hour usd_per_gpu_hour"},
-    Known{Meaning::latency, "", {}, Dimension::time},
-    Known{Meaning::tensor, "tp tensor_parallel tensor_parallelism", &Layout::tensor},
-    Known{Meaning::pipeline, "pp pipeline_parallel pipeline_parallelism", &Layout::pipeline},
-    Known{Meaning::context, "cp context_parallel context_parallelism", &Layout::context},
-    Known{Meaning::data, "dp data_parallel data_parallelism", &Layout::data},
-    Known{Meaning::expert, "ep expert_parallel expert_parallelism", &Layout::expert},
-    Known{Meaning::batch, "batch global_batch global_batch_size batch_size gbs", &RowFacts::batch},
-    Known{Meaning::replica_batch, "batch_per_dp", &Draft::replica_batch},
-    Known{Meaning::micro_batch, "micro_batch micro_batch_size mbs", &Draft::micro_batch},
-    Known{Meaning::microbatches,
-          "microbatches micro_batches gas accumulation_steps gradient_accumulation_steps",
-          &RowFacts::microbatches},
-    Known{Meaning::sequence_length, "seq seq_len sequence_length", &RowFacts::sequence_length},
-    Known{Meaning::steps, "steps", &Draft::steps},
-    Known{Meaning::identity,
-          "model params params_b hidden hidden_size layers scheme system benchmark submitter chip "
-          "gpu accelerator"},
-};
-static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
-              column_table.size() == static_cast<std::size_t>(Meaning::identity) + 1);
-
-[[noreturn]] void refuse(const std::string& place,
-                         const TableColumn& column,
-                         const std::string& what) {
-  throw UserError("{}: column '{}' {}", place, printable(column.name), what);
-}
-
-/// A rate whose name speaks of a GPU and does not say "per" may be that of one or of all: a factor
-/// of the whole count.
-void refuse_unclear(const TableColumn& rate, const HeaderWords& words, const std::string& place) {
-  if (rate.per_rank || rate.meaning != Meaning::throughput) return;
-  bool of_one = false;
-  bool of_all = false;
-  const std::string all = words.name + "_" + words.unit;
-  for (const std::string_view word : split(all, '_')) {
-    of_one = of_one || among(rank_words, word);
-    of_all = of_all || among("all total aggregate sum overall gpus ranks nodes", word);
+/// States the column's unit; of a time it may be stated by the cells.
+void set_unit(TableColumn& column,
+              const HeaderWords& header,
+              Dimension dimension,
+              const std::string& place) {
+  column.dimension = dimension;
+  if (dimension == Dimension::none) return;
+  if (header.unit && header.unit->dimension == dimension) {
+    if (header.unit_text == "mj")
+      refuse_column(place, column, "may be mega- or millijoules; write it in kj or j");
+    column.factor = header.unit->factor;
+    column.unit = header.unit->name;
+    return;
   }
-  if (of_one && !of_all)
-    refuse(place,
-           rate,
-           "may be the rate of one or of all of them; write it as tokens_per_s_per_gpu or as "
-           "tokens_per_s");
-}
-
-/// The factor of the column's unit; `name` is its header without the unit.
-double factor_of(const TableColumn& column,
-                 const std::string& name,
-                 Dimension dimension,
-                 const std::string& place) {
-  if (dimension == Dimension::none) return 1.0;
-  if (dimension == Dimension::energy && column.unit == "mj") {
-    refuse(place, column, "may be mega- or millijoules; write it in kj or j");
-  }
+  if (dimension == Dimension::time && column.meaning != Meaning::latency) return;
   std::string known;
-  std::string_view base;
-  for (const Unit& unit : units) {
-    if (unit.dimension != dimension) continue;
-    if (unit.name == column.unit) return unit.factor;
-    if (base.empty() && unit.factor == 1.0) base = unit.name;
-    known += (known.empty() ? "" : ", ") + std::string(unit.name);
-  }
-  refuse(place,
-         column,
-         fmt::format("has no unit; write it into the header, as {}_{} (known: {})",
-                     printable(name),
-                     base,
-                     known));
+  for (const Unit& unit : vocabulary().units)
+    if (unit.dimension == dimension) known += (known.empty() ? "" : ", ") + unit.in_header.front();
+  refuse_column(place,
+                column,
+                fmt::format("has no unit; write it into the header, as {}_{} (known: {})",
+                            printable(header.key()),
+                            known.substr(0, known.find(',')),
+                            known));
 }
 
-/// "1,234,567.5", "1_234_567.5" and "1 234 567.5" as "1234567.5": as people group thousands.
-std::string without_grouping(const std::string& text) {
-  const std::size_t first = text.find_first_of(",_ '");
-  if (first == std::string::npos) return text;
-  const std::vector<std::string_view> groups = split(std::string_view(text), text[first]);
-  std::string digits(groups.front());
-  const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
-  for (std::size_t i = 1; i < groups.size(); ++i) {
-    const std::string_view whole = groups[i].substr(0, groups[i].find('.'));
-    const bool last = i + 1 == groups.size();
-    if (whole.size() != 3 || !std::ranges::all_of(whole, digit) || (!last && whole != groups[i]))
-      return text;
-    digits += groups[i];
-  }
-  // "0,512" is a decimal comma, whatever else.
-  const std::string_view front = groups.front();
-  return !front.empty() && front.size() <= 4 && !front.starts_with('0') ? digits : text;
-}
-
-double number_in(const RawCell& cell, const TableColumn& column, const std::string& place) {
-  if (const auto* number = std::get_if<double>(&cell)) return *number;
-  const auto& text = std::get<std::string>(cell);
-  if (const auto number = parse_number<double>(without_grouping(text))) return *number;
-  double start = 0.0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), start);
-  const bool starts_with_number = error == std::errc{} && std::isfinite(start);
-  const std::string unit = column.unit.empty() ? "" : " (" + printable(column.unit) + ")";
-  refuse(place,
-         column,
-         fmt::format("is '{}', not a number{}",
-                     printable(text),
-                     starts_with_number
-                         ? fmt::format("; the header gives the unit{} for all its cells", unit)
-                         : "; leave the cell empty for a value that is missing"));
-}
-
-int whole(double value, const TableColumn& column, const std::string& place) {
-  if (value != std::floor(value) || value < 0.0 || value > most_count) {
-    refuse(place, column, fmt::format("is {:g}, not an integer from 0 to {:g}", value, most_count));
-  }
-  return static_cast<int>(value);
-}
-
-/// Stores a cell's `value`, in base units, in the member of its column.
-struct Put {
-  Draft& draft;
-  const TableColumn& column;
-  const std::string& place;
-  double value;
-
-  void operator()(std::monostate) const {
-    RowFacts& facts = draft.row.facts;
-    if (column.meaning == Meaning::price) facts.price = dollars_per_hour(value);
-    if (column.meaning == Meaning::latency) facts.latencies.push_back({column.latency, value});
-  }
-  void operator()(int TableRow::*member) const { draft.row.*member = whole(value, column, place); }
-  void operator()(std::optional<double> TableRow::*member) const { draft.row.*member = value; }
-  void operator()(std::optional<double> RowFacts::*member) const {
-    draft.row.facts.*member = value;
-  }
-  void operator()(std::optional<int> Layout::*member) const {
-    draft.row.facts.layout.*member = whole(value, column, place);
-  }
-  void operator()(std::optional<double> Draft::*member) const { draft.*member = value; }
-  void operator()(PartGroup part) const {
-    draft.row.parts_s[index_of(part)] = value;
-    draft.parts_per_step = draft.parts_per_step || column.per == Per::step;
-    draft.parts_per_run = draft.parts_per_run || column.per == Per::run;
-  }
-};
-
-/// Parts of one step under a time of a run, or the other way round, brought to the time's basis.
-void match_parts(Draft& draft, bool time_per_step) {
-  const bool to_run = draft.parts_per_step && draft.row.time_s && !time_per_step;
-  const bool to_step = draft.parts_per_run && draft.row.time_s && time_per_step;
-  if (!to_run && !to_step) return;
-  if (!draft.steps || !(*draft.steps > 0.0)) {
-    throw UserError(
-        "{}: the parts are of one {}, the time is of one {}; add a column steps with the number of "
-        "steps of the run",
-        draft.row.place,
-        to_run ? "step" : "run",
-        to_run ? "run" : "step");
-  }
-  for (auto& part : draft.row.parts_s) {
-    if (part) part = to_run ? *part * *draft.steps : *part / *draft.steps;
-  }
-}
-
-/// Batch and microbatches from the batch of a replica and of a microbatch.
-void complete_batch(Draft& draft) {
-  RowFacts& facts = draft.row.facts;
-  const auto& replicas = facts.layout.data;
-  if (!replicas || *replicas < 1) return;
-  if (!facts.batch && draft.replica_batch) facts.batch = *draft.replica_batch * *replicas;
-  const bool known = facts.batch && draft.micro_batch && *draft.micro_batch > 0.0;
-  if (known && !facts.microbatches)
-    facts.microbatches = *facts.batch / (*replicas * *draft.micro_batch);
-}
-/// Names of repeats are numbered in the order of their occurrence.
-int repeat_of(const RawCell& cell,
-              const TableColumn& column,
-              const std::string& place,
-              std::map<std::string, int>& named) {
-  const auto* text = std::get_if<std::string>(&cell);
-  const bool number = !text || text->find_first_not_of("0123456789.eE+-") == std::string::npos;
-  if (number) return whole(number_in(cell, column, place), column, place);
-  const int next = static_cast<int>(named.size()) + static_cast<int>(most_count) + 1;
-  return named.emplace(*text, next).first->second;
-}
-
-TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::string, int>& repeats) {
-  Draft draft;
-  draft.row.place = raw.place;
-  bool per_rank = false;
-  bool time_per_step = false;
-  bool load = false;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!columns[i] || columns[i]->meaning == Meaning::identity) continue;
-    const TableColumn& column = *columns[i];
-    const RawCell& cell = raw.cells[i];
-    const bool empty = std::holds_alternative<std::monostate>(cell) || cell == RawCell{""};
-    if (empty) {
-      if (column.meaning == Meaning::count) refuse(raw.place, column, "is empty");
-      continue;
+/// FLOP/s, of whatever: the factor of "tflops", "PFLOP", "teraflops".
+std::optional<double> flops_factor(const WordList& name) {
+  for (std::string word : name) {
+    if (word == "peak") return std::nullopt;
+    for (const std::string_view ending : {"flops", "flop"}) {
+      if (!word.ends_with(ending)) continue;
+      const std::string prefix = word.substr(0, word.size() - ending.size());
+      constexpr std::array<std::pair<std::string_view, double>, 6> prefixes{
+          {{"g", 1e9}, {"t", 1e12}, {"p", 1e15}, {"giga", 1e9}, {"tera", 1e12}, {"peta", 1e15}}};
+      const auto* const found =
+          std::ranges::find(prefixes, prefix, &std::pair<std::string_view, double>::first);
+      return found == prefixes.end() ? 1.0 : found->second;
     }
-    if (column.meaning == Meaning::repeat) {
-      draft.row.repeat = repeat_of(cell, column, raw.place, repeats);
-      continue;
-    }
-    const double value = number_in(cell, column, raw.place);
-    if (!(std::abs(value * column.factor) <= 1e40))
-      refuse(raw.place,
-             column,
-             "is not a number up to 1e40; leave the cell empty for a value that is missing");
-    per_rank = per_rank || column.per_rank;
-    load = load || column.load;
-    time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
-    const Known& known = column_table[static_cast<std::size_t>(column.meaning)];
-    const double base = value * column.factor;
-    std::visit(Put{draft, column, raw.place, column.load ? std::round(base * 1e6) / 1e6 : base},
-               known.member);
   }
-  if (per_rank && !load && draft.row.throughput) {
-    draft.row.throughput = *draft.row.throughput * draft.row.count;
-  }
-  std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
-  match_parts(draft, time_per_step);
-  complete_batch(draft);
-  return draft.row;
+  return std::nullopt;
 }
 
-/// The greatest load that all of `loads` are multiples of: 1 for whole ones, and for more than six
-/// decimals, which are refused later.
-double unit_of(const std::vector<double>& loads) {
-  for (std::int64_t scale = 1; scale <= 1'000'000; scale *= 10) {
-    std::int64_t unit = 0;
-    const auto fits = [&](double load) {
-      const double scaled = load * static_cast<double>(scale);
-      unit = std::gcd(unit, saturated<std::int64_t>(std::round(scaled)));
-      return std::abs(scaled - std::round(scaled)) < 1e-6;
-    };
-    if (!std::ranges::all_of(loads, fits)) continue;
-    return scale > 1 && unit > 0 ? static_cast<double>(unit) / static_cast<double>(scale) : 1.0;
+/// What the work of a rate is counted in: "tokens" of "throughput tok"; else its last word.
+std::string work_noun(const WordList& name) {
+  for (const std::string& word : name)
+    if (const Noun* noun = noun_of(vocabulary().work, word)) return noun->noun;
+  WordList rest = name;
+  std::erase_if(rest, [](const std::string& word) {
+    return is_word("all", word) || thing_of(word) || vocabulary().names.contains(word);
+  });
+  return rest.empty() ? "" : rest.back();
+}
+
+bool counts_bytes(const WordList& name) {
+  return std::ranges::any_of(name, [](const std::string& word) {
+    return word.find("byte") != std::string::npos || word.ends_with("gb") || word.ends_with("mb") ||
+           word == "gib" || word == "gbps" || word == "bandwidth";
+  });
+}
+
+/// Parts of an unknown peak: model FLOPs utilisation.
+bool is_utilisation(const HeaderWords& header) {
+  WordList name = header.name;
+  std::erase(name, "bf16");
+  return name.size() == 1 && (name.front() == "mfu" || name.front() == "hfu");
+}
+
+/// A rate of work; absent where the words are none.
+std::optional<TableColumn> rate_column(const HeaderWords& header) {
+  TableColumn rate;
+  rate.meaning = Meaning::throughput;
+  const auto of_rank = std::ranges::find_if(
+      header.per, [](const std::string& word) { return thing_of(word) != nullptr; });
+  rate.per_rank = of_rank != header.per.end();
+  if (rate.per_rank) rate.rank = *of_rank;
+  rate.all_of_them = header.all_of_them;
+  if (header.per.size() > (rate.per_rank ? 1U : 0U)) return std::nullopt;
+  for (const std::string& word : header.name) {
+    const bool names_one = thing_of(word) && !is_word("all", word);
+    if (names_one && !rate.per_rank && !header.all_of_them) rate.of_one_or_all = true;
   }
-  return 1.0;
+  const auto choice = [&](std::size_t number) {
+    rate.choice = number;
+    return rate;
+  };
+  if (const auto factor = flops_factor(header.name)) {
+    rate.flops = true;
+    rate.factor = *factor;
+    rate.work_noun = "FLOP";
+    rate.of_one_or_all = !rate.per_rank && !rate.all_of_them;
+    return choice(3);
+  }
+  if (is_utilisation(header)) {
+    rate.per_rank = rate.relative = true;
+    if (header.percent) rate.factor = 0.01;
+    return choice(4);
+  }
+  const std::string name = header.key();
+  const KnownName* known = value_at(vocabulary().names, name);
+  if (name == "tgs") rate.per_rank = true;  // tokens per GPU and second
+  rate.work_noun = work_noun(header.name);
+  if (header.per_time) {
+    const bool money = std::ranges::any_of(
+        header.name, [](const std::string& word) { return is_word("money", word); });
+    if (header.name.empty() || money || counts_bytes(header.name)) return std::nullopt;
+    rate.factor = 1.0 / header.per_time->factor;
+    const bool of_steps = std::ranges::all_of(header.name, [](const std::string& word) {
+      return is_word("step", word) || is_word("all", word) || word == "speed" ||
+             word == "throughput";
+    });
+    if (!of_steps || rate.work_noun.empty()) return choice(2);
+    // Steps per second are a time of one step, upside down.
+    rate.meaning = Meaning::time;
+    rate.dimension = Dimension::time;
+    rate.inverse = true;
+    rate.factor = header.per_time->factor;
+    rate.per = Per::step;
+    rate.unit = "steps per second";
+    return choice(choice_of_things);
+  }
+  if (header.unit) return std::nullopt;
+  if (known && known->meaning == Meaning::throughput) return choice(known->choice > 1 ? 2 : 1);
+  const bool throughput = std::ranges::count(header.name, "throughput") > 0;
+  return throughput ? std::optional(choice(2)) : std::nullopt;
+}
+
+/// "$/GPU/h", "Price per hour", "on-demand price ($/hr)", "usd_per_hour".
+std::optional<TableColumn> price_column(const HeaderWords& header) {
+  const auto is_money = [](const std::string& word) { return is_word("money", word); };
+  const auto other = [&](const std::string& word) {
+    return !is_money(word) && !thing_of(word) && !is_word("price", word);
+  };
+  if (!std::ranges::any_of(header.name, is_money) || std::ranges::any_of(header.name, other))
+    return std::nullopt;
+  const bool price = std::ranges::count(header.name, "price") > 0;
+  const bool hourly = std::ranges::count(header.name, "hourly") > 0 ||
+                      (header.unit && header.unit->name == "hours");
+  if (!header.per_time && !price && !hourly) return std::nullopt;
+  TableColumn column;
+  column.meaning = Meaning::price;
+  if (header.per_time) column.factor = 3600.0 / header.per_time->factor;
+  WordList of = header.per;
+  std::ranges::copy_if(header.name, std::back_inserter(of), thing_of);
+  column.rank = of.empty() ? "" : singular(of.front());
+  // As this program has always named it.
+  const std::string key = header.key();
+  if (header.per_time && (key == "usd" || key == "rate_usd" || key == "price_usd") && of.empty())
+    column.rank = "rank";
+  return column;
+}
+
+/// "# GPUs", "number of nodes", "H100 GPUs", "gpu_num": the noun; null for anything else.
+const Noun* counted_thing(const HeaderWords& header) {
+  if (header.unit || header.per_time || header.percent || header.basis != Per::unstated)
+    return nullptr;
+  const Noun* thing = nullptr;
+  for (const std::string& word : header.name) {
+    const bool digits = word.find_first_of("0123456789") != std::string::npos;
+    if (is_word("number", word) || (digits && !thing_of(word))) continue;
+    const Noun* const found = thing_of(word);
+    if (!found) return nullptr;
+    // Of "GPU nodes" and "CPU cores" the last is counted.
+    thing = found;
+  }
+  return thing;
+}
+
+std::optional<TableColumn> count_column(const HeaderWords& header) {
+  const Noun* const thing = counted_thing(header);
+  if (!thing) return std::nullopt;
+  TableColumn column;
+  column.noun = thing->noun;
+  column.choice = choice_of_things + static_cast<std::size_t>(thing - vocabulary().things.data());
+  column.nodes = thing->noun == "nodes" || thing->noun == "slices";
+  const std::string& last = header.name.back();
+  column.singular = header.name.size() == 1 && singular(last) == last;
+  if (header.per.empty()) return column;
+  if (header.per.size() > 1 || thing_of(header.per.front()) != thing_of("node"))
+    return std::nullopt;
+  column.meaning = Meaning::per_node;
+  column.nodes = false;
+  return column;
+}
+
+/// A batch of one GPU, of one replica, of all.
+std::optional<TableColumn> batch_of_rank(const HeaderWords& header) {
+  if (header.per.size() != 1 || !thing_of(header.per.front())) return std::nullopt;
+  const auto* const known = value_at(vocabulary().names, header.key());
+  if (!known || (known->meaning != Meaning::batch && known->meaning != Meaning::micro_batch))
+    return std::nullopt;
+  TableColumn column;
+  column.meaning = Meaning::rank_batch;
+  column.rank = header.per.front();
+  return column;
+}
+
+bool names_a_time(const WordList& name) {
+  return std::ranges::any_of(name, [](const std::string& word) { return is_word("time", word); });
+}
+
+/// By the name as a whole, then without "total" and the like.
+const KnownName* known_by_name(const HeaderWords& header, std::string& key) {
+  key = header.key();
+  for (const std::string& other : header.per) key += "_per_" + other;
+  if (const auto* known = value_at(vocabulary().names, key)) return known;
+  WordList rest = header.name;
+  std::erase_if(rest, [](const std::string& word) { return is_word("all", word); });
+  if (!header.per.empty() || rest.empty()) return nullptr;
+  return value_at(vocabulary().names, joined(rest));
+}
+
+/// The meaning of a name that the vocabulary lists, or of any "... time" with a unit.
+std::optional<TableColumn> named_column(const HeaderWords& header,
+                                        const std::string& place,
+                                        const std::string& text) {
+  std::string key;
+  const KnownName* const known = known_by_name(header, key);
+  TableColumn column;
+  column.name = text;
+  const bool time_of_step = header.unit && header.unit->dimension == Dimension::time &&
+                            header.basis != Per::unstated && known &&
+                            known->meaning == Meaning::throughput;  // "Speed (s/it)"
+  const bool some_time = !known && header.per.empty() && header.unit &&
+                         header.unit->dimension == Dimension::time && names_a_time(header.name);
+  if (time_of_step || some_time) {
+    column.meaning = Meaning::time;
+    column.generic = some_time;
+    column.choice = some_time ? choice_of_generic + 50 : choice_of_things;
+  } else if (known) {
+    column.meaning = known->meaning;
+    column.choice = known->choice;
+    column.load = known->load;
+    if (known->load && key.find("user") != std::string::npos) column.noun = "users";
+    column.generic = known->generic;
+  } else {
+    return std::nullopt;
+  }
+  constexpr auto time_first = Meaning::time;
+  const bool is_time = column.meaning >= time_first && column.meaning <= Meaning::io;
+  // A total without a unit may be that of anything.
+  if (key == "total" && !header.unit) return std::nullopt;
+  // A host without a unit is a machine's name.
+  if (column.meaning == Meaning::host && !header.unit) return std::nullopt;
+  if (column.meaning == Meaning::work && header.basis != Per::unstated) return std::nullopt;
+  if (header.percent && column.meaning != Meaning::efficiency && column.meaning != Meaning::quality)
+    return std::nullopt;
+  const Dimension dimension = is_time                             ? Dimension::time
+                              : column.meaning == Meaning::energy ? Dimension::energy
+                              : column.meaning == Meaning::power  ? Dimension::power
+                                                                  : Dimension::none;
+  if (dimension == Dimension::none && header.unit) return std::nullopt;
+  set_unit(column, header, dimension, place);
+  if (column.meaning == Meaning::work) column.work_noun = work_noun(header.name);
+  const bool step = std::ranges::all_of(header.name,
+                                        [](const std::string& word) {
+                                          return is_word("step", word) || is_word("time", word) ||
+                                                 word == "training" || word == "train";
+                                        }) &&
+                    std::ranges::any_of(
+                        header.name, [](const std::string& word) { return is_word("step", word); });
+  column.per = step ? Per::step : header.basis;
+  // Of a run and of a step the run is the whole.
+  if (column.meaning == Meaning::time && column.per == Per::step) column.choice += choice_of_steps;
+  column.epoch = std::ranges::any_of(
+      header.name, [](const std::string& word) { return is_word("epoch", word); });
+  column.unclear_batch = column.meaning == Meaning::batch &&
+                         key.find("global") == std::string::npos &&
+                         key.find("total") == std::string::npos && key != "gbs" &&
+                         key.find("effective") == std::string::npos;
+  return column;
+}
+
+/// What a column of numbers is, without its name.
+std::optional<TableColumn> meaning_of(const std::string& text,
+                                      const HeaderWords& header,
+                                      const std::string& place) {
+  TableColumn column;
+  column.name = text;
+  const bool energy = header.unit && header.unit->name == "J" && header.per.size() == 1;
+  if (energy && header.key().empty()) {
+    column.meaning = Meaning::energy_per_work;
+    return column;
+  }
+  if (auto latency = latency_words(text, header)) {
+    column.meaning = Meaning::latency;
+    column.latency = std::move(*latency);
+    set_unit(column, header, Dimension::time, place);
+    return column;
+  }
+  const bool of_linear = header.percent && header.name.size() == 1;
+  if (header.not_measured && !of_linear) return std::nullopt;
+  if (auto price = price_column(header)) return price;
+  // "ms/token": a rate, upside down.
+  const bool time_of_work = header.unit && header.unit->dimension == Dimension::time &&
+                            header.per.size() == 1 &&
+                            noun_of(vocabulary().work, header.per.front());
+  if (time_of_work && (header.key() == "time" || header.key().empty())) {
+    column.meaning = Meaning::throughput;
+    column.inverse = true;
+    column.factor = 1.0 / header.unit->factor;
+    column.choice = 2;
+    column.work_noun = noun_of(vocabulary().work, header.per.front())->noun;
+    return column;
+  }
+  if (auto batch = batch_of_rank(header)) return batch;
+  if (auto rate = rate_column(header)) return rate;
+  // "gpu" counts or names machines, as its cells say.
+  if (auto count = count_column(header)) return count;
+  return named_column(header, place, text);
 }
 }  // namespace
 
-std::optional<TableColumn> table_column(const std::string& header, const std::string& place) {
-  const HeaderWords words = header_words(header);
-  TableColumn column;
-  column.name = header;
-  column.unit = words.unit;
-  for (const Known& known : column_table) {
-    // A host without a unit is a machine's name.
-    const bool machine = known.meaning == Meaning::host && words.unit.empty();
-    column.choice = place_among(known.names, words.name);
-    if (words.name.empty() || column.choice == 0 || machine) continue;
-    column.meaning = known.meaning;
-    column.factor = factor_of(column, words.name, known.dimension, place);
-    const bool step = among("step step_time iter iter_time iteration iteration_time", words.name);
-    column.per = step ? Per::step : words.per;
-    column.nodes = among("nodes num_nodes node_count slices", words.name);
-    column.load = among("load users concurrency", words.name);
-    return column;
+bool is_word(std::string_view use, std::string_view word) {
+  const auto found = vocabulary().lists.find(use);
+  return found != vocabulary().lists.end() && std::ranges::count(found->second, word) > 0;
+}
+
+const std::vector<Unit>& table_units() {
+  return vocabulary().units;
+}
+
+bool names_work(const std::string& word) {
+  return noun_of(vocabulary().work, word) != nullptr;
+}
+
+std::string counted_noun(const std::string& word) {
+  const Noun* const thing = thing_of(word);
+  return thing ? thing->noun : "";
+}
+
+void refuse_column(const std::string& place, const TableColumn& column, const std::string& what) {
+  throw UserError("{}: column '{}' {}", place, printable(column.name), what);
+}
+
+std::optional<TableColumn> table_column(const std::string& text, const std::string& place) {
+  const HeaderWords header = header_words(text);
+  if (header.name.empty() && !header.unit && !header.per_time) return std::nullopt;
+  auto column = meaning_of(text, header, place);
+  if (column) {
+    column->name = text;
+    column->percent = header.percent;
+    column->weak = column->strong = false;
+    for (const std::string& word : all_words(header_groups(text))) {
+      column->weak = column->weak || is_word("weak", word);
+      column->strong = column->strong || is_word("strong", word);
+    }
   }
-  const auto rate = rate_column(words);
-  TableColumn asked = rate.value_or(throughput_column(2));
-  asked.name = header;
-  asked.unit = words.unit;
-  if (rate || words.name.find("throughput") != std::string::npos)
-    refuse_unclear(asked, words, place);
-  if (rate) return asked;
-  if (auto latency = latency_words(words)) {
-    column.meaning = Meaning::latency;
-    column.latency = std::move(*latency);
-    column.factor = factor_of(column, words.name, Dimension::time, place);
-    return column;
-  }
-  return std::nullopt;
+  return column;
 }
 
 std::string known_columns() {
@@ -554,67 +707,5 @@ std::string known_columns() {
          "idle_s, host_s, io_s, repeat, quality, work (or items, tokens), tokens_per_s or another "
          "rate, rate_usd_per_hour, energy_j, power_w, p99_ms or ttft_p99_ms, tp, pp, cp, dp, "
          "batch, microbatches; times in us, ms, s, min, h or days";
-}
-
-std::vector<TableRow> built_rows(const RawTable& table, Columns& columns) {
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!columns[i] || !columns[i]->load) continue;
-    std::vector<double> loads;
-    for (const RawRow& row : table.rows) {
-      const RawCell& cell = row.cells[i];
-      if (std::holds_alternative<std::monostate>(cell) || cell == RawCell{""}) continue;
-      const double load = number_in(cell, *columns[i], row.place);
-      if (std::abs(load) < most_count) loads.push_back(load);
-    }
-    columns[i]->factor = 1.0 / unit_of(loads);
-  }
-  const auto count = std::ranges::find_if(
-      columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
-  for (const auto& rate : columns) {
-    if (!rate || !rate->per_rank || rate->relative || count == columns.end()) continue;
-    const bool of_gpus = joined_words((*count)->name).find("gpu") != std::string::npos;
-    const bool differs = rate->nodes ? of_gpus : (*count)->nodes;
-    if (differs)
-      refuse(
-          table.place,
-          *rate,
-          fmt::format("is of another thing than '{}' counts; give the rate of all, as tokens_per_s",
-                      printable((*count)->name)));
-  }
-  std::map<std::string, int> repeats;
-  return mapped(table.rows, [&](const RawRow& row) { return built_row(row, columns, repeats); });
-}
-
-TableKind kind_of(const Columns& columns) {
-  constexpr std::array<std::string_view, 7> nouns{
-      "GPUs", "chips", "nodes", "processors", "workers", "slices", "users"};
-  TableKind kind;
-  bool timed = false;
-  bool parts_of_step = false;
-  for (const auto& column : columns) {
-    if (!column) continue;
-    const bool of_step = column->per == Per::step;
-    if (column->load) {
-      kind.axis = Axis::load;
-      kind.load_unit = 1.0 / column->factor;
-    }
-    if (column->nodes) kind.axis = Axis::nodes;
-    const bool counts_work =
-        column->meaning == Meaning::work || column->meaning == Meaning::throughput;
-    if (counts_work && joined_words(column->name).find("tok") != std::string::npos)
-      kind.work_noun = "tokens";
-    for (const std::string_view noun : nouns)
-      if (column->meaning == Meaning::count &&
-          joined_words(column->name).find(joined_words(noun.substr(0, noun.size() - 1))) !=
-              std::string::npos)
-        kind.noun = noun;
-    if (column->meaning == Meaning::time) {
-      timed = true;
-      if (of_step) kind.basis = TimeBasis::step;
-    }
-    parts_of_step = parts_of_step || (column->meaning == Meaning::compute && of_step);
-  }
-  if (!timed && parts_of_step) kind.basis = TimeBasis::step;
-  return kind;
 }
 }  // namespace scaleworth::cli

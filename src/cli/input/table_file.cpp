@@ -30,18 +30,6 @@ void check_text(std::string_view text, const std::string& file) {
   }
 }
 
-/// Throw UserError beginning with `place` for one row or column more than a table may have.
-void check_row_count(std::size_t rows_so_far, const std::string& place) {
-  if (rows_so_far < most_rows) return;
-  throw UserError("{}: more than {} rows; give one per count and repeat", place, most_rows);
-}
-
-void check_column_count(std::size_t columns, const std::string& place) {
-  if (columns <= most_columns) return;
-  throw UserError(
-      "{}: more than {} columns; leave out what is not of the runs", place, most_columns);
-}
-
 /// Rows with keys of their own: a column for each key, in the order of their first occurrence.
 class KeyedRows {
  public:
@@ -148,115 +136,268 @@ RawTable parse_json(std::string_view text, const std::string& file) {
   return std::move(rows).table();
 }
 
-bool is_count(const std::string& name) {
-  try {
-    const auto column = table_column(name, "");
-    return column && column->meaning == Meaning::count;
-  } catch (const UserError&) {
-    return false;
-  }
-}
-
-/// The cells of the first line where it begins with "#" and is yet a header: "# GPUs,time (ms)".
-std::optional<std::vector<std::string>> commented_header(std::string_view text, char separator) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  if (!text.starts_with('#')) return std::nullopt;
-  const std::string_view line = text.substr(1, text.find('\n') - 1);
-  if (line.find(separator) == std::string_view::npos) return std::nullopt;
-  try {
-    auto cells = CsvReader(line, "", separator).next();
-    if (cells && std::any_of(cells->begin(), cells->end(), is_count)) return cells;
-  } catch (const UserError&) {  // a comment with a quote
-  }
-  return std::nullopt;
-}
-
-RawRow csv_row(std::vector<std::string> cells,
-               std::size_t columns,
-               char separator,
-               const std::string& place) {
-  const std::string divided = separator == '\t' ? "tabs" : fmt::format("'{}'", separator);
-  if (cells.size() != columns)
-    throw UserError(
-        "{}: {} under a header of {}, divided at {}; quote a cell that has it, as \"133,333\"",
-        place,
-        counted(cells.size(), "cell"),
-        columns,
-        divided);
-  RawRow row{place, {}};
-  row.cells.reserve(columns);
-  for (std::string& cell : cells) {
-    // Where people write 1,5 for one and a half they separate cells so.
-    const bool decimal = separator == ';' || separator == '\t';
-    const bool digits = cell.find_first_not_of("0123456789, ") == std::string::npos;
-    if (decimal && digits && std::ranges::count(cell, ',') == 1)
-      throw UserError(
-          "{}: '{}' may have a decimal comma or grouped thousands; write a point, and no comma",
-          place,
-          cell);
-    row.cells.push_back(cell.empty() ? RawCell{} : RawCell{std::move(cell)});
-  }
-  return row;
-}
-
-/// What the first line that is no comment has most of.
-char separator_of(std::string_view text) {
-  char separator = ',';
-  for (const std::string_view line : split(text.substr(0, 1U << 16U), '\n')) {
-    if (trimmed(line).empty() || line.starts_with('#')) continue;
-    for (const char other : {';', '\t', '|'})
-      if (std::ranges::count(line, other) > std::ranges::count(line, separator)) separator = other;
-    break;
-  }
-  return separator;
-}
-
-bool is_rule(const std::string& cell) {
-  return cell.find_first_not_of("-: ") == std::string::npos;
-}
-
-RawTable parse_csv(std::string_view text, const std::string& file) {
-  const char separator = separator_of(text);
-  CsvReader reader(text, file, separator);
-  RawTable table{file, file + ":1", {}, {}};
-  auto names = commented_header(text, separator);
-  if (!names) {
-    names = reader.next();
-    table.place = reader.place();
-  }
-  if (!names) throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  if (names->size() == 1)
-    throw UserError("{}: no comma, semicolon, tab or | divides '{}' into columns; write p,time_s",
-                    table.place,
-                    toml_file::printable(names->front()));
-  check_column_count(names->size(), table.place);
-  table.columns = std::move(*names);
-  while (auto cells = reader.next()) {
-    // The line below the header of a Markdown table.
-    if (separator == '|' && std::ranges::all_of(*cells, is_rule)) continue;
-    check_row_count(table.rows.size(), reader.place());
-    table.rows.push_back(
-        csv_row(std::move(*cells), table.columns.size(), separator, reader.place()));
-  }
-  if (table.rows.empty()) {
-    throw UserError(file + ": no rows below the header; give one line per count");
-  }
-  return table;
-}
-
-/// Ratios of a utilisation are those of throughputs; its times are of nothing.
+/// Ratios of a utilisation, a speed-up or an efficiency are those of throughputs; its times are of
+/// nothing.
 std::optional<std::string> relative_remark(const ChosenColumns& chosen) {
   for (const auto& column : chosen.columns) {
-    if (!column || !column->relative) continue;
-    return fmt::format(
-        "{} x count stands for the throughput, in parts of a peak: ratios hold, times and costs "
-        "are relative",
-        column->name);
+    if (!column) continue;
+    const bool ratio =
+        column->meaning == Meaning::speedup || column->meaning == Meaning::efficiency;
+    if (!column->relative && !ratio) continue;
+    return fmt::format("{}{} stands for the throughput: ratios hold, times and costs are relative",
+                       column->name,
+                       column->meaning == Meaning::speedup ? "" : " x count");
   }
   return std::nullopt;
 }
+
+using Answers = std::vector<Question::Answer>;
+
+/// One way to go on: a selection, and the flags that name it.
+struct Way {
+  TableSelection selection;
+  std::vector<std::string> flags;
+};
+
+/// A table's text and how far it is settled what it says.
+class Reading {
+ public:
+  explicit Reading(RawTable raw) : raw_(std::move(raw)) {}
+
+  TableFile read(const TableSelection& selection,
+                 std::optional<Scaling> scaling,
+                 int depth = 0) const {
+    RawTable table = select(raw_, selection);
+    const auto on = [&](const std::vector<Way>& ways) {
+      return depth < 2 ? tried(ways, scaling, depth) : Answers{};
+    };
+    table.comma = selection.comma != Comma::unstated ? selection.comma : comma_of(table);
+    if (table.comma == Comma::unstated) ask_comma(table, selection, on);
+    ChosenColumns chosen;
+    try {
+      chosen = choose_columns(table);
+    } catch (const MissingColumn& missing) {
+      const Answers answers = on(renamed(table, selection, missing.count));
+      if (answers.empty()) throw;
+      throw Question(missing.what(), answers);
+    }
+    const BuiltRows built = checked_rows(table, chosen);
+    const auto clash = repeated_count(table, chosen);
+    if (clash && !clash->ways.empty()) {
+      const Answers answers = on(chosen_rows(selection, clash->ways));
+      if (answers.empty()) throw UserError(clash->what);
+      throw Question(clash->what, answers);
+    }
+    return finish(table, chosen, built, selection, scaling, clash.has_value());
+  }
+
+ private:
+  static std::vector<Way> renamed(const RawTable& table,
+                                  const TableSelection& selection,
+                                  bool count) {
+    return mapped(likely_renames(table, count), [&](const std::string& rename) {
+      Way way{selection, {"--rename", rename}};
+      way.selection.rename.push_back(rename);
+      return way;
+    });
+  }
+
+  static std::vector<Way> chosen_rows(const TableSelection& selection,
+                                      const std::vector<std::vector<std::string>>& conditions) {
+    return mapped(conditions, [&](const std::vector<std::string>& where) {
+      Way way{selection, {}};
+      for (const std::string& one : where) {
+        way.selection.where.push_back(one);
+        way.flags.insert(way.flags.end(), {"--where", one});
+      }
+      return way;
+    });
+  }
+
+  template <class On>
+  static void ask_comma(const RawTable& table, const TableSelection& selection, On on) {
+    Way decimal{selection, {"--comma", "decimal"}};
+    decimal.selection.comma = Comma::decimal;
+    Way thousands{selection, {"--comma", "thousands"}};
+    thousands.selection.comma = Comma::thousands;
+    const Answers answers = on({decimal, thousands});
+    throw Question(
+        table.place + ": a comma in its numbers may be a decimal comma or group thousands",
+        answers);
+  }
+
+  /// Of the ways those that lead to an answer, with what they ask in turn.
+  Answers tried(const std::vector<Way>& ways, std::optional<Scaling> scaling, int depth) const {
+    constexpr std::size_t most_answers = 2;
+    Answers answers;  // without a further question
+    Answers questions;
+    for (const Way& way : ways) {
+      if (answers.size() >= most_answers) break;
+      try {
+        read(way.selection, scaling, depth + 1);
+        answers.push_back({way.flags, ""});
+      } catch (const Question& further) {
+        for (Question::Answer answer : further.answers) {
+          answer.flags.insert(answer.flags.begin(), way.flags.begin(), way.flags.end());
+          questions.push_back(std::move(answer));
+        }
+        // What a first way asks comes before what is less likely.
+        if (answers.empty() && questions.size() >= most_answers) break;
+      } catch (const UserError&) {
+      }
+    }
+    if (answers.empty()) answers = std::move(questions);
+    if (answers.size() > most_answers) answers.resize(most_answers);
+    return answers;
+  }
+
+  /// The time of no unit, as a column that states one.
+  static Answers units_of(const ChosenColumns& chosen) {
+    Answers answers;
+    for (const auto& column : chosen.columns)
+      if (column && column->meaning == Meaning::time)
+        for (const char* unit : {"s", "ms"}) {
+          const std::string name = column->per == Per::step ? "step" : "time";
+          answers.push_back(
+              {{"--rename", fmt::format("{}={}_{}", column->name, name, unit)},
+               fmt::format("its numbers are {}", unit[0] == 's' ? "seconds" : "milliseconds")});
+        }
+    return answers;
+  }
+
+  /// A rate that barely rises with the count may be that of one, unless its name says which.
+  static void check_rate(const ScalingTable& table, const ChosenColumns& chosen) {
+    constexpr double barely = 1.15;
+    if (table.basis != TimeBasis::work_unit || table.axis == Axis::load || table.rows.size() < 2)
+      return;
+    const auto rate = std::ranges::find_if(chosen.columns, [](const auto& column) {
+      return column && column->meaning == Meaning::throughput;
+    });
+    if (rate == chosen.columns.end() || (*rate)->per_rank || (*rate)->all_of_them ||
+        (*rate)->flops || (*rate)->inverse)
+      return;
+    const auto rate_of = [](const TableRow& row) { return *row.work / row.time.value.value(); };
+    const double first = rate_of(table.rows.front());
+    double most = first;
+    for (const TableRow& row : table.rows) most = std::max(most, rate_of(row));
+    if (most >= barely * first && !(*rate)->of_one_or_all) return;
+    const std::string& name = (*rate)->name;
+    std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
+    throw Question(
+        fmt::format("'{}' {}",
+                    name,
+                    (*rate)->of_one_or_all ? "may be the rate of one or of all of them"
+                                           : "barely rises with the count: it may be the rate of "
+                                             "one or of all of them"),
+        {{{"--rename", fmt::format("{}={} per {}", name, name, one)}, "the rate of each"},
+         {{"--rename", fmt::format("{}=total {}", name, name)}, "the rate of all together"}});
+  }
+
+  /// A price is of one GPU, of an instance of several, or of all that a row counts: where it grows
+  /// as the count does.
+  static void settle_price(const ChosenColumns& chosen,
+                           const TableSelection& selection,
+                           std::vector<TableRow>& rows,
+                           const TableKind& kind) {
+    const auto price = std::ranges::find_if(chosen.columns, [](const auto& column) {
+      return column && column->meaning == Meaning::price;
+    });
+    if (price == chosen.columns.end() ||
+        !any_has(rows, [](const TableRow& row) { return row.facts.price; }))
+      return;
+    const TableColumn& column = **price;
+    const std::string counted = counted_noun(column.rank);
+    if (column.rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
+    const auto divide = [&](auto by) {
+      for (TableRow& row : rows)
+        if (row.facts.price) row.facts.price = *row.facts.price * (1.0 / by(row));
+    };
+    if (counted == "nodes" && selection.gpus_per_instance)
+      return divide([&](const TableRow&) { return *selection.gpus_per_instance; });
+    const double first =
+        rows.front().facts.price.value_or(DollarsPerSecond(0.0)).value() / rows.front().count;
+    const bool of_row =
+        counted.empty() && rows.size() > 1 && std::ranges::all_of(rows, [&](const TableRow& row) {
+          return row.facts.price &&
+                 std::abs(row.facts.price->value() / row.count / first - 1.0) < 0.02;
+        });
+    if (of_row) return divide([](const TableRow& row) { return row.count; });
+    if (!counted.empty() && counted != "nodes") return;
+    const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", column.name);
+    const std::string of_instance = fmt::format("{}=usd_per_instance_hour", column.name);
+    if (!counted.empty())
+      throw Question(
+          fmt::format("'{}' is of an instance; how many of the counted has it?", column.name),
+          {{{"--gpus-per-instance", "8"}, "eight in each"}});
+    throw Question(
+        fmt::format("'{}' may be the price of one or of an instance of several", column.name),
+        {{{"--rename", of_gpu}, "of one"},
+         {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
+  }
+
+  static BuiltRows checked_rows(const RawTable& table, ChosenColumns& chosen) {
+    BuiltRows built = built_rows(table, chosen.columns);
+    if (built.rows.empty())
+      throw UserError("{}: no row has a measurement; left out: {}",
+                      table.place,
+                      fmt::join(built.left_out, ", "));
+    const TableKind kind = kind_of(chosen.columns);
+    for (const TableRow& row : built.rows) check_row(row, kind.axis);
+    return built;
+  }
+
+  static TableFile finish(const RawTable& table,
+                          const ChosenColumns& chosen,
+                          BuiltRows built,
+                          const TableSelection& selection,
+                          std::optional<Scaling> scaling,
+                          bool repeated) {
+    TableKind kind = kind_of(chosen.columns);
+    kind.read.table = true;
+    kind.read.left_out = built.left_out;
+    if (!built.time_unit.empty()) kind.read.time_unit = built.time_unit;
+    if (auto identity = identity_remark(table, chosen)) {
+      kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
+      if (!kind.growing_models) kind.doubts.push_back(std::move(*identity));
+    }
+    settle_price(chosen, selection, built.rows, kind);
+    const Answers units = built.unit_missing ? units_of(chosen) : Answers{};
+    TableFile result{{}, chosen.ignored};
+    try {
+      result.table = settle_scaling(assemble(built.rows, kind), scaling);
+    } catch (const Question& question) {
+      if (units.empty()) throw;
+      Answers both = question.answers;
+      for (Question::Answer& answer : both)
+        answer.flags.insert(
+            answer.flags.begin(), units.front().flags.begin(), units.front().flags.end());
+      throw Question(question.what(), both);
+    }
+    check_rate(result.table, chosen);
+    if (!units.empty())
+      throw Question(table.place + ": the time has no unit, in the header or the cells", units);
+    std::vector<Remark>& remarks = result.table.remarks;
+    if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
+    const bool timed = result.table.basis != TimeBasis::work_unit;
+    if (auto relative = relative_remark(chosen); relative && !timed && result.table.relative)
+      remarks.push_back(std::move(*relative));
+    return result;
+  }
+
+  RawTable raw_;
+};
 }  // namespace
+
+void check_row_count(std::size_t rows_so_far, const std::string& place) {
+  if (rows_so_far < most_rows) return;
+  throw UserError("{}: more than {} rows; give one per count and repeat", place, most_rows);
+}
+
+void check_column_count(std::size_t columns, const std::string& place) {
+  if (columns <= most_columns) return;
+  throw UserError(
+      "{}: more than {} columns; leave out what is not of the runs", place, most_columns);
+}
 
 std::string cell_text(const RawCell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
@@ -266,28 +407,17 @@ std::string cell_text(const RawCell& cell) {
 
 TableFile parse_table(std::string_view text,
                       const std::string& file,
-                      const TableSelection& selection) {
+                      const TableSelection& selection,
+                      std::optional<Scaling> scaling) {
+  if (text.starts_with("PK\x03\x04"))
+    throw UserError(file +
+                    ": a workbook; save its sheet as CSV (in a spreadsheet: save as, CSV UTF-8)");
   check_text(text, file);
   const std::string_view begin = trimmed(text);
   const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");
   const bool json = file.ends_with(".json") || begin.starts_with('{') || begin.starts_with('[');
-  const auto parse = toml ? parse_toml : json ? parse_json : parse_csv;
-  const RawTable table = select(parse(text, file), selection);
-  ChosenColumns chosen = choose_columns(table);
-  const std::vector<TableRow> rows = built_rows(table, chosen.columns);
-  const TableKind kind = kind_of(chosen.columns);
-  for (const TableRow& row : rows) check_row(row, kind.axis);
-  const bool repeated = has_repeats(table, chosen);
-  TableFile result{assemble(rows, kind), chosen.ignored};
-  std::vector<Remark>& remarks = result.table.remarks;
-  if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
-  if (auto identity = identity_remark(table, chosen))
-    result.table.doubts.push_back(std::move(*identity));
-  const bool timed = result.table.basis != TimeBasis::work_unit;
-  if (auto relative = relative_remark(chosen); relative && !timed) {
-    remarks.push_back(std::move(*relative));
-  }
-  return result;
+  const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
+  return Reading(counts_as_rows(parse(text, file))).read(selection, scaling);
 }
 
 TableFile read_table(const std::string& path,
@@ -313,8 +443,6 @@ TableFile read_table(const std::string& path,
     return {
         attributed_table({attributed_count(report::read_attribution(text, path), path)}, scaling),
         {}};
-  TableFile file = parse_table(text, path, selection);
-  if (scaling) file.table = declare_scaling(std::move(file.table), *scaling);
-  return file;
+  return parse_table(text, path, selection, scaling);
 }
 }  // namespace scaleworth::cli

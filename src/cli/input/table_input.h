@@ -23,12 +23,19 @@ struct RawRow {
   std::vector<RawCell> cells;  // one per column
 };
 
+/// What a comma in a number is.
+enum class Comma { unstated, decimal, thousands };
+
 /// A table as it stands in a file, before its columns mean anything.
 struct RawTable {
   std::string file;
   std::string place;  // of the header
   std::vector<std::string> columns;
   std::vector<RawRow> rows;
+  char separator = ',';
+  Comma comma = Comma::unstated;
+  std::vector<std::string> left_out{};   // rows, as "total", that are no count
+  std::vector<std::string> stated_as{};  // of a renamed column, its own header; else empty
 };
 
 /// As it would be written: "0.5", "16B"; empty for nothing.
@@ -38,6 +45,8 @@ std::string cell_text(const RawCell& cell);
 struct TableSelection {
   std::vector<std::string> where;   // "params=16B": only rows with this cell
   std::vector<std::string> rename;  // "load=p": a column under another header
+  Comma comma = Comma::unstated;
+  std::optional<double> gpus_per_instance{};  // of a price of instances
 };
 
 struct TableFile {
@@ -45,13 +54,26 @@ struct TableFile {
   std::vector<std::string> ignored;  // columns that mean nothing here
 };
 
-/// The table in `text`, by the name of `file` or its beginning TOML or JSON, else one header line,
-/// which may be a comment, over cells that commas, semicolons, tabs or bars divide; at most 100000
-/// rows and 1000 columns. Throws UserError with file, row and column for anything else, and for
+/// The table in `text`, by the name of `file` or its beginning TOML or JSON, else text in which
+/// commas, semicolons, tabs, bars or blanks divide cells, as Markdown, org and reports have it:
+/// with titles, rules, ragged bars and counts in the header; at most 100000 rows and 1000 columns.
+/// How the work of the rows grows is settled, by `scaling` where it is declared. Throws Question
+/// for what the table leaves open, UserError with file, row and column for anything else, and for
 /// what `assemble` refuses.
 TableFile parse_table(std::string_view text,
                       const std::string& file,
-                      const TableSelection& selection = {});
+                      const TableSelection& selection = {},
+                      std::optional<Scaling> scaling = {});
+
+/// The cells of a text that is no TOML and no JSON. Throws UserError as `parse_table`.
+RawTable read_cells(std::string_view text, const std::string& file);
+
+/// Throw UserError beginning with `place` for one row or column more than a table may have.
+void check_row_count(std::size_t rows_so_far, const std::string& place);
+void check_column_count(std::size_t columns, const std::string& place);
+
+/// Counts that stand in the header ("1 card | 2 cards", or 1, 2, 4 behind a name) become rows.
+RawTable counts_as_rows(RawTable table);
 
 /// As `parse_table`; a folder or a run.json is one of our own runs. With `scaling` declared the
 /// table is of that, and a run's steps are those. Throws UserError for a file that cannot be read
@@ -63,6 +85,7 @@ TableFile read_table(const std::string& path,
 /// In the order of the column table.
 enum class Meaning {
   count,
+  per_node,  // of what is counted, in a node
   repeat,
   time,
   compute,
@@ -73,6 +96,8 @@ enum class Meaning {
   quality,
   work,
   throughput,
+  speedup,
+  efficiency,
   energy,
   energy_per_work,
   power,
@@ -85,6 +110,7 @@ enum class Meaning {
   expert,
   batch,
   replica_batch,
+  rank_batch,
   micro_batch,
   microbatches,
   sequence_length,
@@ -95,35 +121,98 @@ enum class Meaning {
 /// What a number of a column is of, where its name says so.
 enum class Per { unstated, step, run };
 
-struct TableColumn {
-  Meaning meaning = Meaning::count;
-  std::string name;        // as in the file
-  std::string unit;        // "ms", empty for pure numbers
-  double factor = 1.0;     // of base units
-  std::size_t choice = 0;  // of several columns of one meaning the one with the least is taken
-  Per per = Per::unstated;
-  bool per_rank = false;  // a throughput of one rank
-  bool flops = false;     // a throughput in FLOP/s
-  bool relative = false;  // a throughput in parts of an unknown peak
-  bool nodes = false;     // a count of nodes
-  bool load = false;      // a count of users or requests, not of machines
-  std::string latency;    // "ttft_p99"
+enum class Dimension { none, time, energy, power };
+
+struct Unit {
+  std::string name;  // as it is said, "hours"
+  Dimension dimension = Dimension::time;
+  double factor = 1.0;  // of seconds, joules, watts
+  std::vector<std::string> in_header;
+  std::vector<std::string> in_cell;
 };
 
+struct TableColumn {
+  Meaning meaning = Meaning::count;
+  std::string name;  // as in the file
+  std::string unit;  // "milliseconds"; empty for pure numbers, and for a time that states none
+  Dimension dimension = Dimension::none;
+  double factor = 1.0;     // of base units
+  bool inverse = false;    // base units are the factor over the number
+  std::size_t choice = 0;  // of several columns of one meaning the one with the least is taken
+  Per per = Per::unstated;
+  bool epoch = false;          // of an epoch, whose work is the same at every count
+  bool per_rank = false;       // a throughput of one rank
+  std::string rank;            // "gpu": what a throughput, price or batch is of
+  bool of_one_or_all = false;  // a throughput whose name does not say which
+  bool all_of_them = false;    // "total" stands in its name
+  bool flops = false;          // a throughput in FLOP/s
+  bool relative = false;       // a throughput in parts of an unknown peak
+  bool nodes = false;          // a count of nodes
+  bool load = false;           // a count of users or requests, not of machines
+  bool singular = false;       // a count that may be a machine's name: "gpu"
+  bool generic = false;        // a time that may be one of a part of the program
+  bool percent = false;
+  bool weak = false;  // the name speaks of weak scaling
+  bool strong = false;
+  bool unclear_batch = false;  // of all or of one
+  std::string noun;            // what is counted, "GPUs"
+  std::string work_noun;       // what work is counted in, "tokens"
+  std::string latency;         // "ttft_p99"
+};
+
+/// Whether data/columns.toml has `word` in the list of this use.
+bool is_word(std::string_view use, std::string_view word);
+const std::vector<Unit>& table_units();
+/// Whether `word` is one that work is counted in, "samples".
+bool names_work(const std::string& word);
+/// "GPUs" of "gpu"; empty for a word that names nothing countable.
+std::string counted_noun(const std::string& word);
+
 /// Of "time_ms", "comm (s)", "idle [h]", "# GPUs", "tok_per_s_per_gpu" ... in any case; absent for
-/// a name that means nothing here. Throws UserError, beginning with `place`, for a time, an energy
-/// or a latency without a unit, and for "mj", which may be mega or milli.
+/// a name that means nothing here. Throws UserError, beginning with `place`, for an energy or a
+/// latency without a unit, and for "mj", which may be mega or milli.
 std::optional<TableColumn> table_column(const std::string& header, const std::string& place);
 
 std::string known_columns();
 
+/// "table.csv:3: column 'p' is empty".
+[[noreturn]] void refuse_column(const std::string& place,
+                                const TableColumn& column,
+                                const std::string& what);
+
+/// A number as people write it in a cell.
+struct CellNumber {
+  double value = 0.0;
+  const Unit* unit = nullptr;  // "299.5 ms"; "2h 21 min" in seconds
+  bool clock = false;          // "10:30", in the first of its units over 60
+};
+
+/// Of "1,884,602", "12,5" by `comma`, "25.4%", "1.8k", "**92.9%**", "~360ms", "1800 ± 20", "8x",
+/// "512^3", "2h 21 min", "10:30", "$3.20"; absent for what is no number.
+std::optional<CellNumber> cell_number(std::string_view text, Comma comma);
+
+/// Whether the cell says that there is no value: "N/A", "OOM".
+bool is_missing(const RawCell& cell);
+
+/// What commas are in the cells of a table, by those that can be but one; unstated where no cell
+/// has one that may be either.
+Comma comma_of(const RawTable& table);
+
 /// One per column of a table; absent for one that is left out.
 using Columns = std::vector<std::optional<TableColumn>>;
 
-/// The rows of a scaling table. Throws UserError with place and column for a cell that is no finite
-/// number, or no integer from 0 to 1e6 where one belongs, and for a count that is missing. Loads of
-/// up to six decimals are counted in their greatest common unit, which becomes the column's factor.
-std::vector<TableRow> built_rows(const RawTable& table, Columns& columns);
+struct BuiltRows {
+  std::vector<TableRow> rows;
+  std::vector<std::string> left_out;  // "8 (OOM)"
+  bool unit_missing = false;          // of a time, in header and cells
+  std::string time_unit;              // of the first cell that states one
+};
+
+/// The rows of a scaling table; without those whose measurements are missing. Throws UserError with
+/// place and column for a cell that is no finite number, or no integer from 0 to 1e6 where one
+/// belongs, and for a count that is missing. Loads of up to six decimals are counted in their
+/// greatest common unit, which becomes the column's factor.
+BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
 
@@ -135,16 +224,34 @@ struct ChosenColumns {
   std::vector<std::string> ignored;  // fit for a message
 };
 
-/// One column per meaning. Throws UserError for a header as in `parse_table`.
+/// One column per meaning. Throws UserError for a header as in `parse_table`, MissingColumn where
+/// there is no count, or nothing measured.
 ChosenColumns choose_columns(const RawTable& table);
+
+struct MissingColumn : UserError {
+  using UserError::UserError;
+  bool count = false;  // else a time or a throughput
+};
+
+/// Names that a column may be renamed to where a count, or a measurement, is missing, likeliest
+/// first, as "Total=time_s": by headers and values.
+std::vector<std::string> likely_renames(const RawTable& table, bool count);
 
 /// "params_B differs between rows (1.7, 3.6 ...)" of the first column that says which program or
 /// machine a row is of; absent where all rows are of one.
 std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
-/// Whether a count stands twice, in a table that does not name its repeats. Throws UserError where
-/// such rows differ in what is no measurement, with that column.
-bool has_repeats(const RawTable& table, const ChosenColumns& chosen);
+/// Whether the models differ from each row to the next count.
+bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen);
+
+/// A count that stands twice.
+struct RepeatedCount {
+  std::string what;                            // where, for a message
+  std::vector<std::vector<std::string>> ways;  // conditions that choose rows; none: repeats
+};
+
+/// Of a table that does not name its repeats; absent where each count stands once.
+std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenColumns& chosen);
 
 /// What an input is. `answer`: our JSON for other programs; `results`: of nccl-tests; `other`:
 /// nothing known, or a pipe, which can be read but once.

@@ -241,6 +241,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.steps = marginal_steps(decision.rows);
   add_money(decision);
   add_rubric(decision);
+  if (decision.growing_models) decision.rubric.chosen.reset();
   add_laws(decision);
   add_doubts(decision);
   add_remarks(decision);

@@ -208,20 +208,124 @@ Scaling scaling_of(const ScalingTable& table) {
   return strong ? Scaling::strong : weak ? Scaling::weak : Scaling::mixed;
 }
 
-ScalingTable declare_scaling(ScalingTable table, Scaling declared) {
-  if (declared == Scaling::weak && !table.rows.front().work) {
-    for (TableRow& row : table.rows) {
-      row.growth = static_cast<double>(row.count) / table.rows.front().count;
+namespace {
+/// A time that falls by less than this, of whatever count, may be that of work that grows with it.
+constexpr double barely = 1.15;
+/// Published speed-ups and efficiencies are rounded.
+constexpr double stated_tolerance = 0.06;
+
+double count_ratio(const TableRow& row, const TableRow& first) {
+  return static_cast<double>(row.count) / first.count;
+}
+
+/// Whether the speed-ups or efficiencies that the table states are those of its times with work
+/// that grows from the first row to another as `growth` says.
+template <class Growth>
+bool states(const ScalingTable& table, Growth growth) {
+  const TableRow& first = table.rows.front();
+  const bool efficiency = all_have(table.rows, &TableRow::stated_efficiency);
+  const auto stated = efficiency ? &TableRow::stated_efficiency : &TableRow::stated_speedup;
+  if (!all_have(table.rows, stated)) return false;
+  return std::ranges::all_of(table.rows, [&](const TableRow& row) {
+    const double speedup = first.time.value / row.time.value * growth(row, first);
+    const double expected = efficiency ? speedup / count_ratio(row, first) : speedup;
+    return std::abs(*(row.*stated) / *(first.*stated) / expected - 1.0) <= stated_tolerance;
+  });
+}
+
+/// The work of each row, in units of the smallest count's, as `growth` says; of rows by throughput
+/// their times with it.
+template <class Growth>
+ScalingTable with_growth(ScalingTable table, Growth growth) {
+  const TableRow first = table.rows.front();
+  for (TableRow& row : table.rows) {
+    const double grown = growth(row, first);
+    if (table.basis == TimeBasis::work_unit) {
+      row.time = transform(row.time, [=](Seconds time) { return time * grown; });
+      row.work = *first.work * grown;
+    } else {
+      row.growth = grown;
     }
   }
+  return table;
+}
+
+double batch_ratio(const TableRow& row, const TableRow& first) {
+  return *row.facts.batch / *first.facts.batch;
+}
+
+/// The largest speed-up of the same work.
+double most_speedup(const ScalingTable& table) {
+  double most = 1.0;
+  for (const TableRow& row : table.rows)
+    most = std::max(most, table.rows.front().time.value / row.time.value);
+  return most;
+}
+
+/// Where times barely fall, and rise less than the count does, both may be.
+bool may_be_weak(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  return most_speedup(table) < barely &&
+         last.time.value / first.time.value < 0.95 * count_ratio(last, first);
+}
+
+[[noreturn]] void ask_scaling(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  const double weak = first.time.value / last.time.value;
+  const auto means = [&](const char* what, double efficiency) {
+    return fmt::format("{}: efficiency {:.3g} % at {}", what, 100.0 * efficiency, last.count);
+  };
+  throw Question(
+      fmt::format("times barely fall from {} to {}: the work may grow with the count (weak "
+                  "scaling) or be the same (strong scaling), and nothing in the table settles it",
+                  first.count,
+                  last.count),
+      {{{"--scaling", "weak"}, means("each does as much as the first", weak)},
+       {{"--scaling", "strong"}, means("all do the same work", weak / count_ratio(last, first))}});
+}
+}  // namespace
+
+ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared) {
+  if (table.axis == Axis::load || table.rows.size() < 2 || table.growing_models) return table;
+  const bool by_rate = table.basis == TimeBasis::work_unit;
+  const auto same = [](const TableRow&, const TableRow&) { return 1.0; };
+  // Time x count goes by that name, too.
+  const bool work_contradicted =
+      !by_rate && all_have(table.rows, &TableRow::work) && states(table, same) &&
+      !states(table,
+              [](const TableRow& row, const TableRow& first) { return *row.work / *first.work; });
+  if (work_contradicted)
+    for (TableRow& row : table.rows) row.work.reset();
+  const bool work_known = !by_rate && any_has(table.rows, &TableRow::work);
+  const bool batch_known =
+      all_have(table.rows, [](const TableRow& row) { return row.facts.batch; });
+  const bool batch_grows =
+      batch_known && std::abs(batch_ratio(table.rows.back(), table.rows.front()) - 1.0) > 0.01;
+  if (declared == Scaling::weak && !work_known && !batch_grows)
+    return with_growth(std::move(table), count_ratio);
+  if (!declared && !work_known && table.named_weak && !table.named_strong)
+    return with_growth(std::move(table), count_ratio);
+  // A batch of each step is work, and of rates the label; of a run's time only where that does not
+  // fall as more of the same would.
+  const bool batch_counts = batch_grows && (by_rate || most_speedup(table) < barely);
+  if (!work_known && batch_counts && declared != Scaling::strong)
+    table = with_growth(std::move(table), batch_ratio);
   const Scaling found = scaling_of(table);
-  if (found != declared && table.rows.size() > 1) {
+  if (declared && found != *declared) {
     throw UserError(
         "--scaling says {}, but the table shows {}; leave it out, or correct the work or the batch",
-        scaling_name(declared),
+        scaling_name(*declared),
         scaling_name(found));
   }
-  return table;
+  const bool settled = declared || by_rate || work_known || batch_counts || table.named_strong ||
+                       table.read.fixed_work || table.axis == Axis::load;
+  if (settled || !may_be_weak(table)) return table;
+  // Published ratios of weak times alone look like those of strong scaling.
+  if (states(table, count_ratio)) return with_growth(std::move(table), count_ratio);
+  if (all_have(table.rows, &TableRow::stated_efficiency) && states(table, same)) return table;
+  ask_scaling(table);
 }
 
 const char* scaling_name(Scaling scaling) {

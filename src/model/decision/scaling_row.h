@@ -79,9 +79,11 @@ std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsR
 
 /// Within 1 %: strong for equal work (or none given), weak for work in proportion to the count.
 Scaling scaling_of(const ScalingTable& table);
-/// `table` with its rows' work declared: weak without work in the rows means work in proportion to
-/// the count. Throws UserError where the work of the rows says otherwise.
-ScalingTable declare_scaling(ScalingTable table, Scaling declared);
+/// `table` with the growth of its rows' work settled: as `declared`, else by their work, a batch
+/// that grows, the columns' names, the speed-ups or efficiencies that the table states, or times
+/// that fall. Weak without work in the rows means work in proportion to the count. Throws Question
+/// where nothing says it and both fit, UserError where the work of the rows contradicts `declared`.
+ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared);
 /// "strong scaling", "weak scaling", "work that grows otherwise".
 const char* scaling_name(Scaling scaling);
 

@@ -190,6 +190,8 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
   row.relative_sd = relative_sd(times);
   row.energy_j = median(energies);
   row.energy_per_work_j = median(energies_per_work);
+  row.stated_speedup = repeats.front()->stated_speedup;
+  row.stated_efficiency = repeats.front()->stated_efficiency;
   row.parts_s = merged_parts(repeats, row.time.value.value());
   row.facts = merged_facts(repeats);
   return row;
@@ -223,7 +225,18 @@ void times_from_throughput(ScalingTable& table, bool work_known) {
   if (!work_known) table.basis = TimeBasis::work_unit;
 }
 
-/// Time x throughput, the same for all repeats of a count: their mean.
+/// Whether `ratios` of one row to the first are those of `expected` within what rates are rounded
+/// to.
+bool agree(const std::vector<double>& ratios, const std::vector<double>& expected) {
+  constexpr double tolerance = 0.06;
+  for (std::size_t i = 0; i < ratios.size(); ++i)
+    if (!(std::abs(ratios[i] / expected[i] - 1.0) <= tolerance)) return false;
+  return true;
+}
+
+/// Time x throughput, the same for all repeats of a count: their mean. It is the work where it
+/// grows as the count or the batch does; else time and rate contradict each other, nothing says
+/// which is wrong, and times are compared as they are.
 void work_from_throughput(ScalingTable& table) {
   std::map<int, std::pair<double, int>> sums;
   for (const TableRow& at : table.rows) {
@@ -235,11 +248,45 @@ void work_from_throughput(ScalingTable& table) {
     const auto& [sum, repeats] = sums.at(at.count);
     return sum / repeats;
   };
-  if (const auto times = take_if_grown(table.rows, work, rounding_tolerance)) {
-    table.remarks.push_back(fmt::format(
-        "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
-        "speed-up compares throughputs",
-        *times));
+  const TableRow& first = *std::ranges::min_element(table.rows, {}, &TableRow::count);
+  std::vector<double> done;
+  std::vector<double> counts;
+  std::vector<double> batches;
+  for (const TableRow& at : table.rows) {
+    done.push_back(work(at) / work(first));
+    counts.push_back(static_cast<double>(at.count) / first.count);
+    batches.push_back(at.facts.batch.value_or(0.0) / first.facts.batch.value_or(1.0));
+  }
+  const bool explained = table.axis == Axis::load || table.growing_models || agree(done, counts) ||
+                         agree(done, batches) || agree(done, std::vector<double>(done.size(), 1.0));
+  if (explained) {
+    const auto times = take_if_grown(table.rows, work, rounding_tolerance);
+    if (times)
+      table.remarks.push_back(fmt::format(
+          "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
+          "speed-up compares throughputs",
+          *times));
+    return;
+  }
+  const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
+  const auto i = static_cast<std::size_t>(last - table.rows.begin());
+  table.doubts.push_back(fmt::format(
+      "time and rate disagree: from {} to {} the time says a speed-up of {:.3g}, the rate {:.3g}; "
+      "time x rate is {:.3g} times as much, which neither the counts nor a batch explain",
+      first.count,
+      last->count,
+      *stated_time(first) / *stated_time(*last),
+      *last->throughput / *first.throughput,
+      done[i]));
+}
+
+/// A table of speed-ups or efficiencies alone: what they say of throughputs.
+void throughput_from_ratios(std::vector<TableRow>& rows) {
+  const bool speedups = all_have(rows, &TableRow::stated_speedup);
+  for (TableRow& at : rows) {
+    const auto& stated = speedups ? at.stated_speedup : at.stated_efficiency;
+    if (!stated) refuse(at, "no time, no throughput, and no speed-up or efficiency");
+    at.throughput = *stated * (speedups ? 1.0 : at.count);
   }
 }
 
@@ -325,7 +372,11 @@ void fill_in_work(ScalingTable& table) {
   auto& rows = table.rows;
   const auto batch = [](const TableRow& at) { return at.facts.batch; };
   const bool work_given = any_has(rows, &TableRow::work);
-  if (!any_has(rows, stated_time) && any_has(rows, &TableRow::throughput)) {
+  const bool timed = any_has(rows, stated_time);
+  const bool ratios =
+      any_has(rows, &TableRow::stated_speedup) || any_has(rows, &TableRow::stated_efficiency);
+  if (!timed && !any_has(rows, &TableRow::throughput) && ratios) throughput_from_ratios(rows);
+  if (!timed && any_has(rows, &TableRow::throughput)) {
     times_from_throughput(table, work_given);
   } else if (!work_given && all_have(rows, &TableRow::throughput) && all_have(rows, stated_time)) {
     work_from_throughput(table);

@@ -162,6 +162,9 @@ struct TableRow {
   std::optional<double> quality;     // least of the repeats
   std::optional<double> work;        // items, tokens
   std::optional<double> throughput;  // work per second, all ranks together; not assembled
+  /// As the table states them, in whatever unit: only their ratios count.
+  std::optional<double> stated_speedup;
+  std::optional<double> stated_efficiency;
   /// Work over that of the smallest count, where it is declared and not counted.
   std::optional<double> growth;
   std::optional<double> energy_j;
@@ -210,10 +213,30 @@ struct Remark {
   bool operator==(const Remark&) const = default;
 };
 
+/// How a table's columns were read, for an echo of it.
+struct TableReading {
+  bool table = false;        // else a run, recordings or coefficients
+  std::string time_unit{};   // "hours"; empty: no time
+  std::string rate{};        // a rate by its header, where no noun says it better
+  std::string rate_noun{};   // what a rate is of, "tokens"; empty: no rate
+  bool rate_of_one = false;  // of one GPU, not of all
+  bool of_flops = false;
+  bool fixed_work = false;              // times of an epoch
+  bool of_steps = false;                // times by steps per second
+  std::vector<std::string> left_out{};  // rows, "8 (OOM)"
+};
+
 /// What the columns say of all rows.
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
+  TableReading read{};
+  bool relative = false;        // times are of nothing: only ratios are known
+  bool growing_models = false;  // each count trains a larger model: only rates of one GPU compare
+  bool unclear_time = false;    // of a run or of a step
+  bool unclear_batch = false;   // of all ranks or of one
+  bool named_weak = false;      // a column speaks of weak scaling
+  bool named_strong = false;
   double load_unit = 1.0;        // of a count; not 1 where loads are no whole numbers
   std::string noun{};            // what is counted, "GPUs"; empty: not known
   std::string work_noun{};       // what work is counted in, "tokens"; empty: not known
@@ -226,6 +249,17 @@ struct ScalingTable : TableKind {
   std::vector<Remark> remarks{};           // what was concluded from the columns
   std::vector<LedgerFacts> ledgers{};      // ascending by count; of recordings only
   std::optional<ChargedRank> straggler{};  // of the largest count of a run
+};
+
+/// What a table leaves open: the flags of each way to settle it, and what that means.
+struct Question : UserError {
+  struct Answer {
+    std::vector<std::string> flags;  // "--scaling", "weak"
+    std::string means;
+  };
+  Question(std::string what, std::vector<Answer> ways)
+      : UserError(what), answers(std::move(ways)) {}
+  std::vector<Answer> answers;
 };
 
 /// Throws UserError with the place of a row that `assemble` refuses by itself.

@@ -147,6 +147,14 @@ Vector3 law_vector(const ContentionFit& fit) {
   return {fit.single * (1.0 - fit.serial), fit.single * fit.serial, fit.single * fit.coherency};
 }
 
+std::optional<int> fastest_by(const ContentionFit& fit, int largest) {
+  if (!(fit.coherency > 0.0)) return std::nullopt;
+  const double optimum = std::max(1.0, std::sqrt((1.0 - fit.serial) / fit.coherency));
+  if (!(optimum < largest)) return std::nullopt;
+  const double below = std::floor(optimum);
+  return static_cast<int>(fit.time(below) <= fit.time(below + 1.0) ? below : below + 1.0);
+}
+
 std::size_t different_counts(const std::vector<TimePoint>& points) {
   std::set<double> counts;
   for (const TimePoint& point : points) counts.insert(point.count);

@@ -33,6 +33,10 @@ struct ContentionFit {
 inline constexpr std::array law_terms{terms::ideal, terms::level, terms::linear};
 inline constexpr std::size_t law_parameters = law_terms.size();
 
+/// The count with the least time by the law, at sqrt((1 - s) / c), where that is below `largest`;
+/// absent where the search would end before it.
+std::optional<int> fastest_by(const ContentionFit& fit, int largest);
+
 /// The fit's coefficients (T1 (1-s), T1 s, T1 c).
 Vector3 law_vector(const ContentionFit& fit);
 
@@ -82,12 +86,18 @@ struct ScalingLaw {
   bool reproduces_measured = true;          // at each measured count the 95 % intervals overlap
   /// Counts 1 to max_count; of a fit by all laws that hold, weighted. Empty below four counts.
   std::vector<CurvePoint> curve;
-  std::optional<int> fastest;       // count with the least predicted step time
+  /// Count with the least predicted step time; an optimum only where the search did not end there.
+  std::optional<int> fastest;
   std::optional<int> cost_optimal;  // K*
   std::optional<Interval<int>> cost_optimal_range;
   /// What K* costs more than the best count of each draw, in the mean over the draws; of the same
   /// work.
   std::optional<Dollars> expected_regret;
+
+  /// `count` where it lies inside the curve: at its end the search ended, and nothing else.
+  std::optional<int> inside(std::optional<int> count) const {
+    return curve.empty() || (count && *count < curve.back().ranks) ? count : std::nullopt;
+  }
 };
 
 // A scaling curve from draws of its step time.

@@ -93,8 +93,8 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
 
 std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {
   std::vector<std::string> remarks;
-  for (const auto& [name, count] :
-       {std::pair{"fastest", law.fastest}, std::pair{"cheapest", law.cost_optimal}}) {
+  for (const auto& [name, count] : {std::pair{"fastest", law.inside(law.fastest)},
+                                    std::pair{"cheapest", law.inside(law.cost_optimal)}}) {
     if (!count || *count <= farthest_extrapolation * largest_measured) continue;
     remarks.push_back(fmt::format(
         "by the law {} would be the {} count, {:.1f} times the largest measured: beyond {:g} times "

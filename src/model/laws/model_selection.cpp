@@ -27,7 +27,8 @@ constexpr std::size_t fewest_to_leave_out = 5;
 constexpr double outlier_error = 0.10;
 constexpr double outlier_factor = 5.0;
 constexpr std::size_t first_held_out = 3;
-constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff
+constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff, but for
+constexpr double clear_miss = 1.0;       // one by a factor of two
 constexpr std::size_t most_held_out = 20;
 constexpr std::size_t most_points = 200;
 constexpr double named_weight = 0.05;
@@ -125,7 +126,8 @@ void hold_out(CombinedLaw& law,
   std::map<std::string, std::vector<double>> errors;  // by law, relative
   double squares = usual_error * usual_error;
   double sum = 0.0;
-  std::size_t from = first_held_out;
+  // Of three rows the last, from two: else nothing would say how far laws miss.
+  std::size_t from = points.size() == first_held_out ? first_held_out - 1 : first_held_out;
   if (points.size() > from + most_held_out) from = points.size() - most_held_out;
   for (std::size_t known = from; known < points.size(); ++known) {
     const TimePoint& next = points[known];
@@ -142,13 +144,15 @@ void hold_out(CombinedLaw& law,
       errors[one.family.name].push_back(std::abs(std::expm1(missed)));
       const auto at = std::ranges::find(
           law.laws, one.family.name, [](const WeightedLaw& each) { return each.family.name; });
-      if (known < first_judged || at == law.laws.end()) continue;
-      at->worst = std::max(at->worst.value_or(0.0), std::expm1(std::abs(missed)));
+      if (at == law.laws.end()) continue;
+      if (known >= first_judged)
+        at->worst = std::max(at->worst.value_or(0.0), std::expm1(std::abs(missed)));
       if (one.weight < held_weight || std::expm1(std::abs(missed)) >= least) continue;
       least = std::expm1(std::abs(missed));
       nearest = one.family.name;
     }
-    if (known < first_judged || least <= law.worst) continue;
+    const bool few = known < first_held_out || (known < first_judged && least <= clear_miss);
+    if (few || least <= law.worst) continue;
     law.worst = least;
     law.nearest = nearest;
   }
@@ -248,6 +252,10 @@ std::optional<CombinedLaw> combine_laws(Points points,
     law.outlier = points[*outlier].ranks();
     points.erase(points.begin() + static_cast<std::ptrdiff_t>(*outlier));
   }
+  // Three rows are met exactly by three parameters, which shows nothing.
+  if (points.size() == free_parameters)
+    std::erase_if(families,
+                  [](const LawFamily& family) { return family.parameters >= free_parameters; });
   const Noise noise = noise_of(points);
   law.laws = weigh(families, points, noise);
   const auto n = static_cast<double>(points.size());

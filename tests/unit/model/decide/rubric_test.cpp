@@ -180,7 +180,7 @@ TEST_CASE("Karp-Flatt is of strong scaling only", "[decide]") {
   const auto none = [](const std::vector<DecisionRow>& rows) {
     return !any_has(rows, &DecisionRow::karp_flatt);
   };
-  CHECK(none(decision_rows(declare_scaling(assemble(amdahl), Scaling::weak), {})));
+  CHECK(none(decision_rows(settle_scaling(assemble(amdahl), Scaling::weak), {})));
   std::vector<TableRow> growing = amdahl;
   for (TableRow& row : growing) row.work = 10.0 + 5.0 * row.count;  // neither strong nor weak
   CHECK(none(decision_rows(assemble(growing), {})));

@@ -37,7 +37,7 @@ MeasuredCount measured(int ranks, double step, double tokens) {
 
 TEST_CASE("weak scaling has a scaled speed-up and Gustafson's fraction", "[decide]") {
   const ScalingTable declared =
-      declare_scaling(assemble({observation(1, 10), observation(4, 12.5)}), Scaling::weak);
+      settle_scaling(assemble({observation(1, 10), observation(4, 12.5)}), Scaling::weak);
   const auto rows = decision_rows(declared, {});
   CHECK_THAT(rows[1].speedup.value, WithinRel(3.2, 1e-12));     // 4 times the work in 1.25 the time
   CHECK_THAT(rows[1].efficiency.value, WithinRel(0.8, 1e-12));  // T1 / T4
