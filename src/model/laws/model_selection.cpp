@@ -173,6 +173,17 @@ void add_draws(CombinedLaw& law, const Points& points, const Noise& noise, std::
   std::vector<double> weights;
   // What is usual makes the forecast; a band must also hold where the law is not the usual one.
   for (const WeightedLaw& one : law.laws) weights.push_back(one.weight / prior_odds(one.family));
+  // A law with a parameter for each row meets them whatever they are: half of the band is of laws
+  // that the rows could contradict.
+  const auto testable = [&](std::size_t i) {
+    return law.laws[i].family.parameters < points.size();
+  };
+  double tested = 0.0;
+  double others = 0.0;
+  for (std::size_t i = 0; i < weights.size(); ++i) (testable(i) ? tested : others) += weights[i];
+  if (tested > 0.0 && others > tested)
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      if (testable(i)) weights[i] *= others / tested;
   std::discrete_distribution<std::size_t> choose(weights.begin(), weights.end());
   for (std::size_t i = 0; i < law_draws; ++i) {
     const WeightedLaw& one = law.laws[choose(generator)];
@@ -252,10 +263,6 @@ std::optional<CombinedLaw> combine_laws(Points points,
     law.outlier = points[*outlier].ranks();
     points.erase(points.begin() + static_cast<std::ptrdiff_t>(*outlier));
   }
-  // Three rows are met exactly by three parameters, which shows nothing.
-  if (points.size() == free_parameters)
-    std::erase_if(families,
-                  [](const LawFamily& family) { return family.parameters >= free_parameters; });
   const Noise noise = noise_of(points);
   law.laws = weigh(families, points, noise);
   const auto n = static_cast<double>(points.size());
