@@ -26,7 +26,7 @@ struct Chart {
   std::string section;           // whose tables it stands beside
   std::string title;             // states what the picture says
   std::string how_to_read = {};  // axes and marks in one or two sentences
-  /// `kind`, a function of report/html/bundle/specs.js, and what its comment asks for; null: no
+  /// `kind`, a function of report/html/bundle/charts.js, and what its comment asks for; null: no
   /// picture, `missing` says why. Null in place of a number: the row is not drawn.
   Json data = nullptr;
   std::string missing = {};

@@ -4,6 +4,7 @@
 
 #include "report/render_options.h"
 #include "src/model/comparison.h"
+#include "src/model/decision/offers.h"
 
 namespace scaleworth::report {
 /// One of the two: what it is called and what was read.
@@ -33,4 +34,9 @@ std::string different_libraries(const Run& a, const Run& b);
 
 /// docs/compare.schema.json, of both documents.
 std::string comparison_schema();
+
+/// One job on several machines.
+std::string render_offers(const model::OfferComparison& offers, const RenderOptions& options);
+/// docs/machines.schema.json.
+std::string offers_schema();
 }  // namespace scaleworth::report

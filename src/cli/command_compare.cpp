@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `scaleworth compare A B` and `scaleworth check RUN --against BASELINE`.
 #include "report/attribution/attribution_report.h"
+#include "report/names.h"
 #include "report/run/compare_report.h"
 #include "src/cli/bind_flags.h"
+#include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/import_nccl_tests.h"
 #include "src/cli/input/table_input.h"
@@ -56,10 +58,125 @@ int compare_jobs(const std::string& a, const std::string& b, const report::Rende
 
 struct CompareOptions {
   std::vector<std::string> runs;
+  std::string by;
+  std::vector<std::string> prices;
+  std::vector<std::string> instance_prices;
+  std::vector<std::string> gpus_per_instance;
+  TableSelection selection;
+  std::optional<Scaling> scaling;
   report::RenderOptions render;
 };
 
+/// A number of all machines, or of one by its name: "2.50", "H100=2.50".
+struct Stated {
+  std::string name;
+  double value = 0.0;
+};
+
+Stated parse_stated(const char* flag, const std::string& text) {
+  const std::size_t at = text.rfind('=');
+  const bool named = at != std::string::npos;
+  const auto number = cell_number(named ? text.substr(at + 1) : text, Comma::thousands);
+  if (!number || !(number->value > 0.0) || number->unit != nullptr)
+    throw UserError("{} {}: give a number above 0, as 2.50, or one for each machine, as H100=2.50",
+                    flag,
+                    printable(text));
+  return {named ? text.substr(0, at) : "", number->value};
+}
+
+/// Calls `take` with each machine that a text is of and its number. Machines have their names, and
+/// letters in their order.
+template <class Take>
+void each_stated(const char* flag,
+                 const std::vector<std::string>& texts,
+                 std::vector<NamedTable>& machines,
+                 Take take) {
+  for (const std::string& text : texts) {
+    const Stated stated = parse_stated(flag, text);
+    bool found = false;
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+      const std::string letter(1, static_cast<char>('A' + i));
+      if (!stated.name.empty() && stated.name != machines[i].name && stated.name != letter)
+        continue;
+      take(i, stated.value);
+      found = true;
+    }
+    if (!found)
+      throw UserError("{} {}: there is no {}; there are {}",
+                      flag,
+                      printable(text),
+                      printable(stated.name),
+                      printable(listed(machines, &NamedTable::name)));
+  }
+}
+
+void add_prices(std::vector<NamedTable>& machines, const CompareOptions& options) {
+  std::vector<double> gpus(machines.size(), 0.0);
+  each_stated(
+      "--gpus-per-instance", options.gpus_per_instance, machines, [&](std::size_t i, double count) {
+        gpus[i] = count;
+      });
+  each_stated("--price", options.prices, machines, [&](std::size_t i, double usd) {
+    machines[i].price = dollars_per_hour(usd);
+  });
+  each_stated(
+      "--instance-price", options.instance_prices, machines, [&](std::size_t i, double usd) {
+        const double each = machines[i].table.axis == Axis::nodes ? 1.0 : gpus[i];
+        if (!(each > 0.0))
+          throw UserError("--instance-price of {} needs --gpus-per-instance, as 8",
+                          machines[i].name);
+        machines[i].price = dollars_per_hour(usd / each);
+      });
+}
+
+/// What is told apart: the name without folder and ending, or the whole where names are equal.
+std::vector<std::string> names_of(const std::vector<std::string>& inputs) {
+  std::vector<std::string> names =
+      mapped(inputs, [](const std::string& input) { return fs::path(input).stem().string(); });
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  const bool same = std::ranges::adjacent_find(sorted) != sorted.end();
+  return same ? inputs : names;
+}
+
+ScalingTable table_of(const std::string& input, const CompareOptions& options) {
+  return is_recorded_job(input) ? recordings_table({input}, options.scaling)
+                                : read_table(input, options.selection, options.scaling).table;
+}
+
+/// One job on several machines: tables, groups of rows of one, or jobs with a price.
+int compare_machines(const CompareOptions& options) {
+  std::vector<NamedTable> machines;
+  if (!options.by.empty()) {
+    if (options.runs.size() != 1) throw UserError("--by takes one table, not several");
+    machines = read_for("compare", options.runs, [&] {
+      return read_groups(options.runs.front(), options.by, options.selection, options.scaling);
+    });
+    for (NamedTable& one : machines)
+      one.input = report::shell_words(
+          {options.runs.front(), "--where", fmt::format("{}={}", options.by, one.name)});
+  } else if (options.runs.size() < 2) {
+    throw UserError(
+        "compare takes two tables or more, or one with --by COLUMN, the column that names the "
+        "machines");
+  } else {
+    const std::vector<std::string> names = names_of(options.runs);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      machines.push_back({names[i],
+                          table_of(options.runs[i], options),
+                          {},
+                          report::shell_words({options.runs[i]})});
+  }
+  add_prices(machines, options);
+  fmt::print("{}", report::render_offers(model::compare_offers(machines), options.render));
+  return exit_done;
+}
+
 int compare_runs(const CompareOptions& options) {
+  const bool tables = std::ranges::all_of(
+      options.runs, [](const std::string& input) { return input_kind(input) == InputKind::table; });
+  const bool priced = !options.prices.empty() || !options.instance_prices.empty();
+  if (tables || priced || !options.by.empty()) return compare_machines(options);
   if (options.runs.size() != 2) {
     throw UserError(
         "compare takes two runs, A and B, not {}; repeats of one go into a folder of their own",
@@ -128,16 +245,47 @@ Command add_compare_command(CLI::App& app) {
       "compare",
       "what differs between two runs, or two recordings of a job, by how much, and whether it is "
       "more than noise");
-  Flags(*command)
+  const Flags flags(*command);
+  flags
       .add("run",
            options->runs,
-           "A and B: run directories, or folders with repeats of one run each; or recordings of a "
-           "job, as attribute takes them or wrote them with --format json")
+           "A and B: run directories, or folders with repeats of one run each; recordings of a "
+           "job, as attribute takes them or wrote them with --format json; or scaling tables of "
+           "one job on several machines, as decide takes them")
       ->required();
+  const auto repeatable = [&](const char* name, auto& member, const char* help) {
+    return flags.add(name, member, help)->allow_extra_args(false);
+  };
+  flags.add("--by", options->by, "the column of one table that names the machines");
+  repeatable("--price",
+             options->prices,
+             "USD per GPU and hour: of all, or of one machine as NAME=USD (A=USD of the first); "
+             "repeatable");
+  repeatable("--instance-price", options->instance_prices, "the same for an instance");
+  repeatable("--gpus-per-instance", options->gpus_per_instance, "of all, or as NAME=COUNT")
+      ->needs(command->get_option("--instance-price"));
+  repeatable(
+      "--where", options->selection.where, "only rows with this cell, COLUMN=VALUE; repeatable");
+  repeatable(
+      "--rename", options->selection.rename, "a column under another header, OLD=NEW; repeatable");
+  flags
+      .call<std::string>(
+          "--scaling",
+          [options](const std::string& name) {
+            options->scaling = name == "weak" ? Scaling::weak : Scaling::strong;
+          },
+          "strong or weak: how the work grows, where a table does not say it")
+      ->check(CLI::IsMember({"strong", "weak"}));
+  add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {
             options->render.command = typed_command(arguments);
-            return compare_runs(*options);
+            try {
+              return compare_runs(*options);
+            } catch (const Question& question) {
+              print_question(question, options->render.command);
+              return exit_usage;
+            }
           }};
 }
 

@@ -91,26 +91,6 @@ Decision decide_file(DecideOptions& options) {
   return decision;
 }
 
-/// The question, and below it the commands that answer it, to be copied.
-void print_question(const Question& question, const DecideOptions& options) {
-  print_error("scaleworth: {}{}\n",
-              printable(question.what()),
-              question.answers.size() > 1 ? "; say which:" : "; say it by:");
-  std::vector<std::string> commands;
-  std::size_t widest = 0;
-  for (const Question::Answer& answer : question.answers) {
-    commands.push_back(printable(options.render.command + " " + report::shell_words(answer.flags)));
-    widest = std::max(widest, commands.back().size());
-  }
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const std::string& means = question.answers[i].means;
-    if (means.empty())
-      print_error("  {}\n", commands[i]);
-    else
-      print_error("  {:<{}}  # {}\n", commands[i], widest, printable(means));
-  }
-}
-
 /// The input as a command names it.
 std::string input_text(const DecideOptions& options) {
   std::vector<std::string> words = options.inputs;
@@ -140,6 +120,25 @@ void check_carbon(const Decision& decision) {
 }
 }  // namespace
 
+void print_question(const Question& question, const std::string& command) {
+  print_error("scaleworth: {}{}\n",
+              printable(question.what()),
+              question.answers.size() > 1 ? "; say which:" : "; say it by:");
+  std::vector<std::string> commands;
+  std::size_t widest = 0;
+  for (const Question::Answer& answer : question.answers) {
+    commands.push_back(printable(command + " " + report::shell_words(answer.flags)));
+    widest = std::max(widest, commands.back().size());
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string& means = question.answers[i].means;
+    if (means.empty())
+      print_error("  {}\n", commands[i]);
+    else
+      print_error("  {:<{}}  # {}\n", commands[i], widest, printable(means));
+  }
+}
+
 int decide_count(DecideOptions& options) {
   try {
     const Decision decision =
@@ -149,7 +148,7 @@ int decide_count(DecideOptions& options) {
     fmt::print("{}", report::render_decision(decision, options.render));
     return exit_done;
   } catch (const Question& question) {
-    print_question(question, options);
+    print_question(question, options.render.command);
     return exit_usage;
   }
 }

@@ -25,6 +25,9 @@ std::optional<TimeInterval> parse_window(const std::string& text);
 /// "0,3-5": ascending, each once; empty for an empty text. Throws UserError.
 std::vector<Rank> parse_ranks(const std::string& text);
 
+/// The question, and below it `command` with the flags of each answer, to be copied.
+void print_question(const Question& question, const std::string& command);
+
 /// What `scaleworth mfu` is asked: an architecture and a throughput in, utilisation and cost out.
 struct MfuOptions {
   std::string model;

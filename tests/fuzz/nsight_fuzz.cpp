@@ -2,7 +2,7 @@
 /// Any bytes as a database of Nsight Systems: refused with one line, or read into events in order
 /// that end after they start and refer only to what is there.
 #include "src/core/error.h"
-#include "trace/formats/nsight/nsight.h"
+#include "trace/formats/nsight/contents.h"
 #include "trace/formats/read_job.h"
 
 #include <algorithm>

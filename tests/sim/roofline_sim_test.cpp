@@ -95,7 +95,7 @@ TEST_CASE("peak, bandwidth, sharpness and ridge of a simulated ladder are recove
 }
 
 TEST_CASE("the 95 % intervals of the soft roof cover the truth in at least 90 % of 200 repeats",
-          "[roofline][coverage]") {
+          "[roofline][coverage][statistics]") {
   constexpr int repeats = 200;
   int peak = 0;
   int bandwidth = 0;
@@ -123,7 +123,7 @@ TEST_CASE("the 95 % intervals of the soft roof cover the truth in at least 90 % 
 }
 
 TEST_CASE("the 95 % intervals of memory levels cover the truth in at least 90 % of 200 repeats",
-          "[roofline][coverage]") {
+          "[roofline][coverage][statistics]") {
   int covered = 0;
   int levels = 0;
   for (int seed = 1; seed <= 200; ++seed) {
@@ -147,7 +147,7 @@ TEST_CASE("the 95 % intervals of memory levels cover the truth in at least 90 % 
 }
 
 TEST_CASE("the 95 % intervals of several runs cover the truth in 92 to 98 % where runs differ",
-          "[roofline][coverage]") {
+          "[roofline][coverage][statistics]") {
   const auto [runs, between] = GENERATE(table<int, double>({{3, 0.03}, {5, 0.01}, {10, 0.03}}));
   CAPTURE(runs, between);
   constexpr int repeats = 400;

@@ -66,7 +66,7 @@ Coverage coverage_of(const Truth& truth, const std::vector<int>& counts, bool wi
 }  // namespace
 
 TEST_CASE("the 95 % intervals of s and c cover a known law in at least 90 % of 200 repeats",
-          "[scaling]") {
+          "[scaling][statistics]") {
   struct Case {
     Truth truth;
     std::vector<int> counts;

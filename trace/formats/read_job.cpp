@@ -8,7 +8,7 @@
 #include "trace/formats/export/export.h"
 #include "trace/formats/framework_timeline.h"
 #include "trace/formats/kineto.h"
-#include "trace/formats/nsight/nsight.h"
+#include "trace/formats/nsight/contents.h"
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/swtrace.h"
 

@@ -3,7 +3,26 @@
 // changes; what one chart has under the pointer all charts highlight.
 import embed from 'vega-embed';
 import { expressionInterpreter } from 'vega-interpreter';
-import { linksOf, specOf } from './specs.js';
+import { steps, timeline, waits } from './attribution.js';
+import { busbw, nccl } from './collectives.js';
+import { roofline, waterfall } from './roofline.js';
+import { bars, curves, lines, stacked, tradeoff } from './scaling.js';
+
+// The Vega-Lite specification of a chart: C++ writes its `kind` and data, the grammar is here.
+const kinds = { bars, busbw, curves, lines, nccl, roofline, stacked, steps, timeline, tradeoff, waits, waterfall };
+
+function specOf({ kind, ...data }, width) {
+  if (!(kind in kinds)) throw new Error(`a chart of unknown kind ${kind}`);
+  return kinds[kind](data, { width, narrow: width < 560 });
+}
+
+// What the rows of a specification are about, whatever the layer that has them.
+function linksOf(spec) {
+  const own = spec.data?.values?.map((row) => row.link) ?? [];
+  const links = new Set([...own, ...(spec.layer ?? []).flatMap((layer) => [...linksOf(layer)])]);
+  links.delete(undefined);
+  return links;
+}
 
 // Expressions are interpreted, not compiled, so that a page policy that forbids eval is no obstacle.
 const words = { labelColor: 'var(--muted)', titleColor: 'var(--ink)', titleFontSize: 12, titleFontWeight: 500 };

@@ -405,10 +405,9 @@ std::string cell_text(const RawCell& cell) {
   return "";
 }
 
-TableFile parse_table(std::string_view text,
-                      const std::string& file,
-                      const TableSelection& selection,
-                      std::optional<Scaling> scaling) {
+namespace {
+/// As it stands in the file, with counts in the header made rows.
+RawTable raw_table(std::string_view text, const std::string& file) {
   if (text.starts_with("PK\x03\x04"))
     throw UserError(file +
                     ": a workbook; save its sheet as CSV (in a spreadsheet: save as, CSV UTF-8)");
@@ -417,7 +416,34 @@ TableFile parse_table(std::string_view text,
   const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");
   const bool json = file.ends_with(".json") || begin.starts_with('{') || begin.starts_with('[');
   const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
-  return Reading(counts_as_rows(parse(text, file))).read(selection, scaling);
+  return counts_as_rows(parse(text, file));
+}
+
+std::string table_text(const std::string& path) {
+  const std::string limit = fmt::format("; a scaling table has at most {}", most_table_bytes);
+  return path.ends_with(".toml") ? toml_file::read_small_file(path)
+                                 : read_whole(path, path, most_table_bytes, limit);
+}
+}  // namespace
+
+TableFile parse_table(std::string_view text,
+                      const std::string& file,
+                      const TableSelection& selection,
+                      std::optional<Scaling> scaling) {
+  return Reading(raw_table(text, file)).read(selection, scaling);
+}
+
+std::vector<NamedTable> read_groups(const std::string& path,
+                                    const std::string& by,
+                                    const TableSelection& selection,
+                                    std::optional<Scaling> scaling) {
+  const RawTable raw = raw_table(table_text(path), path);
+  const Reading reading(raw);
+  return mapped(values_of(raw, by, "--by"), [&](const std::string& value) {
+    TableSelection group = selection;
+    group.where.push_back(by + "=" + value);
+    return NamedTable{value, reading.read(group, scaling).table, {}, {}};
+  });
 }
 
 TableFile read_table(const std::string& path,
@@ -431,10 +457,7 @@ TableFile read_table(const std::string& path,
     }
     return {run_table(measured_modes(read_run(path)), scaling), {}};
   }
-  const std::string limit = fmt::format("; a scaling table has at most {}", most_table_bytes);
-  const std::string text = path.ends_with(".toml")
-                               ? toml_file::read_small_file(path)
-                               : read_whole(path, path, most_table_bytes, limit);
+  const std::string text = table_text(path);
   // What comes through a pipe shows only now what it is.
   if (what == InputKind::other) what = kind_of_content(text);
   if (what == InputKind::run)

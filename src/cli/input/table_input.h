@@ -5,6 +5,7 @@
 
 #include "src/core/attribution.h"
 #include "src/core/error.h"
+#include "src/model/decision/offers.h"
 #include "src/model/decision/scaling_table.h"
 #include "src/model/decision/sensitivity.h"
 
@@ -81,6 +82,13 @@ RawTable counts_as_rows(RawTable table);
 TableFile read_table(const std::string& path,
                      const TableSelection& selection = {},
                      std::optional<Scaling> scaling = {});
+
+/// The table of each text in the column `by`, in the order of the file. Throws as `read_table`, and
+/// UserError for a column that is not there.
+std::vector<NamedTable> read_groups(const std::string& path,
+                                    const std::string& by,
+                                    const TableSelection& selection,
+                                    std::optional<Scaling> scaling);
 
 /// In the order of the column table.
 enum class Meaning {
@@ -215,6 +223,11 @@ struct BuiltRows {
 BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
+
+/// The texts of a column, each once, in their order. Throws UserError naming the columns there are.
+std::vector<std::string> values_of(const RawTable& table,
+                                   const std::string& column,
+                                   const char* flag);
 
 /// The table with columns renamed and the rows wanted. Throws UserError naming those there are.
 RawTable select(RawTable table, const TableSelection& selection);

@@ -241,6 +241,18 @@ std::pair<std::string, std::string> difference(const RawTable& table,
 }
 }  // namespace
 
+std::vector<std::string> values_of(const RawTable& table,
+                                   const std::string& column,
+                                   const char* flag) {
+  const std::size_t index = column_of(table, column, flag);
+  std::vector<std::string> values;
+  for (const RawRow& row : table.rows) {
+    std::string value = cell_text(row.cells[index]);
+    if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
+  }
+  return values;
+}
+
 RawTable select(RawTable table, const TableSelection& selection) {
   for (const std::string& condition : selection.where) keep_rows(table, condition);
   table.stated_as.resize(table.columns.size());

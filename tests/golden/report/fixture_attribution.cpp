@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/golden/report/fixture_attribution.h"
+#include "tests/golden/report/fixture.h"
 
 #include <fmt/format.h>
 

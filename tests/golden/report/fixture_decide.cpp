@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/golden/report/fixture_decide.h"
-
+#include "tests/golden/report/fixture.h"
 #include "tests/unit/model/decide/tables.h"
 
 #include <array>

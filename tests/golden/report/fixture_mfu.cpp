@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/golden/report/fixture_mfu.h"
+#include "tests/golden/report/fixture.h"
 
 namespace scaleworth::report::fixture {
 

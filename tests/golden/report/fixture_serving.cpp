@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/golden/report/fixture_serving.h"
-
 #include "src/model/transformer/transformer.h"
+#include "tests/golden/report/fixture.h"
 #include "tests/unit/model/inference/servers.h"
 
 namespace scaleworth::report::fixture {

@@ -2,9 +2,6 @@
 #include "report/decision/decision_report.h"
 #include "report/render_options.h"
 #include "tests/golden/report/fixture.h"
-#include "tests/golden/report/fixture_attribution.h"
-#include "tests/golden/report/fixture_decide.h"
-#include "tests/golden/report/fixture_mfu.h"
 #include "tests/golden/report/require_golden.h"
 
 using namespace scaleworth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/golden/report/fixture_serving.h"
+#include "tests/golden/report/fixture.h"
 #include "tests/golden/report/require_golden.h"
 
 using namespace scaleworth;

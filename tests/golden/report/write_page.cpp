@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render_options.h"
 #include "tests/golden/report/fixture.h"
-#include "tests/golden/report/fixture_attribution.h"
-#include "tests/golden/report/fixture_decide.h"
-#include "tests/golden/report/fixture_mfu.h"
-#include "tests/golden/report/fixture_serving.h"
 
 #include <cmath>
 #include <cstdlib>

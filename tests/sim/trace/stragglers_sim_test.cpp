@@ -90,7 +90,7 @@ TEST_CASE("Clocks of generated jobs are recovered within the stated error") {
   CHECK(recovered >= 0.95);
 }
 
-TEST_CASE("Jobs in which nobody is late name nobody") {
+TEST_CASE("Jobs in which nobody is late name nobody", "[statistics]") {
   const double silent = share_of(500, [](std::uint64_t seed) {
     JobTruth truth;
     truth.seed = seed;
@@ -106,7 +106,7 @@ TEST_CASE("Jobs in which nobody is late name nobody") {
   CHECK(silent > 0.98);
 }
 
-TEST_CASE("The same kernels running slower on one rank are found") {
+TEST_CASE("The same kernels running slower on one rank are found", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::slower_kernels, seed);
           const StragglerReport report = analyse(truth).report;
@@ -115,7 +115,7 @@ TEST_CASE("The same kernels running slower on one rank are found") {
         }) >= 0.95);
 }
 
-TEST_CASE("More kernels on one rank are found") {
+TEST_CASE("More kernels on one rank are found", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::more_work, seed);
           return blames(analyse(truth).report, truth.straggler, LateCause::more_work);
@@ -132,21 +132,21 @@ TEST_CASE("A late host is found, with what it did") {
         }) >= 0.95);
 }
 
-TEST_CASE("Longer copies are found") {
+TEST_CASE("Longer copies are found", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::copies, seed);
           return blames(analyse(truth).report, truth.straggler, LateCause::copies);
         }) >= 0.95);
 }
 
-TEST_CASE("The profiler's own work is found") {
+TEST_CASE("The profiler's own work is found", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::profiler, seed);
           return blames(analyse(truth).report, truth.straggler, LateCause::profiler);
         }) >= 0.95);
 }
 
-TEST_CASE("A longer transfer within a pair is found at the pair") {
+TEST_CASE("A longer transfer within a pair is found at the pair", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::communication, seed);
           truth.pairs = true;
@@ -155,7 +155,8 @@ TEST_CASE("A longer transfer within a pair is found at the pair") {
         }) >= 0.95);
 }
 
-TEST_CASE("A rank that waited itself passes the cost on to the one that it waited for") {
+TEST_CASE("A rank that waited itself passes the cost on to the one that it waited for",
+          "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::indirect, seed);
           truth.pairs = true;
@@ -173,7 +174,7 @@ TEST_CASE("A rank that waited itself passes the cost on to the one that it waite
         }) >= 0.95);
 }
 
-TEST_CASE("An uneven pipeline stage is told from a slow rank") {
+TEST_CASE("An uneven pipeline stage is told from a slow rank", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::pipeline_stage, seed);
           truth.kernel_noise = 0.03;
@@ -183,7 +184,7 @@ TEST_CASE("An uneven pipeline stage is told from a slow rank") {
         }) >= 0.95);
 }
 
-TEST_CASE("Late ranks are found where collectives run under kernels") {
+TEST_CASE("Late ranks are found where collectives run under kernels", "[statistics]") {
   for (const LateCause cause : {LateCause::slower_kernels,
                                 LateCause::more_work,
                                 LateCause::host,
@@ -198,7 +199,7 @@ TEST_CASE("Late ranks are found where collectives run under kernels") {
   }
 }
 
-TEST_CASE("A straggler that changes from step to step is rotating") {
+TEST_CASE("A straggler that changes from step to step is rotating", "[statistics]") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::host, seed);
           truth.rotating = true;

@@ -220,7 +220,7 @@ std::pair<double, double> coverage(const StoppingTarget& target, double rho, dou
 }  // namespace
 
 TEST_CASE("the interval covers the truth after the rule has ended, also of correlated samples",
-          "[stopping]") {
+          "[stopping][statistics]") {
   // 0.95 of 1000 with a standard deviation of 0.007; above 0.99 would be far too wide.
   for (const double rho : {0.0, 0.3, 0.7, 0.85}) {
     for (const double spread : {0.015, 0.05}) {

@@ -221,14 +221,14 @@ constexpr int most_healthy = trials / 20 + 9;
 }  // namespace
 
 TEST_CASE("a healthy machine fails in at most 5 % of checks, a loss of 10 % is found",
-          "[compare]") {
+          "[compare][statistics]") {
   const auto [healthy, faulty] = failed_checks(trials, 0.1, [](int) { return 0.04; });
   CHECK(healthy <= most_healthy);
   CHECK(faulty >= trials * 95 / 100);
 }
 
 TEST_CASE("a figure that spreads more than the others does not fail a healthy machine",
-          "[compare]") {
+          "[compare][statistics]") {
   // Every fifth figure spreads by 30 %, the others by 2 %.
   const auto [healthy, faulty] =
       failed_checks(trials, 0.1, [](int i) { return i % 5 == 0 ? 0.3 : 0.02; });

@@ -118,7 +118,7 @@ TEST_CASE("one row that all others contradict is left out and named", "[scaling]
 }
 
 TEST_CASE("bands hold the truth at twice and four times the range for laws of many shapes",
-          "[scaling]") {
+          "[scaling][statistics]") {
   const std::vector<std::function<double(double)>> truths{
       [](double k) { return 0.97 / k + 0.03 + 0.001 * (k - 1); },
       [](double k) { return std::pow(k, -0.88); },
@@ -319,7 +319,8 @@ TEST_CASE("beyond the links that an all-reduce was measured over there is no cur
   CHECK(law.basis.find("ends at 12, because no all-reduce") != std::string::npos);
 }
 
-TEST_CASE("waiting grows as the exact mean of the largest of K normal ranks", "[scaling]") {
+TEST_CASE("waiting grows as the exact mean of the largest of K normal ranks",
+          "[scaling][statistics]") {
   // Work per rank, 1 ms of wait on two ranks. Means of the largest of K standard normals (Harter,
   // Biometrika 48, 1961; .564, 1.029, 1.424, 1.766, 2.344 at 2, 4, 8, 16, 64).
   Run run;

@@ -2,7 +2,7 @@
 #include "report/mfu/mfu_report.h"
 
 #include "tests/catch.h"
-#include "tests/golden/report/fixture_mfu.h"
+#include "tests/golden/report/fixture.h"
 #include "tests/schema_check.h"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a file says of each process, on the way from rows to recordings.
+/// Reader of what `nsys export --type sqlite` writes, and what a file says of each process on the
+/// way from rows to recordings.
 #pragma once
 
 #include "trace/analysis/intervals.h"
@@ -12,6 +13,15 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+
+namespace scaleworth::trace {
+/// One recording per process and device with kernels, in that order; a device on which a process
+/// only copies belongs to its busiest one. Times are on the wall clock where the file states when
+/// the capture began. Tables and columns may be missing; rows may be in any order; a damaged file
+/// gives what could be read, with losses and remarks. Throws UserError when `path` is no database
+/// or holds no work on a GPU.
+std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rules);
+}  // namespace scaleworth::trace
 
 namespace scaleworth::trace::nsight {
 /// What the payload of one of NCCL's NVTX ranges may contain; its schema decides which fields.

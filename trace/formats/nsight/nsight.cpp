@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/nsight/nsight.h"
+#include "trace/formats/nsight/contents.h"
 
 #include "src/core/files/csv.h"
-#include "trace/formats/nsight/contents.h"
 
 #include <array>
 #include <iterator>

@@ -162,7 +162,7 @@ TEST_CASE("failures without notice beside reclaims with notice agree with simula
 }
 
 TEST_CASE("many instances of fixed lifetimes are reclaimed almost as by a Poisson process",
-          "[cost]") {
+          "[cost][statistics]") {
   // 64 instances that live 24 h, of ages at random when the job begins.
   const Preemption terms = terms_of(1.0 / 24.0, 60, 300, 0);
   const auto machines = [&](auto& random) {
@@ -253,7 +253,7 @@ TEST_CASE("the chance of being in time agrees with simulated jobs within 1 %", "
 }
 
 TEST_CASE("notices, failures and the wait for machines leave the chance that of simulated jobs",
-          "[cost]") {
+          "[cost][statistics]") {
   Preemption terms{0.4, Seconds(100), Seconds(300), Seconds(120), 4, Seconds(200), 0.1};
   CHECK(largest_difference(terms, 8, Seconds(20000)) < 0.01);
   terms.notice = Seconds(0);

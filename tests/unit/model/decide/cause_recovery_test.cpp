@@ -167,7 +167,7 @@ TEST_CASE("two equal causes with 2 % noise are a mixture", "[cause]") {
 }
 
 TEST_CASE("totals of twelve counts with 0.5 % noise name serial work and growing overhead",
-          "[cause]") {
+          "[cause][statistics]") {
   int serial = 0;
   int overhead = 0;
   Noise noise(0.005, 31);
@@ -183,7 +183,7 @@ TEST_CASE("totals of twelve counts with 0.5 % noise name serial work and growing
 }
 
 TEST_CASE("noisy totals of few counts never name a wrong owner, and no owner of a mixture",
-          "[cause]") {
+          "[cause][statistics]") {
   int wrong = 0;
   Noise noise(0.02, 41);
   for (int i = 0; i < curves; ++i) {
@@ -234,7 +234,7 @@ Ends ends_of(int repeats, double truth, const Range& range) {
 }  // namespace
 
 TEST_CASE("the split of compute narrows as the root of the repeats, each end missed by one in ten",
-          "[cause]") {
+          "[cause][statistics]") {
   // 15 s of serial work against 30 log2(K)/K s at every count: 14.77 and 2.81 s of the loss at 64.
   const auto time = [](double k) {
     return 1000.0 / k + 15.0 * (1.0 - 1.0 / k) + 30.0 * std::log2(k) / k;
@@ -261,7 +261,7 @@ TEST_CASE("the split of compute narrows as the root of the repeats, each end mis
 }
 
 TEST_CASE("forty repeats refute a law that one would allow, and the share of the gap is certain",
-          "[cause]") {
+          "[cause][statistics]") {
   const auto time = [](double k) { return 1000.0 * (0.03 + 0.97 / k + 0.0004 * (k - 1.0)); };
   const double serial = 30.0 * 63.0 / 64.0;
   const double truth = serial / (serial + 0.4 * 63.0);

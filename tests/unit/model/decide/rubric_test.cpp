@@ -136,7 +136,8 @@ double share_in_time(Noise noise, double probability) {
 }
 }  // namespace
 
-TEST_CASE("the deadline gate holds for one further run as often as it was asked to", "[decide]") {
+TEST_CASE("the deadline gate holds for one further run as often as it was asked to",
+          "[decide][statistics]") {
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
   const auto even = [&] { return 1.0 + 0.03 * normal(random); };

@@ -159,7 +159,8 @@ TEST_CASE("the largest count of published tables is predicted nearly as well as 
                    {"vLLM on an H100", 44.1}});  // the peak lies beyond the three counts known
 }
 
-TEST_CASE("each count of published tables is predicted from all the others", "[scaling]") {
+TEST_CASE("each count of published tables is predicted from all the others",
+          "[scaling][statistics]") {
   check_forecasts(each_left_out,
                   {{"vTrain, tensor", 9.9},
                    {"ray tracer", 1.6},

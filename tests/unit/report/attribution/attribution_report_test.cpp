@@ -2,7 +2,7 @@
 #include "report/attribution/attribution_report.h"
 
 #include "tests/catch.h"
-#include "tests/golden/report/fixture_attribution.h"
+#include "tests/golden/report/fixture.h"
 #include "tests/schema_check.h"
 
 #include <algorithm>

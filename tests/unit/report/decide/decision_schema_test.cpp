@@ -2,8 +2,7 @@
 #include "report/decision/decision_report.h"
 #include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
-#include "tests/golden/report/fixture_attribution.h"
-#include "tests/golden/report/fixture_decide.h"
+#include "tests/golden/report/fixture.h"
 #include "tests/schema_check.h"
 #include "tests/unit/model/decide/tables.h"
 

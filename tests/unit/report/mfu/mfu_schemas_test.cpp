@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
-#include "tests/golden/report/fixture_serving.h"
+#include "tests/golden/report/fixture.h"
 #include "tests/schema_check.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "tests/unit/trace/recordings.h"
 #include "trace/analysis/intervals.h"
 #include "trace/classify.h"
-#include "trace/formats/nsight/nsight.h"
+#include "trace/formats/nsight/contents.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/nsight/nsight.h"
+#include "trace/formats/nsight/contents.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"
