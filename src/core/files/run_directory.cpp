@@ -5,7 +5,6 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/json_reader.h"
-#include "src/core/files/run_version_1.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/whole_number.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/files/run_version_1.h"
-
 #include "src/core/figures/setting.h"
+#include "src/core/files/run_directory.h"
 
 #include <charconv>
 #include <cmath>
