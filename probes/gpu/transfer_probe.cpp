@@ -11,6 +11,12 @@
 #include <fmt/ranges.h>
 
 namespace scaleworth::probes {
+MemoryPlace place_of(const Endpoint& endpoint) {
+  if (endpoint.device) return {TransferEnd::gpu, *endpoint.device};
+  return {endpoint.pinned ? TransferEnd::host_pinned : TransferEnd::host_pageable,
+          endpoint.numa_node};
+}
+
 namespace {
 constexpr SuitePace transfer_pace{{Seconds(0.2), 20}, {Seconds(0.3), 20}};
 constexpr double memory_share = 0.25;  // source, target and both directions fit

@@ -125,12 +125,12 @@ Table remedies_table(const DecideView& view) {
       columns);
 }
 
-std::vector<std::string> knee_notes(const KneeSet& set) {
-  const bool open = std::ranges::any_of(set.knees, [](const Knee& knee) { return !knee.high; });
+std::vector<std::string> knee_notes(const KneeSet& set, const std::vector<Knee>& found) {
+  const bool open = std::ranges::any_of(found, [](const Knee& knee) { return !knee.high; });
   std::vector<std::string> notes{
       fmt::format("Knees {}{}.", set.basis, open ? "; n/a: no upper end" : "")};
   if (set.request.wall) notes.push_back("Least cost and fastest are of the time with failures.");
-  if (std::ranges::any_of(set.knees, &Knee::beyond)) {
+  if (std::ranges::any_of(found, &Knee::beyond)) {
     notes.push_back(
         fmt::format("Outside {} to {} nothing was measured; there the laws alone speak.",
                     set.request.smallest.value_or(1),
@@ -139,14 +139,22 @@ std::vector<std::string> knee_notes(const KneeSet& set) {
   return notes;
 }
 
+/// The knees that were found; the others lie where nothing was looked for, if anywhere.
 Table knees_table(const DecideView& view) {
   const KneeSet& set = view.decision.knees;
-  std::vector<ColumnOf<Knee>> columns{{parameter("parameter", "definition"), [&](const Knee& knee) {
-                                         return knee_name(knee.kind, set.request);
-                                       }}};
+  std::vector<Knee> found;
+  std::ranges::copy_if(set.knees, std::back_inserter(found), [](const Knee& knee) {
+    return knee.count.has_value();
+  });
+  if (found.empty()) return {};
+  const auto name_of = [&](const Knee& knee) { return knee_name(knee.kind, set.request); };
+  std::vector<ColumnOf<Knee>> columns{{parameter("parameter", "definition"), name_of}};
   add_knee(columns, set, "knee", "_position", std::identity{});
-  return make_table(
-      "knee", "Where the curve bends, by definition", set.knees, columns, knee_notes(set));
+  std::vector<std::string> notes = knee_notes(set, found);
+  const auto if_absent = [&](const Knee& knee) { return knee.count ? "" : name_of(knee); };
+  if (const std::string absent = listed(set.knees, if_absent, "; "); !absent.empty())
+    notes.push_back(fmt::format("Not found up to {:g}: {}.", set.request.reach, absent));
+  return make_table("knee", "Where the curve bends, by definition", found, columns, notes);
 }
 
 Table losses_table(const DecideView& view) {

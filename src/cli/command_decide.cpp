@@ -71,6 +71,14 @@ Decision decide_file(DecideOptions& options) {
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
   TableFile file = read_for("decide", options.inputs, [&] { return read_input(options); });
+  const ScalingTable& read = file.table;
+  if (read.read.table && read.rows.size() == 1)
+    throw UserError("{}: one count, {}, decides nothing{}: add a row of a second count",
+                    options.inputs.front(),
+                    read.rows.front().count,
+                    read.read.left_out.empty()
+                        ? ""
+                        : fmt::format(" (left out: {})", fmt::join(read.read.left_out, ", ")));
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }

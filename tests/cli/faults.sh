@@ -627,10 +627,12 @@ END
     run 10 decide "$work/models.csv"
     expect_code 2
     expect_one_line
-    expect_error "models.csv:3: count 8 stands already at .*--where 'size=1B', or, where it names repeats, --rename 'size=repeat'"
+    expect_error 'models.csv: one count, 8, decides nothing: add a row of a second count'
     run 10 decide "$work/models.csv" --where size=2B
-    expect_code 0
-    run 10 decide "$work/models.csv" --where size=2B --grid USA
+    expect_code 2
+    expect_one_line
+    printf 'gpus,time_s\n8,20\n16,11\n' >"$work/two.csv"
+    run 10 decide "$work/two.csv" --grid USA
     expect_code 2
     expect_one_line
     expect_error 'carbon of energy: give --watts-per-rank'

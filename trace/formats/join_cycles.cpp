@@ -84,13 +84,14 @@ class Joiner {
     }
   }
 
-  /// A profiler that numbers each cycle anew goes on counting, behind a gap.
+  /// A profiler that numbers each cycle anew, or one after the other, goes on counting behind a
+  /// gap: what lies between two cycles is no step.
   void join_steps() {
     std::int32_t shifted = 0;
     if (!first_.step_marks.empty() && !later_.step_marks.empty()) {
       const std::int32_t last = std::ranges::max(first_.step_marks, {}, &StepMark::number).number;
       const std::int32_t next = std::ranges::min(later_.step_marks, {}, &StepMark::number).number;
-      if (next <= last) shifted = last + 2 - next;
+      if (next < last + 2) shifted = last + 2 - next;
     }
     for (StepMark mark : later_.step_marks) {
       mark.number += shifted;

@@ -2,9 +2,8 @@
 // Turns the report into a dashboard: the verdict, its figures and the chart that carries it first, sections that open,
 // tables that sort, and for a decision the recommendation at other prices. Without it everything is on the page, open.
 import './charts.js';
-import { element } from './element.js';
 import { sortable } from './sort.js';
-import { whatIf } from './what_if.js';
+import { element, whatIf } from './what_if.js';
 
 const header = document.querySelector('header');
 const nav = header.querySelector('nav');

@@ -3,8 +3,13 @@
 // the address too, as #price=3.1&value=100&deadline=2, so that a link shows what was seen.
 import { redraw } from './charts.js';
 import { decide, isNextToNothing } from './decide.js';
-import { element } from './element.js';
 import { money } from './numbers.js';
+
+export function element(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
 
 // The text with what stands in its braces; null where one of these is not known.
 function filled(text, values) {

@@ -162,7 +162,7 @@ struct Way {
 /// A table's text and how far it is settled what it says.
 class Reading {
  public:
-  explicit Reading(RawTable raw) : raw_(std::move(raw)) {}
+  explicit Reading(RawTable raw) : raw_(std::move(raw)) { unify_prefixes(raw_); }
 
   TableFile read(const TableSelection& selection,
                  std::optional<Scaling> scaling,
@@ -176,6 +176,14 @@ class Reading {
     ChosenColumns chosen;
     try {
       chosen = choose_columns(table);
+    } catch (const SeveralTimes& several) {
+      const Answers answers = on(mapped(several.names, [&](const std::string& name) {
+        Way way{selection, {"--rename", name + "=time"}};
+        way.selection.rename.push_back(name + "=time");
+        return way;
+      }));
+      if (answers.empty()) throw;
+      throw Question(several.what(), answers);
     } catch (const MissingColumn& missing) {
       const Answers answers = on(renamed(table, selection, missing.count));
       if (answers.empty()) throw;
@@ -234,8 +242,8 @@ class Reading {
     for (const Way& way : ways) {
       if (answers.size() >= most_answers) break;
       try {
-        read(way.selection, scaling, depth + 1);
-        answers.push_back({way.flags, ""});
+        const TableFile file = read(way.selection, scaling, depth + 1);
+        if (file.table.rows.size() > 1) answers.push_back({way.flags, ""});
       } catch (const Question& further) {
         for (Question::Answer answer : further.answers) {
           answer.flags.insert(answer.flags.begin(), way.flags.begin(), way.flags.end());
@@ -265,6 +273,27 @@ class Reading {
     return answers;
   }
 
+  /// Whether the table's own speed-ups or efficiencies are those of its rates.
+  template <class RateOf>
+  static bool states_rate_of_all(const ScalingTable& table, RateOf rate_of) {
+    constexpr double rounded = 0.06;
+    const TableRow& first = table.rows.front();
+    std::size_t stated = 0;
+    for (const TableRow& row : table.rows) {
+      const double ratio = rate_of(row) / rate_of(first);
+      const double counts = static_cast<double>(row.count) / first.count;
+      const auto differs = [&](const auto& one, const auto& of_first, double expected) {
+        if (!one || !of_first) return false;
+        ++stated;
+        return std::abs(*one / *of_first - expected) > rounded;
+      };
+      if (differs(row.stated_speedup, first.stated_speedup, ratio) ||
+          differs(row.stated_efficiency, first.stated_efficiency, ratio / counts))
+        return false;
+    }
+    return stated > 1;
+  }
+
   /// A rate that barely rises with the count may be that of one, unless its name says which.
   static void check_rate(const ScalingTable& table, const ChosenColumns& chosen) {
     constexpr double barely = 1.15;
@@ -281,6 +310,7 @@ class Reading {
     double most = first;
     for (const TableRow& row : table.rows) most = std::max(most, rate_of(row));
     if (most >= barely * first && !(*rate)->of_one_or_all) return;
+    if (states_rate_of_all(table, rate_of)) return;
     const std::string& name = (*rate)->name;
     std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
     throw Question(
@@ -377,7 +407,18 @@ class Reading {
     if (!units.empty())
       throw Question(table.place + ": the time has no unit, in the header or the cells", units);
     std::vector<Remark>& remarks = result.table.remarks;
-    if (repeated) remarks.emplace_back("rows of one count are taken as repeats of one measurement");
+    if (repeated) {
+      remarks.emplace_back("rows of one count are taken as repeats of one measurement");
+      constexpr double too_far = 0.3;
+      const auto far = std::ranges::find_if(result.table.rows, [](const TableRow& row) {
+        return row.relative_sd.value_or(0.0) > too_far;
+      });
+      if (far != result.table.rows.end())
+        result.table.doubts.emplace_back(fmt::format(
+            "the rows of count {} differ by {:.0f} %: they may be of different things, not repeats",
+            far->count,
+            100.0 * *far->relative_sd));
+    }
     const bool timed = result.table.basis != TimeBasis::work_unit;
     if (auto relative = relative_remark(chosen); relative && !timed && result.table.relative)
       remarks.push_back(std::move(*relative));

@@ -44,7 +44,7 @@ std::string cell_text(const RawCell& cell);
 
 /// What of a file is the table.
 struct TableSelection {
-  std::vector<std::string> where;   // "params=16B": only rows with this cell
+  std::vector<std::string> where;  // "params=16B": only rows with this cell; "params!=16B": without
   std::vector<std::string> rename;  // "load=p": a column under another header
   Comma comma = Comma::unstated;
   std::optional<double> gpus_per_instance{};  // of a price of instances
@@ -168,13 +168,60 @@ struct TableColumn {
   std::string latency;         // "ttft_p99"
 };
 
+using WordList = std::vector<std::string>;
+
+/// What is counted, or what a rate is of: "GPUs" by "gpu", "gpus" ...
+struct Noun {
+  std::string noun;
+  WordList words;
+  std::size_t place = 0;  // in order of preference
+};
+
+/// A name of columns in data/columns.toml.
+struct ColumnName {
+  Meaning meaning = Meaning::count;
+  std::size_t choice = 0;  // as TableColumn's
+  bool load = false;
+  bool generic = false;
+};
+
+/// Behind all names of one meaning stand things, parts of a program's time, and loads.
+constexpr std::size_t choice_of_things = 100;
+constexpr std::size_t choice_of_generic = 200;
+constexpr std::size_t choice_of_letters = 300;  // "p", "n", which may be a size
+constexpr std::size_t choice_of_load = 500;
+
 /// Whether data/columns.toml has `word` in the list of this use.
 bool is_word(std::string_view use, std::string_view word);
 const std::vector<Unit>& table_units();
-/// Whether `word` is one that work is counted in, "samples".
-bool names_work(const std::string& word);
+/// Null for a name that data/columns.toml does not have: "total_time".
+const ColumnName* column_named(const std::string& key);
+/// What work is counted in, "samples" by "sample"; null for other words.
+const Noun* work_of(const std::string& word);
+/// What is counted: of "gpus", and of "ngpus" and "numgpus"; null for other words.
+const Noun* thing_of(const std::string& word);
 /// "GPUs" of "gpu"; empty for a word that names nothing countable.
 std::string counted_noun(const std::string& word);
+/// "gpu" of "gpus"; words that name nothing countable as they are.
+std::string singular(const std::string& word);
+
+/// A header taken apart.
+struct HeaderWords {
+  WordList name;                   // what it is, without fillers, units and what it is divided by
+  const Unit* unit = nullptr;      // null where it states none
+  std::string unit_text;           // as it stands there
+  const Unit* per_time = nullptr;  // "/s"
+  WordList per;                    // "gpu", "tok": what else it is divided by
+  Per basis = Per::unstated;
+  bool percent = false;
+  bool all_of_them = false;  // "total"
+  bool not_measured = false;
+
+  std::string key() const;  // "total_time"
+};
+HeaderWords header_words(const std::string& text);
+/// Every word of a header, in small letters.
+WordList all_header_words(const std::string& header);
 
 /// Of "time_ms", "comm (s)", "idle [h]", "# GPUs", "tok_per_s_per_gpu" ... in any case; absent for
 /// a name that means nothing here. Throws UserError, beginning with `place`, for an energy or a
@@ -187,6 +234,10 @@ std::string known_columns();
 [[noreturn]] void refuse_column(const std::string& place,
                                 const TableColumn& column,
                                 const std::string& what);
+
+/// Small letters; signs of Markdown and money are gone, typographic ones are plain, and what is no
+/// ASCII after that, such as a check mark, is a blank.
+std::string plain_text(std::string_view text);
 
 /// A number as people write it in a cell.
 struct CellNumber {
@@ -201,6 +252,9 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma);
 
 /// Whether the cell says that there is no value: "N/A", "OOM".
 bool is_missing(const RawCell& cell);
+
+/// "898.98 Kelem/s" beside "6.13 Melem/s" in one unit, without prefixes.
+void unify_prefixes(RawTable& table);
 
 /// What commas are in the cells of a table, by those that can be but one; unstated where no cell
 /// has one that may be either.
@@ -241,6 +295,12 @@ struct ChosenColumns {
 /// there is no count, or nothing measured.
 ChosenColumns choose_columns(const RawTable& table);
 
+/// Two columns that may be the time.
+struct SeveralTimes : UserError {
+  using UserError::UserError;
+  std::vector<std::string> names{};  // empty: of another meaning
+};
+
 struct MissingColumn : UserError {
   using UserError::UserError;
   bool count = false;  // else a time or a throughput
@@ -257,7 +317,7 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
 /// Whether the models differ from each row to the next count.
 bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen);
 
-/// A count that stands twice.
+/// Counts that stand twice.
 struct RepeatedCount {
   std::string what;                            // where, for a message
   std::vector<std::vector<std::string>> ways;  // conditions that choose rows; none: repeats

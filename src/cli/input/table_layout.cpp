@@ -83,6 +83,16 @@ Cells blank_cells(std::string_view line, std::size_t blanks) {
     if (end < line.size()) cells.back() += line[end];
     i = end + 1;
   }
+  // "Runtime (s)" is one cell.
+  for (std::size_t i = 1; blanks == 1 && i < cells.size();) {
+    const bool bracket = cells[i].starts_with('(') || cells[i].starts_with('[');
+    if (!bracket) {
+      ++i;
+      continue;
+    }
+    cells[i - 1] += " " + cells[i];
+    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   return cells;
 }
 

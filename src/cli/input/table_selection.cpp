@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace scaleworth::cli {
@@ -73,13 +74,15 @@ std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
 }
 
 void keep_rows(RawTable& table, const std::string& condition) {
-  const auto halved = halves(condition, "--where");
+  auto halved = halves(condition, "--where");
+  const bool without = halved.first.size() > 1 && halved.first.ends_with('!');
+  if (without) halved.first.pop_back();
   const std::string& name = halved.first;
   const std::string& wanted = halved.second;  // no binding: clang 14 captures none
   const std::size_t column = column_of(table, name, "--where");
   const std::vector<std::string> values = values_of(table, column);
   std::erase_if(table.rows,
-                [&](const RawRow& row) { return !same_cell(row.cells[column], wanted); });
+                [&](const RawRow& row) { return same_cell(row.cells[column], wanted) == without; });
   if (!table.rows.empty()) return;
   throw UserError("--where {}: no row has it; {} is {}",
                   printable(condition),
@@ -143,6 +146,66 @@ void name_machines(Columns& columns, const RawTable& table) {
       continue;
     column->meaning = Meaning::identity;
     column->choice = 100;
+  }
+}
+
+/// Of processes, of threads in each and of their product the product counts all.
+void prefer_product(Columns& columns, const RawTable& table) {
+  if (table.rows.size() < 2) return;
+  std::vector<std::vector<double>> all_numbers(columns.size());  // empty: not all whole
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto numbers = numbers_of(table, i);
+    const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
+      return number && *number >= 1.0 && *number == std::floor(*number);
+    });
+    if (whole) all_numbers[i] = mapped(numbers, [](const auto& number) { return *number; });
+  }
+  const auto is_product = [&](std::size_t all, std::size_t one, std::size_t other) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      if (all_numbers[all][row] != all_numbers[one][row] * all_numbers[other][row]) return false;
+    return std::ranges::any_of(all_numbers[other], [](double number) { return number > 1.0; });
+  };
+  for (std::size_t all = 0; all < columns.size(); ++all)
+    for (std::size_t one = 0; one < columns.size(); ++one)
+      for (std::size_t other = 0; other < columns.size(); ++other) {
+        const auto counts = [&](std::size_t i) {
+          return columns[i] && columns[i]->meaning == Meaning::count && !all_numbers[i].empty();
+        };
+        const bool three = all != one && one != other && all != other;
+        if (three && counts(all) && counts(one) && !all_numbers[other].empty() &&
+            is_product(all, one, other))
+          columns[all]->choice = 0;
+      }
+}
+
+/// Of several columns of measurements those without one number, "-" in each row, are none.
+void leave_out_empty(Columns& columns, const RawTable& table) {
+  const auto is_empty = [&](std::size_t i) {
+    const auto numbers = numbers_of(table, i);
+    return std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); });
+  };
+  for (const Meaning meaning : {Meaning::time, Meaning::throughput}) {
+    std::vector<std::size_t> empty;
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!columns[i] || columns[i]->meaning != meaning) continue;
+      ++all;
+      if (is_empty(i)) empty.push_back(i);
+    }
+    if (empty.size() < all)
+      for (const std::size_t i : empty) columns[i].reset();
+  }
+}
+
+/// "0.60x" is a speed-up, whatever its header calls it.
+void name_speedups(Columns& columns, const RawTable& table) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i] || columns[i]->meaning != Meaning::efficiency) continue;
+    const bool times = std::ranges::any_of(table.rows, [&](const RawRow& row) {
+      const std::string text = cell_text(row.cells[i]);
+      return text.ends_with('x') || text.ends_with("\xC3\x97");
+    });
+    if (times && !has(columns, Meaning::speedup)) columns[i]->meaning = Meaning::speedup;
   }
 }
 
@@ -210,34 +273,13 @@ void check_complete(const Columns& columns, const RawTable& table) {
                                          [&](Meaning meaning) { return has(columns, meaning); });
   if (has(columns, Meaning::count) && timed) return;
   MissingColumn missing(
-      "{}: the table needs a column for {}; it has {}",
+      "{}: {}; it has {}",
       table.place,
-      timed ? "the count, as p" : "the time, as time_s, or a throughput, as tokens_per_s",
+      timed ? "no column says how many GPUs, nodes or ranks a row is of; add one, as gpus"
+            : "the table needs a column for the time, as time_s, or a throughput, as tokens_per_s",
       first_names(table.columns));
   missing.count = timed;
   throw missing;
-}
-
-/// "params" and "22B", of a column by which two rows differ and that is no measurement: what names
-/// a program or a machine first, then by name.
-std::pair<std::string, std::string> difference(const RawTable& table,
-                                               const ChosenColumns& chosen,
-                                               const RawRow& one,
-                                               const RawRow& other) {
-  std::vector<std::size_t> order = by_name(table);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-    const auto& column = chosen.columns[i];
-    const bool identity = column && column->meaning == Meaning::identity;
-    return std::pair(!identity, identity ? column->choice : 0);
-  });
-  for (const std::size_t i : order) {
-    const bool measured = chosen.columns[i] && chosen.columns[i]->meaning <= Meaning::latency;
-    const bool index = table.columns[i].empty();
-    if (measured || index || one.cells[i] == other.cells[i]) continue;
-    if (std::holds_alternative<std::monostate>(one.cells[i])) continue;
-    return {printable(table.columns[i]), printable(cell_text(one.cells[i]))};
-  }
-  return {};
 }
 }  // namespace
 
@@ -315,10 +357,12 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
     const bool same_time = column->meaning == Meaning::time && before != seen.end() &&
                            column->choice == preferred->second;
     if ((twice && !one_of_several) || same_time) {
-      throw UserError("{}: column '{}' says the same as {}; keep one of them",
-                      table.place,
-                      printable(column->name),
-                      same_time ? fmt::format("'{}'", printable(before->second)) : "another");
+      SeveralTimes several("{}: column '{}' says the same as {}; keep one of them",
+                           table.place,
+                           printable(column->name),
+                           same_time ? fmt::format("'{}'", printable(before->second)) : "another");
+      if (same_time) several.names = {before->second, column->name};
+      throw several;
     }
     if (left) {
       chosen.ignored.push_back(printable(column->name));
@@ -344,7 +388,10 @@ ChosenColumns choose_columns(const RawTable& table) {
     keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);
     chosen.columns.back()->choice = 0;
   }
+  leave_out_empty(chosen.columns, table);
   name_machines(chosen.columns, table);
+  prefer_product(chosen.columns, table);
+  name_speedups(chosen.columns, table);
   count_per_node(chosen.columns);
   settle_rate_of_one(chosen.columns, table);
   prefer_flops_beside_time(chosen.columns);
@@ -399,7 +446,10 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     // The total of several times, else the one that falls most.
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
-    const bool rate = ratio > 2.0 && !works && name.find("ime") == std::string::npos;
+    const HeaderWords header = header_words(name);
+    const bool timed = header.unit && header.unit->dimension == Dimension::time;
+    const bool rate = header.per_time ||
+                      (ratio > 2.0 && !works && !timed && name.find("ime") == std::string::npos);
     renames.emplace_back(total ? 0.0 : ratio,
                          fmt::format("{}={}", name, rate ? "throughput" : "time_s"));
   }
@@ -440,78 +490,152 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
 }
 
 namespace {
-/// Conditions by which `rows` are of one program: of what they differ in and is no measurement, as
-/// `wanted`, one of them, has it.
-std::vector<std::string> conditions_of(const RawTable& table,
-                                       const ChosenColumns& chosen,
-                                       std::vector<const RawRow*> rows,
-                                       const RawRow& wanted,
-                                       std::size_t count) {
-  std::vector<std::string> where;
-  while (true) {
-    std::map<std::string, const RawRow*> seen;
-    std::pair<std::string, std::string> found;
-    for (const RawRow* row : rows) {
-      const auto [first, added] = seen.emplace(cell_text(row->cells[count]), row);
-      if (added) continue;
-      found = difference(table, chosen, *first->second, *row);
-      if (!found.first.empty()) break;
-    }
-    if (found.first.empty()) return where;
-    const auto column = static_cast<std::size_t>(std::ranges::find(table.columns, found.first) -
-                                                 table.columns.begin());
-    if (column == table.columns.size()) return where;
-    const std::string value = cell_text(wanted.cells[column]);
-    where.push_back(found.first + "=" + value);
-    std::erase_if(rows, [&](const RawRow* row) { return cell_text(row->cells[column]) != value; });
+/// The rows of a table by the number in the column of the count.
+struct CountedRows {
+  const RawTable& table;
+  const ChosenColumns& chosen;
+  std::size_t count = 0;
+  std::optional<std::size_t> per_node;
+
+  std::string counted(const RawRow& row) const {
+    const auto number = [&](std::size_t column) {
+      const std::string text = cell_text(row.cells[column]);
+      const auto value = cell_number(text, table.comma);
+      return value ? fmt::format("{}", value->value) : text;
+    };
+    return number(count) + (per_node ? "x" + number(*per_node) : "");
   }
-}
+
+  std::size_t different_counts(const std::vector<const RawRow*>& rows) const {
+    std::set<std::string> counts;
+    for (const RawRow* row : rows) counts.insert(counted(*row));
+    return counts.size();
+  }
+
+  /// Whether two rows of one count differ in `column`, which is no measurement and no name of each
+  /// row by itself, such as the time of its start.
+  bool divides(std::size_t column, const std::vector<const RawRow*>& rows) const {
+    const auto& meaning = chosen.columns[column];
+    if ((meaning && meaning->meaning <= Meaning::latency) || table.columns[column].empty())
+      return false;
+    if (values_of(table, column).size() == table.rows.size()) return false;
+    std::map<std::string, std::string> seen;
+    return std::ranges::any_of(rows, [&](const RawRow* row) {
+      const std::string text = cell_text(row->cells[column]);
+      return seen.emplace(counted(*row), text).first->second != text;
+    });
+  }
+
+  /// A column of words, each of several rows, that still differs: names of data, of programs.
+  std::optional<std::size_t> program_of(const std::vector<const RawRow*>& rows) const {
+    for (const std::size_t column : by_name(table)) {
+      const auto& meaning = chosen.columns[column];
+      const auto numbers = numbers_of(table, column);
+      const bool words =
+          std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); });
+      const bool measured = meaning && meaning->meaning <= Meaning::latency;
+      if (!words || measured || 2 * values_of(table, column).size() > table.rows.size()) continue;
+      if (like(rows, *rows.front(), column).size() < rows.size()) return column;
+    }
+    return std::nullopt;
+  }
+
+  /// The rows that have what `wanted` has in a column.
+  std::vector<const RawRow*> like(const std::vector<const RawRow*>& rows,
+                                  const RawRow& wanted,
+                                  std::size_t column) const {
+    std::vector<const RawRow*> kept;
+    const std::string text = cell_text(wanted.cells[column]);
+    std::ranges::copy_if(rows, std::back_inserter(kept), [&](const RawRow* row) {
+      return cell_text(row->cells[column]) == text;
+    });
+    return kept;
+  }
+
+  /// Conditions by which rows are of one program, as `wanted` is: by what names a program or a
+  /// machine first, then by words, then by the number that leaves most counts. `rows` are then
+  /// those that have it.
+  std::vector<std::string> conditions(const RawRow& wanted,
+                                      std::vector<const RawRow*>& rows) const {
+    std::vector<std::string> where;
+    while (true) {
+      std::optional<std::size_t> best;
+      std::tuple<bool, bool, std::size_t> best_rank;
+      for (const std::size_t column : by_name(table)) {
+        if (!divides(column, rows) || cell_text(wanted.cells[column]).empty()) continue;
+        const auto& meaning = chosen.columns[column];
+        const auto numbers = numbers_of(table, column);
+        const bool words =
+            std::ranges::any_of(numbers, [](const auto& number) { return !number.has_value(); });
+        const std::tuple rank(meaning && meaning->meaning == Meaning::identity,
+                              words,
+                              different_counts(like(rows, wanted, column)));
+        if (best && rank <= best_rank) continue;
+        best = column;
+        best_rank = rank;
+      }
+      if (!best) best = program_of(rows);
+      if (!best) return where;
+      where.push_back(table.columns[*best] + "=" + cell_text(wanted.cells[*best]));
+      rows = like(rows, wanted, *best);
+    }
+  }
+};
 }  // namespace
 
 std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenColumns& chosen) {
-  std::size_t count = 0;
-  std::optional<std::size_t> per_node;
+  CountedRows counted{table, chosen, 0, {}};
   for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
     if (!chosen.columns[i]) continue;
     if (chosen.columns[i]->meaning == Meaning::repeat) return std::nullopt;
-    if (chosen.columns[i]->meaning == Meaning::count) count = i;
-    if (chosen.columns[i]->meaning == Meaning::per_node) per_node = i;
+    if (chosen.columns[i]->meaning == Meaning::count) counted.count = i;
+    if (chosen.columns[i]->meaning == Meaning::per_node) counted.per_node = i;
   }
-  const auto counted = [&](const RawRow& row) {
-    return cell_text(row.cells[count]) + (per_node ? "x" + cell_text(row.cells[*per_node]) : "");
-  };
   std::unordered_map<std::string, const RawRow*> seen;
+  std::vector<const RawRow*> all;
+  std::optional<RepeatedCount> clash;
   for (const RawRow& row : table.rows) {
-    const auto [first, added] = seen.emplace(counted(row), &row);
-    const auto [column, value] = added ? std::pair<std::string, std::string>()
-                                       : difference(table, chosen, *first->second, row);
-    if (column.empty()) continue;
-    RepeatedCount clash;
-    clash.what =
-        fmt::format("{}: count {} stands already at {}; choose rows, as by --where '{}={}'",
-                    row.place,
-                    printable(first->first),
-                    first->second->place,
-                    column,
-                    value);
-    constexpr std::size_t most_ways = 8;
-    std::vector<const RawRow*> rest;
-    for (const RawRow& one : table.rows) rest.push_back(&one);
-    const std::vector<const RawRow*> all = rest;
-    while (!rest.empty() && clash.ways.size() < most_ways) {
-      auto where = conditions_of(table, chosen, all, *rest.front(), count);
-      RawTable left = table;
-      for (const std::string& condition : where) keep_rows(left, condition);
-      std::set<std::string> places;
-      for (const RawRow& kept : left.rows) places.insert(kept.place);
-      const std::size_t before = rest.size();
-      std::erase_if(rest, [&](const RawRow* one) { return places.contains(one->place); });
-      if (rest.size() == before) break;
-      if (left.rows.size() > 1) clash.ways.push_back(std::move(where));
+    all.push_back(&row);
+    const auto [first, added] = seen.emplace(counted.counted(row), &row);
+    if (added) continue;
+    if (!clash) {
+      clash.emplace();
+      clash->what = fmt::format("{}: count {} stands already at {}",
+                                row.place,
+                                printable(counted.counted(row)),
+                                first->second->place);
     }
-    return clash;
+    // "1 (no threads)" and "1 (baseline)".
+    const std::string one = cell_text(first->second->cells[counted.count]);
+    const std::string other = cell_text(row.cells[counted.count]);
+    if (one == other || !clash->ways.empty()) continue;
+    const std::string& name = table.columns[counted.count];
+    clash->what = fmt::format("{}: the count of '{}' stands already at {}, as '{}'",
+                              row.place,
+                              printable(other),
+                              first->second->place,
+                              printable(one));
+    clash->ways = {{name + "!=" + other}, {name + "!=" + one}};
   }
-  if (seen.size() < table.rows.size()) return RepeatedCount{};
-  return std::nullopt;
+  if (!clash || !clash->ways.empty()) return clash;
+  constexpr std::size_t most_ways = 8;
+  std::vector<const RawRow*> rest = all;
+  std::vector<std::pair<std::size_t, std::vector<std::string>>> ways;  // with the counts left
+  while (!rest.empty() && ways.size() < most_ways) {
+    std::vector<const RawRow*> kept = all;
+    auto where = counted.conditions(*rest.front(), kept);
+    if (where.empty()) return clash;
+    const std::size_t before = rest.size();
+    std::erase_if(rest, [&](const RawRow* one) { return std::ranges::count(kept, one) > 0; });
+    if (rest.size() == before) break;
+    const std::size_t counts = counted.different_counts(kept);
+    if (counts > 1) ways.emplace_back(counts, std::move(where));
+  }
+  std::ranges::stable_sort(
+      ways, std::greater{}, &std::pair<std::size_t, std::vector<std::string>>::first);
+  for (auto& way : ways) clash->ways.push_back(std::move(way.second));
+  if (!ways.empty())
+    clash->what += fmt::format("; choose rows, as by --where '{}'", clash->ways.front().front());
+  return clash;
 }
 }  // namespace scaleworth::cli

@@ -12,6 +12,8 @@
 #include <set>
 #include <tuple>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace scaleworth {
 /// The text of run.json (docs/run.schema.json), one line per fact and point; bytes that are no
 /// UTF-8 become U+FFFD. Throws ProbeFailure as `require_finite`.
@@ -23,6 +25,12 @@ std::string run_schema();
 /// The run in `text`; unknown members are ignored. Throws UserError, one line with `where` (the
 /// file name), position and remedy, for anything else and for a newer schema version.
 Run run_from_json(std::string_view text, const std::string& where);
+
+/// Turns a document of schema version 1, in which settings were words, into one of version 2:
+/// compound words become typed parameters, series and amounts with a name in their key become
+/// points of their own. What does not look like version 1 is left as it is, for the reader of
+/// version 2 to refuse.
+void upgrade_run_version_1(nlohmann::json& document);
 
 /// Throws ProbeFailure naming the first NaN or infinity, which would make the run unwritable.
 void require_finite(const Point& point);

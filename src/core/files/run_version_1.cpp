@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/figures/setting.h"
-#include "src/core/files/json_reader.h"
+#include "src/core/files/run_directory.h"
 
 #include <charconv>
 #include <cmath>

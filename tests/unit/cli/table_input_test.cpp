@@ -430,7 +430,7 @@ TEST_CASE("bad headers are refused", "[decide]") {
   CHECK(refused("p,time_s,time_ms\n1,10,10000\n",
                 "t.csv:1: column 'time_s' says the same as 'time_ms'"));
   CHECK(refused("p,time_s,time_s\n1,10,10\n", "stands twice"));
-  CHECK(refused("time_s,idle_s\n10,1\n", "needs a column for the count"));
+  CHECK(refused("time_s,idle_s\n10,1\n", "no column says how many"));
   CHECK(refused("gpus\n1\n", "t.csv:1: no comma, semicolon, tab or | divides 'gpus'"));
   CHECK(refused("", "empty; write a header"));
   CHECK(refused("p,time_s\n", "no rows below the header"));

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
+
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+namespace scaleworth::cli {
+std::string plain_text(std::string_view text) {
+  struct Replaced {
+    std::string_view from;
+    std::string_view to;
+  };
+  constexpr std::array replaced{Replaced{"\xC3\x97", "x"},
+                                Replaced{"\xC2\xB1", "+-"},
+                                Replaced{"+/-", "+-"},
+                                Replaced{"\xC2\xB5", "u"},
+                                Replaced{"\xCE\xBC", "u"},
+                                Replaced{"\xE2\x88\x92", "-"},
+                                Replaced{"\\pm", "+-"},
+                                Replaced{"\xE2\x89\x88", ""},
+                                Replaced{"\xE2\x82\xAC", ""},
+                                Replaced{"\xC2\xA3", ""},
+                                Replaced{"\\%", "%"}};
+  std::string plain;
+  while (!text.empty()) {
+    const auto* const found = std::ranges::find_if(
+        replaced, [&](const Replaced& one) { return text.starts_with(one.from); });
+    if (found != replaced.end()) {
+      plain += found->to;
+      text.remove_prefix(found->from.size());
+      continue;
+    }
+    const char c = text.front();
+    text.remove_prefix(1);
+    if (std::string_view("*`~$\\").find(c) != std::string_view::npos) continue;
+    const bool ascii = static_cast<unsigned char>(c) < 0x80;
+    plain += ascii ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : ' ';
+  }
+  return std::string(trimmed(plain));
+}
+
+namespace {
+constexpr std::array<std::pair<char, double>, 5> prefixes{
+    {{'k', 1e3}, {'m', 1e6}, {'g', 1e9}, {'b', 1e9}, {'t', 1e12}}};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Of the number at the front of `text`: digits, signs, exponent, and what may group or divide it.
+std::string_view front_number(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const char c = text[end];
+    const bool next_digit = end + 1 < text.size() && is_digit(text[end + 1]);
+    const bool first = end == 0;
+    const bool sign = (c == '-' || c == '+') && first;
+    const bool point = c == '.' && (next_digit || (!first && is_digit(text[end - 1])));
+    const bool group = std::string_view(",_ '").find(c) != std::string_view::npos && !first &&
+                       next_digit && is_digit(text[end - 1]);
+    const bool exponent =
+        c == 'e' && !first && is_digit(text[end - 1]) && end + 1 < text.size() &&
+        (next_digit || (end + 2 < text.size() && (text[end + 1] == '-' || text[end + 1] == '+') &&
+                        is_digit(text[end + 2])));
+    if (!is_digit(c) && !sign && !point && !group && !exponent) break;
+    end += exponent && !next_digit ? 2 : 1;
+  }
+  return text.substr(0, end);
+}
+
+/// Whether `text` is digits in groups of three behind `mark`.
+bool grouped(std::string_view text, char mark) {
+  const std::vector<std::string_view> groups = split(text, mark);
+  if (groups.size() < 2) return false;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool digits = std::ranges::all_of(groups[i], is_digit) && !groups[i].empty();
+    if (!digits || (i > 0 && groups[i].size() != 3) || (i == 0 && groups[i].size() > 4))
+      return false;
+  }
+  return !groups.front().starts_with('0');
+}
+
+/// "1,234,567.5", "1_234_567.5" and "1 234 567.5" as "1234567.5"; "1.234,5" and "12,5" with decimal
+/// commas. Empty for what is no number.
+std::string without_grouping(std::string_view text, Comma comma) {
+  std::string sign;
+  if (text.starts_with('-') || text.starts_with('+')) {
+    if (text.front() == '-') sign = "-";
+    text.remove_prefix(1);
+  }
+  if (comma == Comma::decimal && text.find(',') != std::string_view::npos) {
+    const std::size_t at = text.rfind(',');
+    std::string whole(text.substr(0, at));
+    const char mark = whole.find('.') != std::string::npos ? '.' : ' ';
+    if (whole.find(mark) != std::string::npos && !grouped(whole, mark)) return "";
+    std::erase(whole, mark);
+    const std::string part(text.substr(at + 1));
+    return whole.find(',') == std::string::npos ? sign + whole + "." + part : "";
+  }
+  if (comma == Comma::decimal && std::ranges::count(text, '.') > 1 && grouped(text, '.')) {
+    std::string whole(text);
+    std::erase(whole, '.');
+    return sign + whole;
+  }
+  const std::size_t first = text.find_first_of(",_ '");
+  if (first == std::string_view::npos) return sign + std::string(text);
+  const std::size_t point = std::min(text.find('.', first), text.size());
+  const std::string_view whole = text.substr(0, point);
+  if (!grouped(whole, text[first])) return "";
+  std::string digits(whole);
+  std::erase(digits, text[first]);
+  return sign + digits + std::string(text.substr(point));
+}
+
+const Unit* cell_unit(std::string_view word) {
+  for (const Unit& unit : table_units())
+    if (std::ranges::count(unit.in_cell, word) > 0) return &unit;
+  return nullptr;
+}
+
+std::string_view front_word(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && std::isalpha(static_cast<unsigned char>(text[end]))) ++end;
+  return text.substr(0, end);
+}
+
+/// "2h 21 min", "6m 2.46s"; absent for anything but numbers with units of time.
+std::optional<double> duration(std::string_view text, Comma comma) {
+  double seconds = 0.0;
+  while (!text.empty()) {
+    const std::string_view number = front_number(text);
+    const auto value = parse_number<double>(without_grouping(number, comma));
+    const std::string_view behind = trimmed(text.substr(number.size()));
+    const std::string_view word = front_word(behind);
+    const Unit* const unit = cell_unit(word);
+    if (!value || !unit) return std::nullopt;
+    seconds += *value * unit->factor;
+    text = trimmed(behind.substr(word.size()), " ,\t:");
+  }
+  return seconds;
+}
+
+/// "1:02:03" in seconds, "10:30" in the smaller of its two units.
+std::optional<CellNumber> clock_time(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto value = parse_number<double>(parts[i]);
+    const bool last = i + 1 == parts.size();
+    const bool whole = value && (last || std::floor(*value) == *value);
+    if (!whole || *value < 0.0 || (i > 0 && *value >= 60.0)) return std::nullopt;
+    sum = sum * 60.0 + *value;
+  }
+  return CellNumber{sum, parts.size() == 3 ? cell_unit("s") : nullptr, parts.size() == 2};
+}
+
+/// "256^3", "512 x 512 x 256".
+std::optional<double> product(std::string_view text) {
+  double product = 1.0;
+  for (const std::string_view factor : split(text, 'x')) {
+    const std::vector<std::string_view> power = split(trimmed(factor), '^');
+    const auto base = parse_number<double>(power.front());
+    const auto exponent = power.size() == 2 ? parse_number<double>(power[1]) : std::optional(1.0);
+    if (!base || !exponent || power.size() > 2) return std::nullopt;
+    product *= std::pow(*base, *exponent);
+  }
+  return product;
+}
+
+/// What may stand behind a number without changing it: "x", "%", "gpus", "tokens/s".
+bool says_nothing_new(std::string_view behind) {
+  behind = trimmed(behind, " .)");
+  // "8x A100" counts machines of that name.
+  if (behind.empty() || behind.starts_with('x') || behind == "%") return true;
+  const std::string word(front_word(behind));
+  if (word.empty()) return false;
+  // "V100 GPUs"
+  const std::string last(behind.substr(behind.rfind(' ') + 1));
+  if (last.ends_with('s') && !counted_noun(last).empty()) return true;
+  return !counted_noun(word).empty() || work_of(word) || word.ends_with("flops") ||
+         word.ends_with("flop") || is_word("step", word) ||
+         behind.find("/s") != std::string_view::npos;
+}
+}  // namespace
+
+std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
+  const std::string plain = plain_text(text);
+  std::string_view rest = plain;
+  const std::string_view first = front_word(rest);
+  if (is_word("about", first)) rest = trimmed(rest.substr(first.size()), " .");
+  // "x8"; "1800 +- 20" and "1800 (20)" are of the first number.
+  if (rest.starts_with('x') && rest.size() > 1 && is_digit(rest[1])) rest.remove_prefix(1);
+  rest = trimmed(rest.substr(0, rest.find("+-")));
+  const std::size_t bracket = rest.find('(');
+  if (bracket != std::string_view::npos && bracket > 0) rest = trimmed(rest.substr(0, bracket));
+  const std::string_view number = front_number(rest);
+  const auto value = parse_number<double>(without_grouping(number, comma));
+  const std::string_view behind = trimmed(rest.substr(number.size()));
+  if (value && behind.empty()) return CellNumber{*value};
+  if (const auto time = clock_time(rest)) return time;
+  // "35-45 sec"
+  if (behind.starts_with('-')) {
+    const auto high = cell_number(behind.substr(1), comma);
+    if (value && high && high->unit && high->value > *value)
+      return CellNumber{0.5 * (*value + high->value), high->unit};
+  }
+  if (const auto seconds = duration(rest, comma)) {
+    const Unit* const own = value ? cell_unit(behind) : nullptr;
+    return own ? CellNumber{*value, own} : CellNumber{*seconds, cell_unit("s")};
+  }
+  if (const auto all = product(rest)) return CellNumber{*all};
+  if (!value) return std::nullopt;
+  const bool attached = behind.data() == number.data() + number.size();
+  for (const auto& [letter, factor] : prefixes)
+    if (attached && behind.front() == letter && says_nothing_new(behind.substr(1)))
+      return CellNumber{*value * factor};
+  return says_nothing_new(behind) ? std::optional(CellNumber{*value}) : std::nullopt;
+}
+
+void unify_prefixes(RawTable& table) {
+  struct Rate {
+    std::string* cell;
+    double number;
+    std::string unit;
+  };
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::vector<Rate> rates;
+    std::set<std::string> units;
+    for (RawRow& row : table.rows) {
+      auto* const text = std::get_if<std::string>(&row.cells[i]);
+      if (!text) continue;
+      const std::string plain = plain_text(*text);
+      const std::string_view digits = front_number(plain);
+      const auto number = parse_number<double>(without_grouping(digits, Comma::thousands));
+      const std::string unit(trimmed(std::string_view(plain).substr(digits.size())));
+      if (!number || unit.find("/s") == std::string::npos) continue;
+      rates.push_back({text, *number, unit});
+      units.insert(unit);
+    }
+    if (units.size() < 2) continue;
+    // Of "elem/s", "kelem/s" and "melem/s" the shortest, or all but its prefix, is in all of them.
+    const std::string shortest = *std::ranges::min_element(units, {}, &std::string::size);
+    for (const std::string& base : {shortest, shortest.substr(1)}) {
+      const auto factor_of = [&](const std::string& unit) -> std::optional<double> {
+        if (unit == base) return 1.0;
+        const auto* const prefix =
+            std::ranges::find(prefixes, unit.front(), &std::pair<char, double>::first);
+        if (prefix == prefixes.end() || unit.substr(1) != base) return std::nullopt;
+        return prefix->second;
+      };
+      const auto is_multiple = [&](const std::string& unit) { return factor_of(unit).has_value(); };
+      if (!std::ranges::all_of(units, is_multiple)) continue;
+      for (const Rate& rate : rates)
+        *rate.cell = fmt::format("{} {}", rate.number * *factor_of(rate.unit), base);
+      break;
+    }
+  }
+}
+
+bool is_missing(const RawCell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  if (!text) return false;
+  std::string word;
+  for (const char c : trimmed(*text, " *`_"))
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (word.empty()) return false;
+  const std::string first = word.substr(0, word.find_first_of(" (:,"));
+  return is_word("missing", word) || (first.size() > 2 && is_word("missing", first));
+}
+
+Comma comma_of(const RawTable& table) {
+  bool either = false;
+  for (const RawRow& row : table.rows) {
+    for (const RawCell& cell : row.cells) {
+      const auto* text = std::get_if<std::string>(&cell);
+      if (!text) continue;
+      const std::string plain = plain_text(*text);
+      const std::string_view number = front_number(plain);
+      const auto commas = std::ranges::count(number, ',');
+      const std::string_view whole = number.substr(0, number.find('.'));
+      if (commas == 0) continue;
+      const bool point_behind =
+          number.find('.') > number.rfind(',') && whole.size() < number.size();
+      if (grouped(whole, ',') && (commas > 1 || point_behind)) return Comma::thousands;
+      if (grouped(number, ','))
+        either = true;
+      else if (commas == 1)
+        return Comma::decimal;
+    }
+  }
+  // Where people write 1,5 for one and a half they separate cells by other signs.
+  if (!either || table.separator == ',' || table.separator == '|') return Comma::thousands;
+  return Comma::unstated;
+}
+}  // namespace scaleworth::cli

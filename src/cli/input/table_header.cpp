@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
+
+#include <array>
+#include <cctype>
+#include <map>
+
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_columns[];
+extern const char scaleworth_asset_columns_end[];
+}
+
+namespace scaleworth::cli {
+namespace {
+/// data/columns.toml.
+struct Vocabulary {
+  std::map<std::string, WordList, std::less<>> lists;
+  std::vector<Unit> units;
+  std::vector<Noun> things;
+  std::vector<Noun> work;
+  std::map<std::string, ColumnName, std::less<>> names;
+};
+
+WordList words_in(std::string_view text) {
+  WordList words;
+  for (const std::string_view word : split(text, ' '))
+    if (!word.empty()) words.emplace_back(word);
+  return words;
+}
+
+/// In the order of Meaning.
+constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identity) + 1>
+    meaning_keys{"count",        "per_node",        "repeat",     "time",
+                 "compute",      "communication",   "idle",       "host",
+                 "io",           "quality",         "work",       "throughput",
+                 "speedup",      "efficiency",      "energy",     "energy_per_work",
+                 "power",        "price",           "latency",    "tensor",
+                 "pipeline",     "context",         "data",       "expert",
+                 "batch",        "replica_batch",   "rank_batch", "micro_batch",
+                 "microbatches", "sequence_length", "steps",      "identity"};
+
+Dimension dimension_of(toml_file::Table& row) {
+  const std::string name = row.text("dimension");
+  if (name == "time") return Dimension::time;
+  if (name == "energy") return Dimension::energy;
+  if (name != "power") row.refuse("time, energy or power", "dimension");
+  return Dimension::power;
+}
+
+ColumnName column_name(toml_file::Table& row) {
+  const std::string key = row.text("meaning");
+  ColumnName known;
+  known.load = key == "load";
+  known.generic = key == "part_of_time";
+  if (known.load) known.choice = choice_of_load;
+  if (known.generic) known.choice = choice_of_generic;
+  const std::string_view meaning = known.load ? "count" : known.generic ? "time" : key;
+  const auto* const found = std::ranges::find(meaning_keys, meaning);
+  if (found == meaning_keys.end()) row.refuse("no meaning of this name", "meaning");
+  known.meaning = static_cast<Meaning>(found - meaning_keys.begin());
+  if (known.meaning == Meaning::count && !known.load) known.choice = choice_of_letters;
+  return known;
+}
+
+std::vector<Noun> nouns(toml_file::Table& root, const char* key) {
+  std::vector<Noun> all;
+  for (toml_file::Table& row : root.tables(key))
+    all.push_back({row.text("noun"), words_in(row.text("words")), all.size()});
+  return all;
+}
+
+Vocabulary parse_vocabulary(std::string_view text) {
+  toml_file::Table root = toml_file::Table::parse(text, "data/columns.toml");
+  Vocabulary all;
+  for (toml_file::Table& row : root.tables("words"))
+    all.lists[row.text("use")] = words_in(row.text("list"));
+  for (toml_file::Table& row : root.tables("unit"))
+    all.units.push_back({row.text("name"),
+                         dimension_of(row),
+                         row.positive("factor"),
+                         words_in(row.text("in_header")),
+                         words_in(row.optional_text("in_cell").value_or(""))});
+  all.things = nouns(root, "thing");
+  all.work = nouns(root, "work");
+  for (toml_file::Table& row : root.tables("column")) {
+    ColumnName known = column_name(row);
+    for (const std::string& name : words_in(row.text("names"))) {
+      ++known.choice;
+      all.names.emplace(name, known);
+    }
+  }
+  return all;
+}
+
+const Vocabulary& vocabulary() {
+  static const Vocabulary all = parse_vocabulary(
+      {scaleworth_asset_columns,
+       static_cast<std::size_t>(scaleworth_asset_columns_end - scaleworth_asset_columns)});
+  return all;
+}
+
+const Unit* header_unit(const std::string& word) {
+  for (const Unit& unit : vocabulary().units)
+    if (std::ranges::count(unit.in_header, word) > 0) return &unit;
+  return nullptr;
+}
+
+const Noun* noun_of(const std::vector<Noun>& nouns, const std::string& word) {
+  for (const Noun& noun : nouns)
+    if (std::ranges::count(noun.words, word) > 0) return &noun;
+  return nullptr;
+}
+
+/// The words of a header, each bracket a list of its own. "/" is "per", "%" is "percent", "$" is
+/// "usd"; a word begins at a capital behind two small letters, as in "numGPUs".
+std::vector<WordList> header_groups(std::string_view header) {
+  std::vector<WordList> groups(1);
+  std::string word;
+  bool bracket = false;
+  const auto end_word = [&] {
+    while (word.ends_with('.')) word.pop_back();
+    if (!word.empty()) groups.back().push_back(word);
+    word.clear();
+  };
+  const auto add_word = [&](const char* whole) {
+    end_word();
+    groups.back().push_back(whole);
+  };
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const char c = header[i];
+    const std::string_view rest = header.substr(i);
+    if (rest.starts_with("\xC2\xB5") || rest.starts_with("\xCE\xBC")) {  // micro signs
+      word += 'u';
+      ++i;
+    } else if (rest.starts_with("\xE2\x82\xAC")) {
+      add_word("eur");
+      i += 2;
+    } else if (c == '/' && word == "i" && rest.size() > 1 && std::tolower(rest[1]) == 'o') {
+    } else if (c == '/') {
+      add_word("per");
+    } else if (c == '%') {
+      add_word("percent");
+    } else if (c == '$') {
+      add_word("usd");
+    } else if (c == '(' || c == '[') {
+      end_word();
+      groups.emplace_back();
+      bracket = true;
+    } else if ((c == ')' || c == ']') && bracket) {
+      end_word();
+      groups.emplace_back();
+      bracket = false;
+    } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '+') {
+      const bool capital = std::isupper(static_cast<unsigned char>(c)) != 0;
+      const auto small = [&](std::size_t back) {
+        return i >= back && std::islower(static_cast<unsigned char>(header[i - back]));
+      };
+      if (capital && small(1) && small(2)) end_word();
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+  return groups;
+}
+
+/// Whether every word of a bracket says something about units, rates or counts, or it is a rate of
+/// whatever; else it is a note, such as "(PyTorch)".
+bool says_something(const WordList& words) {
+  if (words.size() > 2 && words[1] == "per" && header_unit(words[2])) return true;
+  return std::ranges::all_of(words, [](const std::string& word) {
+    return word == "per" || header_unit(word) || thing_of(word) || work_of(word) ||
+           is_word("all", word) || is_word("percent", word) || is_word("money", word) ||
+           is_word("step", word) || is_word("run", word) || is_word("filler", word) ||
+           is_word("epoch", word) || word.ends_with("flops") || word.ends_with("flop");
+  });
+}
+
+/// Takes "per X" from the front of `words`; returns how many words that is.
+std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t at) {
+  std::size_t next = at + 1;
+  while (next < words.size() && (is_word("filler", words[next]) || words[next] == "1")) ++next;
+  if (next >= words.size()) return 1;
+  const std::string& what = words[next];
+  const Unit* const unit = header_unit(what);
+  if (unit && unit->dimension == Dimension::time) {
+    header.per_time = unit;
+  } else if (thing_of(what)) {
+    header.per.push_back(singular(what));
+    const Unit* const hour = next + 1 < words.size() ? header_unit(words[next + 1]) : nullptr;
+    if (hour && hour->dimension == Dimension::time) {  // "per GPU hour"
+      header.per_time = hour;
+      ++next;
+    }
+  } else if (is_word("step", what)) {
+    header.basis = Per::step;
+  } else if (is_word("run", what) || is_word("epoch", what)) {
+    if (header.basis == Per::unstated) header.basis = Per::run;
+  } else {
+    header.per.push_back(what);
+  }
+  return next + 1 - at;
+}
+
+/// The unit at the end of the name, or all of it: "time_ms", "seconds".
+void take_unit(HeaderWords& header) {
+  if (header.unit || header.name.empty() || header.per_time) return;
+  const std::string last = header.name.back();
+  const Unit* const unit = header_unit(last);
+  const bool alone = header.name.size() == 1;
+  const bool divided = header.basis != Per::unstated || !header.per.empty();
+  // "p", "s", "h" and "min" alone may be anything.
+  const bool whole_word = last.size() > 3 || last == "ms" || last == "sec" || last == "hrs";
+  if (!unit || (alone && !divided && !whole_word)) return;
+  header.unit = unit;
+  header.unit_text = last;
+  header.name.pop_back();
+  if (alone && unit->dimension == Dimension::time) header.name.emplace_back("time");
+}
+}  // namespace
+
+bool is_word(std::string_view use, std::string_view word) {
+  const auto found = vocabulary().lists.find(use);
+  return found != vocabulary().lists.end() && std::ranges::count(found->second, word) > 0;
+}
+
+const std::vector<Unit>& table_units() {
+  return vocabulary().units;
+}
+
+const ColumnName* column_named(const std::string& key) {
+  return value_at(vocabulary().names, key);
+}
+
+const Noun* work_of(const std::string& word) {
+  return noun_of(vocabulary().work, word);
+}
+
+const Noun* thing_of(const std::string& word) {
+  const auto& things = vocabulary().things;
+  if (const Noun* whole = noun_of(things, word)) return whole;
+  for (const std::string_view prefix : {"num", "n"})
+    if (word.starts_with(prefix))
+      if (const Noun* found = noun_of(things, word.substr(prefix.size()))) return found;
+  return nullptr;
+}
+
+std::string counted_noun(const std::string& word) {
+  const Noun* const thing = thing_of(word);
+  return thing ? thing->noun : "";
+}
+
+std::string singular(const std::string& word) {
+  const bool plural = word.size() > 2 && word.ends_with('s');
+  return plural && thing_of(word) ? word.substr(0, word.size() - 1) : word;
+}
+
+std::string HeaderWords::key() const {
+  return fmt::format("{}", fmt::join(name, "_"));
+}
+
+WordList all_header_words(const std::string& header) {
+  WordList all;
+  for (const WordList& group : header_groups(header))
+    all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+HeaderWords header_words(const std::string& text) {
+  HeaderWords header;
+  const std::vector<WordList> groups = header_groups(text);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const WordList& words = groups[group];
+    const bool bracket = group % 2 == 1;
+    header.not_measured =
+        header.not_measured || std::ranges::any_of(words, [&](const std::string& word) {
+          return is_word("not_measured", word) && !(bracket && header_unit(word));
+        });
+    if (bracket && words.size() == 1)
+      if (const Unit* unit = header_unit(words.front())) {
+        header.unit = unit;
+        header.unit_text = words.front();
+        continue;
+      }
+    if (bracket && !says_something(words)) {
+      // "(steady, ms)"
+      const Unit* const unit = words.empty() ? nullptr : header_unit(words.back());
+      if (unit && !header.unit && words.back().size() > 1) {
+        header.unit = unit;
+        header.unit_text = words.back();
+      }
+      continue;
+    }
+    for (std::size_t i = 0; i < words.size();) {
+      const std::string& word = words[i];
+      if (word == "per") {
+        i += take_divisor(header, words, i);
+        continue;
+      }
+      header.percent = header.percent || is_word("percent", word);
+      header.all_of_them = header.all_of_them || is_word("all", word);
+      if (!is_word("filler", word) && !is_word("percent", word)) header.name.push_back(word);
+      ++i;
+    }
+  }
+  take_unit(header);
+  return header;
+}
+}  // namespace scaleworth::cli
