@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One job on several machines, as a document: which does more, which is cheaper, what each is
 /// worth.
+#include "report/charts/charts.h"
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/compare_report.h"
@@ -206,6 +207,34 @@ Document compose(const View& view) {
   return document;
 }
 
+/// Cost against time, a line for each machine.
+std::vector<Chart> charts_of(const View& view) {
+  Chart chart{"offers-chart", "offers", "Cost against time"};
+  const OfferComparison& all = view.all;
+  if (!all.cheapest) return {chart.without("No picture: not every machine has a price.")};
+  const auto time_of = [&](const Offer& one) { return view.amount_size() / one.rate.value; };
+  const Scale scale = scale_for(Unit::seconds, time_of(std::ranges::max(all.offers, {}, time_of)));
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < all.offers.size(); ++i) {
+    const Offer& one = all.offers[i];
+    rows.push_back({{"count", one.count},
+                    {"group", one.name},
+                    {"name", fmt::format("{} x {}", one.name, one.count)},
+                    {"time", json_value(time_of(one) * scale.factor)},
+                    {"cost", json_value(one.cost()->value * view.amount_size())},
+                    {"taken", i == *all.cheapest}});
+  }
+  chart.data = {{"kind", "tradeoff"},
+                {"x", fmt::format("time per {} ({})", view.amount(), scale.symbol)},
+                {"y", fmt::format("cost per {} ({})", view.amount(), view.options.currency)},
+                {"rows", std::move(rows)}};
+  chart.how_to_read =
+      "A point per machine and count: to the left is faster, below is cheaper; a line joins the "
+      "counts of one machine.";
+  chart.leads = true;
+  return {chart};
+}
+
 constexpr JsonHead head{"machines.schema.json",
                         "scaleworth compare --format json, of one job on several machines",
                         "Rates are work per second (of all ranks together; without known work runs "
@@ -256,7 +285,9 @@ std::string render_offers(const OfferComparison& offers, const RenderOptions& op
          return offers_json(
              Fields::Make::document, offers, compose({offers, as}).verdict.headline, as);
        },
-       [] { return std::vector<Chart>(); }},
+       [&] {
+         return charts_of({offers, options});
+       }},
       options);
 }
 

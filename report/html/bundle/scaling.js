@@ -167,7 +167,7 @@ export function tradeoff({ rows, x, y }, page) {
   return g.view(page, height, {
     encoding: place,
     layer: [
-      g.layer(there, { ...g.line(1.5), color: g.css('axis') }, { order: { field: 'count', type: 'quantitative' } }),
+      g.layer(there, { ...g.line(1.5), color: g.css('axis') }, { order: { field: 'count', type: 'quantitative' }, detail: { field: 'group' } }),
       g.layer(there, g.dot(110), {
         color: { condition: taken, value: g.css('series-1') },
         opacity: g.opacity(1, { legend: false, faded: 0.25 }),
