@@ -87,6 +87,40 @@ std::string host_sentence(const RooflineResult& roofline) {
   return "This machine: " + text + ".";
 }
 
+/// "The product 512x512x512 in fp32 reaches 64.2 GFLOP/s, 27.8 % of what this machine allows it:
+/// try
+/// ...", of the product that was asked for (--shape, --shape-file, --model), of several the
+/// farthest from that.
+std::string asked_product_sentence(const Analysis& analysis) {
+  std::vector<PlacedGemm> asked;
+  if (!analysis.gpus.empty()) {
+    asked = analysis.gpus.front().roofline.gemms;
+    std::erase_if(asked, [](const PlacedGemm& one) { return one.name.empty(); });
+  } else if (analysis.roofline) {
+    asked = analysis.roofline->gemms;
+    const int most = largest(asked, &PlacedGemm::workers);
+    std::erase_if(asked, [=](const PlacedGemm& one) {
+      return one.family != ProductFamily::free || one.workers < most;
+    });
+  }
+  if (asked.empty()) return "";
+  const PlacedGemm& least = *std::ranges::min_element(asked, {}, &PlacedGemm::fraction);
+  const char* what_now = least.bound == Bound::compute
+                             ? ", its compute: a smaller number format would be faster"
+                         : least.bound == Bound::memory ? ", its memory: fuse it, or make it larger"
+                                                        : ": try other shapes or another library";
+  return fmt::format(
+      "The {} {}x{}x{} in {} reaches {}, {} of what this machine allows it{}.",
+      asked.size() > 1 ? fmt::format("least of {} products,", asked.size()) : "product",
+      least.shape.m,
+      least.shape.n,
+      least.shape.k,
+      word_of(least.format.precision),
+      rate_text(least.rate.value),
+      format_quantity(number(least.fraction), Unit::percent),
+      what_now);
+}
+
 /// What stands for a run's collectives: all-reduce before others, and of each the one among the
 /// most ranks.
 struct Shown {
@@ -169,7 +203,10 @@ Verdict machine_verdict(const Analysis& analysis, Audience audience) {
   if (machine.empty() && analysis.roofline) machine = host_sentence(*analysis.roofline);
   const std::string communication = communication_sentence(analysis);
   Verdict verdict;
-  for (const std::string& sentence : {machine, communication, step_sentence(analysis.scaling)}) {
+  for (const std::string& sentence : {asked_product_sentence(analysis),
+                                      machine,
+                                      communication,
+                                      step_sentence(analysis.scaling)}) {
     if (sentence.empty()) continue;
     verdict.headline.empty() ? verdict.headline = sentence : verdict.lines.emplace_back(sentence);
   }
