@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 #include "report/names.h"
-#include "report/run/run_report.h"
-#include "src/core/statistics/sample_statistics.h"
 
 #include <array>
 #include <cmath>
@@ -11,8 +9,6 @@ namespace scaleworth::report {
 namespace {
 /// Amounts below are printed by their digits, and those of rows by their work.
 constexpr double cent = 0.01;
-/// What an answer that names a count begins with.
-constexpr std::string_view take_word = "Take ";
 
 /// "1 to 8, 16": runs of consecutive counts as ranges.
 std::string count_ranges(const std::vector<int>& counts) {
@@ -187,12 +183,6 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
                                        : " and " + decision_money(view, -1.0 * more));
   }
   return "";
-}
-
-/// "8 GPUs"; the number alone where the table does not say what it counts.
-std::string named_count(const Decision& decision, int count) {
-  return fmt::format(
-      "{}{}", count, decision.noun.empty() ? "" : " " + counted_noun(decision, count));
 }
 
 /// Without a full stop.
@@ -567,6 +557,21 @@ std::string latency_line(const DecideView& view) {
       balanced.value() / 1e6);
 }
 
+}  // namespace
+
+std::string named_count(const Decision& decision, int count) {
+  return fmt::format(
+      "{}{}", count, decision.noun.empty() ? "" : " " + counted_noun(decision, count));
+}
+
+const char* objective_words(Objective objective) {
+  constexpr std::array words{"the cheapest",
+                             "the balanced count (least cost x time)",
+                             "the fastest",
+                             "the count with the lowest energy"};
+  return words[static_cast<std::size_t>(objective)];
+}
+
 std::string straggler_line(const DecideView& view) {
   if (const auto& straggler = view.decision.straggler) {
     return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
@@ -579,144 +584,12 @@ std::string straggler_line(const DecideView& view) {
   return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
 }
 
-bool comparable(const Estimate<Seconds>& step) {
-  return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
-}
-
-/// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
-/// the whole interval. 1 when the first doubling is not.
-int doubling_pays_up_to(const ScalingLaw& law, bool whole_band) {
-  const auto at = [&law](int ranks) {
-    return std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
-  };
-  int ranks = 1;
-  for (auto to = at(2); to != law.curve.end() && to->doubling; to = at(2 * ranks)) {
-    const double at_least = to->doubling->interval ? to->doubling->interval->low : 0.0;
-    if (!((whole_band ? at_least : to->doubling->value) > std::sqrt(2.0))) break;
-    ranks = to->ranks;
-  }
-  return ranks;
-}
-
-std::string optimum_line(const ScalingLaw& law, int most_measured) {
-  const int central = doubling_pays_up_to(law, false);
-  const int sure = doubling_pays_up_to(law, true);
-  std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
-  line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
-  line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
-  if (const auto fastest = law.inside(law.fastest))
-    line += fmt::format("; fastest at {}", ranks_phrase(*fastest));
-  if (law.inside(law.cost_optimal)) line += "; cheapest at " + cost_optimal_text(law);
-  line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
-  return law.reproduces_measured ? line
-                                 : line + " It misses the measured counts: use it with care.";
-}
-
-/// Whether more ranks than the fewest are worth it: the chosen count against the others, unknown
-/// where the intervals do not separate them.
-Answer worth_it(const Decision& decision) {
-  const auto& rubric = decision.rubric;
-  if (!rubric.chosen) return Answer::unknown;
-  const int fewest = decision.rows.front().count;
-  const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
-  if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
-  if (*rubric.chosen == fewest)
-    return rubric.equivalent_counts.empty() ? Answer::no : Answer::unknown;
-  return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
-}
-
-/// "By the figures alone 512 GPUs would be the balanced count (least cost x time)."; else empty.
 std::string figures_alone(const DecideView& view) {
   const Decision& decision = view.decision;
   if (!decision.rubric.chosen || decision.rows.size() < 2) return "";
   return fmt::format("By the figures alone {} would be {}.",
                      named_count(decision, *decision.rubric.chosen),
                      chosen_as(decision.rubric));
-}
-
-/// Of a run: `doubts` take the place of the headline, and `by_figures` is a line.
-void doubt(Verdict& verdict, const std::vector<Finding>& doubts, std::string by_figures) {
-  verdict.answer = Answer::unknown;
-  verdict.lines.insert(verdict.lines.begin(), std::move(by_figures));
-  if (doubts.size() > 1)
-    verdict.lines.insert(verdict.lines.begin(),
-                         capitalised(listed(doubts, std::mem_fn(&Finding::doubt), "; ") + "."));
-  verdict.headline = not_reliable(doubts.front().doubt, doubts.size(), doubts.front().again);
-  std::erase(verdict.lines, "");
-}
-
-/// Whether more pays is what a run asks: "Yes: take 2, ...".
-void answer_first(Verdict& verdict, const Decision& decision, Audience audience) {
-  std::string take = verdict.headline;
-  take.front() = 't';
-  if (verdict.answer != Answer::unknown) {
-    verdict.headline = (verdict.answer == Answer::yes ? "Yes: " : "No: ") + take;
-    return;
-  }
-  const int fewest = decision.rows.front().count;
-  const int chosen = *decision.rubric.chosen;
-  const int other = chosen != fewest ? fewest
-                    : decision.rubric.equivalent_counts.empty()
-                        ? decision.rows.back().count
-                        : decision.rubric.equivalent_counts.front();
-  verdict.headline = fmt::format(
-      "Not known: the 95 % intervals do not separate {} from {}; measure again{}. By the figures "
-      "alone {}",
-      named_count(decision, chosen),
-      other,
-      words_for(audience, " on an idle machine, with --repeat 5", ", repeated"),
-      take);
-}
-
-Verdict judge_scaling(const Analysis& analysis,
-                      const std::vector<Finding>& doubts,
-                      const RenderOptions& options) {
-  const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
-  if (!shows_scaling(analysis)) {
-    Verdict verdict = machine_verdict(analysis, options.audience);
-    if (!doubts.empty()) doubt(verdict, doubts, verdict.headline);
-    for (const ScalingResult& scaling : analysis.scaling)
-      if (scaling.mode == BatchScaling::strong && scaling.decision)
-        verdict.lines.push_back(straggler_line({*scaling.decision, options}));
-    std::erase(verdict.lines, "");
-    return verdict;
-  }
-  const auto strong =
-      std::ranges::find(analysis.scaling, BatchScaling::strong, &ScalingResult::mode);
-  if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
-    return unanswered("Not known: a step time is not a positive number.");
-  }
-  if (!strong->quality_held) {
-    const std::string& note = strong->quality_note;
-    return unanswered("Not known: the counts did not do the same work" +
-                      (note.empty() ? "." : " (" + note + ")."));
-  }
-  Verdict verdict = judge_decision({*strong->decision, options}, true);
-  verdict.answer = worth_it(*strong->decision);
-  if (!doubts.empty())
-    doubt(verdict, doubts, figures_alone({*strong->decision, options}));
-  else if (verdict.headline.starts_with(take_word))
-    answer_first(verdict, *strong->decision, options.audience);
-  for (const auto& law : strong->laws) {
-    if (law.curve.empty()) continue;
-    verdict.lines.push_back(optimum_line(law, strong->rows.back().count));
-  }
-  if (!strong->decision->choice) {
-    verdict.lines.push_back(fmt::format("Cost: {} rank-seconds into money.",
-                                        words_for(options.audience,
-                                                  "add --price USD_PER_RANK_HOUR to turn",
-                                                  "a price per rank and hour would turn")));
-  }
-  return verdict;
-}
-}  // namespace
-
-const char* objective_words(Objective objective) {
-  constexpr std::array words{"the cheapest",
-                             "the balanced count (least cost x time)",
-                             "the fastest",
-                             "the count with the lowest energy"};
-  return words[static_cast<std::size_t>(objective)];
 }
 
 std::optional<double> million_work_scale(const Decision& decision) {
@@ -823,26 +696,4 @@ std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audie
   return mapped(remarks, [=](const Remark& remark) { return said(remark, audience); });
 }
 
-bool shows_scaling(const Analysis& analysis) {
-  return std::ranges::any_of(analysis.scaling, [](const ScalingResult& one) {
-    return one.mode == BatchScaling::strong && one.decision && one.decision->rows.size() > 1;
-  });
-}
-
-Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {
-  RenderOptions options;
-  options.audience = audience;
-  std::vector<Finding> doubts = findings;
-  std::erase_if(doubts, [](const Finding& one) { return one.doubt.empty(); });
-  Verdict verdict = judge_scaling(analysis, doubts, options);
-  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
-  if (warnings > 0) {
-    verdict.lines.push_back(
-        fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",
-                    warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
-                    warnings == 1 ? "it" : "them",
-                    words_for(audience, " (--details)", "")));
-  }
-  return verdict;
-}
 }  // namespace scaleworth::report
