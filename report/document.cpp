@@ -124,6 +124,35 @@ const char* answer_name(Answer answer) {
   return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
 }
 
+int word_count(std::string_view text) {
+  int count = 0;
+  bool between = true;
+  for (const char letter : text) {
+    count += between && letter != ' ' ? 1 : 0;
+    between = letter == ' ';
+  }
+  return count;
+}
+
+std::string if_it_fits(std::string sentence, const std::string& more) {
+  const std::string longer = sentence + more;
+  return word_count(longer) <= most_first_words ? longer : sentence;
+}
+
+std::string not_reliable(const std::string& first_doubt,
+                         std::size_t doubts,
+                         const std::string& again) {
+  const std::string begin = "Not reliable: ";
+  const std::string end = "; " + again + ".";
+  std::string why = first_doubt;
+  while (word_count(begin + why + end) > most_first_words)
+    why = why.substr(0, why.find_last_of(' ', why.size() - 5)) + " ...";
+  const std::string more =
+      doubts < 2 ? "" : fmt::format(", and {} more doubt{}", doubts - 1, doubts > 2 ? "s" : "");
+  return word_count(begin + why + more + end) > most_first_words ? begin + why + end
+                                                                 : begin + why + more + end;
+}
+
 std::string action_sentence(const Verdict& verdict) {
   return verdict.action.empty() ? "" : "To do: " + verdict.action;
 }

@@ -17,6 +17,7 @@ struct Finding {
   bool warning = false;    // a warning about the measurement rather than a result
   bool restates = false;   // says in words what tables show: left out of a summary
   std::string doubt = {};  // why the whole run is not reliable, for the verdict to begin with
+  std::string again = {};  // what to do about that
 };
 
 struct Verdict {
@@ -25,6 +26,18 @@ struct Verdict {
   std::vector<std::string> lines;  // counts, rule, cause, prediction, cost
   std::string action = {};         // what to do, before the lines; empty: nothing to advise
 };
+
+/// A reader sees finding, amount and action at once in so many words, which blanks divide.
+inline constexpr int most_first_words = 30;
+int word_count(std::string_view text);
+/// `sentence` with `more` at its end where that is not too long; it has no full stop yet.
+std::string if_it_fits(std::string sentence, const std::string& more);
+/// "Not reliable: other programs used 34 % of the CPUs, and 1 more doubt; run again on an idle
+/// machine.": the first sentence where figures may be wrong, in place of any advice by them. The
+/// first doubt is cut where it is too long, `again`, what to measure again, never.
+std::string not_reliable(const std::string& first_doubt,
+                         std::size_t doubts,
+                         const std::string& again);
 
 /// "To do: ..." where there is an action, empty without one.
 std::string action_sentence(const Verdict& verdict);

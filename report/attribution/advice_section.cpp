@@ -10,7 +10,8 @@ extern const char scaleworth_asset_advice_end[];
 
 namespace scaleworth::report {
 namespace {
-/// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "slow_fabric".
+/// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "slow_fabric",
+/// "pipeline_turns".
 std::optional<AdviceSubject> subject_of(std::string_view key) {
   const std::size_t dot = std::min(key.find('.'), key.size());
   const std::string_view name = key.substr(std::min(dot + 1, key.size()));
@@ -20,14 +21,16 @@ std::optional<AdviceSubject> subject_of(std::string_view key) {
   if (key.starts_with("late_cause.")) return known(from_key<LateCause>(name));
   if (key.starts_with("host_cause.")) return known(from_key<HostCause>(name));
   if (key.starts_with("part.")) return known(from_key<Part>(name));
+  if (key == "pipeline_turns") return AdviceSubject(PipelineTurns{});
   return key == "slow_fabric" ? std::optional(AdviceSubject{}) : std::nullopt;
 }
 
 std::string words_of(const AdviceSubject& subject) {
   return std::visit(
       [](const auto& value) -> std::string {
-        if constexpr (Vocabulary<std::decay_t<decltype(value)>>) return word_of(value);
-        return "slow fabric";
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (Vocabulary<Value>) return word_of(value);
+        return std::is_same_v<Value, PipelineTurns> ? "turns of the pipeline" : "slow fabric";
       },
       subject);
 }
@@ -39,13 +42,20 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
     auto file = toml_file::Table::parse({scaleworth_asset_advice, static_cast<std::size_t>(size)},
                                         "advice.toml");
     std::map<AdviceSubject, Advice> by_subject;
-    for (toml_file::Table& one : file.tables("advice"))
-      for (const std::string& key : one.texts("on")) {
-        const auto found = subject_of(key);
-        if (!found) one.refuse(key + " is nothing that advice is on");
-        by_subject[*found] = {
-            words_of(*found), one.text("text"), one.optional_text("url").value_or("")};
+    for (toml_file::Table& one : file.tables("advice")) {
+      const std::vector<std::string> keys = one.texts("on");
+      const std::vector<std::string> findings = one.texts("found");
+      if (findings.size() != keys.size()) one.refuse("found has not one text for each key");
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const auto on = subject_of(keys[i]);
+        if (!on) one.refuse(keys[i] + " is nothing that advice is on");
+        by_subject[*on] = {words_of(*on),
+                           findings[i],
+                           one.text("do"),
+                           one.text("text"),
+                           one.optional_text("url").value_or("")};
       }
+    }
     return by_subject;
   }();
   const Advice* found = value_at(known, subject);
@@ -56,10 +66,16 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
 void say_where(const AttributionView& view, Advice& advice) {
   const HostRange* range = named_range(view, HostCause::other);
   if (range == nullptr) return;
+  advice.action = "take that out of the step, or do it beside the GPU";
   advice.text = fmt::format(
       "While the GPU has nothing to do, the host is in {}: take that out of the step, or do it on "
       "another thread while the GPU works.",
       range->name);
+}
+
+bool turns_cost_most(const AttributionView& view) {
+  const double turns = view.attribution.stragglers.taking_turns;
+  return view.averages && turns > 0.5 * view.averages->mean.share(Part::exposed_wait);
 }
 
 std::vector<Advice> advice_for(const AttributionView& view) {
@@ -95,6 +111,8 @@ std::vector<Advice> advice_for(const AttributionView& view) {
       subjects.emplace_back(most, gain_if(ReplayChange::hosts_on_time));
     else if (part == Part::exposed_transfer || part == Part::exposed_undivided)
       subjects.emplace_back(part, gain_if(ReplayChange::hidden_communication));
+    else if (part == Part::exposed_wait && worst == stragglers.end() && turns_cost_most(view))
+      subjects.emplace_back(PipelineTurns{}, std::nullopt);
     else if (part != Part::exposed_wait || worst == stragglers.end())
       subjects.emplace_back(part, std::nullopt);
   }

@@ -183,6 +183,9 @@ void straggler(Json& json, auto& one, const AttributionView* view) {
 template <class Json>
 void stragglers(Json& json, auto& report, const AttributionView* view) {
   json("abstention", report.abstention, "Why no rank is named.", or_null);
+  json("taking_turns",
+       report.taking_turns,
+       "Of the GPUs' time: where ranks of a pipeline wait for their turns, charged to none.");
   json("recurrence",
        report.recurrence,
        FieldOptions{.one_of = "one rank|rotating|too few steps", .by_word = true});

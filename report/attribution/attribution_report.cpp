@@ -175,90 +175,101 @@ const HostRange* named_range(const AttributionView& view, HostCause cause) {
 }
 
 namespace {
-/// Work that ran and is not known, by kinds.
-std::string unknown_work(const MeanLedger& mean) {
-  constexpr std::array says{
-      std::pair(UnknownWork::whole_graph,
-                "is in CUDA graphs that were recorded as one piece: how much of it is compute or "
-                "communication is not known, record with node-level tracing (nsys profile "
-                "--cuda-graph-trace=node)"),
-      std::pair(UnknownWork::missing_kernels,
-                "is work that was launched and not recorded: how much of it is compute is not "
-                "known, record with node-level tracing of graphs, or without graphs"),
-      std::pair(UnknownWork::unknown_communication,
-                "is in kernels whose names speak of communication and match no rule: state what "
-                "they are with --rules FILE")};
-  std::string text;
-  for (const auto& [kind, sentence] : says) {
-    const double time = mean.unknown_work[static_cast<std::size_t>(kind)];
-    if (time < 0.01 * mean.step.mean || time <= 0.0) continue;
-    text += fmt::format("{} of each step ({}) {}. ",
-                        format_quantity(number(time), Unit::seconds),
-                        format_quantity(number(time / mean.step.mean), Unit::percent),
-                        sentence);
-  }
-  return text;
-}
+struct UnknownSays {
+  UnknownWork kind;
+  const char* is;      // after its amount, in the first sentence
+  const char* remedy;  // likewise
+};
+constexpr std::array unknown_says{
+    UnknownSays{UnknownWork::whole_graph,
+                "is in CUDA graphs recorded as one piece",
+                "record with node-level tracing (nsys profile --cuda-graph-trace=node)"},
+    UnknownSays{UnknownWork::missing_kernels,
+                "is work that was launched and not recorded",
+                "record with node-level tracing of graphs, or without graphs"},
+    UnknownSays{UnknownWork::unknown_communication,
+                "is in kernels that may be communication and match no rule",
+                "state what they are by --rules FILE"}};
 
-const char* limit_of_steps(StepLimit limit) {
-  switch (limit) {
-    case StepLimit::graph_capture:
-      return "The capture of a graph is recorded, not its runs: record steps that replay it. ";
-    case StepLimit::maybe_layers:
-      return "What repeats may be layers and not steps: mark steps (profiler.step(), an NVTX range "
-             "for each) and record three or more. ";
+std::vector<Limit> limits_of_steps(const AttributionView& view) {
+  switch (view.attribution.step_choice.limit) {
     case StepLimit::few_steps:
-      return "At least three steps are needed for one that is whole: record more. ";
+      return {{"no whole step recorded",
+               "At least three steps are needed for one that is whole: record more."}};
     default:
-      return "";
+      break;
   }
+  if (!view.averages || !view.averages->only_excluded) return {};
+  const char* kind = exclusion_kind(*view.attribution.ledger.front().excluded);
+  return {{fmt::format("no steady step, {} only", kind),
+           fmt::format("No step counts as steady state ({}): the figures are of excluded steps.",
+                       kind)}};
 }
 }  // namespace
 
-std::string recording_limits(const AttributionView& view) {
+std::string unknown_work_sentence(const MeanLedger& mean, UnknownWork kind) {
+  const double time = mean.unknown_work[static_cast<std::size_t>(kind)];
+  const auto* says = std::ranges::find(unknown_says, kind, &UnknownSays::kind);
+  return fmt::format("{} of each step of {} ({}) {}: {}",
+                     format_quantity(number(time), Unit::seconds),
+                     format_quantity(number(mean.step.mean), Unit::seconds),
+                     format_quantity(number(time / mean.step.mean), Unit::percent),
+                     says->is,
+                     says->remedy);
+}
+
+std::vector<Limit> recording_limits(const AttributionView& view) {
   const Attribution& job = view.attribution;
   const int ranks = job_ranks(job);
-  std::string limits;
-  if (!job.contradictions.empty())
-    limits = fmt::format("Not reliable: {}. ", fmt::join(job.contradictions, "; "));
-  if (std::cmp_less(job.recordings.size(), ranks))
-    limits += fmt::format("{} of {}{} ranks left {}{}. ",
-                          job.recordings.size(),
-                          job.job_size.stated ? "" : "at least ",
-                          ranks,
-                          job.recordings.size() == 1 ? "a recording" : "recordings",
-                          job.stragglers.stragglers.empty()
-                              ? ""
-                              : fmt::format("; costs and GPU-hours are for all {}", ranks));
+  std::vector<Limit> limits;
+  for (const std::string& one : job.contradictions) limits.push_back({one, capitalised(one) + "."});
+  if (std::cmp_less(job.recordings.size(), ranks)) {
+    const std::string of = fmt::format(
+        "{} of {}{} ranks", job.recordings.size(), job.job_size.stated ? "" : "at least ", ranks);
+    limits.push_back(
+        {of + " recorded",
+         fmt::format("{} left {}{}.",
+                     of,
+                     job.recordings.size() == 1 ? "a recording" : "recordings",
+                     job.stragglers.stragglers.empty()
+                         ? ""
+                         : fmt::format("; costs and GPU-hours are for all {}", ranks))});
+  }
+  for (Limit& one : limits_of_steps(view)) limits.push_back(std::move(one));
   if (!job.programs.empty()) {
     const auto shown = std::min<std::size_t>(job.programs.size(), 3);
-    limits +=
-        fmt::format("By their kernels the ranks run {} programs, which the means mix ({}{}). ",
-                    job.programs.size(),
-                    fmt::join(job.programs.begin(), job.programs.begin() + shown, "; "),
-                    shown < job.programs.size() ? "; ..." : "");
+    limits.push_back(
+        {fmt::format("a mean of {} programs", job.programs.size()),
+         fmt::format("By their kernels the ranks run {} programs, which the means mix ({}{}).",
+                     job.programs.size(),
+                     fmt::join(job.programs.begin(), job.programs.begin() + shown, "; "),
+                     shown < job.programs.size() ? "; ..." : "")});
   }
   if (!job.recordings.empty() && job.recordings.front().on_processor)
-    limits +=
-        "No GPU: the operators on the processors are the compute, calls of gloo or MPI the "
-        "communication, the rest is the host. ";
-  limits += limit_of_steps(job.step_choice.limit);
-  if (!view.averages) return limits + "No step was found. ";
-  if (view.averages->only_excluded) {
-    limits +=
-        fmt::format("No step counts as steady state ({}): the figures are of excluded steps. ",
-                    exclusion_kind(*job.ledger.front().excluded));
-  }
+    limits.push_back({"no GPU recorded",
+                      "No GPU: the operators on the processors are the compute, calls of gloo or "
+                      "MPI the communication, the rest is the host."});
+  if (!view.averages) return limits;
   const MeanLedger& mean = view.averages->mean;
-  limits += unknown_work(mean);
-  const double undivided = mean.part(Part::exposed_undivided).mean;
+  const auto percent = [&](double time) {
+    return format_quantity(number(time / mean.step.mean), Unit::percent);
+  };
   constexpr double noted = 0.01;  // of the step
+  for (const UnknownSays& one : unknown_says) {
+    const double time = mean.unknown_work[static_cast<std::size_t>(one.kind)];
+    if (time < noted * mean.step.mean || time <= 0.0) continue;
+    limits.push_back({percent(time) + " is work not known",
+                      unknown_work_sentence(mean, one.kind) +
+                          ". How much of it is compute or communication is not known."});
+  }
+  const double undivided = mean.part(Part::exposed_undivided).mean;
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
-    limits += fmt::format(
-        "Exposed communication of {} per step ({}) has partners without a recording: how much of "
-        "it is waiting is n/a. ",
-        format_quantity(number(undivided), Unit::seconds),
-        format_quantity(number(undivided / mean.step.mean), Unit::percent));
+    limits.push_back(
+        {"how much is waiting: unknown",
+         fmt::format("Exposed communication of {} per step ({}) has partners without a recording: "
+                     "how much of it is waiting is n/a.",
+                     format_quantity(number(undivided), Unit::seconds),
+                     percent(undivided))});
   return limits;
 }
 

@@ -85,16 +85,24 @@ std::optional<double> lost_per_hour(const AttributionView& view, const Straggler
 /// The rows beyond 16 are details, left out of the short formats, and a note says so.
 Table limit_rows(Table table, const std::string& what);
 
-/// What to try against a cause (data/advice.toml).
+/// What was found, and what to try against it (data/advice.toml).
 struct Advice {
-  std::string cause;  // as it is printed
+  std::string cause;   // as it is printed
+  std::string found;   // what the first sentence begins with: "Copies that nothing hides take"
+  std::string action;  // what it ends with: "copy from page-locked memory"
   std::string text;
   std::string url;               // empty: nothing is advised, `text` says why
   std::optional<double> gain{};  // of the step, at most, by the replay
 };
+/// Ranks of a pipeline that wait for their turns.
+struct PipelineTurns {
+  auto operator<=>(const PipelineTurns&) const = default;
+};
 /// What advice is on: why a rank or a host is late, the part of a step that is long, or, without
 /// any of these, slow fabric.
-using AdviceSubject = std::variant<std::monostate, LateCause, HostCause, Part>;
+using AdviceSubject = std::variant<std::monostate, LateCause, HostCause, Part, PipelineTurns>;
+/// Whether most of the waiting is that of a pipeline's ranks for their turns.
+bool turns_cost_most(const AttributionView& view);
 /// Absent when the file does not know it.
 std::optional<Advice> advice_on(const AdviceSubject& subject);
 /// Of a step; a part other than compute that takes less is not worth an action.
@@ -140,13 +148,22 @@ std::string recording_comparison_schema();
 /// none.
 const HostRange* named_range(const AttributionView& view, HostCause cause);
 
-/// What keeps the figures from being those of the whole job in its steady state, as sentences each
-/// with a blank behind it: missing ranks, different programs, no steady step, communication whose
-/// waiting is unknown. Empty for none.
-std::string recording_limits(const AttributionView& view);
+/// What keeps the figures from being those of the whole job in its steady state.
+struct Limit {
+  std::string brief;     // of the first sentence, six words at most: "1 of 2 ranks recorded"
+  std::string sentence;  // of the lines
+};
+/// The most important first: missing ranks, no steady step, different programs, unknown work,
+/// communication whose waiting is unknown.
+std::vector<Limit> recording_limits(const AttributionView& view);
+/// "3.90 ms of each step of 7.61 ms (51.2 %) is in CUDA graphs recorded as one piece: record with
+/// node-level tracing", without a full stop.
+std::string unknown_work_sentence(const MeanLedger& mean, UnknownWork kind);
 
-/// The headline, behind the `recording_limits`, names the straggler that is beyond the clock error
-/// and costs most, else repeats why no rank is named. The answer is `no` for a straggler, `yes`
-/// when there is none beyond the clock error, else `unknown`.
+/// The first sentence is finding, amount, action and at most one of the `recording_limits`, in that
+/// many words at most: what cannot be true, else a recording without a step or of work that is not
+/// known, else the largest loss: the straggler beyond the clock error or a part of the step,
+/// whichever costs more. The answer is `no` for a straggler, `yes` when there is none beyond the
+/// clock error, else `unknown`.
 Verdict judge_attribution(const AttributionView& view);
 }  // namespace scaleworth::report

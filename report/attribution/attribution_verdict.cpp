@@ -21,101 +21,10 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// Data loading that takes so much of a step comes first, whoever is late.
-constexpr double much_of_a_step = 0.3;
-
-constexpr const char* undecided = "no single cause explains 80 % of its lateness";
-
-/// By the replay, as the cost and the what-if are; without one, what the others wait.
-std::string straggler_headline(const AttributionView& view, const Straggler& straggler) {
-  const Attribution& job = view.attribution;
-  const auto& all = job.stragglers.stragglers;
-  if (straggler.saved && job.stragglers.saved && (job.efficiency || view.averages)) {
-    const double whole =
-        job.efficiency ? in_seconds(job.efficiency->step_time) : view.averages->mean.step.mean;
-    const double saved = in_seconds(*job.stragglers.saved);
-    const bool rotating = straggler.level == LateUnit::rotating;
-    return fmt::format("Without {}{}{} a step takes {} instead of {} ({} less); {}.",
-                       rotating ? "changes in " : "the lateness of ",
-                       straggler.unit,
-                       all.size() > 1 ? fmt::format(" and {} more", all.size() - 1) : "",
-                       seconds(whole - saved),
-                       seconds(whole),
-                       percent(saved / whole),
-                       straggler.cause_text(undecided));
-  }
-  const double lost = straggler.exposed_per_step_ms * 1e-3;
-  if (!(lost > 0.0)) {  // known by its own work alone
-    const std::string& found = straggler.sentence;
-    return found.substr(0, std::min(found.find(", in "), found.size())) + "; " +
-           straggler.cause_text(undecided) + ".";
-  }
-  const double step = view.averages ? view.averages->mean.step.mean : 0.0;
-  return fmt::format("The others wait {} per step for {}{}; {}.",
-                     seconds(lost),
-                     straggler.unit,
-                     step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
-                     straggler.cause_text(undecided));
-}
-
 /// Without work of which the recordings do not show what it is.
 double loss_of(const JobMeans& job, Part part) {
   return job.mean.part(part).mean -
          (part == Part::unattributed ? job.mean.all_unknown_work() : 0.0);
-}
-
-Part largest_loss(const JobMeans& job) {
-  return *std::ranges::max_element(
-      recording_parts.begin() + 1, recording_parts.end(), {}, [&](Part part) {
-        return loss_of(job, part);
-      });
-}
-
-std::string loss_name(Part part) {
-  return part == Part::exposed_undivided ? "exposed communication" : word_of(part);
-}
-
-std::string step_line(const JobMeans& job) {
-  const Part part = largest_loss(job);
-  return fmt::format(
-      "Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
-      seconds(job.mean.step.mean),
-      job.mean.known(Part::compute) ? percent(job.mean.share(Part::compute)) : "an unknown part",
-      loss_name(part),
-      seconds(loss_of(job, part)),
-      percent(share_of(loss_of(job, part), job.mean.step.mean).value_or(0.0)));
-}
-
-/// "Host late costs most: ..." where something else costs more than waiting for the straggler.
-std::string loss_headline(const AttributionView& view, Part part) {
-  const JobMeans& job = *view.averages;
-  std::string most;
-  const auto& causes = job.mean.host_late_by_cause;
-  const auto largest = std::ranges::max_element(causes);
-  if (part == Part::host_late && *largest >= 0.5 * job.mean.part(part).mean) {
-    const auto cause = static_cast<HostCause>(largest - causes.begin());
-    const HostRange* range = named_range(view, cause);
-    if (cause != HostCause::other || range == nullptr)
-      most = fmt::format(", most of it {}", word_of(cause));
-    if (range != nullptr)
-      most += fmt::format(", {} of it in {}", seconds(range->time), range->name);
-  }
-  return fmt::format("{} costs most: {} of each step of {} ({}){}.",
-                     capitalised(loss_name(part)),
-                     seconds(job.mean.part(part).mean),
-                     seconds(job.mean.step.mean),
-                     percent(job.mean.share(part)),
-                     most);
-}
-
-/// Nothing is worth an action.
-bool healthy(const AttributionView& view) {
-  return view.averages && view.attribution.slow_fabric.empty() &&
-         view.attribution.step_choice.limit != StepLimit::maybe_layers &&
-         view.averages->mean.all_unknown_work() <
-             least_loss_to_act_on * view.averages->mean.step.mean &&
-         loss_of(*view.averages, largest_loss(*view.averages)) <
-             least_loss_to_act_on * view.averages->mean.step.mean;
 }
 
 /// Without the type of its result and namespaces, 48 characters at most.
@@ -124,13 +33,6 @@ std::string short_kernel_name(std::string name) {
   const std::size_t space = name.find_last_of(" :", end);
   if (space != std::string::npos && end < name.size()) name.erase(0, space + 1);
   return name.size() <= 48 ? name : name.substr(0, 45) + "...";
-}
-
-std::string healthy_headline(const JobMeans& job) {
-  return fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}. ",
-                     percent(job.mean.share(Part::compute)),
-                     seconds(job.mean.step.mean),
-                     percent(least_loss_to_act_on));
 }
 
 /// Where the compute goes. Kernels of the classes named below do about one operation per byte that
@@ -186,21 +88,6 @@ std::string unmatched_line(const Attribution& job) {
       unknown->largest.front().first);
 }
 
-/// Why no rank is named; what a rank that is alone loses, only it can have caused. Of one that does
-/// not communicate nobody asks.
-std::string no_straggler_named(const AttributionView& view) {
-  const std::string& reason = view.attribution.stragglers.abstention;
-  const bool alone = view.attribution.recordings.size() == 1 && view.averages;
-  std::string loss;
-  if (alone && !healthy(view)) loss = loss_headline(view, largest_loss(*view.averages));
-  if (alone && loss_of(*view.averages, Part::exposed_undivided) == 0.0 &&
-      view.attribution.collectives.empty())
-    return loss;
-  if (!loss.empty()) loss += ' ';
-  return loss + "No straggler is named: " +
-         (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
-}
-
 std::string waiting_share(const Attribution& attribution) {
   CollectiveTime whole;
   for (const auto& collective : attribution.collectives) whole.add(collective);
@@ -250,57 +137,231 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
 bool lost_something(const RankRecording& recording) {
   return std::ranges::any_of(recording.losses, [](const auto& loss) { return loss.second > 0; });
 }
+
+/// What may stand first, with what is lost by it and what to try.
+struct Found {
+  double lost = 0.0;     // s of the mean step
+  std::string sentence;  // finding, amount and action, without a full stop
+  std::optional<Advice> advice{};
+  bool straggler = false;
+};
+
+/// "Copies that nothing hides take 8.54 ms of each step of 25.2 ms (33.9 %): copy from page-locked
+/// memory, beside the kernels".
+std::string loss_sentence(const std::string& found,
+                          double lost,
+                          double step,
+                          const std::string& action) {
+  return fmt::format("{} {} of each step of {} ({}): {}",
+                     found,
+                     seconds(lost),
+                     seconds(step),
+                     percent(lost / step),
+                     action);
+}
+
+constexpr const char* take_out = "take that out of the step";
+
+/// The first words of a name from outside.
+std::string first_words(const std::string& name) {
+  constexpr int most_words = 4;
+  std::size_t end = 0;
+  for (int words = 0; words < most_words && end != std::string::npos; ++words)
+    end = name.find(' ', end + 1);
+  return end == std::string::npos ? name : name.substr(0, end) + " ...";
+}
+
+/// By the replay, as the cost and the what-if are; without one, what the others wait.
+Found straggler_found(const AttributionView& view, const Straggler& straggler) {
+  const Attribution& job = view.attribution;
+  const auto& all = job.stragglers.stragglers;
+  std::optional<Advice> advice = advice_on(straggler.cause);
+  std::string who = straggler.unit + " change";
+  if (straggler.level != LateUnit::rotating) {
+    who = advice->found;
+    who.replace(who.find("{}"), 2, straggler.unit);
+  }
+  std::string detail;  // " (data loading)"
+  const HostCause* host = nullptr;
+  if (straggler.cause == LateCause::host && !straggler.shares.empty() &&
+      straggler.shares.front().host)
+    host = &*straggler.shares.front().host;
+  if (host) advice = advice_on(*host);
+  // A caveat needs the room.
+  if (host && *host != HostCause::other && recording_limits(view).empty())
+    detail = fmt::format(" ({})", word_of(*host));
+  if (const HostRange* range =
+          host && *host == HostCause::other ? named_range(view, *host) : nullptr) {
+    who = fmt::format("{}'s CPU is in {}", straggler.unit, first_words(range->name));
+    advice->action = take_out;
+  }
+  who = capitalised(std::move(who));
+  const double step = view.averages ? view.averages->mean.step.mean : 0.0;
+  const bool replayed =
+      straggler.saved && job.stragglers.saved && (job.efficiency || view.averages);
+  const double lost =
+      replayed ? in_seconds(*job.stragglers.saved) : straggler.exposed_per_step_ms * 1e-3;
+  if (!(lost > 0.0) || !(step > 0.0)) {  // known by its own work alone
+    const std::string& known = straggler.sentence;
+    return {0.0,
+            known.substr(0, std::min(known.find(", in "), known.size())) + ": " + advice->action,
+            advice,
+            true};
+  }
+  const std::string costs = replayed && all.size() > 1
+                                ? fmt::format("; it and {} more cost", all.size() - 1)
+                                : ", which costs";
+  const double whole = replayed && job.efficiency ? in_seconds(job.efficiency->step_time) : step;
+  const std::string with_detail = loss_sentence(who + detail + costs, lost, whole, advice->action);
+  return {lost,
+          word_count(with_detail) <= most_first_words
+              ? with_detail
+              : loss_sentence(who + costs, lost, whole, advice->action),
+          advice,
+          true};
+}
+
+/// Of a CPU that launches too late by what it did most, where that is half of it.
+Found host_found(const AttributionView& view) {
+  const MeanLedger& mean = view.averages->mean;
+  const double late = loss_of(*view.averages, Part::host_late);
+  const auto largest = std::ranges::max_element(mean.host_late_by_cause);
+  auto cause = static_cast<HostCause>(largest - mean.host_late_by_cause.begin());
+  if (*largest < 0.5 * late) cause = HostCause::other;
+  Advice advice = *advice_on(cause);
+  // What the CPU did besides keeps the GPU waiting as well.
+  const bool alone = cause != HostCause::other && cause != HostCause::launch_bound;
+  const double lost = alone ? *largest : late;
+  if (const HostRange* range = named_range(view, cause); range && cause == HostCause::other) {
+    advice.found = fmt::format("The CPU is in {}, which costs", first_words(range->name));
+    advice.action = take_out;
+  }
+  return {late, loss_sentence(advice.found, lost, mean.step.mean, advice.action), advice};
+}
+
+Found part_found(const AttributionView& view, Part part) {
+  if (part == Part::host_late) return host_found(view);
+  const bool turns = part == Part::exposed_wait && turns_cost_most(view);
+  const Advice advice = *advice_on(turns ? AdviceSubject(PipelineTurns{}) : AdviceSubject(part));
+  const double lost = loss_of(*view.averages, part);
+  return {lost,
+          loss_sentence(advice.found, lost, view.averages->mean.step.mean, advice.action),
+          advice};
+}
+
+/// All that costs something, the largest first. Waiting is the straggler's where one is named.
+std::vector<Found> all_found(const AttributionView& view, const Straggler* straggler) {
+  /// Data loading that takes so much of a step comes first, whoever is late.
+  constexpr double much_of_a_step = 0.3;
+  std::vector<Found> found;
+  if (straggler) found.push_back(straggler_found(view, *straggler));
+  if (!view.averages) return found;
+  const MeanLedger& mean = view.averages->mean;
+  for (const Part part : recording_parts) {
+    if (part == Part::compute || (straggler && part == Part::exposed_wait)) continue;
+    if (loss_of(*view.averages, part) >= least_loss_to_act_on * mean.step.mean)
+      found.push_back(part_found(view, part));
+  }
+  for (std::size_t i = 1; i < unknown_works; ++i)
+    if (mean.unknown_work[i] >= least_loss_to_act_on * mean.step.mean)
+      found.push_back(
+          {mean.unknown_work[i], unknown_work_sentence(mean, static_cast<UnknownWork>(i))});
+  if (!view.attribution.slow_fabric.empty()) {
+    const Advice advice = *advice_on(AdviceSubject{});
+    const double lost = in_seconds(view.attribution.slow_fabric.front().per_step) /
+                        static_cast<double>(view.attribution.recordings.size());
+    found.push_back(
+        {lost, loss_sentence(advice.found, lost, mean.step.mean, advice.action), advice});
+  }
+  std::ranges::stable_sort(found, std::greater<>(), &Found::lost);
+  const double loading = mean.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)];
+  if (loading >= much_of_a_step * mean.step.mean) {
+    const Found loader = host_found(view);
+    std::erase_if(found, [&](const Found& one) { return one.sentence == loader.sentence; });
+    found.insert(found.begin(), loader);
+  }
+  return found;
+}
+
+/// How to do what the first sentence says, and what that saves where it does not say so itself.
+std::string action_of(const AttributionView& view, const std::vector<Found>& found) {
+  if (!view.averages) return "";
+  const std::optional<Advice> first =
+      found.empty() ? advice_on(Part::compute) : found.front().advice;
+  if (!first || first->url.empty()) return "";
+  const std::vector<Advice> advice = advice_for(view);
+  const auto* same = find_in(advice, first->cause, &Advice::cause);
+  if (!same) return first->text;
+  return found.empty() || found.front().straggler ? same->text : advice_text(*same);
+}
+
+std::string first_sentence(const AttributionView& view, const std::vector<Found>& found) {
+  const Attribution& job = view.attribution;
+  const std::vector<Limit> limits = recording_limits(view);
+  if (!job.contradictions.empty())
+    return not_reliable(
+        job.contradictions.front(), job.contradictions.size(), "check the files, or record again");
+  if (job.step_choice.limit == StepLimit::graph_capture)
+    return "The capture of a graph is recorded, not its runs: record steps that replay it.";
+  if (!view.averages)
+    return "No step was found: record three or more, each marked by profiler.step() or an NVTX "
+           "range.";
+  if (job.step_choice.limit == StepLimit::maybe_layers)
+    return "What repeats may be layers and not steps: mark each step (profiler.step() or an NVTX "
+           "range) and record three or more.";
+  const MeanLedger& mean = view.averages->mean;
+  const std::string sentence =
+      !found.empty()
+          ? found.front().sentence
+          : fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}: {}",
+                        percent(mean.share(Part::compute)),
+                        seconds(mean.step.mean),
+                        percent(least_loss_to_act_on),
+                        advice_on(Part::compute)->action);
+  return if_it_fits(sentence, limits.empty() ? "" : fmt::format(" ({})", limits.front().brief)) +
+         ".";
+}
 }  // namespace
 
 Verdict judge_attribution(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
   const auto& stragglers = attribution.stragglers.stragglers;
-  const auto worst = std::ranges::find_if(stragglers, &Straggler::significant);
+  const auto* worst = find_in(stragglers, true, &Straggler::significant);
+  const std::vector<Found> found = all_found(view, worst);
   Verdict verdict;
+  verdict.headline = first_sentence(view, found);
+  verdict.answer = worst != nullptr ? Answer::no
+                   : attribution.stragglers.finding == StragglerFinding::no_straggler
+                       ? Answer::yes
+                       : Answer::unknown;
   std::vector<std::string>& lines = verdict.lines;
-  if (worst != stragglers.end()) {
-    verdict.answer = Answer::no;
-    verdict.headline = straggler_headline(view, *worst);
-    // A host that is late everywhere may cost more than any one rank.
-    const Part part = view.averages ? largest_loss(*view.averages) : Part::exposed_wait;
-    const double lost =
-        worst->saved ? in_seconds(*worst->saved) : worst->exposed_per_step_ms * 1e-3;
-    const bool loader =
-        view.averages &&
-        view.averages->mean.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)] >=
-            much_of_a_step * view.averages->mean.step.mean;
-    if (loader)
-      verdict.headline = loss_headline(view, Part::host_late) + " " + verdict.headline;
-    else if (part != Part::exposed_wait && loss_of(*view.averages, part) > lost)
-      verdict.headline = loss_headline(view, part) + " " + verdict.headline;
-    lines = {worst->sentence, cost_line(view, *worst)};
-  } else if (attribution.stragglers.finding == StragglerFinding::no_straggler) {
-    verdict.answer = Answer::yes;
-    verdict.headline = sentence(attribution.stragglers.abstention);
-    if (view.averages && largest_loss(*view.averages) == Part::host_late && !healthy(view))
-      verdict.headline = loss_headline(view, Part::host_late) + " " + verdict.headline;
-  } else {
-    verdict.headline = no_straggler_named(view);
+  const std::string said = verdict.headline.substr(0, verdict.headline.size() - 1);
+  for (const Limit& limit : recording_limits(view))
+    lines.push_back(limit.sentence.starts_with(said)
+                        ? limit.sentence.substr(std::min(said.size() + 2, limit.sentence.size()))
+                        : limit.sentence);
+  const bool straggler_first = !found.empty() && found.front().straggler;
+  if (worst != nullptr) {
+    lines.push_back(worst->sentence);
+    lines.push_back(cost_line(view, *worst));
+  } else if (!attribution.stragglers.abstention.empty() && attribution.recordings.size() > 1) {
+    lines.push_back(sentence(attribution.stragglers.abstention));
   }
-  if (worst == stragglers.end() && healthy(view))
-    verdict.headline = healthy_headline(*view.averages) + verdict.headline;
-  while (verdict.headline.ends_with(' ')) verdict.headline.pop_back();
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
-  if (const std::vector<Advice> advice = advice_for(view); !advice.empty())
-    verdict.action = advice_text(advice.front());
-  if (view.averages) lines.push_back(step_line(*view.averages));
-  if (view.averages && healthy(view)) lines.push_back(compute_line(attribution));
+  const bool by_figures = attribution.contradictions.empty() &&
+                          attribution.step_choice.limit != StepLimit::maybe_layers;
+  if (by_figures) verdict.action = action_of(view, found);
+  if (view.averages && found.empty()) lines.push_back(compute_line(attribution));
   lines.push_back(unmatched_line(attribution));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));
-    lines.push_back(best_what_if(*attribution.efficiency));
+    if (!straggler_first || !worst->saved) lines.push_back(best_what_if(*attribution.efficiency));
   }
   if (std::ranges::any_of(attribution.recordings, lost_something)) {
     lines.push_back("The recordings are not whole: what was lost stands at the end.");
   }
   std::erase(lines, "");
-  verdict.headline = recording_limits(view) + verdict.headline;
   return verdict;
 }
 }  // namespace scaleworth::report

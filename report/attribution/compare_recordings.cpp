@@ -174,8 +174,8 @@ Document compose_comparison(const ComparedJob& a,
                                 ranks_phrase(job_ranks(a.job)),
                                 ranks_phrase(job_ranks(b.job))));
   for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)}) {
-    const std::string limits = recording_limits({*job, options, job_means(job->ledger)});
-    if (!limits.empty()) lines.push_back(fmt::format("{}: {}", side, limits));
+    for (const Limit& limit : recording_limits({*job, options, job_means(job->ledger)}))
+      lines.push_back(fmt::format("{}: {}", side, limit.sentence));
   }
   document.sections =
       with_content({section_of("parts", "The step", {parts_table(comparison)}),

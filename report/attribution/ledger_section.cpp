@@ -126,7 +126,10 @@ Table parts_table(const AttributionView& view) {
   const bool alone = job.ranks.size() == 1;
   const MeanLedger& ledger = alone ? job.ranks.front() : job.mean;
   std::vector<Line> lines = parts_of(ledger);
-  std::erase_if(lines, [](const Line& line) { return line.time && line.time->mean == 0.0; });
+  // Of compute it is said that it is not known; of others what is known stands in another row.
+  std::erase_if(lines, [](const Line& line) {
+    return line.time ? line.time->mean == 0.0 : line.which != Part::compute;
+  });
   lines.push_back({&ledger, {}, "step", ledger.step, 1.0});
   const std::vector<ColumnOf<Line>> columns{
       {parameter("part", "part"), &Line::part},
@@ -139,7 +142,7 @@ Table parts_table(const AttributionView& view) {
   constexpr std::array headed{std::pair(Part::compute, "Compute"),
                               std::pair(Part::exposed_transfer, "Exposed transfer"),
                               std::pair(Part::exposed_wait, "Waiting for a late rank"),
-                              std::pair(Part::host_late, "Host late")};
+                              std::pair(Part::host_late, "CPU launched too late")};
   table.tiles = {{lines.size() - 1, "time_s", "Step time", "mean over ranks"}};
   for (const auto& one : headed) {
     const auto row = last_row(lines, [&](const Line& line) { return line.which == one.first; });
@@ -182,7 +185,7 @@ Section ledger_section(const AttributionView& view) {
       job.ranks.size() > 1 ? rank_table(view) : Table{},
       breakdown<WorkClass>("compute", "Compute, by class", job, job.mean.compute_by_class),
       breakdown<HostCause>(
-          "host_late", "Host late, by what the host did", job, job.mean.host_late_by_cause),
+          "host_late", "CPU launched too late, by what it did", job, job.mean.host_late_by_cause),
       hidden_table(job),
       tidy_table(job),
       steps_table(view)};

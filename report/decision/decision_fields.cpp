@@ -58,7 +58,7 @@ void put_rubric(Fields& json, const Decision& decision) {
   json("fastest", decision.named.fastest);
   json.sentence("The largest count that reaches the efficiency threshold.");
   json("largest_efficient", rubric.largest_efficient);
-  json.sentence("Counts that fail one gate.");
+  json.sentence("Counts beyond one limit.");
   json.array("exclusions", rubric.exclusions, [](Fields& of, const Exclusion& one) {
     of("reason", one.reason);
     of("mark", gate_mark(one.gate), "The reason in a word or two.");
@@ -520,7 +520,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   put_currency(json, view.options);
   put_verdict(json, judged, verdict_words);
   json.object(
-      "rubric", decision, put_rubric, "The gates, and the choice among the counts that pass.");
+      "rubric", decision, put_rubric, "The limits, and the choice among the counts within them.");
   json.sentence(
       "What the fitted law says of counts that were not measured and would meet the deadline: a "
       "reason to measure them, never the verdict. Null without a deadline, for coefficients and "
@@ -556,7 +556,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.array("marginal", decision.steps, put_step, "From each count to the next.");
   json.sentence(
       "The counts that are best for some value of an hour of waiting (on top of the bill), by "
-      "rising value, of those that pass every gate; empty without costs.");
+      "rising value, of those within every limit; empty without costs.");
   json.array("value_of_waiting", decision.waiting, [](Fields& waiting, const ValueOfWaiting& one) {
     waiting("count", one.count);
     waiting.sentence("The count is best from this value on, up to that of the next.");

@@ -107,7 +107,10 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
   const std::string limits =
       std::string(failures ? " With failures the deadline cannot be changed here." : "") +
       (own_prices ? " Every row has a price of its own." : "");
-  const std::string doubt = reliable ? "" : "Not reliable, see the verdict. By the figures alone: ";
+  const std::string answer =
+      reliable ? "Take {count}, {why}: {paid}"
+               : "Not reliable, see the lines below: by the figures alone {count} would be {why}: "
+                 "{paid}";
   return {
       {"title", "At another price or deadline"},
       {"table", "Every count at these terms"},
@@ -120,10 +123,10 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
        {decision.noun.empty() ? printed.headers.front() : decision.noun,
         printed.headers[time],
         "cost{per_million}",
-        "gate",
+        "limit",
         "choice"}},
       {"mark", mark},
-      {"none", Json::array({tile("Recommended", "none", "no count passes every gate")})},
+      {"none", Json::array({tile("Recommended", "none", "no count is within every limit")})},
       {"tiles",
        {tile("{loss}", "{loss_share} %", "of the time, the largest loss"),
         tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
@@ -137,10 +140,10 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
       {"mark_fastest", "fastest"},
       {"recomputed", " (recomputed)"},
       {"per_million", " per " + million_work(decision)},
-      {"answer", doubt + "Take {count}, {why}: {paid}" + in_time + "."},
-      {"no_answer", "No count passes every gate."},
-      {"of_passing", "{objective} of the {passing} counts that pass every gate"},
-      {"only", "the only count that passes every gate"},
+      {"answer", answer + in_time + "."},
+      {"no_answer", "No count is within every limit."},
+      {"of_passing", "{objective} of the {passing} counts within every limit"},
+      {"only", "the only count within every limit"},
       {"invalid", "Not a number of 0 or more: nothing was recomputed."},
       {"as_written",
        "The values that the report was written with. Change one to see the recommendation that "

@@ -27,6 +27,14 @@ struct DecideView {
 std::string said(const Remark& remark, Audience audience);
 std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audience);
 
+/// What an answer that names a count begins with.
+inline constexpr std::string_view take_word = "Take ";
+/// "8 GPUs"; the number alone where the table does not say what it counts.
+std::string named_count(const Decision& decision, int count);
+/// "By the figures alone 512 GPUs would be the balanced count (least cost x time)."; else empty.
+std::string figures_alone(const DecideView& view);
+/// For which rank the others wait at the largest count; else empty.
+std::string straggler_line(const DecideView& view);
 /// `brief`: the counts, the rule and the cause, without what would change them.
 Verdict judge_decision(const DecideView& view, bool brief = false);
 std::string decision_json(const DecideView& view);

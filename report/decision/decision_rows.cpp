@@ -91,7 +91,7 @@ Table rows_table(const DecideView& view) {
                        &DecisionRow::karp_flatt});
   }
   if (!rubric.exclusions.empty() || !rubric.unproven.empty()) {
-    columns.push_back({measure("gate", "gate"),
+    columns.push_back({measure("gate", "limit"),
                        [&](const DecisionRow& row) { return gate_of(rubric, row.count); }});
   }
   return limit_rows(make_table("decision", "What each count does", decision.shown, columns));
@@ -244,7 +244,7 @@ std::vector<Table> counts_tables(const DecideView& view) {
 
 Table exclusions_table(const DecideView& view) {
   return limit_rows(make_table("excluded",
-                               "Counts that fail a gate",
+                               "Counts beyond a limit",
                                nested(view.decision.rubric.exclusions, &Exclusion::counts),
                                {{count_parameter(), [](const int& count) { return count; }},
                                 {measure("reason", "reason"), &Exclusion::reason}}));

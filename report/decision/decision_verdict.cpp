@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 #include "report/names.h"
-#include "report/run/run_report.h"
-#include "src/core/statistics/sample_statistics.h"
 
 #include <array>
 #include <cmath>
@@ -158,15 +156,15 @@ std::string growth_headline(const Decision& decision) {
                       : "flat");
 }
 
-/// "the cheapest of the 2 counts that pass every gate".
+/// "the cheapest of the 2 counts within every limit".
 std::string chosen_as(const RubricResult& rubric) {
   const std::string best = objective_words(rubric.objective);
   if (rubric.exclusions.empty()) return best;
-  if (rubric.passing == 1) return "the only count that passes every gate";
-  return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
+  if (rubric.passing == 1) return "the only count within every limit";
+  return fmt::format("{} of the {} counts within every limit", best, rubric.passing);
 }
 
-/// "; 64 saves 15.0 days for $46,400 more": the next count that is faster and passes every gate.
+/// "; 64 saves 15.0 days for $46,400 more": the next count that is faster and within every limit.
 std::string step_up(const DecideView& view, const DecisionRow& chosen) {
   const auto excluded = [&](int count) {
     return std::ranges::any_of(view.decision.rubric.exclusions, [=](const Exclusion& one) {
@@ -187,15 +185,62 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
   return "";
 }
 
+/// Without a full stop.
 std::string headline(const DecideView& view, const DecisionRow& chosen) {
-  const std::string& noun = view.decision.noun;
+  return if_it_fits(fmt::format("{}{}, {}: {}",
+                                take_word,
+                                named_count(view.decision, chosen.count),
+                                chosen_as(view.decision.rubric),
+                                figures(view, chosen)),
+                    step_up(view, chosen));
+}
+
+/// "8 GPUs are slower than 2 (speed-up 1.21 against 1.94): check topology and settings at 8 before
+/// you buy 8. ", where the count that is taken lies before a cliff; else empty.
+std::string cliff_sentence(const Decision& decision) {
+  if (!decision.cliff || *decision.rubric.chosen >= *decision.cliff) return "";
+  const DecisionRow& row = decision.row(*decision.cliff);
+  const auto faster = std::ranges::find_if(decision.rows, [&](const DecisionRow& smaller) {
+    return smaller.speedup.value > row.speedup.value;
+  });
   return fmt::format(
-      "Take {}{}, {}: {}{}.",
-      chosen.count,
-      noun.empty() ? "" : " " + noun.substr(0, noun.size() - (chosen.count == 1 ? 1 : 0)),
-      chosen_as(view.decision.rubric),
-      figures(view, chosen),
-      step_up(view, chosen));
+      "{0} are slower than {1} (speed-up {2:.2f} against {3:.2f}): check topology and settings at "
+      "{4} before you buy {4}. ",
+      named_count(decision, row.count),
+      faster->count,
+      row.speedup.value,
+      faster->speedup.value,
+      row.count);
+}
+
+/// "Pay by spot: 4 GPUs cost $0.277, against $0.693 by reserved and $0.924 at the price given. ",
+/// of the ways to pay that were asked for; else empty.
+std::string regime_sentence(const DecideView& view, const DecisionRow& chosen) {
+  const Decision& decision = view.decision;
+  constexpr std::size_t most_named = 4;
+  if (decision.regimes.empty() || !chosen.cost) return "";
+  const auto place = static_cast<std::size_t>(&chosen - decision.rows.data());
+  std::vector<std::pair<Dollars, std::string>> ways{{chosen.cost->value, "at the price given"}};
+  for (const RegimeResult& one : decision.regimes)
+    if (const auto& cost = one.costs.at(place); cost && *cost != chosen.cost->value)
+      ways.emplace_back(*cost, "by " + one.regime.name);
+  if (ways.size() < 2) return "";
+  std::ranges::sort(ways);
+  std::string others;
+  for (std::size_t i = 1; i < std::min(ways.size(), most_named); ++i)
+    others += fmt::format("{}{} {}",
+                          i == 1                                       ? ""
+                          : i + 1 == std::min(ways.size(), most_named) ? " and "
+                                                                       : ", ",
+                          decision_money(view, ways[i].first),
+                          ways[i].second);
+  return fmt::format("Pay {}: {} {} cost{} {}, against {}. ",
+                     ways.front().second,
+                     chosen.count,
+                     counted_noun(decision, chosen.count),
+                     chosen.count == 1 ? "s" : "",
+                     decision_money(view, ways.front().first),
+                     others);
 }
 
 std::string cause_line(const Decision& decision) {
@@ -223,6 +268,11 @@ std::string plateau_line(const Decision& decision) {
                      count_ranges(decision.choice->plateau));
 }
 
+/// "cheapest in GPU-seconds", without a price.
+std::string least_work_name(const Decision& decision) {
+  return fmt::format("cheapest in {}-seconds", counted_noun(decision, 1));
+}
+
 /// The three counts that are always named, with figures where the headline has none of them:
 /// "Cheapest 1 (2.000 EUR, 3600 s), balanced and fastest 16".
 std::string counts_line(const DecideView& view) {
@@ -230,9 +280,10 @@ std::string counts_line(const DecideView& view) {
   if (decision.rows.size() < 2) return "";
   const bool by_time = !decision.choice && decision.axis != Axis::load;
   const auto& [cheapest, balanced, fastest] = decision.named;
-  const std::array named{std::pair(by_time ? "cheapest in rank-seconds" : "cheapest", cheapest),
-                         std::pair("balanced", balanced),
-                         std::pair("fastest", fastest)};
+  const std::array named{
+      std::pair<std::string, int>(by_time ? least_work_name(decision) : "cheapest", cheapest),
+      std::pair<std::string, int>("balanced", balanced),
+      std::pair<std::string, int>("fastest", fastest)};
   std::string text;
   for (std::size_t i = 0; i < named.size(); ++i) {
     const auto& [name, count] = named[i];
@@ -264,8 +315,8 @@ std::string rule_line(const DecideView& view) {
   const bool asked = view.decision.request.rubric.objective.has_value();
   if (asked || view.decision.rubric.objective != Objective::balanced) return "";
   return fmt::format("Rule: balanced, because no {} asks otherwise.",
-                     view.words("--fixed, --value-of-time, gate or --objective",
-                                "price of the wall clock, gate or objective"));
+                     view.words("--fixed, --value-of-time, limit or --objective",
+                                "price of the wall clock, limit or objective"));
 }
 
 std::string quality_line(const Decision& decision) {
@@ -312,6 +363,51 @@ std::string value_of_waiting_line(const DecideView& view) {
   return text + ".";
 }
 
+/// As it was typed.
+std::string deadline_text(const Rubric& rubric) {
+  return rubric.deadline_typed.empty() ? format_quantity(number(*rubric.deadline), Unit::seconds)
+                                       : rubric.deadline_typed;
+}
+
+/// The first three digits, of what is more so that the amount suffices.
+double rounded_up(double amount) {
+  const double step = std::pow(10.0, std::floor(std::log10(amount)) - 2.0);
+  return step * std::ceil(amount / step - 1e-9);
+}
+
+/// Where no count meets both deadline and budget, what would: "No count meets both limits: $3,040
+/// makes 24 h with 64 GPUs; $2,500 takes 30 h with 32."; else empty.
+std::string conflict_sentence(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const Rubric& rubric = decision.request.rubric;
+  const auto deadline = deadline_of(rubric);
+  if (!deadline || !rubric.budget) return "";
+  const auto billed = [&](const DecisionRow& row) {
+    const Prices prices = decision.request.metrics.prices.value_or(Prices{});
+    return row.cost->high() - prices.value_of_time * row.wall().high();
+  };
+  const DecisionRow* in_time = nullptr;  // the cheapest of those
+  const DecisionRow* paid = nullptr;     // the fastest of those
+  for (const DecisionRow& row : decision.rows) {
+    if (row.in_time(*deadline) && (!in_time || billed(row) < billed(*in_time))) in_time = &row;
+    if (billed(row) <= *rubric.budget && (!paid || row.wall().value < paid->wall().value))
+      paid = &row;
+  }
+  if (!in_time || !paid) return "";
+  const auto money = [&](double amount) {
+    return format_money(number(amount), view.options.currency);
+  };
+  return fmt::format(
+      "No count meets both limits: {} makes {} with {}; {} takes {} with {}.",
+      money(rounded_up(billed(*in_time).value())),
+      deadline_text(rubric),
+      named_count(decision, in_time->count),
+      money(rubric.budget->value()),
+      format_quantity(number(rounded_up(paid->latest(deadline->probability).value())),
+                      Unit::seconds),
+      paid->count);
+}
+
 /// That no count meets the deadline, and how near the fastest comes; else empty.
 std::string deadline_line(const DecideView& view) {
   const auto& decision = view.decision;
@@ -324,19 +420,48 @@ std::string deadline_line(const DecideView& view) {
   if (const auto& failures = fastest.failures) {
     return fmt::format(
         "No count meets the deadline of {} with a probability of {:g} %: with failures the "
-        "fastest, "
-        "{}, does with {:.1f} %.",
-        format_quantity(number(*deadline), Unit::seconds),
+        "fastest, {}, does with {:.1f} %.",
+        deadline_text(decision.request.rubric),
         100.0 * probability,
         fastest.count,
         100.0 * chance_in_time(failures->terms, fastest.count, latest, *deadline));
   }
-  return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
-                     decision.coefficients ? "" : "measured ",
-                     format_quantity(number(*deadline), Unit::seconds),
-                     fastest.count,
-                     latest > fastest.same_work.value ? "up to " : "",
-                     format_quantity(number(latest), Unit::seconds));
+  return fmt::format(
+      "No {}count meets the deadline of {}: the fastest, {}, takes {}{}; allow that, or {}.",
+      decision.coefficients ? "" : "measured ",
+      deadline_text(decision.request.rubric),
+      named_count(decision, fastest.count),
+      latest > fastest.same_work.value ? "up to " : "",
+      format_quantity(number(latest), Unit::seconds),
+      decision.coefficients ? "do less work" : "measure more");
+}
+
+/// That no count is within the budget, and what the cheapest needs; else empty.
+std::string budget_line(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const auto& exclusions = decision.rubric.exclusions;
+  const auto over = std::ranges::find(exclusions, GateKind::budget, &Exclusion::gate);
+  if (over == exclusions.end() || over->counts.size() != decision.rows.size()) return "";
+  const DecisionRow& cheapest = decision.row(decision.named.cheapest);
+  return fmt::format(
+      "No count is within the budget of {}: the cheapest, {}, costs up to {}; allow that, or do "
+      "less work.",
+      format_money(number(*decision.request.rubric.budget), view.options.currency),
+      named_count(decision, cheapest.count),
+      format_money(number(rounded_up(cheapest.cost->high().value())), view.options.currency));
+}
+
+/// What would pass where no count does.
+std::string no_count_sentence(const DecideView& view) {
+  for (const std::string& sentence :
+       {conflict_sentence(view), deadline_line(view), budget_line(view)})
+    if (!sentence.empty()) return sentence;
+  const std::string reasons =
+      listed(view.decision.rubric.exclusions, std::mem_fn(&Exclusion::reason), "; ");
+  const std::string start = "No count is within every limit: relax ";
+  return if_it_fits(start + (view.decision.rubric.exclusions.size() == 1 ? "it" : "one"),
+                    " (" + reasons + ")") +
+         ".";
 }
 
 std::string count_or_never(const Knee& knee, const KneeSet& set) {
@@ -432,6 +557,21 @@ std::string latency_line(const DecideView& view) {
       balanced.value() / 1e6);
 }
 
+}  // namespace
+
+std::string named_count(const Decision& decision, int count) {
+  return fmt::format(
+      "{}{}", count, decision.noun.empty() ? "" : " " + counted_noun(decision, count));
+}
+
+const char* objective_words(Objective objective) {
+  constexpr std::array words{"the cheapest",
+                             "the balanced count (least cost x time)",
+                             "the fastest",
+                             "the count with the lowest energy"};
+  return words[static_cast<std::size_t>(objective)];
+}
+
 std::string straggler_line(const DecideView& view) {
   if (const auto& straggler = view.decision.straggler) {
     return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
@@ -444,105 +584,12 @@ std::string straggler_line(const DecideView& view) {
   return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
 }
 
-bool comparable(const Estimate<Seconds>& step) {
-  return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
-}
-
-/// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
-/// the whole interval. 1 when the first doubling is not.
-int doubling_pays_up_to(const ScalingLaw& law, bool whole_band) {
-  const auto at = [&law](int ranks) {
-    return std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
-  };
-  int ranks = 1;
-  for (auto to = at(2); to != law.curve.end() && to->doubling; to = at(2 * ranks)) {
-    const double at_least = to->doubling->interval ? to->doubling->interval->low : 0.0;
-    if (!((whole_band ? at_least : to->doubling->value) > std::sqrt(2.0))) break;
-    ranks = to->ranks;
-  }
-  return ranks;
-}
-
-std::string optimum_line(const ScalingLaw& law, int most_measured) {
-  const int central = doubling_pays_up_to(law, false);
-  const int sure = doubling_pays_up_to(law, true);
-  std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
-  line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
-  line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
-  if (const auto fastest = law.inside(law.fastest))
-    line += fmt::format("; fastest at {}", ranks_phrase(*fastest));
-  if (law.inside(law.cost_optimal)) line += "; cheapest at " + cost_optimal_text(law);
-  line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
-  return law.reproduces_measured ? line
-                                 : line + " It misses the measured counts: use it with care.";
-}
-
-/// Whether more ranks than the fewest are worth it: the chosen count against the others, unknown
-/// where the intervals do not separate them.
-Answer worth_it(const Decision& decision) {
-  const auto& rubric = decision.rubric;
-  if (!rubric.chosen) return Answer::unknown;
-  const int fewest = decision.rows.front().count;
-  const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
-  if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
-  if (*rubric.chosen == fewest)
-    return rubric.equivalent_counts.empty() ? Answer::no : Answer::unknown;
-  return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
-}
-
-Verdict judge_scaling(const Analysis& analysis,
-                      const std::string& doubts,
-                      const RenderOptions& options) {
-  const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
-  if (!shows_scaling(analysis)) {
-    Verdict verdict = machine_verdict(analysis, options.audience);
-    if (!doubts.empty()) verdict.headline.insert(0, "Not reliable: " + doubts + ". ");
-    for (const ScalingResult& scaling : analysis.scaling)
-      if (scaling.mode == BatchScaling::strong && scaling.decision)
-        verdict.lines.push_back(straggler_line({*scaling.decision, options}));
-    std::erase(verdict.lines, "");
-    return verdict;
-  }
-  const auto strong =
-      std::ranges::find(analysis.scaling, BatchScaling::strong, &ScalingResult::mode);
-  if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
-    return unanswered("Not known: a step time is not a positive number.");
-  }
-  if (!strong->quality_held) {
-    const std::string& note = strong->quality_note;
-    return unanswered("Not known: the counts did not do the same work" +
-                      (note.empty() ? "." : " (" + note + ")."));
-  }
-  Verdict verdict = judge_decision({*strong->decision, options}, true);
-  verdict.answer = worth_it(*strong->decision);
-  const char* answer = verdict.answer == Answer::yes  ? "Yes"
-                       : verdict.answer == Answer::no ? "No"
-                                                      : "Not known";
-  if (!doubts.empty()) verdict.answer = Answer::unknown;
-  const std::string begin = !doubts.empty()                    ? "Not reliable: " + doubts + ". "
-                            : strong->decision->doubts.empty() ? fmt::format("{}. ", answer)
-                                                               : "";
-  verdict.headline.insert(0, begin);
-  for (const auto& law : strong->laws) {
-    if (law.curve.empty()) continue;
-    verdict.lines.push_back(optimum_line(law, strong->rows.back().count));
-  }
-  if (!strong->decision->choice) {
-    verdict.lines.push_back(fmt::format("Cost: {} rank-seconds into money.",
-                                        words_for(options.audience,
-                                                  "add --price USD_PER_RANK_HOUR to turn",
-                                                  "a price per rank and hour would turn")));
-  }
-  return verdict;
-}
-}  // namespace
-
-const char* objective_words(Objective objective) {
-  constexpr std::array words{"the cheapest",
-                             "the balanced count (least cost x time)",
-                             "the fastest",
-                             "the count with the lowest energy"};
-  return words[static_cast<std::size_t>(objective)];
+std::string figures_alone(const DecideView& view) {
+  const Decision& decision = view.decision;
+  if (!decision.rubric.chosen || decision.rows.size() < 2) return "";
+  return fmt::format("By the figures alone {} would be {}.",
+                     named_count(decision, *decision.rubric.chosen),
+                     chosen_as(decision.rubric));
 }
 
 std::optional<double> million_work_scale(const Decision& decision) {
@@ -585,18 +632,29 @@ Verdict judge_decision(const DecideView& view, bool brief) {
              "what more GPUs gain."};
     return verdict;
   }
-  if (!decision.rubric.chosen) {
+  if (!decision.doubts.empty()) {
+    const Audience audience = view.options.audience;
+    const Remark& first = decision.doubts.front();
+    verdict.headline = not_reliable(first.text, decision.doubts.size(), first.again);
+    for (const Remark& doubt : decision.doubts)
+      lines.push_back(capitalised(said(doubt, audience)) + ".");
+    lines.push_back(figures_alone(view));
+  } else if (!decision.rubric.chosen) {
     verdict.answer = Answer::no;
-    verdict.headline = "No count passes every gate.";
+    verdict.headline = no_count_sentence(view);
   } else if (decision.rows.size() == 1) {
     const DecisionRow& row = decision.rows.front();
     verdict.headline = fmt::format("One count decides nothing ({} at {}): measure a second one.",
                                    figures(view, row),
                                    row.count);
   } else {
-    verdict.headline =
-        forecast_sentences(view) + headline(view, decision.row(*decision.rubric.chosen));
-    verdict.answer = decision.doubts.empty() ? Answer::yes : Answer::unknown;
+    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
+    const std::string take = headline(view, chosen);
+    verdict.headline = forecast_sentences(view) + regime_sentence(view, chosen) +
+                       cliff_sentence(decision) + take + ".";
+    verdict.answer = Answer::yes;
+    const std::string next = step_up(view, chosen);
+    if (!next.empty() && !take.ends_with(next)) lines.push_back(next.substr(2) + ".");
     if (!decision.attributed()) {
       lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
                                   decision.diagnosis.no_cause,
@@ -606,20 +664,13 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                                                    ", or recordings of two counts")));
     }
   }
-  if (!decision.doubts.empty())
-    verdict.headline = fmt::format("Not reliable: {}. {}",
-                                   fmt::join(said(decision.doubts, view.options.audience), "; "),
-                                   verdict.headline);
   lines.insert(lines.begin(), reading_line(view));
   // What to do about it comes before the figures.
   lines.push_back(cause_line(decision));
   if (!brief) lines.push_back(remedy_line(view));
-  lines.insert(lines.end(),
-               {straggler_line(view),
-                counts_line(view),
-                rule_line(view),
-                equivalent_line(decision),
-                deadline_line(view)});
+  lines.insert(
+      lines.end(),
+      {straggler_line(view), counts_line(view), rule_line(view), equivalent_line(decision)});
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
   for (const Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(
@@ -645,25 +696,4 @@ std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audie
   return mapped(remarks, [=](const Remark& remark) { return said(remark, audience); });
 }
 
-bool shows_scaling(const Analysis& analysis) {
-  return std::ranges::any_of(analysis.scaling, [](const ScalingResult& one) {
-    return one.mode == BatchScaling::strong && one.decision && one.decision->rows.size() > 1;
-  });
-}
-
-Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {
-  RenderOptions options;
-  options.audience = audience;
-  Verdict verdict =
-      judge_scaling(analysis, listed(findings, std::mem_fn(&Finding::doubt), "; "), options);
-  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
-  if (warnings > 0) {
-    verdict.lines.push_back(
-        fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",
-                    warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
-                    warnings == 1 ? "it" : "them",
-                    words_for(audience, " (--details)", "")));
-  }
-  return verdict;
-}
 }  // namespace scaleworth::report

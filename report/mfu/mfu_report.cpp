@@ -159,14 +159,23 @@ std::string of_peak(const Utilisation& one) {
 
 std::string headline(const MfuView& view) {
   const Utilisation& first = view.answer.against.front();
-  return fmt::format(
-      "MFU {:.1f} %: {:.4g} of {} on {} {}{}.",
-      100.0 * first.mfu,
-      view.answer.model_rate.value() / tera,
-      of_peak(first),
-      view.question.gpus == 1 ? "one" : fmt::format("each of {}", view.question.gpus),
-      view.names.gpu,
-      first.mfu > 1.0 ? ", which cannot be" : "");
+  const double most = std::max(first.mfu, first.hfu);
+  if (most > 1.0)
+    return not_reliable(fmt::format("{:.1f} % of {} cannot be", 100.0 * most, of_peak(first)),
+                        1,
+                        "check the rate, the count of GPUs and the number format");
+  const std::string amount =
+      fmt::format("MFU {:.1f} %: {:.4g} of {} on {} {}",
+                  100.0 * first.mfu,
+                  view.answer.model_rate.value() / tera,
+                  of_peak(first),
+                  view.question.gpus == 1 ? "one" : fmt::format("each of {}", view.question.gpus),
+                  view.names.gpu);
+  return if_it_fits(amount,
+                    words_for(view.options.audience,
+                              "; scaleworth attribute shows the rest",
+                              "; recordings of steps show the rest")) +
+         ".";
 }
 
 std::string throughput_line(const MfuView& view) {

@@ -42,7 +42,7 @@ std::string no_batch(const ServingView& view) {
         format_quantity(number(*memory.available), Unit::bytes),
         *memory.least_gpus);
   }
-  return "No batch passes every limit.";
+  return "No batch passes every limit: relax one of those below.";
 }
 
 /// What published servers are held against: the ceiling of all batches where the batch fills the
@@ -55,7 +55,7 @@ double ceiling_for(const ServingView& view, const ServedBatch& batch) {
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
   std::string text = fmt::format(
-      "At batch {:g}: {} output tokens/s", chosen.batch, rate_text(chosen.output_tokens_per_s));
+      "Serve at batch {:g}: {} output tokens/s", chosen.batch, rate_text(chosen.output_tokens_per_s));
   if (chosen.time_per_output_token) {
     text += fmt::format(", {} for each token of a request",
                         format_quantity(number(*chosen.time_per_output_token), Unit::seconds));

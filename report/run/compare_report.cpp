@@ -6,6 +6,7 @@
 #include "report/run/compared_figures.h"
 #include "src/core/files/fields.h"
 
+#include <array>
 #include <cmath>
 
 namespace scaleworth::report {
@@ -130,38 +131,30 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
   return leading;
 }
 
-/// Of those for which `belongs` holds: "1.9x as fast as A in bf16 product 64 x 64 x 64 (1 TFLOP/s
-/// for A, 2 TFLOP/s for B), 1.2x in ..."; empty for none.
-std::string gains_of(const std::vector<Leading>& leading,
-                     const std::function<bool(const ComparedFigure&)>& belongs) {
-  bool first = true;
-  return listed(leading, [&](const Leading& one) {
-    const ComparedFigure& figure = *one.figure;
-    return !belongs(figure) ? ""
-                            : fmt::format("{}{} in {}{} for A, {} for B)",
-                                          gain_text(figure),
-                                          std::exchange(first, false) ? " as fast as A" : "",
-                                          one.what,
-                                          value_text(figure, figure.a),
-                                          value_text(figure, figure.b));
-  });
+/// "B is 1.9x as fast as A in bf16 product 64 x 64 x 64 (2 TFLOP/s against 1 TFLOP/s)".
+std::string gain_sentence(const Leading& one) {
+  return fmt::format("B is {} as fast as A in {}{} against {})",
+                     gain_text(*one.figure),
+                     one.what,
+                     value_text(*one.figure, one.figure->b),
+                     value_text(*one.figure, one.figure->a));
 }
 
-/// What differs, then what does not beyond the noise, then what nothing tells.
+/// What differs, then what does not beyond the noise, then what nothing tells, a sentence each.
 std::string differences_of(const std::vector<Leading>& leading) {
-  const auto unknown = [](const ComparedFigure& one) { return one.noise == NoiseBasis::none; };
-  const auto differs = [](const ComparedFigure& one) { return one.differs(); };
-  const auto same = [&](const ComparedFigure& one) { return !unknown(one) && !one.differs(); };
-  std::vector<std::string> clauses;
-  if (const std::string gains = gains_of(leading, differs); !gains.empty())
-    clauses.push_back("B is " + gains);
-  if (const std::string gains = gains_of(leading, same); !gains.empty())
-    clauses.push_back((clauses.empty() ? "No" : "no") +
-                      (" difference beyond the noise: B is " + gains));
-  if (const std::string gains = gains_of(leading, unknown); !gains.empty())
-    clauses.push_back(fmt::format(
-        "B is {}, and nothing tells whether that is noise: repeat each three times", gains));
-  return listed(clauses, {}, "; ");
+  std::array<std::vector<std::string>, 3> sentences;
+  for (const Leading& one : leading) {
+    const std::string gain = gain_sentence(one);
+    if (one.figure->noise == NoiseBasis::none)
+      sentences[2].push_back(gain + ", maybe by noise: repeat each three times");
+    else if (one.figure->differs())
+      sentences[0].push_back(gain);
+    else
+      sentences[1].push_back("No difference beyond the noise: " + gain);
+  }
+  std::vector<std::string> all;
+  for (const auto& alike : sentences) all.insert(all.end(), alike.begin(), alike.end());
+  return listed(all, {}, ". ");
 }
 
 std::string headline(const ComparedRun& a, const ComparedRun& b, const Comparison& comparison) {

@@ -38,9 +38,6 @@ std::vector<Finding> findings_of(const Run& run,
                                  const model::Analysis& analysis,
                                  Audience audience = Audience::terminal);
 
-/// What the machine, its collectives and its step at one count do, for a run without two counts.
-Verdict machine_verdict(const model::Analysis& analysis, Audience audience);
-
 /// Of the ceilings with the most workers the fastest; null without one in that format.
 const model::ComputeCeiling* ceiling_of_most(const std::vector<model::ComputeCeiling>& ceilings,
                                              NumberFormat precision);

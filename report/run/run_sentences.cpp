@@ -4,6 +4,7 @@
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/collectives.h"
+#include "src/model/comparison.h"
 #include "src/model/decision/decision.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
@@ -37,7 +38,7 @@ struct Findings {
   template <class... Values>
   void doubt(fmt::format_string<Values...> sentence, Values&&... values) {
     const std::string text = fmt::format(sentence, std::forward<Values>(values)...);
-    list.push_back({capitalised(text) + ".", true, false, text});
+    list.push_back({capitalised(text) + ".", true, false, text, "run again on an idle machine"});
   }
 };
 
@@ -578,6 +579,10 @@ void add_mixed_models(const std::vector<GpuResult>& gpus, Findings& findings) {
 
 std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audience audience) {
   Findings findings;
+  if (const model::WrongResults wrong = model::wrong_results(run); wrong.settings > 0) {
+    findings.doubt("{} of {} measured settings have wrong results", wrong.settings, wrong.of);
+    findings.list.back().again = "look for faulty hardware or a broken build";
+  }
   // A slow GPU sets the pace of all that follows.
   if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
   for (const GpuResult& gpu : analysis.gpus) {

@@ -499,6 +499,15 @@ Command add_decide_command(CLI::App& app) {
       [options] { options->request.intervals = false; },
       "leave out the law's intervals, the slow part");
   take_typed_numbers(*command);
+  // Before that, so that it is as it was typed.
+  command->get_option("--deadline-hours")
+      ->transform(CLI::Validator(
+          [options](std::string& text) {
+            std::string& typed = options->request.rubric.deadline_typed;
+            typed = parse_number<double>(text) ? text + " h" : text;
+            return std::string();
+          },
+          ""));
   command->footer(examples + app.get_footer());
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);

@@ -29,7 +29,7 @@ inline constexpr std::array word_list<LateCause>{
     Word{"longer_kernels", "kernels run longer, shape not recorded"},
     Word{"more_work", "more work"},
     Word{"pipeline_stage", "uneven pipeline stage"},
-    Word{"host", "late host"},
+    Word{"host", "the CPU launched too late"},
     Word{"copies", "longer copies"},
     Word{"communication", "longer transfers"},
     Word{"indirect", "it waited itself"},
@@ -99,7 +99,8 @@ struct Straggler {
   std::vector<CauseShare> shares;          // largest first
   std::string sentence;                    // for people
 
-  /// "cause: late host (data loading)", the cause with its largest detail; else `undecided`.
+  /// "cause: the CPU launched too late (data loading)", the cause with its largest detail; else
+  /// `undecided`.
   std::string cause_text(const char* undecided) const {
     if (cause == LateCause::undecided) return undecided;
     const std::string text = std::string("cause: ") + word_of(cause);
@@ -136,6 +137,8 @@ struct StragglerReport {
   std::optional<Nanoseconds> saved{};
   Recurrence recurrence = Recurrence::too_few;
   std::string abstention;  // why none is named: "no verdict: ...", "no straggler: ..."; else empty
+  /// Of the GPUs' time: where ranks of a pipeline wait for their turns, which is charged to none.
+  double taking_turns = 0.0;
 };
 
 /// What `rank` waited for `waited_for`; all zero where it did not.
@@ -194,7 +197,7 @@ struct Efficiency {
   /// The chain of work that sets the run's length.
   struct PathShare {
     Rank rank;
-    std::string what;  // "compute", "transfer of all_reduce", "host late: data loading"
+    std::string what;  // "compute", "transfer of all_reduce", "CPU launched too late: data loading"
     Nanoseconds time{};
   };
   std::vector<PathShare> critical_path;  // largest first; sums to the window's runtime

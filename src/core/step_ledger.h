@@ -67,7 +67,7 @@ inline constexpr std::array ledger_parts{
              false,
              true},
     PartInfo{{"exposed_copy", "exposed copy"}, "exposed_copy_ns", PartGroup::io, false, true},
-    PartInfo{{"host_late", "host late"}, "host_late_ns", PartGroup::host, false, true},
+    PartInfo{{"host_late", "CPU launched too late"}, "host_late_ns", PartGroup::host, false, true},
     PartInfo{
         {"dependency_idle", "dependency idle"}, "dependency_idle_ns", PartGroup::idle, false, true},
     PartInfo{{"launch_gap", "launch gap"}, "launch_gap_ns", PartGroup::host, false, true},

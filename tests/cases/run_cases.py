@@ -15,6 +15,8 @@ A .case file begins with a comment, the sentence that it shows. Then come sectio
     --- errors                 all that it prints to stderr; has, lacks as above
     --- json                   PATH = VALUE [+- TOLERANCE]: values of its JSON, such as rows[2].efficiency.value = 0.72 +- 0.005
 
+Of every report the first sentence has at most 30 words, and "Not reliable" no "take 8" beside it.
+
 Commands know $source (the repository) and $shared (public data beside it; where a command or a file needs it and it is
 absent, the case is skipped). In a document the command stands in a comment, the block below it is compared:
 
@@ -40,6 +42,7 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 SHARED = SOURCE.parent / "shared"
 LIMIT_S = 120
+MOST_WORDS = 30
 SECTION = re.compile(r"--- (file|run|output|errors|json)(?: (.*))?$")
 BLOCK = re.compile(r"<!-- (first lines of )?output of: (scaleworth .*) -->$")
 REWRITTEN = {("output", ""), ("output", "begins"), ("errors", "")}
@@ -108,6 +111,31 @@ def json_faults(body, text):
     return faults
 
 
+def paragraph_below_the_title(text):
+    """What a report answers, in text or JSON; empty for other output."""
+    if text.startswith("{"):
+        try:
+            document = json.loads(text)
+        except ValueError:
+            return ""
+        return (document.get("verdict") or document).get("headline", "")
+    lines = text.splitlines()
+    if not lines or not re.match(r"scaleworth [\d.]+: .*\?$", lines[0]):
+        return ""
+    end = next((i for i, line in enumerate(lines) if i > 0 and (not line or line.startswith("  "))), len(lines))
+    return " ".join(lines[1:end])
+
+
+def sentence_faults(text):
+    """The first sentence says what, how much and what now, in so many words; no advice stands beside a doubt."""
+    answer = paragraph_below_the_title(text)
+    first = re.split(r"\.(?: |$)", answer)[0]
+    faults = [] if len(first.split()) <= MOST_WORDS else [f"the first sentence has {len(first.split())} words, {MOST_WORDS} at most: {first}"]
+    if answer.startswith("Not reliable") and re.search(r"\b[Tt]ake \d", answer):
+        faults.append(f"advice stands beside a doubt: {answer}")
+    return faults
+
+
 def faults_of(kind, how, body, result):
     """What a section finds wrong with what a command printed."""
     text = result.stderr if kind == "errors" else result.stdout
@@ -159,6 +187,7 @@ def check_case(path, program, update):
             elif kind == "run":
                 code = int(how.removeprefix("exits ")) if how else 0
                 result = run(body, folder, variables)
+                faults += sentence_faults(result.stdout) if code == 0 else []
                 if result.returncode != code:
                     faults.append(f"exit code {result.returncode}, not {code}\n" + "".join(f"    | {line}\n" for line in result.stderr.splitlines()[:20]))
             elif result is None:
@@ -195,6 +224,7 @@ def check_document(path, program, update):
             inputs = [word for word in match[2].split()[2:] if "/" in word and not word.startswith("-")]
             if all((SOURCE / word).exists() for word in inputs):
                 result = run(match[2], SOURCE, variables)
+                faults += sentence_faults(result.stdout)
                 found = (first_lines(result.stdout, len(shown.splitlines())) if match[1] else result.stdout).rstrip("\n")
                 if found != shown and not update:
                     faults.append(different(match[2], shown, found))

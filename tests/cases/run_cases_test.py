@@ -41,6 +41,12 @@ scaleworth value.json
 --- json
 rows[1].count = 2.4 +- 0.2
 rows[-1].cause = null
+--- file report.txt
+scaleworth 1.2: what now?
+Take 8, at 3.5 s.
+  More of it.
+--- run
+scaleworth report.txt
 """
 # What is changed in the case, and what the runner must say of it.
 CHANGES = [
@@ -57,6 +63,8 @@ CHANGES = [
     ("rows[-1].cause", "rows[2].cause", "rows[2].cause does not exist"),
     ("# It prints a file.\\n", "", "a case begins with a comment"),
     ("output has", "output like", "is no section"),
+    ("Take 8, at", "Take 8, " + 30 * "a " + "at", "the first sentence has 35 words, 30 at most"),
+    ("Take 8, at", "Not reliable: too old. Take 8, at", "advice stands beside a doubt"),
 ]
 
 

@@ -665,7 +665,7 @@ END
     run 10 mfu --model llama-3.1-8b --gpu h100-sxm --inference --batch 32 --price 2.50 --duty 0.4 --burst 2 \
       --api-price-in 0.05 --api-price-out 0.10
     expect_code 0
-    grep -q '^At batch 32: 4134 output tokens/s' "$work/out" || fail "the rate is not the hand-computed one"
+    grep -q '^Serve at batch 32: 4134 output tokens/s' "$work/out" || fail "the rate is not the hand-computed one"
     grep -q 'Break-even with the API at 56 % utilisation; yours is 20 %' "$work/out" || fail "the break-even is not the hand-computed one"
     for format in md csv json html; do
       run 10 mfu --model deepseek-v3 --gpu h200-sxm --gpus 8 --inference --dtype fp8 --prompt 4000 --output 500 --cached 0.5 \

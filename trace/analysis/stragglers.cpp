@@ -220,6 +220,7 @@ class Investigation {
     std::ranges::stable_sort(named, std::ranges::greater{}, &Straggler::gpu_seconds);
     for (Straggler& one : named) one.sentence = sentence(one, named.size());
     report.finding = StragglerFinding::named;
+    if (bubble_ > 0.0) report.taking_turns = lost(bubble_);
     if (named.empty()) std::tie(report.finding, report.abstention) = no_straggler_reason();
     if (!named.empty() && is_unit(named.front()) && steps_.numbers >= 3)
       report.recurrence =

@@ -16,6 +16,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include <glob.h>
@@ -330,8 +331,37 @@ Overlaps cut_overlaps(Recording& recording) {
   return overlaps;
 }
 
-/// Takes out of a recording what no machine does, and says so.
-void drop_impossible(Recording& recording, Job& job) {
+/// The same fault of many recordings, as one sentence.
+class Faults {
+ public:
+  void add(std::int64_t count, const char* what, bool contradiction, const std::string& file) {
+    Fault& fault = by_what_[what];
+    fault.count += count;
+    fault.contradiction = contradiction;
+    fault.files.insert(file);
+  }
+  void say(Job& job) const {
+    for (const auto& [what, fault] : by_what_)
+      (fault.contradiction ? job.contradictions : job.remarks)
+          .push_back(fmt::format(
+              "{} {} ({}{})",
+              fault.count,
+              what,
+              *fault.files.begin(),
+              fault.files.size() == 1 ? "" : fmt::format(" and {} more", fault.files.size() - 1)));
+  }
+
+ private:
+  struct Fault {
+    std::int64_t count = 0;
+    bool contradiction = false;  // every figure may be wrong
+    std::set<std::string> files;
+  };
+  std::map<std::string, Fault> by_what_;
+};
+
+/// Takes out of a recording what no machine does, and notes it.
+void drop_impossible(Recording& recording, Faults& faults) {
   constexpr std::chrono::hours longest(24);                    // of a kernel
   constexpr std::int64_t most_bytes = std::int64_t{1} << 44U;  // of a collective: 16 TiB
   const std::int64_t untimed = drop_untimed(recording);
@@ -347,36 +377,33 @@ void drop_impossible(Recording& recording, Job& job) {
         bytes->reset();
       }
   const Overlaps overlaps = cut_overlaps(recording);
-  const auto say = [&](std::int64_t count, const char* loss, const char* what, auto& list) {
+  const auto say = [&](std::int64_t count, const char* loss, const char* what, bool contradiction) {
     if (count == 0) return;
     if (loss != nullptr) recording.losses[loss] += count;
-    list.push_back(fmt::format("{} {} ({})", count, what, recording.origin.file));
+    faults.add(count, what, contradiction, recording.origin.file);
   };
   say(untimed,
       "kernels_without_a_time",
       "kernels have no time and are left out: idle time beside them may be theirs",
-      job.remarks);
+      false);
   say(empty_graphs,
       "graph_launches_without_kernels",
       "launches of graphs have no kernels: what ran in them is not recorded",
-      job.remarks);
+      false);
   say(overlaps.cut,
       "kernels_cut_at_their_successor",
       "kernels last beyond the next ones of their stream and are cut there",
-      job.remarks);
+      false);
   say(too_long,
       "events_with_impossible_times",
       "device events last longer than a day and are left out",
-      job.contradictions);
+      true);
   say(too_large,
       "impossible_sizes_of_collectives",
       "sizes of collectives are above 16 TiB and are left out",
-      job.contradictions);
+      true);
   if (5 * overlaps.overlapping > overlaps.kernels)
-    say(overlaps.overlapping,
-        nullptr,
-        "kernels run at once with others of their stream",
-        job.contradictions);
+    say(overlaps.overlapping, nullptr, "kernels run at once with others of their stream", true);
 }
 
 /// Operators of a loader are no work: while they run, the host prepares data.
@@ -473,6 +500,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
   for_each_index(
       files.size(), [&](std::size_t i) { contents[i] = read_file(files[i].path, rules); }, threads);
   Job job;
+  Faults faults;
   std::vector<std::string> left_out;  // reasons
   std::size_t foreign = 0;            // found in folders beside recordings: logs, tables, pictures
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -483,13 +511,14 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
     }
     left_out.insert(left_out.end(), content.left_out.begin(), content.left_out.end());
     for (Recording& recording : content.recordings) {
-      drop_impossible(recording, job);
+      drop_impossible(recording, faults);
       if (recording.device_events.empty())
         left_out.push_back(without_work(recording));
       else
         job.recordings.push_back(std::move(recording));
     }
   }
+  faults.say(job);
   separate_processors(job, rules, left_out);
   if (job.recordings.empty())
     throw UserError(!left_out.empty() ? left_out.front()

@@ -16,7 +16,7 @@ const partColours = {
   'wait or transfer, below clock error': 'yes',
   'exposed communication, undivided': 'unknown',
   'exposed copy': 'series-4',
-  'host late': 'series-5',
+  'CPU launched too late': 'series-5',
   'dependency idle': 'series-6',
   'launch gap': 'axis',
   'profiler overhead': 'muted',

@@ -481,12 +481,13 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
   }
   if (!first) return std::nullopt;
   const std::string column = printable(table.columns[*first]);
-  return Remark(
-      fmt::format("{} differs between the rows ({}): they are not one program on more machines, so "
-                  "speed-up compares only what their work has in common",
-                  column,
-                  first_names(values, few_named)),
-      fmt::format("; --where {}=... takes one", column));
+  Remark remark(fmt::format("{} differs between the rows", column),
+                fmt::format(" (--where {}=... takes one)", column),
+                fmt::format(": {} are not one program on more machines, so speed-up compares only "
+                            "what their work has in common",
+                            first_names(values, few_named)));
+  remark.again = "keep the rows of one " + column;
+  return remark;
 }
 
 namespace {

@@ -4,37 +4,12 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
-
-/// "27 % to 64 %"; one number where both are alike.
-std::string part_of_gap(const LawSpread& spread) {
-  if (!spread.by_fits) return "no certain part";
-  const std::string low = fmt::format("{:.0f} %", 100.0 * spread.by_fits->low);
-  const std::string high = fmt::format("{:.0f} %", 100.0 * spread.by_fits->high);
-  return low == high ? low : low + " to " + high;
-}
-
-std::string undecided(const LawSpread& spread) {
-  return fmt::format(
-      "the table has no parts, and the fits that its totals allow put {} of the gap at {} on "
-      "serial work ({:.0f} % to {:.0f} % with their noise); only a communication measurement "
-      "separates them: {}",
-      part_of_gap(spread),
-      spread.count,
-      100.0 * spread.serial_share->low,
-      100.0 * spread.serial_share->high,
-      add_parts);
-}
-
 void decide_by_law(Diagnosis& diagnosis, bool predictable) {
-  diagnosis.no_cause = fmt::format("the table has no parts: {}", add_parts);
+  diagnosis.no_cause = "the table has no parts; add compute_s, comm_s and idle_s";
   const auto& spread = diagnosis.spread;
   if (!spread || !predictable) return;
   auto cause = gap_cause(spread->gap);
-  if (!cause || !spread->serial_share || cause->owner.empty()) {
-    if (spread->serial_share && spread->missing > 0.0) diagnosis.no_cause = undecided(*spread);
-    return;
-  }
+  if (!cause || !spread->serial_share || cause->owner.empty()) return;
   diagnosis.cause = std::move(cause);
   diagnosis.by_law = true;
   diagnosis.fit = spread->fit;

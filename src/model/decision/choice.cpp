@@ -198,9 +198,12 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
                      [=](const DecisionRow& row) { return row.efficiency.value >= *least; }});
   }
   if (const auto deadline = deadline_of(rubric)) {
-    gates.push_back({GateKind::deadline,
-                     fmt::format("slower than the deadline of {:g} s", deadline->latest.value()),
-                     [=](const DecisionRow& row) { return row.in_time(*deadline); }});
+    gates.push_back(
+        {GateKind::deadline,
+         "slower than the deadline of " + (rubric.deadline_typed.empty()
+                                               ? fmt::format("{:g} s", deadline->latest.value())
+                                               : rubric.deadline_typed),
+         [=](const DecisionRow& row) { return row.in_time(*deadline); }});
   }
   if (const auto most = rubric.max_latency) {
     const std::string name = latency_name(rows, rubric);

@@ -15,6 +15,7 @@ struct Rubric {
   /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
   std::optional<double> quality_tolerance;
   std::optional<Seconds> deadline;     // of the same work
+  std::string deadline_typed;          // as the user typed it, "24 h"; empty: not typed
   double deadline_probability = 0.95;  // with which one further run meets it
   /// For the same work, against the upper end of the interval, without the value of time.
   std::optional<Dollars> budget;

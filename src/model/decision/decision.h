@@ -51,6 +51,7 @@ struct Decision : TableKind {
   std::vector<ValueOfWaiting> waiting;  // of the counts that pass every gate, with prices
   std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
   NamedCounts named;
+  std::optional<int> cliff;  // of `find_cliff`
   KneeSet knees;
   Diagnosis diagnosis;
   std::vector<LedgerFacts> ledgers;  // of recordings

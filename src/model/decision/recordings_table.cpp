@@ -237,7 +237,10 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
     table.rows.push_back(std::move(counts[i].row));
     table.ledgers.push_back(std::move(counts[i].ledger));
     for (std::string& remark : counts[i].remarks) table.remarks.push_back(std::move(remark));
-    for (std::string& doubt : counts[i].doubts) table.doubts.push_back(std::move(doubt));
+    for (std::string& doubt : counts[i].doubts) {
+      Remark& added = table.doubts.emplace_back(std::move(doubt));
+      added.again = fmt::format("record {} again, one program on all ranks", counts[i].input);
+    }
   }
   drop_empty_parts(table);
   table.remarks.push_back(

@@ -395,6 +395,20 @@ std::optional<double> loss_spread(const MeasuredMode& mode) {
 }
 }  // namespace
 
+std::optional<int> find_cliff(const std::vector<DecisionRow>& rows) {
+  double best = 0.0;  // of the counts so far, by the lower end of the interval
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const DecisionRow& row = rows[i];
+    const double low = row.speedup.low();
+    if (i > 0 && best == rows[i - 1].speedup.low()) {
+      const double r = static_cast<double>(row.count) / rows[i - 1].count;
+      if (row.speedup.high() < best * r / (r * r - r + 1.0)) return row.count;
+    }
+    best = std::max(best, low);
+  }
+  return std::nullopt;
+}
+
 double karp_flatt(double speedup, double count_ratio) {
   return (1.0 / speedup - 1.0 / count_ratio) / (1.0 - 1.0 / count_ratio);
 }

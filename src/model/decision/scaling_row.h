@@ -107,6 +107,13 @@ namespace scaleworth::model {
 /// steps; a wrong or missing gradient moves the loss by per cents.
 inline constexpr double loss_tolerance = 1e-3;
 
+/// The first count that loses more of the speed-up of the count before it, the best so far, than
+/// contention and coherency take there. By T(K) = T1 (1/K + c (K - 1)) the loss is largest without
+/// serial work; where a count is not slower than K, r K has at least r / (r^2 - r + 1) of its
+/// speed-up, 2/3 at twice the count. Less, beyond the intervals, is another cause: another
+/// topology, another library, a fault. Absent for none.
+std::optional<int> find_cliff(const std::vector<DecisionRow>& rows);
+
 /// Karp-Flatt metric e(K) = (1/S - 1/K) / (1 - 1/K). `count_ratio` = K / K0 > 1.
 /// Source: Karp & Flatt, CACM 33 (1990).
 double karp_flatt(double speedup, double count_ratio);

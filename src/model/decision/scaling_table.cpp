@@ -270,14 +270,19 @@ void work_from_throughput(ScalingTable& table) {
   }
   const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
   const auto i = static_cast<std::size_t>(last - table.rows.begin());
-  table.doubts.push_back(fmt::format(
-      "time and rate disagree: from {} to {} the time says a speed-up of {:.3g}, the rate {:.3g}; "
-      "time x rate is {:.3g} times as much, which neither the counts nor a batch explain",
-      first.count,
-      last->count,
-      *stated_time(first) / *stated_time(*last),
-      *last->throughput / *first.throughput,
-      done[i]));
+  Remark doubt(
+      fmt::format("time and rate disagree: from {} to {} the time says a speed-up of {:.3g}, the "
+                  "rate {:.3g}",
+                  first.count,
+                  last->count,
+                  *stated_time(first) / *stated_time(*last),
+                  *last->throughput / *first.throughput),
+      "",
+      fmt::format("; time x rate is {:.3g} times as much, which neither the counts nor a batch "
+                  "explain",
+                  done[i]));
+  doubt.again = "time both again, or leave out the wrong column";
+  table.doubts.push_back(std::move(doubt));
 }
 
 /// A table of speed-ups or efficiencies alone: what they say of throughputs.

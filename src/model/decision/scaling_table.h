@@ -204,6 +204,7 @@ struct Remark {
   std::string text;
   std::string flags;
   std::string rest;
+  std::string again = {};  // of a doubt: what to measure or state again, "time the rows again"
 
   Remark(std::string said = {}, std::string how = {}, std::string more = {})
       : text(std::move(said)), flags(std::move(how)), rest(std::move(more)) {}

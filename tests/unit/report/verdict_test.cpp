@@ -46,20 +46,23 @@ TEST_CASE("scaling is worth it when more ranks surely have less cost x time", "[
   // K T^2: 1 x 100^2 against 2 x 55^2 = 6050
   const Verdict verdict = judge(strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)}));
   REQUIRE(verdict.answer == Answer::yes);
-  REQUIRE(starts_with(verdict, "Yes. Take 2, the balanced count (least cost x time)"));
+  REQUIRE(starts_with(verdict, "Yes: take 2, the balanced count (least cost x time)"));
 }
 
 TEST_CASE("scaling is not worth it when one rank surely has the least cost x time", "[verdict]") {
   // 2 x 90^2 = 16200
   const Verdict verdict = judge(strong({row(1, 100.0, 1.0), row(2, 90.0, 1.0)}));
   REQUIRE(verdict.answer == Answer::no);
-  REQUIRE(starts_with(verdict, "No. Take 1, the balanced count"));
+  REQUIRE(starts_with(verdict, "No: take 1, the balanced count"));
 }
 
 TEST_CASE("the verdict abstains when the intervals do not separate the counts", "[verdict]") {
   // 2 x 70^2 = 9800, +- 20 %
   const Verdict verdict = judge(strong({row(1, 100.0, 10.0), row(2, 70.0, 10.0)}));
   REQUIRE(verdict.answer == Answer::unknown);
+  REQUIRE(starts_with(verdict,
+                      "Not known: the 95 % intervals do not separate 2 from 1; measure again on an "
+                      "idle machine, with --repeat 5. By the figures alone take 2, "));
 }
 
 TEST_CASE("the verdict abstains when a step time has no interval", "[verdict]") {
@@ -73,7 +76,7 @@ TEST_CASE("the verdict is the count of least cost x time, and names cheapest and
   // 2 x 55^2 = 6050, 4 x 45^2 = 8100
   const Verdict verdict = judge(strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0), row(4, 45.0, 1.0)}));
   REQUIRE(verdict.answer == Answer::yes);
-  REQUIRE(starts_with(verdict, "Yes. Take 2, "));
+  REQUIRE(starts_with(verdict, "Yes: take 2, "));
   const auto names_all = [](const std::string& line) {
     return line.find("Cheapest in rank-seconds 1 (100 ms), balanced 2, fastest 4 (45.0 ms)") !=
            std::string::npos;
@@ -121,9 +124,26 @@ TEST_CASE("the verdict counts the warnings about the measurement", "[verdict]") 
 
 TEST_CASE("a run beside other programs never reads like a clean one", "[verdict]") {
   const auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
-  const Verdict verdict = judge(analysis, {{"A.", true, false, "other programs used 34 %"}});
+  const Verdict verdict = judge(
+      analysis, {{"A.", true, false, "other programs used 34 %", "run again on an idle machine"}});
   REQUIRE(verdict.answer == Answer::unknown);
-  REQUIRE(starts_with(verdict, "Not reliable: other programs used 34 %. Take 2"));
+  REQUIRE(verdict.headline ==
+          "Not reliable: other programs used 34 %; run again on an idle machine.");
+  // What the figures say alone is a line, and no advice.
+  REQUIRE(verdict.lines.front() ==
+          "By the figures alone 2 would be the balanced count (least cost x time).");
+}
+
+TEST_CASE("a doubt is cut where the first sentence would be too long, the action never",
+          "[verdict]") {
+  std::string long_doubt = "a";
+  for (int i = 1; i < 40; ++i) long_doubt += fmt::format(" w{}", i);
+  const std::string sentence = not_reliable(long_doubt, 3, "measure 1 again, with the work of 8");
+  // 2 words before it, 8 behind it: 19 words of it and the dots that say that it is cut.
+  CHECK(word_count(sentence) == most_first_words);
+  CHECK(sentence.find("w18 ...; measure 1 again, with the work of 8.") != std::string::npos);
+  CHECK(not_reliable("too old", 3, "run again") ==
+        "Not reliable: too old, and 2 more doubts; run again.");
 }
 
 TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {

@@ -8,7 +8,7 @@ namespace scaleworth::trace {
 namespace {
 
 std::string late_host(HostCause cause) {
-  return std::string("host late: ") + word_of(cause);
+  return std::string("CPU launched too late: ") + word_of(cause);
 }
 
 /// What the threads of the path's ranks did between their calls; made when a rank is first met.

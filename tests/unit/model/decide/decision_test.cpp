@@ -472,6 +472,26 @@ TEST_CASE("a cliff at the end of a table is flagged", "[decide]") {
   CHECK(cliff.law->curve.empty());
 }
 
+TEST_CASE("a count that falls farther than coherency lets it is a cliff", "[decide]") {
+  const auto cliff = [](std::vector<TableRow> rows) {
+    return decide_table(assemble(std::move(rows)), {}).cliff;
+  };
+  // Samples per second 4.0, 7.77, 15.2, 4.84: 8 has 0.318 of the speed-up of 4.
+  CHECK(cliff({observation(1, 100),
+               observation(2, 51.5),
+               observation(4, 26.3),
+               observation(8, 82.6)}) == 8);
+  // T = 100 (1/K + 0.04 (K - 1)), the fastest at 5: 8 is slower than 4, by no cliff.
+  CHECK_FALSE(
+      cliff({observation(1, 100), observation(2, 54), observation(4, 37), observation(8, 40.5)}));
+  // 2/3 is the least that it leaves at twice the count; 0.6 of it is a cliff.
+  CHECK_FALSE(cliff({observation(1, 100), observation(2, 149)}));
+  CHECK(cliff({observation(1, 100), observation(2, 167)}) == 2);
+  // What falls on is no second cliff, and a count beyond may recover.
+  CHECK(cliff({observation(1, 100), observation(2, 50), observation(4, 100), observation(8, 13)}) ==
+        4);
+}
+
 TEST_CASE("rows that cannot be one program on more machines are doubted", "[decide]") {
   const auto doubts = [](std::vector<TableRow> rows, Rubric rubric = {}) {
     DecisionRequest asked;
@@ -483,8 +503,10 @@ TEST_CASE("rows that cannot be one program on more machines are doubted", "[deci
   CHECK(doubts({observation(1, 100), observation(2, 46.3)}).empty());
   const auto gains = doubts({observation(1, 100), observation(2, 52), observation(4, 18)});
   REQUIRE(gains.size() == 1);
-  CHECK(gains.front().text.starts_with(
-      "efficiency 139 % at 4, more than dividing the same work gains"));
+  CHECK(gains.front().text == "efficiency 139 % at 4, more than dividing the same work gains");
+  CHECK(gains.front().again == "measure 1 again, with the work of 4");
+  // 115 % at 4, which is taken whether or not the first row is 15 % slow, is a remark.
+  CHECK(doubts({observation(128, 100), observation(256, 47.5), observation(512, 21.7)}).empty());
   std::vector<TableRow> losses{observation(1, 100), observation(2, 52), observation(4, 28)};
   const std::array qualities{2.31, 2.32, 2.9};
   for (std::size_t i = 0; i < losses.size(); ++i) losses[i].quality = qualities[i];

@@ -134,9 +134,8 @@ TEST_CASE("a decision on recordings tells its factors and the rank that the othe
   CHECK(document["ledgers"]["counts"][1]["factors"]["useful_s_by_rank"][3] == 0.013);
   const std::string text = render_decision(decision, fixture::table_options("one/ four/"));
   CHECK(text.find("(by the POP factors of the recordings)") != std::string::npos);
-  CHECK(
-      text.find("At 4 the others wait for rank 3, 3.99 ms of each step on average; cause: late") !=
-      std::string::npos);
+  CHECK(text.find("At 4 the others wait for rank 3, 3.99 ms of each step on average; cause: the") !=
+        std::string::npos);
   CHECK(text.find("The gap from ideal at each count, by the POP factors of the recordings") !=
         std::string::npos);
 }

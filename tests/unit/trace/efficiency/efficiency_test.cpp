@@ -165,7 +165,7 @@ TEST_CASE("the critical path of late hosts lies on a host", "[efficiency]") {
   const EfficiencyResult result = late_hosts().measure();
   const auto& path = require(result).critical_path;
   // 10 us of kernel, 10 from launch to start; the host is followed back to the window's start.
-  REQUIRE(path.at(0).what == "host late: launch-bound");
+  REQUIRE(path.at(0).what == "CPU launched too late: launch-bound");
   REQUIRE(path.at(0).time == 90us);
   REQUIRE(path_sum(*result.efficiency) == 110us);
 }

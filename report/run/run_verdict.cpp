@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The first sentence of a run: whether more ranks pay, or, where it shows no scaling, what the
+/// machine does, its collectives or its step, whichever was asked for.
+#include "report/decision/decision_report.h"
+#include "report/names.h"
+#include "report/run/run_report.h"
+#include "src/model/collectives.h"
+#include "src/model/decision/decision.h"
+#include "src/model/gpu.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace scaleworth::report {
+namespace {
+using namespace model;
+
+std::string rate_text(FlopPerSecond rate) {
+  return format_quantity(number(rate.value()), Unit::flop_per_second);
+}
+std::string rate_text(BytesPerSecond rate) {
+  return format_quantity(number(rate.value()), Unit::bytes_per_second);
+}
+
+std::string bound_below(double flop_per_byte) {
+  return fmt::format("; below {:.3g} FLOP/byte memory is the limit", flop_per_byte);
+}
+
+/// " (power cap -37 %)": the step of the waterfall that costs most, where that is much.
+std::string largest_loss(const GpuFormat& format) {
+  constexpr double much = 0.05;
+  if (!format.waterfall) return "";
+  const auto share = [&](const WaterfallStep& step) {
+    return step.change ? *step.change / format.waterfall->spec : 0.0;
+  };
+  const auto worst = std::ranges::min_element(format.waterfall->steps, {}, share);
+  if (worst == format.waterfall->steps.end() || share(*worst) > -much) return "";
+  return fmt::format(" ({} {:.0f} %)", worst->name, 100.0 * share(*worst));
+}
+
+std::string ridge_of(const GpuResult& gpu, NumberFormat format) {
+  const auto ridge = std::ranges::find(gpu.ridge_batches, format, &RidgeBatch::precision);
+  return ridge == gpu.ridge_batches.end() ? "" : bound_below(ridge->ridge.value());
+}
+
+/// "8 x NVIDIA H200, each: ..." of the first GPU, which is measured in full.
+std::string gpus_sentence(const Gpus& gpus) {
+  if (gpus.empty()) return "";
+  const GpuResult& gpu = gpus.front();
+  const std::string name = gpu.identity.name.empty() ? "This GPU" : gpu.identity.name;
+  const auto alike = std::ranges::count_if(
+      gpus, [&](const GpuResult& one) { return one.identity.name == gpu.identity.name; });
+  std::string text = alike > 1 ? fmt::format("{} x {}, each: ", alike, name) : name + ": ";
+  const GpuFormat* format = leading_format(gpu, &GpuFormat::steady);
+  const auto memory = memory_read_rate(gpu);
+  if (format != nullptr) {
+    const GpuGemm& steady = *format->steady;
+    text += fmt::format(
+        "{} sustained in {}", rate_text(steady.rate.value), word_of(steady.format.precision));
+    if (steady.against)
+      text += fmt::format(", {:.0f} % of {}{}",
+                          100.0 * steady.against->fraction.value,
+                          gpu.identity.given_peak ? "the peak given" : "the datasheet",
+                          largest_loss(*format));
+  }
+  if (memory) text += (format ? ", and " : "") + rate_text(*memory) + " from memory";
+  if (format == nullptr && !memory) return "";
+  if (format != nullptr && memory) text += ridge_of(gpu, format->format.precision);
+  return text + ".";
+}
+
+std::string host_sentence(const RooflineResult& roofline) {
+  std::string text;
+  std::optional<FlopPerSecond> rate;
+  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
+    const ComputeCeiling* ceiling = rate ? nullptr : ceiling_of_most(roofline.ceilings, precision);
+    if (ceiling == nullptr) continue;
+    rate = ceiling->ceiling().value;
+    text = rate_text(*rate) + " " + word_of(precision);
+  }
+  const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
+  const MemoryLevel* memory = model::memory_rate(roofline.memory_levels, most);
+  if (memory != nullptr)
+    text += (rate ? " and " : "") + rate_text(memory->value.value) + " from memory";
+  if (text.empty()) return "";
+  if (rate && memory) text += bound_below((*rate / memory->value.value).value());
+  return "This machine: " + text + ".";
+}
+
+/// "The product 512x512x512 in fp32 reaches 64.2 GFLOP/s, 27.8 % of what this machine allows it:
+/// try
+/// ...", of the product that was asked for (--shape, --shape-file, --model), of several the
+/// farthest from that.
+std::string asked_product_sentence(const Analysis& analysis) {
+  std::vector<PlacedGemm> asked;
+  if (!analysis.gpus.empty()) {
+    asked = analysis.gpus.front().roofline.gemms;
+    std::erase_if(asked, [](const PlacedGemm& one) { return one.name.empty(); });
+  } else if (analysis.roofline) {
+    asked = analysis.roofline->gemms;
+    const int most = largest(asked, &PlacedGemm::workers);
+    std::erase_if(asked, [=](const PlacedGemm& one) {
+      return one.family != ProductFamily::free || one.workers < most;
+    });
+  }
+  if (asked.empty()) return "";
+  const PlacedGemm& least = *std::ranges::min_element(asked, {}, &PlacedGemm::fraction);
+  const char* what_now = least.bound == Bound::compute
+                             ? ", its compute: a smaller number format would be faster"
+                         : least.bound == Bound::memory ? ", its memory: fuse it, or make it larger"
+                                                        : ": try other shapes or another library";
+  return fmt::format(
+      "The {} {}x{}x{} in {} reaches {}, {} of what this machine allows it{}.",
+      asked.size() > 1 ? fmt::format("least of {} products,", asked.size()) : "product",
+      least.shape.m,
+      least.shape.n,
+      least.shape.k,
+      word_of(least.format.precision),
+      rate_text(least.rate.value),
+      format_quantity(number(least.fraction), Unit::percent),
+      what_now);
+}
+
+/// What stands for a run's collectives: all-reduce before others, and of each the one among the
+/// most ranks.
+struct Shown {
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
+  int ranks = 0;
+  CollectivePoint least;  // of the smallest message
+  CollectivePoint most;
+
+  std::pair<bool, int> place() const { return {collective == Collective::all_reduce, ranks}; }
+};
+
+std::optional<Shown> shown_collective(const Analysis& analysis) {
+  std::optional<Shown> best;
+  const auto offer = [&](const Shown& one) {
+    if (!best || best->place() < one.place()) best = one;
+  };
+  for (const CollectiveResult& one : analysis.collectives)
+    if (!one.points.empty())
+      offer({one.collective, one.mode, one.ranks, one.points.front(), one.points.back()});
+  for (const AlgorithmResult& one : analysis.algorithms)
+    if (!one.chosen.empty() && !one.shared_gpu)
+      offer(
+          {one.collective, one.mode, one.ranks, one.chosen.front().point, one.chosen.back().point});
+  return best;
+}
+
+std::string communication_sentence(const Analysis& analysis) {
+  if (const auto shown = shown_collective(analysis)) {
+    const auto size = [](const CollectivePoint& point) {
+      return format_quantity(number(point.message.value()), Unit::bytes);
+    };
+    return fmt::format("{} between {} takes {} for {} and {} for {} (busbw {}).",
+                       capitalised(word_of(shown->collective)),
+                       ranks_phrase(shown->ranks),
+                       time_text(shown->least.time.value),
+                       size(shown->least),
+                       time_text(shown->most.time.value),
+                       size(shown->most),
+                       rate_text(shown->most.bus_bandwidth));
+  }
+  return std::ranges::any_of(analysis.algorithms, &AlgorithmResult::shared_gpu)
+             ? "The ranks share a GPU: no figure here is that of an interconnect."
+             : "";
+}
+
+/// Of the only count measured.
+std::string step_sentence(const std::vector<ScalingResult>& scaling) {
+  const auto strong = std::ranges::find(scaling, BatchScaling::strong, &ScalingResult::mode);
+  if (strong == scaling.end() || strong->rows.size() != 1) return "";
+  const DecisionRow& row = strong->rows.front();
+  if (!(row.time.value > Seconds(0.0))) return "";
+  std::string text = fmt::format(
+      "A training step takes {} on {}", time_text(row.time.value), ranks_phrase(row.count));
+  if (row.trained.mfu_measured)
+    text += fmt::format(", {:.0f} % of what its products reach alone",
+                        100.0 * *row.trained.mfu_measured);
+  return text + ".";
+}
+
+bool more_ranks_possible(const Analysis& analysis) {
+  if (!analysis.gpus.empty()) return analysis.gpus.size() > 1;
+  return analysis.roofline && largest(analysis.roofline->ceilings, &ComputeCeiling::workers) > 1;
+}
+}  // namespace
+
+const ComputeCeiling* ceiling_of_most(const std::vector<ComputeCeiling>& ceilings,
+                                      NumberFormat precision) {
+  const auto place = [](const ComputeCeiling& one) {
+    return std::pair(one.workers, one.wall_rate.value);
+  };
+  const ComputeCeiling* best = nullptr;
+  for (const ComputeCeiling& one : ceilings)
+    if (one.precision == precision && (!best || place(*best) < place(one))) best = &one;
+  return best;
+}
+
+namespace {
+/// What the machine, its collectives and its step at one count do, for a run without two counts.
+Verdict machine_verdict(const Analysis& analysis, Audience audience) {
+  std::string machine = gpus_sentence(analysis.gpus);
+  if (machine.empty() && analysis.roofline) machine = host_sentence(*analysis.roofline);
+  const std::string communication = communication_sentence(analysis);
+  Verdict verdict;
+  for (const std::string& sentence : {asked_product_sentence(analysis),
+                                      machine,
+                                      communication,
+                                      step_sentence(analysis.scaling)}) {
+    if (sentence.empty()) continue;
+    verdict.headline.empty() ? verdict.headline = sentence : verdict.lines.emplace_back(sentence);
+  }
+  if (verdict.headline.empty()) {
+    verdict.headline = "Nothing was measured that says what this machine can do.";
+    return verdict;
+  }
+  verdict.action = machine.empty() && !communication.empty()
+                       ? words_for(audience,
+                                   "Put two results side by side: scaleworth compare A B; against "
+                                   "a baseline: scaleworth check.",
+                                   "Put two results side by side, or check against a baseline.")
+                   : more_ranks_possible(analysis)
+                       ? words_for(audience,
+                                   "Run scaleworth bench: a training step at two counts shows "
+                                   "whether more of this machine pays.",
+                                   "A training step at two counts shows whether more of this "
+                                   "machine pays.")
+                       : words_for(audience,
+                                   "Run the same where there are more GPUs or cores, or put two "
+                                   "machines side by side: scaleworth compare A B.",
+                                   "Run the same where there are more GPUs or cores, or put two "
+                                   "machines side by side.");
+  return verdict;
+}
+
+bool comparable(const Estimate<Seconds>& step) {
+  return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
+}
+
+/// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
+/// the whole interval. 1 when the first doubling is not.
+int doubling_pays_up_to(const ScalingLaw& law, bool whole_band) {
+  const auto at = [&law](int ranks) {
+    return std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
+  };
+  int ranks = 1;
+  for (auto to = at(2); to != law.curve.end() && to->doubling; to = at(2 * ranks)) {
+    const double at_least = to->doubling->interval ? to->doubling->interval->low : 0.0;
+    if (!((whole_band ? at_least : to->doubling->value) > std::sqrt(2.0))) break;
+    ranks = to->ranks;
+  }
+  return ranks;
+}
+
+std::string optimum_line(const ScalingLaw& law, int most_measured) {
+  const int central = doubling_pays_up_to(law, false);
+  const int sure = doubling_pays_up_to(law, true);
+  std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
+  line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
+  line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
+  if (const auto fastest = law.inside(law.fastest))
+    line += fmt::format("; fastest at {}", ranks_phrase(*fastest));
+  if (law.inside(law.cost_optimal)) line += "; cheapest at " + cost_optimal_text(law);
+  line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
+  return law.reproduces_measured ? line
+                                 : line + " It misses the measured counts: use it with care.";
+}
+
+/// Whether more ranks than the fewest are worth it: the chosen count against the others, unknown
+/// where the intervals do not separate them.
+Answer worth_it(const Decision& decision) {
+  const auto& rubric = decision.rubric;
+  if (!rubric.chosen) return Answer::unknown;
+  const int fewest = decision.rows.front().count;
+  const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
+  if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
+  if (*rubric.chosen == fewest)
+    return rubric.equivalent_counts.empty() ? Answer::no : Answer::unknown;
+  return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
+}
+
+/// Of a run: `doubts` take the place of the headline, and `by_figures` is a line.
+void doubt(Verdict& verdict, const std::vector<Finding>& doubts, std::string by_figures) {
+  verdict.answer = Answer::unknown;
+  verdict.lines.insert(verdict.lines.begin(), std::move(by_figures));
+  if (doubts.size() > 1)
+    verdict.lines.insert(verdict.lines.begin(),
+                         capitalised(listed(doubts, std::mem_fn(&Finding::doubt), "; ") + "."));
+  verdict.headline = not_reliable(doubts.front().doubt, doubts.size(), doubts.front().again);
+  std::erase(verdict.lines, "");
+}
+
+/// Whether more pays is what a run asks: "Yes: take 2, ...".
+void answer_first(Verdict& verdict, const Decision& decision, Audience audience) {
+  std::string take = verdict.headline;
+  take.front() = 't';
+  if (verdict.answer != Answer::unknown) {
+    verdict.headline = (verdict.answer == Answer::yes ? "Yes: " : "No: ") + take;
+    return;
+  }
+  const int fewest = decision.rows.front().count;
+  const int chosen = *decision.rubric.chosen;
+  const int other = chosen != fewest ? fewest
+                    : decision.rubric.equivalent_counts.empty()
+                        ? decision.rows.back().count
+                        : decision.rubric.equivalent_counts.front();
+  verdict.headline = fmt::format(
+      "Not known: the 95 % intervals do not separate {} from {}; measure again{}. By the figures "
+      "alone {}",
+      named_count(decision, chosen),
+      other,
+      words_for(audience, " on an idle machine, with --repeat 5", ", repeated"),
+      take);
+}
+
+Verdict judge_scaling(const Analysis& analysis,
+                      const std::vector<Finding>& doubts,
+                      const RenderOptions& options) {
+  const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
+  if (!shows_scaling(analysis)) {
+    Verdict verdict = machine_verdict(analysis, options.audience);
+    if (!doubts.empty()) doubt(verdict, doubts, verdict.headline);
+    for (const ScalingResult& scaling : analysis.scaling)
+      if (scaling.mode == BatchScaling::strong && scaling.decision)
+        verdict.lines.push_back(straggler_line({*scaling.decision, options}));
+    std::erase(verdict.lines, "");
+    return verdict;
+  }
+  const auto strong =
+      std::ranges::find(analysis.scaling, BatchScaling::strong, &ScalingResult::mode);
+  if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
+    return unanswered("Not known: a step time is not a positive number.");
+  }
+  if (!strong->quality_held) {
+    const std::string& note = strong->quality_note;
+    return unanswered("Not known: the counts did not do the same work" +
+                      (note.empty() ? "." : " (" + note + ")."));
+  }
+  Verdict verdict = judge_decision({*strong->decision, options}, true);
+  verdict.answer = worth_it(*strong->decision);
+  if (!doubts.empty())
+    doubt(verdict, doubts, figures_alone({*strong->decision, options}));
+  else if (verdict.headline.starts_with(take_word))
+    answer_first(verdict, *strong->decision, options.audience);
+  for (const auto& law : strong->laws) {
+    if (law.curve.empty()) continue;
+    verdict.lines.push_back(optimum_line(law, strong->rows.back().count));
+  }
+  if (!strong->decision->choice) {
+    verdict.lines.push_back(fmt::format("Cost: {} rank-seconds into money.",
+                                        words_for(options.audience,
+                                                  "add --price USD_PER_RANK_HOUR to turn",
+                                                  "a price per rank and hour would turn")));
+  }
+  return verdict;
+}
+}  // namespace
+
+bool shows_scaling(const Analysis& analysis) {
+  return std::ranges::any_of(analysis.scaling, [](const ScalingResult& one) {
+    return one.mode == BatchScaling::strong && one.decision && one.decision->rows.size() > 1;
+  });
+}
+
+Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {
+  RenderOptions options;
+  options.audience = audience;
+  std::vector<Finding> doubts = findings;
+  std::erase_if(doubts, [](const Finding& one) { return one.doubt.empty(); });
+  Verdict verdict = judge_scaling(analysis, doubts, options);
+  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
+  if (warnings > 0) {
+    verdict.lines.push_back(
+        fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",
+                    warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
+                    warnings == 1 ? "it" : "them",
+                    words_for(audience, " (--details)", "")));
+  }
+  return verdict;
+}
+}  // namespace scaleworth::report
