@@ -2,9 +2,12 @@
 #include "probes/collectives.h"
 #include "src/core/error.h"
 #include "src/core/probe_names.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -42,49 +45,105 @@ constexpr double preparation_rate = 1e9;  // B/s of filling and checking both bu
 constexpr double setting_s = 1e-3;        // agreement, gathering, recording
 constexpr double block_s = 200e-6;        // shortest back-to-back block
 constexpr double large_block_operations = 2.0;
+// In latencies of the network: agreeing on a start and waiting for it; what lies around the samples
+// of a setting; comparing the clocks with one rank.
+constexpr double start_latencies = 4.0;
+constexpr double around_latencies = 30.0;
+constexpr double clock_latencies = 20.0;
 
 double message_rate(Collective collective) {
   if (collective == Collective::all_reduce) return all_reduce_rate;
   return collective == Collective::reduce_scatter ? reduce_scatter_rate : copying_rate;
 }
 
-/// Duration of one sample: an operation, or a block of them back to back. The ranks of a node share
-/// its memory.
-double expected_sample_s(const CollectiveWork& work) {
+/// What an operation takes between the ranks of this job: alpha + beta bytes.
+struct PilotLine {
+  double alpha_s = 0.0;
+  double beta_s_per_byte = 0.0;
+};
+using Pilot = std::map<int, PilotLine>;  // by rank count; empty: not tried
+
+/// The ranks of a node share its memory.
+double operation_s(const CollectiveWork& work, const Pilot& pilot) {
+  if (const auto line = pilot.find(work.ranks); line != pilot.end())
+    return line->second.alpha_s + line->second.beta_s_per_byte * work.message.value();
   const double share = 2.0 / work.ranks;
-  const double operation_s =
-      operation_latency_s + work.message.value() / (share * message_rate(work.collective));
-  if (work.mode == CollectiveMode::isolated) return operation_s;
-  return std::max(block_s, large_block_operations * operation_s);
+  return operation_latency_s + work.message.value() / (share * message_rate(work.collective));
+}
+
+/// Duration of one sample: an operation with the agreement on its start, or a block of them back to
+/// back.
+double expected_sample_s(const CollectiveWork& work, const Pilot& pilot) {
+  const double one_s = operation_s(work, pilot);
+  if (work.mode != CollectiveMode::isolated)
+    return std::max(block_s, large_block_operations * one_s);
+  const auto line = pilot.find(work.ranks);
+  return one_s + (line == pilot.end() ? 0.0 : start_latencies * line->second.alpha_s);
 }
 
 /// How long one setting may take: 20 samples and more while the budget lasts; it lasts for 20 of
-/// small messages and for the fewest that have an interval of large ones.
-StoppingTarget sweep_target(const CollectiveWork& work, Suite suite) {
+/// small messages and for the fewest that have an interval of large ones, or for one of messages
+/// that take seconds.
+StoppingTarget sweep_target(const CollectiveWork& work, Suite suite, const Pilot& pilot) {
   const bool isolated = work.mode == CollectiveMode::isolated;
   StoppingTarget target{.relative_half_width = 0.01,
                         .maximum_samples = isolated ? 200U : 50U,
                         .time_budget = Seconds(suite == Suite::quick ? 0.04 : 0.3)};
   const bool small = isolated && work.message <= small_message;
-  const std::size_t least = small ? target.minimum_samples : fewest_samples;
-  target.time_budget =
-      std::max(target.time_budget, Seconds(expected_sample_s(work) * static_cast<double>(least)));
+  std::size_t least = small ? target.minimum_samples : fewest_samples;
+  const double sample_s = expected_sample_s(work, pilot);
+  if (const double most_s = suite == Suite::quick ? 1.0 : 4.0; sample_s * fewest_samples > most_s) {
+    least = std::max<std::size_t>(1, static_cast<std::size_t>(most_s / sample_s));
+    target.maximum_samples = least;
+  }
+  target.time_budget = std::max(target.time_budget, Seconds(sample_s * static_cast<double>(least)));
   return target;
 }
 
 /// Of one setting with its preparation and verification.
-Seconds expected_time(const CollectiveWork& work, Suite suite) {
-  const StoppingTarget target = sweep_target(work, suite);
-  const double sample_s = expected_sample_s(work);
+Seconds expected_time(const CollectiveWork& work, Suite suite, const Pilot& pilot) {
+  const StoppingTarget target = sweep_target(work, suite, pilot);
+  const double sample_s = expected_sample_s(work, pilot);
   const double most_s = sample_s * static_cast<double>(target.maximum_samples);
-  return Seconds(setting_s + 2.0 * sample_s + std::min(target.time_budget.value(), most_s) +
+  const auto line = pilot.find(work.ranks);
+  const double latencies = line == pilot.end() ? 0.0
+                                               : (around_latencies + clock_latencies * work.ranks) *
+                                                     line->second.alpha_s;
+  return Seconds(setting_s + latencies + 2.0 * sample_s +
+                 std::min(target.time_budget.value(), most_s) +
                  work.message.value() / preparation_rate);
 }
 
-Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite) {
+Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite, const Pilot& pilot) {
   Seconds sum{0.0};
-  for (const CollectiveWork& work : works) sum += expected_time(work, suite);
+  for (const CollectiveWork& work : works) sum += expected_time(work, suite, pilot);
   return sum;
+}
+
+/// Of a sweep over a network.
+Seconds network_budget(const PlanInputs& setting) {
+  if (setting.collectives_budget > Seconds(0.0)) return setting.collectives_budget;
+  return Seconds(setting.suite == Suite::quick ? 20.0 : 90.0);
+}
+
+/// An all-reduce of two sizes at each rank count, known to every rank.
+Pilot measure_pilot(RankGroup& group) {
+  constexpr std::array sizes{Bytes(8.0), Bytes(256.0 * 1024.0)};
+  const StoppingTarget target{.maximum_samples = 11, .time_budget = Seconds(0.1)};
+  Pilot pilot;
+  for (const int ranks : rank_counts(group.size())) {
+    std::array<double, 2> time_s{};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const CollectiveMeasured measured = group.time_collective(
+          {Collective::all_reduce, CollectiveMode::isolated, sizes[i], ranks}, target);
+      time_s[i] = quantile(measured.time_s, 0.25).value_or(0.0);
+    }
+    std::istringstream words(group.exchange(fmt::format("{} {}", time_s[0], time_s[1])).front());
+    words >> time_s[0] >> time_s[1];
+    const double beta = (time_s[1] - time_s[0]) / (sizes[1] - sizes[0]).value();
+    pilot[ranks] = {time_s[0], std::max(0.0, beta)};
+  }
+  return pilot;
 }
 
 constexpr int least_operations = 2;
@@ -119,21 +178,45 @@ Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) 
 }
 
 Seconds estimate_collectives(const PlanInputs& setting) {
+  return estimate_collectives(setting, {});
+}
+
+Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options) {
+  if (setting.nodes > 1) return network_budget(setting);
   const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
-  return expected_time(plan_sweep(setting.suite, setting.max_ranks, memory).settings,
-                       setting.suite);
+  return expected_time(
+      plan_sweep(setting.suite, setting.max_ranks, memory, options).settings, setting.suite, {});
 }
 
 void measure_collectives(RankGroup& group,
                          const PlanInputs& setting,
-                         const RankOptions& /*options*/,
+                         const RankOptions& options,
                          Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
-  const SweepPlan plan = plan_sweep(setting.suite, group.size(), group.available_memory_per_rank());
+  SweepPlan plan =
+      plan_sweep(setting.suite, group.size(), group.available_memory_per_rank(), options);
+  Pilot pilot;
+  if (setting.nodes > 1) {
+    pilot = measure_pilot(group);
+    const std::size_t all = plan.settings.size();
+    plan.settings = cut_to_budget(
+        plan.settings, group.size(), network_budget(setting), [&](const CollectiveWork& work) {
+          return expected_time(work, setting.suite, pilot);
+        });
+    if (plan.settings.size() < all) {
+      if (!plan.left_out.empty()) plan.left_out += "; ";
+      plan.left_out += fmt::format(
+          "{} of {} settings fit into {:.0f} s on these links, more with --time",
+          plan.settings.size(),
+          all,
+          std::max(network_budget(setting), expected_time(plan.settings, setting.suite, pilot))
+              .value());
+    }
+  }
   group.on_rank_0([&] {
     if (!plan.left_out.empty()) recorder.warn(plan.left_out);
   });
-  const Seconds total = expected_time(plan.settings, setting.suite);
+  const Seconds total = expected_time(plan.settings, setting.suite, pilot);
   Seconds done{0.0};
   for (const CollectiveWork& work : plan.settings) {
     group.on_rank_0([&] {
@@ -143,7 +226,8 @@ void measure_collectives(RankGroup& group,
                                     work.message.value(),
                                     work.ranks));
     });
-    CollectiveMeasured measured = group.time_collective(work, sweep_target(work, setting.suite));
+    CollectiveMeasured measured =
+        group.time_collective(work, sweep_target(work, setting.suite, pilot));
     group.on_rank_0([&] {
       recorder.add_rows(timings_file,
                         {"collective",
@@ -158,7 +242,7 @@ void measure_collectives(RankGroup& group,
                         timing_rows(work, measured));
       recorder.add(collective_point(work, std::move(measured)));
     });
-    done += expected_time(work, setting.suite);
+    done += expected_time(work, setting.suite, pilot);
   }
 }
 
