@@ -59,11 +59,11 @@ Importance importance(const CollectiveWork& work, int size, const std::vector<By
 }
 }  // namespace
 
-std::vector<CollectiveWork> cut_to_budget(
-    const std::vector<CollectiveWork>& settings,
-    int size,
-    Seconds budget,
-    const std::function<Seconds(const CollectiveWork&)>& cost) {
+std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settings,
+                                       const std::vector<bool>& done,
+                                       int size,
+                                       Seconds budget,
+                                       const std::function<Seconds(const CollectiveWork&)>& cost) {
   std::map<std::pair<Collective, int>, std::vector<Bytes>> sizes;
   for (const CollectiveWork& work : settings)
     sizes[{work.collective, work.ranks}].push_back(work.message);
@@ -74,19 +74,18 @@ std::vector<CollectiveWork> cut_to_budget(
   std::vector<std::pair<Importance, std::size_t>> order;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const CollectiveWork& work = settings[i];
-    order.emplace_back(importance(work, size, sizes.at({work.collective, work.ranks})), i);
+    if (!done[i])
+      order.emplace_back(importance(work, size, sizes.at({work.collective, work.ranks})), i);
   }
   std::ranges::sort(order);
-  std::vector<bool> kept(settings.size());
-  Seconds left = budget;
-  for (const auto& [level, index] : order) {
-    const Seconds takes = cost(settings[index]);
-    kept[index] = level == Importance{} || takes <= left;
-    if (kept[index]) left -= takes;
+  std::vector<std::size_t> fitting;
+  for (const auto& [level, place] : order) {
+    const Seconds takes = cost(settings[place]);
+    if (level != Importance{} && takes > budget) continue;
+    budget -= takes;
+    fitting.push_back(place);
   }
-  std::vector<CollectiveWork> fitting;
-  for (std::size_t i = 0; i < settings.size(); ++i)
-    if (kept[i]) fitting.push_back(settings[i]);
+  std::ranges::sort(fitting);
   return fitting;
 }
 

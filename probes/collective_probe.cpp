@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collectives.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/probe_names.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -128,7 +131,7 @@ Seconds network_budget(const PlanInputs& setting) {
 
 /// An all-reduce of two sizes at each rank count, known to every rank.
 Pilot measure_pilot(RankGroup& group) {
-  constexpr std::array sizes{Bytes(8.0), Bytes(256.0 * 1024.0)};
+  constexpr std::array sizes{Bytes(8.0), Bytes(2.0 * mebibyte)};
   const StoppingTarget target{.maximum_samples = 11, .time_budget = Seconds(0.1)};
   Pilot pilot;
   for (const int ranks : rank_counts(group.size())) {
@@ -188,62 +191,130 @@ Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& optio
       plan_sweep(setting.suite, setting.max_ranks, memory, options).settings, setting.suite, {});
 }
 
+namespace {
+/// Asks for setting after setting, on every rank; rank 0 records.
+class CollectiveSweep {
+ public:
+  CollectiveSweep(RankGroup& group,
+                  const PlanInputs& setting,
+                  const RankOptions& options,
+                  Recorder& recorder)
+      : group_(group),
+        setting_(setting),
+        recorder_(recorder),
+        plan_(plan_sweep(setting.suite, group.size(), group.available_memory_per_rank(), options)),
+        done_(plan_.settings.size()) {}
+
+  void run() {
+    warn(plan_.left_out);
+    if (setting_.nodes > 1) {
+      run_within(network_budget(setting_));
+    } else {
+      std::vector<std::size_t> all(plan_.settings.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      measure(all);
+    }
+  }
+
+ private:
+  /// What a pilot says fits, and then, as often as it was too careful, what the time left allows.
+  void run_within(Seconds budget) {
+    const auto begin = std::chrono::steady_clock::now();
+    pilot_ = measure_pilot(group_);
+    double scale = 1.0;
+    for (int pass = 0; pass < 3; ++pass) {
+      const double took_s = shared_s(begin);
+      const Seconds left = budget - Seconds(took_s);
+      const auto cost = [&](const CollectiveWork& work) { return scale * expected(work); };
+      const auto places = cut_to_budget(plan_.settings, done_, group_.size(), left, cost);
+      if (places.empty()) break;
+      const double expected_s = measure(places).value();
+      scale = std::min(1.0, (shared_s(begin) - took_s) / expected_s);
+    }
+    const auto measured = std::ranges::count(done_, true);
+    if (measured == std::ssize(done_)) return;
+    warn(fmt::format(
+        "{} of {} settings fitted into {:.0f} s on these links: more with --time, or fewer "
+        "--collectives and --sizes",
+        measured,
+        done_.size(),
+        budget.value()));
+  }
+
+  void warn(const std::string& text) {
+    group_.on_rank_0([&] {
+      if (!text.empty()) recorder_.warn(text);
+    });
+  }
+
+  /// Rank 0's time since then.
+  double shared_s(std::chrono::steady_clock::time_point begin) {
+    const std::chrono::duration<double> own = std::chrono::steady_clock::now() - begin;
+    return parse_number<double>(group_.exchange(fmt::format("{:.3f}", own.count())).front())
+        .value_or(own.count());
+  }
+
+  Seconds expected(const CollectiveWork& work) const {
+    return expected_time(work, setting_.suite, pilot_);
+  }
+
+  /// Returns how long they were expected to take.
+  Seconds measure(const std::vector<std::size_t>& places) {
+    Seconds total{0.0};
+    for (const std::size_t place : places) total += expected(plan_.settings[place]);
+    Seconds done{0.0};
+    for (const std::size_t place : places) {
+      const CollectiveWork& work = plan_.settings[place];
+      group_.on_rank_0([&] {
+        progress_ = std::max(progress_, done / total);
+        recorder_.progress(progress_,
+                           fmt::format("{} of {:.0f} B on {} ranks",
+                                       key_of(work.collective),
+                                       work.message.value(),
+                                       work.ranks));
+      });
+      measure_one(work);
+      done_[place] = true;
+      done += expected(work);
+    }
+    return total;
+  }
+
+  void measure_one(const CollectiveWork& work) {
+    CollectiveMeasured measured =
+        group_.time_collective(work, sweep_target(work, setting_.suite, pilot_));
+    group_.on_rank_0([&] {
+      recorder_.add_rows(timings_file,
+                         {"collective",
+                          "mode",
+                          "ranks",
+                          "message_bytes",
+                          "operations",
+                          "iteration",
+                          "rank",
+                          "start_ns",
+                          "end_ns"},
+                         timing_rows(work, measured));
+      recorder_.add(collective_point(work, std::move(measured)));
+    });
+  }
+
+  RankGroup& group_;
+  const PlanInputs& setting_;
+  Recorder& recorder_;
+  SweepPlan plan_;
+  std::vector<bool> done_;  // by setting
+  Pilot pilot_;
+  double progress_ = 0.0;
+};
+}  // namespace
+
 void measure_collectives(RankGroup& group,
                          const PlanInputs& setting,
                          const RankOptions& options,
                          Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
-  SweepPlan plan =
-      plan_sweep(setting.suite, group.size(), group.available_memory_per_rank(), options);
-  Pilot pilot;
-  if (setting.nodes > 1) {
-    pilot = measure_pilot(group);
-    const std::size_t all = plan.settings.size();
-    plan.settings = cut_to_budget(
-        plan.settings, group.size(), network_budget(setting), [&](const CollectiveWork& work) {
-          return expected_time(work, setting.suite, pilot);
-        });
-    if (plan.settings.size() < all) {
-      if (!plan.left_out.empty()) plan.left_out += "; ";
-      plan.left_out += fmt::format(
-          "{} of {} settings fit into {:.0f} s on these links, more with --time",
-          plan.settings.size(),
-          all,
-          std::max(network_budget(setting), expected_time(plan.settings, setting.suite, pilot))
-              .value());
-    }
-  }
-  group.on_rank_0([&] {
-    if (!plan.left_out.empty()) recorder.warn(plan.left_out);
-  });
-  const Seconds total = expected_time(plan.settings, setting.suite, pilot);
-  Seconds done{0.0};
-  for (const CollectiveWork& work : plan.settings) {
-    group.on_rank_0([&] {
-      recorder.progress(done / total,
-                        fmt::format("{} of {:.0f} B on {} ranks",
-                                    key_of(work.collective),
-                                    work.message.value(),
-                                    work.ranks));
-    });
-    CollectiveMeasured measured =
-        group.time_collective(work, sweep_target(work, setting.suite, pilot));
-    group.on_rank_0([&] {
-      recorder.add_rows(timings_file,
-                        {"collective",
-                         "mode",
-                         "ranks",
-                         "message_bytes",
-                         "operations",
-                         "iteration",
-                         "rank",
-                         "start_ns",
-                         "end_ns"},
-                        timing_rows(work, measured));
-      recorder.add(collective_point(work, std::move(measured)));
-    });
-    done += expected_time(work, setting.suite, pilot);
-  }
+  CollectiveSweep(group, setting, options, recorder).run();
 }
 
 std::string CollectiveBatch::text() const {

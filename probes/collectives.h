@@ -33,15 +33,16 @@ std::vector<int> rank_counts(int size);
 /// measured once. Both buffers of a rank must fit into half of `memory_per_rank`.
 SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& options = {});
 
-/// What of `settings`, among at most `size` ranks, fits into `budget` by what `cost` says of each,
-/// in their order. Always there, so that runs can be compared: the smallest size, 1 MiB, 64 MiB and
-/// the largest of each collective, isolated, among all ranks. Then come these back to back, the
-/// sizes between them, coarse before fine, and fewer ranks.
-std::vector<CollectiveWork> cut_to_budget(
-    const std::vector<CollectiveWork>& settings,
-    int size,
-    Seconds budget,
-    const std::function<Seconds(const CollectiveWork&)>& cost);
+/// Places of what fits into `budget` of `settings` that are not `done`, among at most `size` ranks,
+/// by what `cost` says of each. Always there, so that runs can be compared: the smallest size, 1
+/// MiB, 64 MiB and the largest of each collective, isolated, among all ranks. Then come these back
+/// to back, the sizes between them, coarse before fine, and fewer ranks. In the order of
+/// `settings`.
+std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settings,
+                                       const std::vector<bool>& done,
+                                       int size,
+                                       Seconds budget,
+                                       const std::function<Seconds(const CollectiveWork&)>& cost);
 
 /// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
 /// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the

@@ -166,6 +166,10 @@ void Session::record_environment(Machine& machine, std::span<const pid_t> own) {
   MachineFacts environment =
       collect_environment(machine, options_.mpi_module, options_.vendor_paths, own);
   run_.environment = std::move(environment.sections);
+  std::error_code hidden;
+  if (!std::filesystem::exists("/sys/devices/system/cpu", hidden))
+    run_.warnings.push_back(
+        "/sys is hidden here, as in some containers: caches, cores and NUMA nodes are not known");
   run_.gpu_links = std::move(environment.gpu_links);
 }
 

@@ -262,27 +262,41 @@ TEST_CASE("a sweep of the user's sizes and collectives has these only", "[sweep]
 }
 
 TEST_CASE("a sweep is cut to its time, but for the sizes at which runs are compared", "[sweep]") {
-  const SweepPlan plan = plan_sweep(Suite::quick, 4, plenty);
-  const auto cost = [](const CollectiveWork&) { return Seconds(1.0); };
+  const std::vector<CollectiveWork> all = plan_sweep(Suite::quick, 4, plenty).settings;
+  std::vector<bool> done(all.size());
+  const auto fitting = [&](double budget_s) {
+    std::vector<CollectiveWork> works;
+    for (const std::size_t place :
+         cut_to_budget(all, done, 4, Seconds(budget_s), [](const auto&) { return Seconds(1.0); })) {
+      works.push_back(all[place]);
+    }
+    return works;
+  };
   const auto sizes = [](const std::vector<CollectiveWork>& works) {
     std::set<double> found;
     for (const CollectiveWork& work : works)
       if (work.collective == Collective::broadcast) found.insert(work.message.value());
     return found;
   };
-  const auto least = cut_to_budget(plan.settings, 4, Seconds(0.0), cost);
+  const auto least = fitting(0.0);
   REQUIRE(least.size() == 6 * 3);
   REQUIRE(sizes(least) == std::set{8.0, 1048576.0, 67108864.0});
   for (const CollectiveWork& work : least) {
     CHECK(work.ranks == 4);
     CHECK(work.mode == CollectiveMode::isolated);
   }
-  // Twice that has them back to back as well, then come sizes between.
-  for (const CollectiveWork& work : cut_to_budget(plan.settings, 4, Seconds(36.0), cost))
-    CHECK(work.ranks == 4);
-  REQUIRE(sizes(cut_to_budget(plan.settings, 4, Seconds(36.0), cost)).size() == 3);
-  REQUIRE(sizes(cut_to_budget(plan.settings, 4, Seconds(60.0), cost)).size() > 3);
-  REQUIRE(cut_to_budget(plan.settings, 4, Seconds(1e6), cost).size() == plan.settings.size());
+  // Twice that has them back to back as well, then come sizes between, then fewer ranks.
+  for (const CollectiveWork& work : fitting(36.0)) CHECK(work.ranks == 4);
+  REQUIRE(sizes(fitting(36.0)).size() == 3);
+  REQUIRE(sizes(fitting(60.0)).size() > 3);
+  REQUIRE(fitting(1e6).size() == all.size());
+  // What was measured comes no more.
+  for (const std::size_t place :
+       cut_to_budget(all, done, 4, Seconds(0.0), [](const auto&) { return Seconds(1.0); })) {
+    done[place] = true;
+  }
+  REQUIRE(fitting(0.0).empty());
+  REQUIRE(fitting(18.0).size() == 18);
 }
 
 TEST_CASE("sizes that become one after rounding are measured once", "[sweep]") {
