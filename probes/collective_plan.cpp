@@ -5,11 +5,89 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace scaleworth::probes {
 namespace {
 constexpr std::array modes{CollectiveMode::isolated, CollectiveMode::back_to_back};
+constexpr std::array compared_sizes{Bytes(mebibyte), Bytes(64.0 * mebibyte)};
+
+/// Those of the suite, or those that were asked for, ascending.
+std::vector<Bytes> messages_of(Collective collective,
+                               int ranks,
+                               Suite suite,
+                               Bytes memory,
+                               const std::vector<Bytes>& asked,
+                               std::optional<Bytes>& left_out) {
+  const bool quick = suite == Suite::quick;
+  std::vector<Bytes> messages;
+  if (asked.empty()) {
+    const MessageGrid grid{quick ? 2 : 1, Bytes((quick ? 64.0 : 256.0) * mebibyte)};
+    messages = fitting_messages(collective, ranks, grid, memory, &left_out);
+  }
+  for (const Bytes size : asked.empty() ? std::vector{compared_sizes[0]} : asked) {
+    const MessageShape shape = message_shape(collective, size, ranks);
+    if (shape.buffers() > memory) {
+      left_out = std::min(left_out.value_or(size), size);
+    } else {
+      messages.push_back(shape.message);
+    }
+  }
+  std::ranges::sort(messages);
+  messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
+  return messages;
+}
+
+/// In which order settings come into a plan that is cut: smaller first.
+struct Importance {
+  bool fewer_ranks = false;
+  bool between = false;  // neither smallest nor largest nor a size that runs are compared at
+  int fineness = 0;      // of the grid that the size belongs to: every 4th, every other one, each
+  bool pipelined = false;
+  auto operator<=>(const Importance&) const = default;
+};
+
+/// `sizes`: of this collective among as many ranks, ascending.
+Importance importance(const CollectiveWork& work, int size, const std::vector<Bytes>& sizes) {
+  const auto place = std::ranges::find(sizes, work.message) - sizes.begin();
+  const bool compared = std::ranges::any_of(compared_sizes, [&](Bytes bytes) {
+    return message_shape(work.collective, bytes, work.ranks).message == work.message;
+  });
+  const bool between = !compared && place > 0 && work.message < sizes.back();
+  const int fineness = !between || place % 4 == 0 ? 0 : place % 2 == 0 ? 1 : 2;
+  return {work.ranks < size, between, fineness, work.mode != CollectiveMode::isolated};
+}
 }  // namespace
+
+std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settings,
+                                       const std::vector<bool>& done,
+                                       int size,
+                                       Seconds budget,
+                                       const std::function<Seconds(const CollectiveWork&)>& cost) {
+  std::map<std::pair<Collective, int>, std::vector<Bytes>> sizes;
+  for (const CollectiveWork& work : settings)
+    sizes[{work.collective, work.ranks}].push_back(work.message);
+  for (auto& [line, messages] : sizes) {
+    std::ranges::sort(messages);
+    messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
+  }
+  std::vector<std::pair<Importance, std::size_t>> order;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const CollectiveWork& work = settings[i];
+    if (!done[i])
+      order.emplace_back(importance(work, size, sizes.at({work.collective, work.ranks})), i);
+  }
+  std::ranges::sort(order);
+  std::vector<std::size_t> fitting;
+  for (const auto& [level, place] : order) {
+    const Seconds takes = cost(settings[place]);
+    if (level != Importance{} && takes > budget) continue;
+    budget -= takes;
+    fitting.push_back(place);
+  }
+  std::ranges::sort(fitting);
+  return fitting;
+}
 
 std::vector<Bytes> fitting_messages(Collective collective,
                                     int ranks,
@@ -37,15 +115,16 @@ std::vector<int> rank_counts(int size) {
   return counts;
 }
 
-SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank) {
+SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& options) {
   SweepPlan plan;
   std::optional<Bytes> left_out;
-  const MessageGrid grid = suite == Suite::quick ? MessageGrid{2, Bytes(64.0 * mebibyte)}
-                                                 : MessageGrid{1, Bytes(256.0 * mebibyte)};
+  const Bytes memory = memory_per_rank / 2.0;
   for (const int ranks : rank_counts(size)) {
     for (const Collective collective : all_collectives) {
+      if (!options.collectives.empty() && std::ranges::count(options.collectives, collective) == 0)
+        continue;
       for (const Bytes message :
-           fitting_messages(collective, ranks, grid, memory_per_rank / 2.0, &left_out)) {
+           messages_of(collective, ranks, suite, memory, options.sizes, left_out)) {
         for (const CollectiveMode mode : modes) {
           plan.settings.push_back({collective, mode, message, ranks});
         }

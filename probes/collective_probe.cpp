@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collectives.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/probe_names.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -42,49 +48,105 @@ constexpr double preparation_rate = 1e9;  // B/s of filling and checking both bu
 constexpr double setting_s = 1e-3;        // agreement, gathering, recording
 constexpr double block_s = 200e-6;        // shortest back-to-back block
 constexpr double large_block_operations = 2.0;
+// In latencies of the network: agreeing on a start and waiting for it; what lies around the samples
+// of a setting; comparing the clocks with one rank.
+constexpr double start_latencies = 4.0;
+constexpr double around_latencies = 30.0;
+constexpr double clock_latencies = 20.0;
 
 double message_rate(Collective collective) {
   if (collective == Collective::all_reduce) return all_reduce_rate;
   return collective == Collective::reduce_scatter ? reduce_scatter_rate : copying_rate;
 }
 
-/// Duration of one sample: an operation, or a block of them back to back. The ranks of a node share
-/// its memory.
-double expected_sample_s(const CollectiveWork& work) {
+/// What an operation takes between the ranks of this job: alpha + beta bytes.
+struct PilotLine {
+  double alpha_s = 0.0;
+  double beta_s_per_byte = 0.0;
+};
+using Pilot = std::map<int, PilotLine>;  // by rank count; empty: not tried
+
+/// The ranks of a node share its memory.
+double operation_s(const CollectiveWork& work, const Pilot& pilot) {
+  if (const auto line = pilot.find(work.ranks); line != pilot.end())
+    return line->second.alpha_s + line->second.beta_s_per_byte * work.message.value();
   const double share = 2.0 / work.ranks;
-  const double operation_s =
-      operation_latency_s + work.message.value() / (share * message_rate(work.collective));
-  if (work.mode == CollectiveMode::isolated) return operation_s;
-  return std::max(block_s, large_block_operations * operation_s);
+  return operation_latency_s + work.message.value() / (share * message_rate(work.collective));
+}
+
+/// Duration of one sample: an operation with the agreement on its start, or a block of them back to
+/// back.
+double expected_sample_s(const CollectiveWork& work, const Pilot& pilot) {
+  const double one_s = operation_s(work, pilot);
+  if (work.mode != CollectiveMode::isolated)
+    return std::max(block_s, large_block_operations * one_s);
+  const auto line = pilot.find(work.ranks);
+  return one_s + (line == pilot.end() ? 0.0 : start_latencies * line->second.alpha_s);
 }
 
 /// How long one setting may take: 20 samples and more while the budget lasts; it lasts for 20 of
-/// small messages and for the fewest that have an interval of large ones.
-StoppingTarget sweep_target(const CollectiveWork& work, Suite suite) {
+/// small messages and for the fewest that have an interval of large ones, or for one of messages
+/// that take seconds.
+StoppingTarget sweep_target(const CollectiveWork& work, Suite suite, const Pilot& pilot) {
   const bool isolated = work.mode == CollectiveMode::isolated;
   StoppingTarget target{.relative_half_width = 0.01,
                         .maximum_samples = isolated ? 200U : 50U,
                         .time_budget = Seconds(suite == Suite::quick ? 0.04 : 0.3)};
   const bool small = isolated && work.message <= small_message;
-  const std::size_t least = small ? target.minimum_samples : fewest_samples;
-  target.time_budget =
-      std::max(target.time_budget, Seconds(expected_sample_s(work) * static_cast<double>(least)));
+  std::size_t least = small ? target.minimum_samples : fewest_samples;
+  const double sample_s = expected_sample_s(work, pilot);
+  if (const double most_s = suite == Suite::quick ? 1.0 : 4.0; sample_s * fewest_samples > most_s) {
+    least = std::max<std::size_t>(1, static_cast<std::size_t>(most_s / sample_s));
+    target.maximum_samples = least;
+  }
+  target.time_budget = std::max(target.time_budget, Seconds(sample_s * static_cast<double>(least)));
   return target;
 }
 
 /// Of one setting with its preparation and verification.
-Seconds expected_time(const CollectiveWork& work, Suite suite) {
-  const StoppingTarget target = sweep_target(work, suite);
-  const double sample_s = expected_sample_s(work);
+Seconds expected_time(const CollectiveWork& work, Suite suite, const Pilot& pilot) {
+  const StoppingTarget target = sweep_target(work, suite, pilot);
+  const double sample_s = expected_sample_s(work, pilot);
   const double most_s = sample_s * static_cast<double>(target.maximum_samples);
-  return Seconds(setting_s + 2.0 * sample_s + std::min(target.time_budget.value(), most_s) +
+  const auto line = pilot.find(work.ranks);
+  const double latencies = line == pilot.end() ? 0.0
+                                               : (around_latencies + clock_latencies * work.ranks) *
+                                                     line->second.alpha_s;
+  return Seconds(setting_s + latencies + 2.0 * sample_s +
+                 std::min(target.time_budget.value(), most_s) +
                  work.message.value() / preparation_rate);
 }
 
-Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite) {
+Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite, const Pilot& pilot) {
   Seconds sum{0.0};
-  for (const CollectiveWork& work : works) sum += expected_time(work, suite);
+  for (const CollectiveWork& work : works) sum += expected_time(work, suite, pilot);
   return sum;
+}
+
+/// Of a sweep over a network.
+Seconds network_budget(const PlanInputs& setting) {
+  if (setting.collectives_budget > Seconds(0.0)) return setting.collectives_budget;
+  return Seconds(setting.suite == Suite::quick ? 20.0 : 90.0);
+}
+
+/// An all-reduce of two sizes at each rank count, known to every rank.
+Pilot measure_pilot(RankGroup& group) {
+  constexpr std::array sizes{Bytes(8.0), Bytes(2.0 * mebibyte)};
+  const StoppingTarget target{.maximum_samples = 11, .time_budget = Seconds(0.1)};
+  Pilot pilot;
+  for (const int ranks : rank_counts(group.size())) {
+    std::array<double, 2> time_s{};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const CollectiveMeasured measured = group.time_collective(
+          {Collective::all_reduce, CollectiveMode::isolated, sizes[i], ranks}, target);
+      time_s[i] = quantile(measured.time_s, 0.25).value_or(0.0);
+    }
+    std::istringstream words(group.exchange(fmt::format("{} {}", time_s[0], time_s[1])).front());
+    words >> time_s[0] >> time_s[1];
+    const double beta = (time_s[1] - time_s[0]) / (sizes[1] - sizes[0]).value();
+    pilot[ranks] = {time_s[0], std::max(0.0, beta)};
+  }
+  return pilot;
 }
 
 constexpr int least_operations = 2;
@@ -119,47 +181,140 @@ Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) 
 }
 
 Seconds estimate_collectives(const PlanInputs& setting) {
-  const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
-  return expected_time(plan_sweep(setting.suite, setting.max_ranks, memory).settings,
-                       setting.suite);
+  return estimate_collectives(setting, {});
 }
+
+Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options) {
+  if (setting.nodes > 1) return network_budget(setting);
+  const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
+  return expected_time(
+      plan_sweep(setting.suite, setting.max_ranks, memory, options).settings, setting.suite, {});
+}
+
+namespace {
+/// Asks for setting after setting, on every rank; rank 0 records.
+class CollectiveSweep {
+ public:
+  CollectiveSweep(RankGroup& group,
+                  const PlanInputs& setting,
+                  const RankOptions& options,
+                  Recorder& recorder)
+      : group_(group),
+        setting_(setting),
+        recorder_(recorder),
+        plan_(plan_sweep(setting.suite, group.size(), group.available_memory_per_rank(), options)),
+        done_(plan_.settings.size()) {}
+
+  void run() {
+    warn(plan_.left_out);
+    if (setting_.nodes > 1) {
+      run_within(network_budget(setting_));
+    } else {
+      std::vector<std::size_t> all(plan_.settings.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      measure(all);
+    }
+  }
+
+ private:
+  /// What a pilot says fits, and then, as often as it was too careful, what the time left allows.
+  void run_within(Seconds budget) {
+    const auto begin = std::chrono::steady_clock::now();
+    pilot_ = measure_pilot(group_);
+    double scale = 1.0;
+    for (int pass = 0; pass < 3; ++pass) {
+      const double took_s = shared_s(begin);
+      const Seconds left = budget - Seconds(took_s);
+      const auto cost = [&](const CollectiveWork& work) { return scale * expected(work); };
+      const auto places = cut_to_budget(plan_.settings, done_, group_.size(), left, cost);
+      if (places.empty()) break;
+      const double expected_s = measure(places).value();
+      scale = std::min(1.0, (shared_s(begin) - took_s) / expected_s);
+    }
+    const auto measured = std::ranges::count(done_, true);
+    if (measured == std::ssize(done_)) return;
+    warn(fmt::format(
+        "{} of {} settings fitted into {:.0f} s on these links: more with --time, or fewer "
+        "--collectives and --sizes",
+        measured,
+        done_.size(),
+        budget.value()));
+  }
+
+  void warn(const std::string& text) {
+    group_.on_rank_0([&] {
+      if (!text.empty()) recorder_.warn(text);
+    });
+  }
+
+  /// Rank 0's time since then.
+  double shared_s(std::chrono::steady_clock::time_point begin) {
+    const std::chrono::duration<double> own = std::chrono::steady_clock::now() - begin;
+    return parse_number<double>(group_.exchange(fmt::format("{:.3f}", own.count())).front())
+        .value_or(own.count());
+  }
+
+  Seconds expected(const CollectiveWork& work) const {
+    return expected_time(work, setting_.suite, pilot_);
+  }
+
+  /// Returns how long they were expected to take.
+  Seconds measure(const std::vector<std::size_t>& places) {
+    Seconds total{0.0};
+    for (const std::size_t place : places) total += expected(plan_.settings[place]);
+    Seconds done{0.0};
+    for (const std::size_t place : places) {
+      const CollectiveWork& work = plan_.settings[place];
+      group_.on_rank_0([&] {
+        progress_ = std::max(progress_, done / total);
+        recorder_.progress(progress_,
+                           fmt::format("{} of {:.0f} B on {} ranks",
+                                       key_of(work.collective),
+                                       work.message.value(),
+                                       work.ranks));
+      });
+      measure_one(work);
+      done_[place] = true;
+      done += expected(work);
+    }
+    return total;
+  }
+
+  void measure_one(const CollectiveWork& work) {
+    CollectiveMeasured measured =
+        group_.time_collective(work, sweep_target(work, setting_.suite, pilot_));
+    group_.on_rank_0([&] {
+      recorder_.add_rows(timings_file,
+                         {"collective",
+                          "mode",
+                          "ranks",
+                          "message_bytes",
+                          "operations",
+                          "iteration",
+                          "rank",
+                          "start_ns",
+                          "end_ns"},
+                         timing_rows(work, measured));
+      recorder_.add(collective_point(work, std::move(measured)));
+    });
+  }
+
+  RankGroup& group_;
+  const PlanInputs& setting_;
+  Recorder& recorder_;
+  SweepPlan plan_;
+  std::vector<bool> done_;  // by setting
+  Pilot pilot_;
+  double progress_ = 0.0;
+};
+}  // namespace
 
 void measure_collectives(RankGroup& group,
                          const PlanInputs& setting,
-                         const RankOptions& /*options*/,
+                         const RankOptions& options,
                          Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
-  const SweepPlan plan = plan_sweep(setting.suite, group.size(), group.available_memory_per_rank());
-  group.on_rank_0([&] {
-    if (!plan.left_out.empty()) recorder.warn(plan.left_out);
-  });
-  const Seconds total = expected_time(plan.settings, setting.suite);
-  Seconds done{0.0};
-  for (const CollectiveWork& work : plan.settings) {
-    group.on_rank_0([&] {
-      recorder.progress(done / total,
-                        fmt::format("{} of {:.0f} B on {} ranks",
-                                    key_of(work.collective),
-                                    work.message.value(),
-                                    work.ranks));
-    });
-    CollectiveMeasured measured = group.time_collective(work, sweep_target(work, setting.suite));
-    group.on_rank_0([&] {
-      recorder.add_rows(timings_file,
-                        {"collective",
-                         "mode",
-                         "ranks",
-                         "message_bytes",
-                         "operations",
-                         "iteration",
-                         "rank",
-                         "start_ns",
-                         "end_ns"},
-                        timing_rows(work, measured));
-      recorder.add(collective_point(work, std::move(measured)));
-    });
-    done += expected_time(work, setting.suite);
-  }
+  CollectiveSweep(group, setting, options, recorder).run();
 }
 
 std::string CollectiveBatch::text() const {

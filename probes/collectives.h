@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,10 +28,21 @@ struct SweepPlan {
 /// 2, 4, 8, ... and `size` itself; empty for one rank.
 std::vector<int> rank_counts(int size);
 
-/// Sizes from 8 B: standard every power of 2 up to 256 MiB, quick every fourth power up to 64 MiB.
-/// Two sizes that become one after rounding to whole elements are measured once. Both buffers of a
-/// rank must fit into half of `memory_per_rank`.
-SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank);
+/// Sizes from 8 B: standard every power of 2 up to 256 MiB, quick every other one up to 64 MiB and
+/// 1 MiB; or those of `options`. Two sizes that become one after rounding to whole elements are
+/// measured once. Both buffers of a rank must fit into half of `memory_per_rank`.
+SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& options = {});
+
+/// Places of what fits into `budget` of `settings` that are not `done`, among at most `size` ranks,
+/// by what `cost` says of each. Always there, so that runs can be compared: the smallest size, 1
+/// MiB, 64 MiB and the largest of each collective, isolated, among all ranks. Then come these back
+/// to back, the sizes between them, coarse before fine, and fewer ranks. In the order of
+/// `settings`.
+std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settings,
+                                       const std::vector<bool>& done,
+                                       int size,
+                                       Seconds budget,
+                                       const std::function<Seconds(const CollectiveWork&)>& cost);
 
 /// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
 /// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the
@@ -69,6 +81,9 @@ inline constexpr std::uint64_t collective_order_seed = 20241;
 Point collective_point(const CollectiveWork& work, CollectiveMeasured measured);
 
 RankProbe::Estimate estimate_collectives;
+/// Of the sweep that `options` ask for. On several nodes, whose links only a pilot shows, the time
+/// that the sweep is then cut to.
+Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options);
 
 /// Adds one point per setting (parameters collective, mode, ranks, message_bytes; series time_s)
 /// and each rank's start and end as rows of collectives.csv. Throws NothingToMeasure for one rank.

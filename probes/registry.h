@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace scaleworth::probes {
 /// What a plan is made from, without measuring anything.
@@ -19,6 +20,9 @@ struct PlanInputs {
   Bytes last_cache;  // as `Machine::last_cache`
   std::size_t isa_count = 1;
   int max_ranks = 1;
+  int nodes = 1;  // of those ranks
+  /// What the collectives may take, by --time; 0: as the suite and the nodes suggest.
+  Seconds collectives_budget{0.0};
 };
 
 /// What the user asked of the rank probes beyond the suite.
@@ -27,6 +31,8 @@ struct RankOptions {
   /// Width and sequences per rank of the training step, as an earlier run chose them; 0: calibrate.
   std::int64_t step_width = 0;
   std::int64_t step_batch = 0;
+  std::vector<Collective> collectives{};  // only these; empty: all
+  std::vector<Bytes> sizes{};             // of messages, instead of the suite's
 };
 
 template <class Planned, class... Arguments>

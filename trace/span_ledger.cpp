@@ -140,6 +140,55 @@ bool is_call(const Span& span) {
          span.activity == Activity::collective_wait;
 }
 
+/// How long each rank of a timeline worked since its last step's communication ended: whatever it
+/// did outside of calls. That of a step without one before it counts from the step's start.
+class OwnWork {
+ public:
+  /// What `disjoint` refers to must outlive this.
+  explicit OwnWork(const std::vector<std::span<const Span>>& disjoint) {
+    std::map<std::pair<std::int32_t, Rank>, nanoseconds> last_call;
+    for (const auto& step : disjoint) {
+      const Span& whole = step.front();
+      for (const Span& span : step.subspan(1))
+        if (is_call(span)) last_call[{whole.step, whole.rank}] = span.end;
+      const auto before = last_call.find({whole.step - 1, whole.rank});
+      const nanoseconds since =
+          before == last_call.end() ? whole.start : std::min(before->second, whole.start);
+      steps_[whole.step][whole.rank] = {since, step.subspan(1)};
+    }
+  }
+
+  /// By `time` within `step` of `rank`, by its own clock but for the end.
+  nanoseconds until(std::int32_t step, Rank rank, nanoseconds time) const {
+    const auto found = steps_.at(step).find(rank);
+    return found == steps_.at(step).end() ? nanoseconds::zero() : until(found->second, time);
+  }
+
+  /// How much more than `rank`, of the rank that worked most; 0 for none.
+  nanoseconds most_beyond(std::int32_t step, Rank rank, nanoseconds time) const {
+    nanoseconds most{};
+    for (const auto& entry : steps_.at(step)) most = std::max(most, until(entry.second, time));
+    return most - until(step, rank, time);
+  }
+
+ private:
+  struct RankStep {
+    nanoseconds since{};
+    std::span<const Span> spans;
+  };
+
+  static nanoseconds until(const RankStep& step, nanoseconds time) {
+    nanoseconds worked = std::max(time, step.since) - step.since;
+    for (const Span& span : step.spans) {
+      if (span.start >= time) break;
+      if (is_call(span)) worked -= std::min(span.end, time) - span.start;
+    }
+    return worked;
+  }
+
+  std::map<std::int32_t, std::map<Rank, RankStep>> steps_;
+};
+
 /// When each rank of a timeline was away from the library, and when it had completed what.
 ///   away: in a compute, optimizer or host span of the collective's step; time that no span covers
 ///     is not known to be away.
@@ -249,6 +298,7 @@ class LedgerBuilder {
     append_spans(timeline_, ledger_);
     arrivals_ = last_arrivals(timeline_, ledger_);
     const auto steps = steps_of(ledger_.spans);
+    work_.emplace(steps);
     if (timeline_.progress_inside_calls_only) stalls_.emplace(timeline_, steps);
     std::set<std::int32_t> numbers;
     for (const auto& step : steps) {
@@ -309,7 +359,30 @@ class LedgerBuilder {
     ledger_.waits.push_back(std::move(wait));
   }
 
+  /// What of a wait the late rank's own work explains: how much longer than the waiting rank it
+  /// worked, less what was charged to it in this step already. It cannot help the rest: it came
+  /// late from the communication before.
+  nanoseconds explained(const StepLedger& entry, const WaitPart& part) const {
+    const nanoseconds end = part.time.end;
+    if (part.waited_for == entry.rank) return end - part.time.start;
+    if (!part.waited_for)
+      return work_->most_beyond(entry.step, entry.rank, end) - entry.uncharged_wait;
+    return work_->until(entry.step, *part.waited_for, end) -
+           work_->until(entry.step, entry.rank, end) -
+           entry.waited_for.at(place_of(*part.waited_for));
+  }
+
   void add_part(StepLedger& entry, WaitSplit& wait, WaitPart part) {
+    if (part.cause != WaitCause::transfer) {
+      const nanoseconds end = part.time.end;
+      part.time.end = std::clamp(part.time.start + explained(entry, part), part.time.start, end);
+      add_piece(entry, wait, part);
+      part = {{part.time.end, end}, WaitCause::transfer, std::nullopt};
+    }
+    add_piece(entry, wait, part);
+  }
+
+  void add_piece(StepLedger& entry, WaitSplit& wait, WaitPart part) {
     const nanoseconds time = part.time.end - part.time.start;
     if (time == nanoseconds::zero()) return;
     if (part.cause == WaitCause::transfer) {
@@ -325,11 +398,17 @@ class LedgerBuilder {
         entry.uncharged_wait += time;
       }
     }
-    wait.parts.push_back(part);
+    if (part.cause == WaitCause::transfer && !wait.parts.empty() &&
+        wait.parts.back().cause == WaitCause::transfer) {
+      wait.parts.back().time.end = part.time.end;
+    } else {
+      wait.parts.push_back(part);
+    }
   }
 
   const Timeline& timeline_;
   std::map<CollectiveKey, LastArrival> arrivals_;
+  std::optional<OwnWork> work_;
   std::optional<StallTable> stalls_;  // where ranks that compute hold up collectives
   Ledger ledger_;
 };

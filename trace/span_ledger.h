@@ -60,6 +60,9 @@ struct Ledger {
 ///   L_q = max over ranks of the end of their `post` span of collective q in the step (arrival)
 ///   a collective_wait span [a, b] of q: wait = [a, min(b, L_q)), charged to the rank that arrived
 ///   at L_q; transfer = the rest.
+///   Of that wait only what the late rank worked longer than the waiting one (outside of calls,
+///   since its last step's communication ended) is wait: a rank whose last collective ended later
+///   starts late by no work of its own, and that time is transfer. So for what follows.
 /// With `timeline.progress_inside_calls_only` those instants of the rest are wait too in which
 /// another rank that has not completed q is outside of the library: charged to that rank, see
 /// StallTable. The assumption: without that rank nothing moves. What the waiting rank or a network

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/cpu_state.h"
 
+#include "probes/host/host_facts.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -85,7 +86,11 @@ std::vector<Fact> frequency_facts(const CpuInfo& cpu,
 }
 
 LoadReading read_load() {
-  return {read_machine_times(), used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN)};
+  const CgroupLimits limits = read_cgroup_limits(own_cgroups());
+  return {read_machine_times(),
+          used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
+          limits.cpu_periods,
+          limits.throttled_periods};
 }
 
 std::vector<Fact> load_facts(const LoadReading& start,
@@ -119,6 +124,13 @@ std::vector<Fact> load_facts(const LoadReading& start,
 }
 
 FactSection LoadWatch::facts(std::optional<double> more_own_s) const {
-  return {"load_during_run", load_facts(start_, read_load(), more_own_s)};
+  const LoadReading end = read_load();
+  FactSection section{"load_during_run", load_facts(start_, end, more_own_s)};
+  if (const std::int64_t periods = end.periods - start_.periods; periods > 0) {
+    const auto throttled = static_cast<double>(end.throttled - start_.throttled);
+    section.facts.push_back(
+        {"throttled_fraction", Value(throttled / static_cast<double>(periods)), "cpu.stat"});
+  }
+  return section;
 }
 }  // namespace scaleworth::probes::host

@@ -37,6 +37,9 @@ std::vector<Fact> frequency_facts(
 struct LoadReading {
   std::optional<MachineTimes> machine;
   double own_s = 0.0;  // this process and the children that it has waited for
+  /// Of the control group's CPU quota, as CgroupLimits.
+  std::int64_t periods = 0;
+  std::int64_t throttled = 0;
 };
 LoadReading read_load();
 
@@ -46,6 +49,7 @@ LoadReading read_load();
 ///   other_cpu_fraction     busy less own: other programs, kernel threads and interrupts
 ///   steal_fraction         the hypervisor gave the CPU to others
 ///   watched_cpu_seconds    CPUs x elapsed time, the denominator
+///   throttled_fraction     under a CPU quota only: of its periods, those in which it stopped us
 /// `more_own_s` is CPU time of our processes that the readings do not know: of the other ranks on
 /// this node, which a launcher started; absent where they did not report it. Absent with the
 /// reason then, below 1 CPU-second (ticks are 10 ms) or without /proc/stat.

@@ -70,9 +70,13 @@ struct CgroupMembership {
 std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text);
 
 struct CgroupLimits {
-  Limit<double> cpus;             // the tightest quota of the group and its ancestors
-  Limit<Bytes> memory;            // the tightest limit
+  Limit<double> cpus;            // the tightest quota of the group and its ancestors
+  Limit<Bytes> memory;                 // the tightest limit
   Limit<Bytes> memory_remaining;  // least of limit - (usage - inactive file cache, reclaimable)
+  /// Of the tightest quota, since its group exists: periods in which some thread wanted to run, and
+  /// those in which the quota stopped it.
+  std::int64_t cpu_periods = 0;
+  std::int64_t throttled_periods = 0;
 };
 
 /// The text of /proc/self/cgroup; empty where there is none.

@@ -51,7 +51,19 @@ void note_malformed(Limit<T>& limit, const std::string& file) {
   if (!limit.value) limit.source = fmt::format("{} is malformed", file);
 }
 
-void read_cpu(Limit<double>& limit, const std::string& folder, bool version_2) {
+/// A number of a file of lines "key number", 0 when the file or the key is absent: nothing is then
+/// known to be reclaimable, or to be throttled.
+std::int64_t stat_of(const std::string& file, std::string_view key) {
+  const std::string text = read_text(file).value_or(std::string());
+  for (const std::string_view line : lines(text)) {
+    const auto parts = words(line);
+    if (parts.size() == 2 && parts[0] == key) return parse_integer(parts[1]).value_or(0);
+  }
+  return 0;
+}
+
+void read_cpu(CgroupLimits& limits, const std::string& folder, bool version_2) {
+  Limit<double>& limit = limits.cpus;
   const std::string file = folder + (version_2 ? "/cpu.max" : "/cpu.cfs_quota_us");
   const auto text = read_text(file);
   if (!text) return;
@@ -61,20 +73,12 @@ void read_cpu(Limit<double>& limit, const std::string& folder, bool version_2) {
                                   read_text(folder + "/cpu.cfs_period_us").value_or(std::string()));
   if (quota) {
     tighten(limit, quota, file);
+    if (limit.source != file) return;
+    limits.cpu_periods = stat_of(folder + "/cpu.stat", "nr_periods");
+    limits.throttled_periods = stat_of(folder + "/cpu.stat", "nr_throttled");
   } else {
     note_malformed(limit, file);
   }
-}
-
-/// A byte count of memory.stat, 0 when the file or the key is absent: nothing is then known to be
-/// reclaimable.
-std::int64_t memory_stat(const std::string& folder, std::string_view key) {
-  const std::string text = read_text(folder + "/memory.stat").value_or(std::string());
-  for (const std::string_view line : lines(text)) {
-    const auto parts = words(line);
-    if (parts.size() == 2 && parts[0] == key) return parse_integer(parts[1]).value_or(0);
-  }
-  return 0;
 }
 
 void read_memory(CgroupLimits& limits, const std::string& folder, bool version_2) {
@@ -92,7 +96,7 @@ void read_memory(CgroupLimits& limits, const std::string& folder, bool version_2
   const auto usage = parse_integer(read_text(usage_file).value_or(std::string()));
   if (limit->value() == unlimited || !usage) return;
   const std::int64_t reclaimable =
-      memory_stat(folder, version_2 ? "inactive_file" : "total_inactive_file");
+      stat_of(folder + "/memory.stat", version_2 ? "inactive_file" : "total_inactive_file");
   const double used = static_cast<double>(*usage - std::min(*usage, reclaimable));
   tighten(limits.memory_remaining,
           std::optional(Bytes(std::max(0.0, limit->value() - used))),
@@ -194,7 +198,7 @@ CgroupLimits read_cgroup_limits(std::string_view membership, const std::string& 
                       {std::nullopt, "no memory limit in any control group of this process"},
                       {std::nullopt, "no memory limit in any control group of this process"}};
   visit_folders(membership, mount, "cpu", [&](const std::string& folder, bool version_2) {
-    read_cpu(limits.cpus, folder, version_2);
+    read_cpu(limits, folder, version_2);
   });
   visit_folders(membership, mount, "memory", [&](const std::string& folder, bool version_2) {
     read_memory(limits, folder, version_2);

@@ -5,14 +5,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace scaleworth::probes {
 namespace {
-/// 1, 2, 4, ... up to `ranks`.
+/// The least batch that each of `counts` shares out evenly.
+std::int64_t common_multiple(const std::vector<int>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{1}, [](auto a, auto b) {
+    return std::lcm(a, std::int64_t{b});
+  });
+}
+
+/// 1, 2, 4, ... and `ranks` itself. Of the powers of 2 the largest are left out while a batch that
+/// all of these share out evenly exceeds four sequences a rank.
 std::vector<int> scaling_counts(int ranks) {
   std::vector<int> counts;
-  for (int count = 1; count <= ranks; count *= 2) counts.push_back(count);
+  for (int count = 1; count < ranks; count *= 2) counts.push_back(count);
+  counts.push_back(ranks);
+  while (common_multiple(counts) > std::int64_t{4} * ranks) counts.erase(counts.end() - 2);
   return counts;
+}
+
+/// The batch of strong scaling: about `batch` sequences for each of the most ranks.
+std::int64_t shared_batch(std::int64_t batch, const std::vector<int>& counts) {
+  const std::int64_t unit = common_multiple(counts);
+  return unit * std::max<std::int64_t>(1, (batch * counts.back() + unit / 2) / unit);
 }
 
 /// What one rank was seen to do and has.
@@ -32,11 +49,13 @@ std::int64_t wanted_batch(const TransformerShape& shape, FlopPerSecond rate, Sec
 std::int64_t choose_batch(const TransformerShape& shape,
                           const RankCapacity& capacity,
                           const ShapeFamily& family) {
-  const std::int64_t share = std::max(2, scaling_counts(capacity.ranks).back());
+  const std::vector<int> counts = scaling_counts(capacity.ranks);
+  const std::int64_t share = std::max(2, counts.back());
+  const std::int64_t rounding = (common_multiple(counts) - counts.back()) / 2;
   const double empty = family.memory(shape, 0).value();
   const double sequence = family.memory(shape, 1).value() - empty;
   const double room = (capacity.memory.value() - empty) / sequence;
-  const auto fitting = static_cast<std::int64_t>(std::clamp(room, 1.0, 1e6)) / share;
+  const auto fitting = (static_cast<std::int64_t>(std::clamp(room, 1.0, 1e6)) - rounding) / share;
   const std::int64_t wanted = wanted_batch(shape, capacity.rate, family.target_step);
   return std::max<std::int64_t>(1, std::min(wanted, fitting));
 }
@@ -55,8 +74,8 @@ TransformerShape choose_shape(const RankCapacity& capacity, const ShapeFamily& f
 
 constexpr int calibration_steps = 5;
 
-/// FLOP/s of one rank while all of them train.
-FlopPerSecond calibrate(RankGroup& group, const ShapeFamily& family, const StepSizes& sizes) {
+/// Its steps of all ranks.
+Seconds calibrate(RankGroup& group, const ShapeFamily& family, const StepSizes& sizes) {
   TrainingWork work = family_work(family, sizes, group.size(), {});
   work.warmup_steps = calibration_length - calibration_steps;
   work.steps = calibration_steps;
@@ -65,7 +84,12 @@ FlopPerSecond calibrate(RankGroup& group, const ShapeFamily& family, const StepS
   if (!(measured.fastest_step > Seconds(0.0))) {
     throw ProbeFailure("the calibration of the training step took no time");
   }
-  return model_flops(sizes.shape, sizes.batch) / measured.fastest_step;
+  return measured.fastest_step;
+}
+
+/// FLOP/s of one rank while all of them train.
+FlopPerSecond rate_of(const StepSizes& sizes) {
+  return model_flops(sizes.shape, sizes.batch) / sizes.step;
 }
 
 void keep(std::vector<StepSeries>& series, Recorder& recorder) {
@@ -85,15 +109,27 @@ void check_straggler(const RankGroup& group, const RankOptions& options) {
       "straggler rank {}: this job has ranks 0 to {}; name one of them", rank, group.size() - 1);
 }
 
-/// Measured steps of a round of strong scaling on `ranks` of `all`.
-int strong_steps(const ShapeFamily& family, Suite suite, int ranks, int all) {
-  const int steps = rounds_of(suite, family, all == 1).steps;
+/// Fewer steps, then fewer rounds, where a network makes steps long, so that all of it keeps about
+/// the planned time.
+Rounds paced(Rounds rounds, Seconds step, Seconds target) {
+  constexpr double tolerated = 3.0;
+  constexpr auto fewest = static_cast<double>(fewest_samples);
+  const double share = tolerated * (target / std::max(step, target));
+  if (share >= 1.0) return rounds;
+  const double steps = share * rounds.steps;
+  if (steps >= fewest) return {rounds.count, static_cast<int>(steps)};
+  return {std::max(1, static_cast<int>(rounds.count * steps / fewest)),
+          std::min(rounds.steps, static_cast<int>(fewest))};
+}
+
+/// Measured steps of `steps` a round, of strong scaling on `ranks` of `all`.
+int strong_steps(const ShapeFamily& family, int steps, int ranks, int all) {
   return family.fewer_long_steps && 4 * ranks <= all ? steps / 2 : steps;
 }
 
 /// Strong at each count, then weak with twice the batch per rank; strong alone for one rank.
 std::vector<StepSeries> scaling_series(const RankGroup& group,
-                                       Suite suite,
+                                       const Rounds& rounds,
                                        const StepSizes& sizes,
                                        const ShapeFamily& family,
                                        const RankOptions& options) {
@@ -102,13 +138,13 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
   TrainingWork next = family_work(family, sizes, 1, options);
   for (const int ranks : counts) {
     next.ranks = ranks;
-    next.steps = strong_steps(family, suite, ranks, counts.back());
-    next.global_batch = sizes.batch * counts.back();
+    next.steps = strong_steps(family, rounds.steps, ranks, counts.back());
+    next.global_batch = shared_batch(sizes.batch, counts);
     series.emplace_back(
         Setting{{Parameter::scaling, BatchScaling::strong}}, next, family.precision);
   }
   if (counts.size() == 1) return series;
-  next.steps = rounds_of(suite, family, false).steps;
+  next.steps = rounds.steps;
   for (const int ranks : counts) {
     next.ranks = ranks;
     next.global_batch = 2 * sizes.batch * ranks;
@@ -143,11 +179,12 @@ void measure_series(RankGroup& group,
                     const ShapeFamily& family,
                     Recorder& recorder) {
   StepSizes sizes = choose_sizes(group, family, options, recorder);
+  const Rounds rounds =
+      paced(rounds_of(setting.suite, family, group.size() == 1), sizes.step, family.target_step);
   while (true) {
-    std::vector<StepSeries> series = scaling_series(group, setting.suite, sizes, family, options);
+    std::vector<StepSeries> series = scaling_series(group, rounds, sizes, family, options);
     try {
-      return measure_rounds(
-          group, rounds_of(setting.suite, family, group.size() == 1).count, series, recorder);
+      return measure_rounds(group, rounds.count, series, recorder);
     } catch (const OutOfMemory& failure) {
       const bool kept = std::ranges::any_of(series, [](const auto& one) { return !one.empty(); });
       if (kept || sizes.batch == 1) throw;
@@ -162,7 +199,7 @@ Seconds estimate_series(const PlanInputs& setting, const ShapeFamily& family) {
   const std::vector<int> counts = scaling_counts(setting.max_ranks);
   Seconds round;  // of each count, strong and (with several counts) weak
   for (const int ranks : counts) {
-    const int strong = strong_steps(family, setting.suite, ranks, counts.back()) + warmup_steps;
+    const int strong = strong_steps(family, rounds.steps, ranks, counts.back()) + warmup_steps;
     round += strong * (static_cast<double>(counts.back()) / ranks) * family.target_step;
     if (counts.size() > 1) round += (rounds.steps + warmup_steps) * 2.0 * family.target_step;
   }
@@ -200,13 +237,15 @@ StepSizes choose_sizes(RankGroup& group,
   recorder.progress(0.0, "sizing the training step");
   RankCapacity capacity{FlopPerSecond(0.0), group.available_memory_per_rank(), group.size()};
   StepSizes sizes{family.member(family.widths.front()), 1};
-  capacity.rate = calibrate(group, family, sizes);
+  sizes.step = calibrate(group, family, sizes);
+  capacity.rate = rate_of(sizes);
   std::int64_t measured_width = 0;
   for (TransformerShape next = choose_shape(capacity, family); next.width > measured_width;
        next = choose_shape(capacity, family)) {
-    const StepSizes tried{next, choose_batch(next, capacity, family)};
+    StepSizes tried{next, choose_batch(next, capacity, family)};
     try {
-      capacity.rate = calibrate(group, family, tried);
+      tried.step = calibrate(group, family, tried);
+      capacity.rate = rate_of(tried);
       sizes = tried;
       measured_width = next.width;
     } catch (const OutOfMemory& failure) {
@@ -215,7 +254,7 @@ StepSizes choose_sizes(RankGroup& group,
       capacity.memory = 0.7 * family.memory(next, tried.batch);
     }
   }
-  return {sizes.shape, choose_batch(sizes.shape, capacity, family)};
+  return {sizes.shape, choose_batch(sizes.shape, capacity, family), sizes.step};
 }
 
 Seconds estimate_training(const PlanInputs& setting) {

@@ -81,6 +81,7 @@ Rounds rounds_of(Suite suite, const ShapeFamily& family, bool one_count);
 struct StepSizes {
   TransformerShape shape;
   std::int64_t batch = 1;  // sequences per rank
+  Seconds step{0.0};       // of all ranks, as last calibrated; 0: not calibrated
 };
 
 /// On the first `ranks` ranks, with the usual warm-up.

@@ -417,6 +417,12 @@ void add_other_programs(const Run& run, const Analysis& analysis, Findings& find
   const double others = number_fact(run, "load_during_run", "other_cpu_fraction").value_or(0.0);
   if (others > notable)
     findings.doubt("other programs used {:.0f} % of the CPUs during the run", 100.0 * others);
+  const double throttled = number_fact(run, "load_during_run", "throttled_fraction").value_or(0.0);
+  if (throttled > notable) {
+    findings.doubt("a CPU quota of {:.3g} CPUs stopped the program in {:.0f} % of its periods",
+                   number_fact(run, "limits", "cpu_quota_cpus").value_or(0.0),
+                   100.0 * throttled);
+  }
   for (const GpuResult& gpu : analysis.gpus) {
     const int ordinal = gpu.identity.ordinal;
     // None known is no program.

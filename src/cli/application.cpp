@@ -279,6 +279,9 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_report_command(app));
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();
+  // Where sysfs is hidden hwloc complains in every process, ranks and launcher; the run says it
+  // once.
+  setenv("HWLOC_HIDE_ERRORS", "2", 0);
   try {
     return with_output_written(parse_and_run(app, commands, {argv + 1, argv + argc}));
   } catch (const UserError& error) {

@@ -92,6 +92,12 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
     flags.add("--straggler",
               straggler,
               "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
+  if (measures("comm")) {
+    flags.add("--collectives", collectives, "CPU ranks: only these, such as all_reduce,broadcast")
+        ->delimiter(',');
+    flags.add("--sizes", sizes, "CPU ranks: messages of these sizes, such as 8,64K,1M,64M")
+        ->delimiter(',');
+  }
   if (measures("roofline")) {
     flags.add("--shape",
               shapes,
@@ -144,6 +150,16 @@ RankOptions MeasureOptions::rank_options() const {
     options.step_width = parse_number<std::int64_t>(step_sizes.substr(0, comma)).value_or(0);
     options.step_batch = parse_number<std::int64_t>(step_sizes.substr(comma + 1)).value_or(0);
   }
+  for (const std::string& name : collectives) {
+    const auto known = from_key<Collective>(name);
+    if (!known || std::ranges::count(all_collectives, *known) == 0) {
+      throw UserError("--collectives: '{}' is none of {}",
+                      name,
+                      listed(all_collectives, [](Collective one) { return key_of(one); }));
+    }
+    options.collectives.push_back(*known);
+  }
+  for (const std::string& size : sizes) options.sizes.push_back(parse_message_size(size));
   return options;
 }
 
@@ -198,18 +214,24 @@ std::vector<std::string> choose_probes(const MeasureCommand& command,
 
 /// Runs the probes chosen by `options.only` in the way that the machine and the launcher ask for.
 int measure(const MeasureOptions& options, const Arguments& arguments) {
-  LaunchEnvironment launch;
-  if (!options.dry_run) launch = detect_launch(environment_variables(), options.launch_flags);
+  const LaunchEnvironment launch = detect_launch(environment_variables(), options.launch_flags);
   if (options.repeat > 1 && launch.launcher != Launcher::none) {
     throw UserError(
         "--repeat starts processes of its own, which a rank cannot ({}): start the job again "
         "instead, and compare the runs",
         describe_launch(launch));
   }
+  if (options.dry_run && launch.rank.value_or(0) != 0) return exit_done;  // rank 0 prints it once
   if (std::optional<ChosenDevices> chosen = choose_devices(options)) {
     return measure_on_devices(options, arguments, launch, std::move(*chosen));
   }
-  if (launch.launcher == Launcher::none) return measure_as_parent(options, arguments);
+  if (options.dry_run || launch.launcher == Launcher::none)
+    return measure_as_parent(options, arguments, launch);
+  if (launch.launcher == Launcher::slurm && launch.world_size == 1) {
+    MeasureOptions alone = options;  // one task needs no MPI, which may not start under srun
+    alone.ranks = 1;
+    return measure_as_parent(alone, arguments);
+  }
   return measure_as_rank(options, arguments, launch);
 }
 }  // namespace

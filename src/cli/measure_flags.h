@@ -37,7 +37,9 @@ struct MeasureOptions {
   int repeat = 1;
   std::string step_sizes;  // "WIDTH,BATCH": those of the first of several runs; empty: calibrated
   std::string straggler;
-  std::vector<std::string> shapes;  // "M,N,K[,BATCH]": instead of the GEMM families
+  std::vector<std::string> collectives;  // by key; empty: all
+  std::vector<std::string> sizes;        // of messages: "8", "64K", "1M"
+  std::vector<std::string> shapes;       // "M,N,K[,BATCH]": instead of the GEMM families
   std::string mpirun = "mpirun";
   std::string mpi_module;
   std::string blas_library;

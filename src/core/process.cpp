@@ -236,6 +236,30 @@ void check_world_size(const LaunchEnvironment& launch, int mpi_world_size) {
                   remedy(launch.launcher, *launch.world_size));
 }
 
+std::string startup_obstacle(const LaunchEnvironment& launch,
+                             const EnvironmentVariables& variables,
+                             std::string_view library) {
+  const bool pmix = variables.contains("PMIX_NAMESPACE") || variables.contains("PMIX_RANK");
+  if (launch.launcher != Launcher::slurm || pmix || library.find("Open MPI") == library.npos)
+    return {};
+  const int ranks = launch.world_size.value_or(2);
+  return fmt::format(
+      "Slurm started {} tasks without PMIx, by which Open MPI finds them{}: {}, or in an "
+      "allocation "
+      "(salloc -n {}, sbatch) mpirun -n {}",
+      ranks,
+      variables.contains("PMI_FD") ? " (PMI2 serves only an Open MPI built with it)" : "",
+      remedy(launch.launcher, ranks),
+      ranks,
+      ranks);
+}
+
+Interrupted::Interrupted(int signal)
+    : std::runtime_error(signal == SIGINT || signal == SIGUSR1
+                             ? "interrupted"
+                             : "interrupted by signal " + std::to_string(signal)),
+      signal_(signal) {}
+
 void install_interrupt_handlers() {
   for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action {};

@@ -56,11 +56,18 @@ std::string describe_launch(const LaunchEnvironment& launch);
 /// world has: each of N tasks would measure alone and report one rank.
 void check_world_size(const LaunchEnvironment& launch, int mpi_world_size);
 
+/// Why MPI `library` will not find the launcher's other tasks, and the remedy; empty where nothing
+/// speaks against it. For before MPI_Init, which ends the process without a reason of ours.
+std::string startup_obstacle(const LaunchEnvironment& launch,
+                             const EnvironmentVariables& variables,
+                             std::string_view library);
+
 /// Thrown by `check_interrupt`; whoever records results keeps what was measured and says so.
 class Interrupted : public std::runtime_error {
  public:
-  explicit Interrupted(int signal)
-      : std::runtime_error("interrupted by signal " + std::to_string(signal)), signal_(signal) {}
+  /// In words "interrupted" for SIGINT and for what a launcher sends on for it, with the number for
+  /// another signal.
+  explicit Interrupted(int signal);
   int signal() const { return signal_; }
 
  private:

@@ -4,8 +4,11 @@
 #include "src/core/process.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <new>
+#include <thread>
+#include <utility>
 
 namespace scaleworth::probes::host {
 namespace {
@@ -14,47 +17,93 @@ namespace {
 constexpr PacerLimits limits{
     .batch_s = 0.01, .repetitions = 8, .block_s = 200e-6, .operations = 1000};
 constexpr Bytes small_message{1 << 20};
+constexpr std::int64_t least_slack_ns = 1'000;
+constexpr std::int64_t spinning_ns = 20'000;  // before a start the core is kept
+constexpr std::int64_t tolerated_ns = 200;    // between the ranks' starts
 
-/// Rank 0's part after a batch. `stamps`: rank after rank, each with `repetitions` entries.
-void add_batch(const std::vector<Stamp>& stamps,
-               const CollectiveBatch& batch,
-               CollectivePacer& pacer,
-               std::vector<RankTiming>& timings) {
-  const auto repetitions = static_cast<std::size_t>(batch.repetitions);
-  const auto first = static_cast<std::int32_t>(pacer.rule().samples().size());
-  std::vector<double> slowest(repetitions);
-  for (std::size_t i = 0; i < repetitions; ++i) {
-    for (std::size_t rank = 0; rank * repetitions < stamps.size(); ++rank) {
-      const Stamp& stamp = stamps[rank * repetitions + i];
-      const double time_s = 1e-9 * static_cast<double>(stamp.end_ns - stamp.start_ns);
-      slowest[i] = std::max(slowest[i], time_s / batch.operations);
-      timings.push_back({first + static_cast<std::int32_t>(i),
-                         Rank{static_cast<int>(rank)},
-                         stamp.start_ns,
-                         stamp.end_ns});
+/// What rank 0 keeps of the repetitions.
+class Samples {
+ public:
+  Samples(CollectiveMode mode, const StoppingTarget& target, Seconds operation)
+      : isolated_(mode == CollectiveMode::isolated),
+        patience_s_(target.time_budget.value()),
+        pacer_(mode, target, operation, limits) {}
+
+  CollectiveBatch next() const { return pacer_.next(); }
+
+  /// `stamps`: rank after rank, each with the batch's repetitions.
+  void add(const std::vector<Stamp>& stamps, const CollectiveBatch& batch) {
+    const auto repetitions = static_cast<std::size_t>(batch.repetitions);
+    const auto spent_ns = stamps[repetitions - 1].end_ns - stamps[0].start_ns;
+    const double each_s = 1e-9 * static_cast<double>(spent_ns) / batch.repetitions;
+    for (std::size_t i = 0; i < repetitions; ++i) {
+      std::vector<Stamp> ranks;
+      for (std::size_t at = i; at < stamps.size(); at += repetitions) ranks.push_back(stamps[at]);
+      const std::int64_t start = std::ranges::min(ranks, {}, &Stamp::start_ns).start_ns;
+      const std::int64_t time = duration_ns(ranks, start);
+      if (is_late(ranks, start, time)) {
+        ++late_;
+        late_s_ += each_s;
+        unused_s_ += each_s;
+        continue;
+      }
+      keep(ranks);
+      pacer_.add({1e-9 * static_cast<double>(time) / batch.operations},
+                 Seconds(each_s + std::exchange(unused_s_, 0.0)));
     }
   }
-  const auto spent_ns = stamps[repetitions - 1].end_ns - stamps[0].start_ns;
-  pacer.add(slowest, Seconds(1e-9 * static_cast<double>(spent_ns) / batch.repetitions));
-}
 
-CollectiveMeasured result_of(const CollectivePacer& pacer,
-                             std::vector<RankTiming> timings,
-                             Bytes message) {
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (const RankTiming& timing : timings) first = std::min(first, timing.start_ns);
-  for (RankTiming& timing : timings) {
-    timing.start_ns -= first;
-    timing.end_ns -= first;
+  CollectiveMeasured result(Bytes message) {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const RankTiming& timing : timings_) first = std::min(first, timing.start_ns);
+    for (RankTiming& timing : timings_) {
+      timing.start_ns -= first;
+      timing.end_ns -= first;
+    }
+    const StoppingRule& rule = pacer_.rule();
+    CollectiveMeasured measured{message,
+                                rule.samples(),
+                                std::move(timings_),
+                                rule.explanation(),
+                                sample_warnings(rule.samples()),
+                                pacer_.operations()};
+    if (late_ > rule.samples().size()) {
+      measured.warnings.push_back(fmt::format(
+          "{} repetitions were left out: a rank was not at work when all were to start", late_));
+    }
+    return measured;
   }
-  const StoppingRule& rule = pacer.rule();
-  return {message,
-          rule.samples(),
-          std::move(timings),
-          rule.explanation(),
-          sample_warnings(rule.samples()),
-          pacer.operations()};
-}
+
+ private:
+  /// Isolated: to the end that comes last. Else of the slowest rank.
+  std::int64_t duration_ns(const std::vector<Stamp>& ranks, std::int64_t first_start) const {
+    if (isolated_) return std::ranges::max(ranks, {}, &Stamp::end_ns).end_ns - first_start;
+    const auto own = [](const Stamp& stamp) { return stamp.end_ns - stamp.start_ns; };
+    return own(std::ranges::max(ranks, {}, own));
+  }
+
+  /// The scheduler kept a rank from the start: its delay is not the operation's. As many are left
+  /// out as fit into the budget once more, so that a crowded machine comes to an end.
+  bool is_late(const std::vector<Stamp>& ranks, std::int64_t first_start, std::int64_t time) const {
+    const std::int64_t last = std::ranges::max(ranks, {}, &Stamp::start_ns).start_ns;
+    return isolated_ && late_s_ < patience_s_ &&
+           last - first_start > std::max(tolerated_ns, time / 10);
+  }
+
+  void keep(const std::vector<Stamp>& ranks) {
+    const auto iteration = static_cast<std::int32_t>(pacer_.rule().samples().size());
+    for (int rank = 0; const Stamp& stamp : ranks)
+      timings_.push_back({iteration, Rank{rank++}, stamp.start_ns, stamp.end_ns});
+  }
+
+  const bool isolated_;
+  const double patience_s_;
+  CollectivePacer pacer_;
+  std::vector<RankTiming> timings_;
+  std::size_t late_ = 0;
+  double late_s_ = 0.0;
+  double unused_s_ = 0.0;  // since the last sample
+};
 
 std::vector<Stamp> gather(const Operation& operation, const std::vector<Stamp>& own) {
   const std::size_t bytes = own.size() * sizeof(Stamp);
@@ -72,15 +121,49 @@ CollectiveBatch share(const Operation& operation, CollectiveBatch batch) {
 }
 
 /// Untimed runs until connections, buffers and caches are in their steady state; returns this
-/// rank's duration of the last one.
-Seconds warm_up(const Operation& operation) {
-  const int runs = operation.shape.message <= small_message ? 5 : 2;
+/// rank's duration of the last one. `most`: as many as there will be samples.
+Seconds warm_up(const Operation& operation, std::size_t most) {
+  const std::size_t usual = operation.shape.message <= small_message ? 5 : 2;
+  const auto runs = static_cast<int>(std::min(usual, most));
   std::vector<Stamp> stamps;
   agree(operation.mpi, operation.group, trouble_of(operation.rank, [&] {
-          stamps = time_repetitions(operation, runs, 1);
+          stamps = time_repetitions(operation, runs, 1, std::nullopt);
         }));
   const Stamp& last = stamps.back();
   return Seconds(1e-9 * static_cast<double>(last.end_ns - last.start_ns));
+}
+
+/// The latest of all ranks' `now_ns` as a clock of theirs shows it; no rank returns before all have
+/// called.
+std::int64_t latest(const Operation& operation, std::int64_t now_ns) {
+  // A double holds a steady clock to 2 ns for half a year of uptime.
+  const auto own = static_cast<double>(now_ns);
+  double last = own;
+  check(operation.mpi, operation.mpi.all_reduce_max_f64(operation.group, &own, &last, 1));
+  return static_cast<std::int64_t>(last);
+}
+
+/// Twice what the agreement on a start takes between these ranks, and a little: all have heard of
+/// it when it comes.
+CommonStart common_start(const Operation& operation, const ClockOffset& clock) {
+  std::array<double, 5> took_ns{};
+  for (double& time : took_ns) {
+    check(operation.mpi, operation.mpi.barrier(operation.group));
+    const std::int64_t begin = steady_now_ns();
+    latest(operation, begin);
+    time = static_cast<double>(steady_now_ns() - begin);
+  }
+  std::ranges::sort(took_ns);
+  const auto typical = static_cast<std::int64_t>(took_ns[took_ns.size() / 2]);
+  return {clock.offset.count(), 2 * latest(operation, typical) + least_slack_ns};
+}
+
+/// Waits for the others, then until the same instant of the common clock.
+void start_together(const Operation& operation, const CommonStart& start) {
+  const std::int64_t agreed = latest(operation, steady_now_ns() + start.clock_offset_ns);
+  const std::int64_t until = agreed + start.slack_ns - start.clock_offset_ns;
+  for (std::int64_t now = steady_now_ns(); now < until; now = steady_now_ns())
+    if (until - now > spinning_ns) std::this_thread::yield();
 }
 
 constexpr std::size_t page = 4096;
@@ -95,13 +178,14 @@ CollectiveMeasured measure_collective(const Operation& operation,
     agree(operation.mpi, operation.group, trouble_of(operation.rank, action));
     watchdog.progress();
   };
-  CollectivePacer pacer(mode, target, warm_up(operation), limits);
-  std::vector<RankTiming> timings;
-  CollectiveBatch batch = share(operation, pacer.next());
+  Samples samples(mode, target, warm_up(operation, target.maximum_samples));
+  std::optional<CommonStart> start;
+  if (mode == CollectiveMode::isolated) start = common_start(operation, clock);
+  CollectiveBatch batch = share(operation, samples.next());
   while (batch.repetitions > 0) {
     std::vector<Stamp> own;
     all_well([&] {
-      own = time_repetitions(operation, batch.repetitions, batch.operations);
+      own = time_repetitions(operation, batch.repetitions, batch.operations, start);
       for (Stamp& stamp : own) {
         stamp.start_ns += clock.offset.count();
         stamp.end_ns += clock.offset.count();
@@ -110,14 +194,13 @@ CollectiveMeasured measure_collective(const Operation& operation,
     });
     const std::vector<Stamp> stamps = gather(operation, own);
     all_well([&] {
-      if (operation.rank == 0) add_batch(stamps, batch, pacer, timings);
+      if (operation.rank == 0) samples.add(stamps, batch);
     });
-    batch = share(operation, pacer.next());
+    batch = share(operation, samples.next());
   }
   all_well([&] { verify(operation); });
   const Bytes message = operation.shape.message;
-  return operation.rank == 0 ? result_of(pacer, std::move(timings), message)
-                             : CollectiveMeasured{.message = message};
+  return operation.rank == 0 ? samples.result(message) : CollectiveMeasured{.message = message};
 }
 
 std::span<float> Buffer::reserve(std::size_t elements) {
@@ -191,11 +274,18 @@ void verify(const Operation& operation) {
   }
 }
 
-std::vector<Stamp> time_repetitions(const Operation& operation, int repetitions, int operations) {
+std::vector<Stamp> time_repetitions(const Operation& operation,
+                                    int repetitions,
+                                    int operations,
+                                    const std::optional<CommonStart>& start) {
   std::vector<Stamp> stamps(static_cast<std::size_t>(repetitions));
   int status = 0;
   for (Stamp& stamp : stamps) {
-    status |= operation.mpi.barrier(operation.group);
+    if (start) {
+      start_together(operation, *start);
+    } else {
+      status |= operation.mpi.barrier(operation.group);
+    }
     stamp.start_ns = steady_now_ns();
     for (int i = 0; i < operations; ++i) status |= run_once(operation);
     stamp.end_ns = steady_now_ns();

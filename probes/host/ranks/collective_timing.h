@@ -10,12 +10,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace scaleworth::probes::host {
 /// Collective over the operation's group; the operation is prepared on every rank. Warms up, times
-/// batch after batch (rank 0 gathers the stamps between batches, feeds the slowest rank's duration
+/// batch after batch (rank 0 gathers the stamps between batches, feeds the time of each repetition
 /// to the stopping rule and broadcasts whether to go on), and verifies the last result.
+/// Isolated: the ranks start at the same instant of the common clock, and the time is from the
+/// first start to the last end. After a barrier alone they would start up to a message's way apart,
+/// which counted as the operation's doubles a latency. Back to back: the slowest rank's duration.
 /// `clock` brings this rank's stamps to rank 0's clock. One buffer is used again and again, so
 /// messages that fit are warm in cache. In back-to-back mode one timing is a block of operations.
 /// Throws on every rank when one of them fails or is interrupted.
@@ -40,10 +44,21 @@ inline std::int64_t steady_now_ns() {
       .count();
 }
 
-/// `repetitions` times: barrier, clock, `operations` runs, clock. One operation gives isolated
-/// latency, many give back-to-back throughput; the caller divides. Throws ProbeFailure when an
-/// operation reports an error.
-std::vector<Stamp> time_repetitions(const Operation& operation, int repetitions, int operations);
+/// How ranks start an operation at the same instant: they agree on the latest of their clocks, and
+/// each waits until `slack_ns` later. Source: Hunold and Carpen-Amarie, "Reproducible MPI
+/// Benchmarking is Still Not as Easy as You Think", IEEE TPDS 27(12), 2016 (synchronized clocks).
+struct CommonStart {
+  std::int64_t clock_offset_ns = 0;  // brings this rank's clock to the common one
+  std::int64_t slack_ns = 0;         // the same on all ranks
+};
+
+/// `repetitions` times: a common start (absent: a barrier), clock, `operations` runs, clock. One
+/// operation gives isolated latency, many give back-to-back throughput; the caller divides. Throws
+/// ProbeFailure when an operation reports an error.
+std::vector<Stamp> time_repetitions(const Operation& operation,
+                                    int repetitions,
+                                    int operations,
+                                    const std::optional<CommonStart>& start);
 
 // A barrier whose waiting ranks sleep instead of spinning, so that they do not take the cores of
 // the ranks that work.

@@ -187,14 +187,18 @@ class LaunchErrors {
   std::optional<int> lost_rank_;
 };
 
-/// mpirun ends with 128 + signal when a signal killed a rank. Absent for success.
-std::optional<std::string> describe_failure(const ChildEnding& ending,
+/// Open MPI's launchers end with 128 + signal when a signal killed a rank; MPICH's with 255 for any
+/// failure. Absent for success.
+std::optional<std::string> describe_failure(const std::string& launcher,
+                                            const ChildEnding& ending,
                                             std::optional<int> lost_rank) {
-  if (ending.forwarded != 0) return fmt::format("interrupted by signal {}", ending.forwarded);
+  constexpr int most_signals = 64;
+  if (ending.forwarded != 0) return Interrupted(ending.forwarded).what();
   if (ending.timed_out) return "the ranks did not end in time and were stopped";
   const std::string rank = lost_rank ? fmt::format("rank {}", *lost_rank) : "a rank";
-  if (ending.signal != 0) return killed("mpirun", ending.signal);
-  if (ending.exit_code > 128) return killed(rank, ending.exit_code - 128);
+  if (ending.signal != 0) return killed(launcher, ending.signal);
+  if (ending.exit_code > 128 && ending.exit_code <= 128 + most_signals)
+    return killed(rank, ending.exit_code - 128);
   if (ending.exit_code == 127) return "the ranks could not be started: see the message above";
   if (ending.exit_code != 0) {
     return fmt::format("{} ended with exit code {}", rank, ending.exit_code);
@@ -232,6 +236,12 @@ Outcome<std::string> find_launcher(const std::string& name) {
 
 std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host) {
   std::vector<std::string> command{job.launcher, "-n", std::to_string(job.ranks)};
+  const auto add_program = [&] {
+    command.push_back(job.program);
+    command.insert(command.end(), job.arguments.begin(), job.arguments.end());
+    return command;
+  };
+  if (!job.open_mpi) return add_program();
   const auto add = [&](std::initializer_list<const char*> words) {
     command.insert(command.end(), words.begin(), words.end());
   };
@@ -241,9 +251,7 @@ std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost&
   add({"--bind-to", crowded || host.affinity_restricted ? "none" : "core"});
   // Open MPI falls back by itself, but complains at every message.
   if (!host.memory_shared_by_copy) add({"--mca", "btl_vader_single_copy_mechanism", "none"});
-  command.push_back(job.program);
-  command.insert(command.end(), job.arguments.begin(), job.arguments.end());
-  return command;
+  return add_program();
 }
 
 ChildEnding run_child(const std::vector<std::string>& command, const ChildOptions& options) {
@@ -311,7 +319,8 @@ std::optional<std::string> self_launch(const SelfLaunch& job) {
   options.on_stderr = [&](std::string_view text) { errors.pass_on(text); };
   const auto begin = std::filesystem::file_time_type::clock::now();
   const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
-  auto failure = describe_failure(ending, errors.lost_rank());
+  auto failure = describe_failure(
+      std::filesystem::path(resolved.launcher).filename(), ending, errors.lost_rank());
   const auto left = failure ? unmapped_segments("/dev/shm", begin) : std::vector<std::string>{};
   if (!left.empty())
     *failure +=

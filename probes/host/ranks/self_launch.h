@@ -18,6 +18,7 @@ struct SelfLaunch {
   int ranks = 2;
   int usable_cores = 1;             // that this process may keep busy: affinity, quota
   std::string launcher = "mpirun";  // a name in PATH, or a path
+  bool open_mpi = true;             // its options are then Open MPI's; none are given otherwise
   std::string program;              // path of the rank program
   std::vector<std::string> arguments;
   std::optional<std::chrono::milliseconds> timeout;

@@ -78,6 +78,8 @@ std::vector<std::string> rank_arguments(Session& session, const std::string& dir
   pass_on("--out", directory);
   pass_on("--machine", "host");
   pass_on("--straggler", options.straggler);
+  pass_on("--collectives", fmt::format("{}", fmt::join(options.collectives, ",")));
+  pass_on("--sizes", fmt::format("{}", fmt::join(options.sizes, ",")));
   pass_on("--step-sizes", options.step_sizes);
   pass_on("--mpi-module", options.mpi_module);
   pass_on("--blas-lib", options.blas_library);
@@ -97,6 +99,9 @@ void run_rank_probes(Session& session, const PlanInputs& setting, int usable_cor
   job.ranks = setting.max_ranks;
   job.usable_cores = usable_cores;
   job.launcher = options.mpirun;
+  const auto mpi = host::open_mpi(options.mpi_module);
+  if (const auto* module = std::get_if<const host::MpiModule*>(&mpi))
+    job.open_mpi = std::string_view((*module)->library_version()).starts_with("Open MPI");
   job.program = std::filesystem::read_symlink("/proc/self/exe");
   // A launcher that waits for something that does not come would wait forever.
   Seconds estimate;
@@ -111,11 +116,14 @@ void run_rank_probes(Session& session, const PlanInputs& setting, int usable_cor
 }
 }  // namespace
 
-int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments) {
+int measure_as_parent(const MeasureOptions& options,
+                      const std::vector<std::string>& arguments,
+                      const LaunchEnvironment& planned) {
   const auto machine = host::open_host_machine({options.blas_library});
-  const PlanInputs setting = make_setting(*machine, options, std::nullopt);
-  Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
-  if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
+  PlanInputs setting = make_setting(*machine, options, planned.world_size);
+  if (planned.world_size && planned.local_size)
+    setting.nodes = (*planned.world_size - 1) / std::max(1, *planned.local_size) + 1;
+  Plan plan = fitting_plan(setting, options);
   plan.repeats = options.repeat;
   if (options.dry_run) {
     fmt::print("{}", describe(plan));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/plan.h"
 
+#include "probes/collectives.h"
 #include "probes/roofline.h"
 #include "src/core/files/csv.h"
 #include "src/core/probe_names.h"
@@ -111,9 +112,37 @@ Seconds parse_time_limit(const std::string& text) {
   return Seconds(*number * (named ? unit->second : 1.0));
 }
 
-Plan make_plan(const PlanInputs& setting,
-               const std::vector<std::string>& only,
-               const std::vector<GemmWork>& own_gemms) {
+Bytes parse_message_size(const std::string& text) {
+  constexpr std::array units{
+      std::pair{'K', kibibyte}, std::pair{'M', mebibyte}, std::pair{'G', gibibyte}};
+  std::string digits = text;
+  for (const std::string_view end : {"iB", "B"})
+    if (digits.ends_with(end)) digits.resize(digits.size() - end.size());
+  const char last = digits.empty() ? '\0' : digits.back();
+  const auto unit = std::ranges::find(units, last, &std::pair<char, double>::first);
+  if (unit != units.end()) digits.pop_back();
+  const auto number = parse_number<std::int64_t>(digits);
+  const double bytes =
+      static_cast<double>(number.value_or(0)) * (unit == units.end() ? 1.0 : unit->second);
+  if (bytes >= 1.0 && bytes <= 1024.0 * gibibyte) return Bytes(bytes);
+  throw UserError("--sizes: '{}' is no message size: write bytes, or 64K, 1M, 2G", text);
+}
+
+Plan fitting_plan(PlanInputs& setting, const MeasureOptions& options) {
+  Plan plan = make_plan(setting, options);
+  if (options.time.empty()) return plan;
+  const Seconds limit = parse_time_limit(options.time);
+  const auto* sweep = find_in(plan.probes, probe_name::comm_collectives, &PlannedProbe::name);
+  if (sweep != nullptr && setting.nodes > 1) {
+    const Seconds rest = 0.99 * (limit - (plan.total() - sweep->estimate));
+    if (rest > Seconds(0.0)) setting.collectives_budget = rest;
+    plan = make_plan(setting, options);
+  }
+  plan.fit(limit);
+  return plan;
+}
+
+Plan make_plan(const PlanInputs& setting, const MeasureOptions& options) {
   Plan plan{fmt::format("plan: suite {}, {}, up to {}\n",
                         suite_name(setting.suite),
                         counted(setting.workers, "worker"),
@@ -122,8 +151,11 @@ Plan make_plan(const PlanInputs& setting,
             {}};
   plan.add(node_probes(), setting, false);
   plan.add(rank_probes(), setting, true);
-  plan.keep(only);
+  plan.keep(options.only);
+  const std::vector<GemmWork> own_gemms = options.gemm_works(setting.workers);
   for (PlannedProbe& probe : plan.probes) {
+    if (probe.name == probe_name::comm_collectives)
+      probe.estimate = probes::estimate_collectives(setting, options.rank_options());
     if (own_gemms.empty() || probe.name != probe_name::roofline_gemm) continue;
     probe.estimate = estimate_gemm_shapes(own_gemms, setting.suite);
   }

@@ -28,6 +28,10 @@ struct PlannedProbe {
 /// "300", "300s", "5m", "1h". Throws UserError for anything else than a positive time.
 Seconds parse_time_limit(const std::string& text);
 
+/// "8", "64K", "1M", "1MiB", "2G", powers of 1024. Throws UserError for anything else than 1 B to
+/// 1 TiB.
+Bytes parse_message_size(const std::string& text);
+
 struct Plan {
   std::string heading;  // one line or more: suite and machine
   /// Starting processes, writing, reporting: what no probe accounts for.
@@ -62,9 +66,11 @@ struct Plan {
 };
 
 /// Of the probes of a node and of its ranks. Throws UserError as `Plan::keep`.
-Plan make_plan(const PlanInputs& setting,
-               const std::vector<std::string>& only,
-               const std::vector<GemmWork>& own_gemms = {});
+Plan make_plan(const PlanInputs& setting, const MeasureOptions& options);
+
+/// `make_plan` within --time, where given; on several nodes the collectives take what it leaves,
+/// which `setting` then says.
+Plan fitting_plan(PlanInputs& setting, const MeasureOptions& options);
 
 /// As --dry-run prints it: a line per probe, overhead, total.
 std::string describe(const Plan& plan);

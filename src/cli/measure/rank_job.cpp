@@ -6,6 +6,7 @@
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
 #include "src/cli/measure/session.h"
+#include "src/core/standard_streams.h"
 
 #include <memory>
 #include <variant>
@@ -45,6 +46,7 @@ PlanInputs shared_setting(const MpiJob& job,
                           const Machine& machine,
                           const MeasureOptions& options) {
   PlanInputs setting = make_setting(machine, options, job.size());
+  setting.nodes = (job.size() - 1) / job.ranks_on_node() + 1;
   host::check(job.mpi(), job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
   return setting;
 }
@@ -82,15 +84,22 @@ int measure_as_rank(MeasureOptions options,
                     const LaunchEnvironment& launch) {
   // mpirun gives its ranks a terminal of its own, whatever stdout really is.
   options.report.render.colour = false;
-  const MpiJob job(require_mpi(options.mpi_module));
+  const MpiModule& mpi = require_mpi(options.mpi_module);
+  const EnvironmentVariables variables = environment_variables();
+  if (const std::string obstacle = startup_obstacle(launch, variables, mpi.library_version());
+      !obstacle.empty()) {
+    const bool speaks = launch.rank.value_or(0) == 0;
+    if (speaks) print_error("scaleworth: {}\n", obstacle);
+    if (!variables.contains("PMI_FD")) return exit_usage;
+  }
+  const MpiJob job(mpi);
   check_world_size(launch, job.size());
   const bool first = job.rank() == 0;
   // The launcher binds a rank to a core; the node's probes, and its facts, are about all of them.
   std::optional<host::WideAffinity> wide(std::in_place);
   const auto machine = host::open_host_machine({options.blas_library});
-  const PlanInputs setting = shared_setting(job, *machine, options);
-  Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
-  if (!options.time.empty()) plan.fit(parse_time_limit(options.time));
+  PlanInputs setting = shared_setting(job, *machine, options);
+  const Plan plan = fitting_plan(setting, options);
   Session session(options, plan, arguments, first);
   const auto blas = host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);

@@ -13,7 +13,7 @@ using host::ChildEnding;
 
 /// A run that ended by itself says in its own run.json what failed.
 std::optional<std::string> failure_of(const ChildEnding& ending) {
-  if (ending.forwarded != 0) return fmt::format("interrupted by signal {}", ending.forwarded);
+  if (ending.forwarded != 0) return Interrupted(ending.forwarded).what();
   if (ending.signal != 0) {
     return fmt::format("killed by signal {} ({})", ending.signal, strsignal(ending.signal));
   }

@@ -48,8 +48,9 @@ std::optional<RunDirectory> new_directory(const MeasureOptions& options, bool wr
   return RunDirectory(path);
 }
 
-std::string trace_file_name(const Run& run, const Point& setting) {
-  const std::string stem = fmt::format("trace-{}{}-{}",
+std::string trace_file_name(const Run& run, const std::string& folder, const Point& setting) {
+  const std::string stem = fmt::format("{}trace-{}{}-{}",
+                                       folder,
                                        setting.setting.text(Parameter::scaling),
                                        setting.setting.text(Parameter::step_variant),
                                        integer_parameter(setting, Parameter::ranks));
@@ -165,6 +166,10 @@ void Session::record_environment(Machine& machine, std::span<const pid_t> own) {
   MachineFacts environment =
       collect_environment(machine, options_.mpi_module, options_.vendor_paths, own);
   run_.environment = std::move(environment.sections);
+  std::error_code hidden;
+  if (!std::filesystem::exists("/sys/devices/system/cpu", hidden))
+    run_.warnings.push_back(
+        "/sys is hidden here, as in some containers: caches, cores and NUMA nodes are not known");
   run_.gpu_links = std::move(environment.gpu_links);
 }
 
@@ -177,7 +182,10 @@ void Session::record_ranks(const RankGroup& group,
         {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
   run_.placement = group.located();
   if (!group.note().empty()) run_.warnings.push_back(group.note());
-  if (launch.launcher != Launcher::none) other_ranks_cpu_s_.reset();
+  if (launch.launcher == Launcher::none) return;
+  other_ranks_cpu_s_.reset();
+  // Where those of ranks that we start ourselves lie.
+  folder_ = std::string(ranks_folder_name) + "/";
 }
 
 void Session::count_ranks(RankGroup& group) {
@@ -306,7 +314,7 @@ void Session::add_timeline(const Point& setting, Timeline timeline) {
   if (!directory_) return;
   save();
   write_file(
-      trace_file_name(run_, setting),
+      trace_file_name(run_, folder_, setting),
       chrome_trace(timeline,
                    ledger,
                    {{"tool", "scaleworth " + run_.tool_version}, {"started_at", run_.started_at}}));
@@ -320,8 +328,8 @@ void Session::write_file(const std::string& name, const std::string& contents) {
 void Session::add_rows(const std::string& name,
                        const std::vector<std::string>& header,
                        const std::vector<std::vector<std::string>>& rows) {
-  guarded([&] { directory_->append_rows(name, header, rows); });
-  remember_file(name);
+  guarded([&] { directory_->append_rows(folder_ + name, header, rows); });
+  remember_file(folder_ + name);
 }
 
 void Session::remember_file(const std::string& name) {

@@ -139,6 +139,7 @@ class Session final : public Recorder {
   std::optional<MemoryFile> memory_;
   Progress progress_;
   std::string current_;
+  std::string folder_;  // of what ranks measured, within the directory; empty or with a slash
   std::optional<std::string> disk_trouble_;
   std::optional<Interrupted> interruption_;
   host::LoadWatch load_;
@@ -163,8 +164,11 @@ int measure_repeatedly(const MeasureOptions& options,
                        const Plan& plan,
                        const std::vector<std::string>& arguments);
 
-/// No launcher started us: probe the node in this process, start ranks, join the results.
-int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments);
+/// No launcher started us: probe the node in this process, start ranks, join the results. With
+/// --dry-run the plan is that of the launched job `planned`, if any.
+int measure_as_parent(const MeasureOptions& options,
+                      const std::vector<std::string>& arguments,
+                      const LaunchEnvironment& planned = {});
 
 /// roofline.gemm measures the user's shapes where given.
 void run_node_probes(Session& session, const PlanInputs& setting, Machine& machine);

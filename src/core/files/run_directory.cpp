@@ -355,6 +355,7 @@ void RunDirectory::append_rows(const std::string& name,
                                const std::vector<std::string>& header,
                                const std::vector<std::vector<std::string>>& rows) {
   const fs::path file = inside(name);
+  make_directory(file.parent_path());
   const bool first = tables_.count(name) == 0;
   std::string lines = first ? csv_line(header) : std::string();
   for (const std::vector<std::string>& row : rows) {

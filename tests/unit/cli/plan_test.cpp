@@ -24,6 +24,12 @@ probes::PlanInputs two_cores() {
   setting.isa_count = 3;
   return setting;
 }
+
+MeasureOptions only(const std::string& probe) {
+  MeasureOptions options;
+  options.only = {probe};
+  return options;
+}
 }  // namespace
 
 TEST_CASE("every probe has a name of its own, a question and an estimate", "[plan]") {
@@ -38,18 +44,18 @@ TEST_CASE("every probe has a name of its own, a question and an estimate", "[pla
 }
 
 TEST_CASE("a first word chooses a group of probes and a full name one", "[plan]") {
-  for (const PlannedProbe& probe : make_plan(two_cores(), {"roofline"}).probes) {
+  for (const PlannedProbe& probe : make_plan(two_cores(), only("roofline")).probes) {
     REQUIRE(probe.name.starts_with("roofline."));
     REQUIRE_FALSE(probe.on_ranks);
   }
-  const Plan one = make_plan(two_cores(), {"step.training"});
+  const Plan one = make_plan(two_cores(), only("step.training"));
   REQUIRE(one.probes.size() == 1);
   REQUIRE(one.probes.front().on_ranks);
 }
 
 TEST_CASE("part of a word chooses nothing and is refused with the known names", "[plan]") {
-  REQUIRE_THROWS_AS(make_plan(two_cores(), {"roof"}), UserError);
-  REQUIRE_THROWS_AS(make_plan(two_cores(), {"roofline."}), UserError);
+  REQUIRE_THROWS_AS(make_plan(two_cores(), only("roof")), UserError);
+  REQUIRE_THROWS_AS(make_plan(two_cores(), only("roofline.")), UserError);
 }
 
 TEST_CASE("the total is the sum of probes and overhead, and fits the promise of each suite",
@@ -62,6 +68,27 @@ TEST_CASE("the total is the sum of probes and overhead, and fits the promise of 
   REQUIRE(quick.total() < Seconds(60.0));
   setting.suite = probes::Suite::standard;
   REQUIRE(make_plan(setting, {}).total() < Seconds(240.0));
+}
+
+TEST_CASE("message sizes are bytes or multiples of 1024", "[plan]") {
+  CHECK(parse_message_size("8") == Bytes(8.0));
+  CHECK(parse_message_size("64K") == Bytes(65536.0));
+  CHECK(parse_message_size("1MiB") == Bytes(1048576.0));
+  CHECK(parse_message_size("2GB") == Bytes(2147483648.0));
+  for (const char* wrong : {"", "0", "-8", "M", "1.5M", "8T", "9000G"})
+    CHECK_THROWS_AS(parse_message_size(wrong), UserError);
+}
+
+TEST_CASE("over a network the collectives take what --time leaves", "[plan]") {
+  probes::PlanInputs setting = two_cores();
+  setting.nodes = 2;
+  MeasureOptions options = only("comm");
+  REQUIRE(fitting_plan(setting, options).probes[0].estimate == Seconds(20.0));
+  options.time = "60";
+  const Plan plan = fitting_plan(setting, options);
+  REQUIRE(plan.probes[0].left_out.empty());
+  REQUIRE_THAT(plan.total().value(), WithinRel(60.0, 0.02));
+  REQUIRE(setting.collectives_budget == plan.probes[0].estimate);
 }
 
 TEST_CASE("every probe is described in probes/README.md", "[plan]") {

@@ -227,6 +227,23 @@ TEST_CASE("an unannounced or equal world size passes", "[launch]") {
   REQUIRE_NOTHROW(check_world_size(detect_launch({{"RANK", "0"}, {"WORLD_SIZE", "4"}}), 4));
 }
 
+TEST_CASE("Slurm's tasks without PMIx are told before MPI starts", "[launch]") {
+  const LaunchEnvironment slurm{.launcher = Launcher::slurm, .rank = 0, .world_size = 2};
+  const std::string open_mpi = "Open MPI v4.1.4, package: Debian OpenMPI";
+  REQUIRE(contains(startup_obstacle(slurm, {}, open_mpi), "srun --mpi=pmix -n 2"));
+  REQUIRE(contains(startup_obstacle(slurm, {{"PMI_FD", "7"}}, open_mpi), "PMI2 serves only"));
+  REQUIRE(startup_obstacle(slurm, {{"PMIX_NAMESPACE", "slurm.pmix.1.0"}}, open_mpi).empty());
+  REQUIRE(startup_obstacle(slurm, {{"PMI_FD", "7"}}, "MPICH Version: 4.0.2").empty());
+  REQUIRE(startup_obstacle({.launcher = Launcher::open_mpi}, {}, open_mpi).empty());
+}
+
+TEST_CASE("what Ctrl-C stops is interrupted, also where the launcher sends its own signal on",
+          "[process]") {
+  REQUIRE(std::string(Interrupted(SIGINT).what()) == "interrupted");
+  REQUIRE(std::string(Interrupted(SIGUSR1).what()) == "interrupted");
+  REQUIRE(std::string(Interrupted(SIGTERM).what()) == "interrupted by signal 15");
+}
+
 TEST_CASE("names and words in addresses are not recorded", "[process]") {
   const FactSection section =
       allowed_variables({{"NCCL_A", "http://me:word@host:80/x@y,https://z"}, {"NCCL_B", "a@b"}});

@@ -73,6 +73,8 @@ TEST_CASE("the tightest limit of a group and its ancestors holds in version 2", 
   const FakeMount mount;
   mount.write("batch/cpu.max", "100000 100000\n");
   mount.write("batch/job/cpu.max", "400000 100000\n");
+  mount.write("batch/cpu.stat", "usage_usec 5000\nnr_periods 40\nnr_throttled 30\n");
+  mount.write("batch/job/cpu.stat", "nr_periods 7\nnr_throttled 1\n");
   mount.write("batch/memory.max", "1000\n");
   mount.write("batch/memory.current", "900\n");
   mount.write("batch/memory.stat", "anon 200\ninactive_file 300\n");
@@ -81,6 +83,8 @@ TEST_CASE("the tightest limit of a group and its ancestors holds in version 2", 
   const CgroupLimits limits = read_cgroup_limits("0::/batch/job\n", mount.path());
   CHECK(limits.cpus.value == 1.0);
   CHECK(limits.cpus.source == mount.path() + "/batch/cpu.max");
+  CHECK(limits.cpu_periods == 40);
+  CHECK(limits.throttled_periods == 30);
   CHECK(limits.memory.value == Bytes(1000.0));
   // 1000 - (900 - 300 reclaimable) = 400 is less than 2000 - 100.
   CHECK(limits.memory_remaining.value == Bytes(400.0));

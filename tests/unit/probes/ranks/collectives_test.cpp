@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -241,11 +242,61 @@ TEST_CASE("rank counts are the powers of two and the size itself", "[sweep]") {
   REQUIRE(rank_counts(8) == std::vector<int>{2, 4, 8});
 }
 
-TEST_CASE("the quick sweep has 13 sizes, the standard one 26", "[sweep]") {
-  // 2^3, 2^5, ... 2^25 and 2^26: 13; 2^3 ... 2^28: 26; times 6 collectives and 2 modes.
-  REQUIRE(plan_sweep(Suite::quick, 2, plenty).settings.size() == 13 * 6 * 2);
+TEST_CASE("the quick sweep has 14 sizes, the standard one 26", "[sweep]") {
+  // 2^3, 2^5, ... 2^25, 2^20 and 2^26: 14; 2^3 ... 2^28: 26; times 6 collectives and 2 modes.
+  REQUIRE(plan_sweep(Suite::quick, 2, plenty).settings.size() == 14 * 6 * 2);
   REQUIRE(plan_sweep(Suite::standard, 2, plenty).settings.size() == 26 * 6 * 2);
   REQUIRE(plan_sweep(Suite::quick, 2, plenty).left_out.empty());
+}
+
+TEST_CASE("a sweep of the user's sizes and collectives has these only", "[sweep]") {
+  RankOptions options;
+  options.collectives = {Collective::broadcast};
+  options.sizes = {Bytes(6.0), Bytes(1e6)};
+  const SweepPlan plan = plan_sweep(Suite::standard, 2, plenty, options);
+  REQUIRE(plan.settings.size() == 2 * 2);  // in both modes
+  for (const CollectiveWork& work : plan.settings) {
+    CHECK(work.collective == Collective::broadcast);
+    CHECK((work.message == Bytes(8.0) || work.message == Bytes(1e6)));
+  }
+}
+
+TEST_CASE("a sweep is cut to its time, but for the sizes at which runs are compared", "[sweep]") {
+  const std::vector<CollectiveWork> all = plan_sweep(Suite::quick, 4, plenty).settings;
+  std::vector<bool> done(all.size());
+  const auto fitting = [&](double budget_s) {
+    std::vector<CollectiveWork> works;
+    for (const std::size_t place :
+         cut_to_budget(all, done, 4, Seconds(budget_s), [](const auto&) { return Seconds(1.0); })) {
+      works.push_back(all[place]);
+    }
+    return works;
+  };
+  const auto sizes = [](const std::vector<CollectiveWork>& works) {
+    std::set<double> found;
+    for (const CollectiveWork& work : works)
+      if (work.collective == Collective::broadcast) found.insert(work.message.value());
+    return found;
+  };
+  const auto least = fitting(0.0);
+  REQUIRE(least.size() == 6 * 3);
+  REQUIRE(sizes(least) == std::set{8.0, 1048576.0, 67108864.0});
+  for (const CollectiveWork& work : least) {
+    CHECK(work.ranks == 4);
+    CHECK(work.mode == CollectiveMode::isolated);
+  }
+  // Twice that has them back to back as well, then come sizes between, then fewer ranks.
+  for (const CollectiveWork& work : fitting(36.0)) CHECK(work.ranks == 4);
+  REQUIRE(sizes(fitting(36.0)).size() == 3);
+  REQUIRE(sizes(fitting(60.0)).size() > 3);
+  REQUIRE(fitting(1e6).size() == all.size());
+  // What was measured comes no more.
+  for (const std::size_t place :
+       cut_to_budget(all, done, 4, Seconds(0.0), [](const auto&) { return Seconds(1.0); })) {
+    done[place] = true;
+  }
+  REQUIRE(fitting(0.0).empty());
+  REQUIRE(fitting(18.0).size() == 18);
 }
 
 TEST_CASE("sizes that become one after rounding are measured once", "[sweep]") {

@@ -96,6 +96,19 @@ TEST_CASE("root, a restricted affinity and a forbidding container are respected"
   REQUIRE_FALSE(has(launch_command(job_of(2, 2), {}), "--allow-run-as-root"));
 }
 
+TEST_CASE("options of Open MPI go to its launcher only", "[self launch]") {
+  SelfLaunch job = job_of(4, 2);
+  job.open_mpi = false;
+  REQUIRE(launch_command(job, {.root = true}) ==
+          std::vector<std::string>{
+              "/usr/bin/mpirun", "-n", "4", "/opt/scaleworth", "bench", "--suite", "quick"});
+}
+
+TEST_CASE("an exit code beyond all signals is an exit code", "[self launch]") {
+  const FakeLauncher launcher("exit 255");  // MPICH's for any failure
+  REQUIRE(self_launch(launcher.job()) == "a rank ended with exit code 255");
+}
+
 TEST_CASE("a missing launcher is a skip with a remedy", "[self launch]") {
   const auto found = find_launcher("no-such-mpirun");
   REQUIRE(std::get<Skipped>(found).reason ==

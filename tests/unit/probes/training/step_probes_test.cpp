@@ -7,7 +7,9 @@
 #include "tests/unit/probes/training/fake_group.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
@@ -120,20 +122,20 @@ TEST_CASE("the estimate of GPU trainings is within 30 % of the steps and their s
   }
 }
 
-TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2 and 4 of 5 ranks",
+TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2, 4 and 5 of 5 ranks",
           "[training]") {
   FakeGroup group(5);
   KeepingRecorder recorder;
   measure_training(group, quick(5), {}, recorder);
-  REQUIRE(recorder.points.size() == 6);
+  REQUIRE(recorder.points.size() == 8);
   const std::int64_t batch =
       integer_parameter(recorder.points[0], Parameter::global_batch_sequences);
   const std::int64_t weak =
-      integer_parameter(recorder.points[3], Parameter::global_batch_sequences);
-  for (std::size_t i = 0; i < 3; ++i) {
+      integer_parameter(recorder.points[4], Parameter::global_batch_sequences);
+  for (std::size_t i = 0; i < 4; ++i) {
     const Point& strong = recorder.points[i];
-    const Point& grown = recorder.points[i + 3];
-    const std::int64_t ranks = std::int64_t{1} << i;
+    const Point& grown = recorder.points[i + 4];
+    const std::int64_t ranks = std::array{1, 2, 4, 5}.at(i);
     REQUIRE(text_parameter(strong, Parameter::scaling) == "strong");
     REQUIRE(integer_parameter(strong, Parameter::ranks) == ranks);
     REQUIRE(integer_parameter(strong, Parameter::global_batch_sequences) == batch);
@@ -141,7 +143,25 @@ TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2 and 
     REQUIRE(integer_parameter(grown, Parameter::ranks) == ranks);
     REQUIRE(integer_parameter(grown, Parameter::global_batch_sequences) == weak * ranks);
   }
-  REQUIRE(batch % 4 == 0);
+  REQUIRE(batch % 20 == 0);
+}
+
+TEST_CASE("all started ranks are the largest count, with a batch that all counts share out",
+          "[training]") {
+  // 15: eight ranks would need batches of 120 sequences.
+  const std::map<int, std::vector<int>> counts{
+      {3, {1, 2, 3}}, {6, {1, 2, 4, 6}}, {15, {1, 2, 4, 15}}};
+  for (const auto& [ranks, wanted] : counts) {
+    FakeGroup group(ranks);
+    KeepingRecorder recorder;
+    measure_training(group, quick(ranks), {}, recorder);
+    REQUIRE(recorder.points.size() == 2 * wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const Point& strong = recorder.points[i];
+      CHECK(integer_parameter(strong, Parameter::ranks) == wanted[i]);
+      CHECK(integer_parameter(strong, Parameter::global_batch_sequences) % wanted[i] == 0);
+    }
+  }
 }
 
 TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses of the same steps",

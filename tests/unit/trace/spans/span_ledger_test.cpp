@@ -67,8 +67,8 @@ TEST_CASE("the sub-slices of a wait are the parts of the ledger", "[chrome]") {
   const std::vector<std::pair<std::string, std::int64_t>> expected{
       {"wait for rank 1 to make progress", 18},
       {"transfer", 4},
-      {"wait for rank 1", 20},
-      {"transfer", 6},
+      {"wait for rank 1", 18},  // its calls are no work of its own
+      {"transfer", 8},
       {"transfer", 6}};  // the last one on rank 1
   REQUIRE(parts == expected);
 }
@@ -454,4 +454,35 @@ TEST_CASE("a doubled step, a missing step and a span without step are counted", 
   REQUIRE(result.losses.at("missing_steps") == 1);
   REQUIRE(result.losses.at("orphan_spans") == 1);
   REQUIRE(result.losses.size() == 3);
+}
+
+TEST_CASE("a rank that starts late because its last collective ended late is not waited for",
+          "[ledger]") {
+  // Both compute 100 in each step; rank 1's all-reduces end 40 after rank 0's.
+  Timeline timeline;
+  timeline.ranks = 2;
+  for (int rank = 0; rank < 2; ++rank) {
+    const int late = 40 * rank;
+    for (int step = 0; step < 3; ++step) {
+      const int begin = 200 * step + (step > 0 ? late : 0);
+      const int posted = begin + 100 + (step == 2 ? 6 * rank : 0);
+      const int end = 200 * step + 190 + late;
+      for (Span one : {span(rank, Activity::step, begin, end),
+                       span(rank, Activity::compute, begin, posted),
+                       collective(rank, Activity::post, 0, posted, posted + 1),
+                       collective(rank, Activity::collective_wait, 0, posted + 1, end)}) {
+        one.step = step;
+        timeline.spans.push_back(one);
+      }
+    }
+  }
+  const auto ledger = trace::build_ledger(timeline);
+  const auto waited = [&](int step) {
+    return ledger.entries.at(static_cast<std::size_t>(2 * step)).part(Part::exposed_wait).count();
+  };
+  CHECK(waited(1) == 0);
+  CHECK(waited(2) == 6);  // what it worked longer
+  const auto& second = ledger.entries.at(2);
+  CHECK(second.part(Part::exposed_transfer).count() == 89);
+  CHECK(second.waited_for.empty());
 }
