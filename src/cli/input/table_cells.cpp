@@ -19,6 +19,8 @@ std::string plain_text(std::string_view text) {
                                 Replaced{"\xC2\xB5", "u"},
                                 Replaced{"\xCE\xBC", "u"},
                                 Replaced{"\xE2\x88\x92", "-"},
+                                Replaced{"\xC2\xB2", "^2"},
+                                Replaced{"\xC2\xB3", "^3"},
                                 Replaced{"\\pm", "+-"},
                                 Replaced{"\xE2\x89\x88", ""},
                                 Replaced{"\xE2\x82\xAC", ""},

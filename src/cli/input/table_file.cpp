@@ -365,6 +365,45 @@ class Reading {
          {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
   }
 
+  /// Whether a column says so in each row.
+  static bool cells_say(const RawTable& table, std::string_view use) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      if (std::ranges::all_of(table.rows, [&](const RawRow& row) {
+            return is_word(use, plain_text(cell_text(row.cells[i])));
+          }))
+        return true;
+    return false;
+  }
+
+  /// Whether a size of the problem that nothing else reads grows as the count does: "N", "NX".
+  static bool size_grows(const RawTable& table, const ChosenColumns& chosen) {
+    const auto count = std::ranges::find_if(chosen.columns, [](const auto& column) {
+      return column && column->meaning == Meaning::count;
+    });
+    const auto counted = static_cast<std::size_t>(count - chosen.columns.begin());
+    const auto number_of = [&](const RawRow& row, std::size_t i) {
+      const auto number = cell_number(cell_text(row.cells[i]), table.comma);
+      return number ? number->value : 0.0;
+    };
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const WordList words = all_header_words(table.columns[i]);
+      const bool size =
+          std::ranges::any_of(words, [](const std::string& word) { return is_word("size", word); });
+      if (!size || i == counted ||
+          (chosen.columns[i] && chosen.columns[i]->meaning < Meaning::tensor))
+        continue;
+      const RawRow& first = table.rows.front();
+      const double of_one = number_of(first, i) / number_of(first, counted);
+      const auto proportional = [&](const RawRow& row) {
+        const double ratio = number_of(row, i) / number_of(row, counted) / of_one;
+        return std::abs(ratio - 1.0) < 0.01;
+      };
+      const bool grows = number_of(table.rows.back(), counted) != number_of(first, counted);
+      if (grows && std::ranges::all_of(table.rows, proportional)) return true;
+    }
+    return false;
+  }
+
   static BuiltRows checked_rows(const RawTable& table, ChosenColumns& chosen) {
     BuiltRows built = built_rows(table, chosen.columns);
     if (built.rows.empty())
@@ -390,6 +429,8 @@ class Reading {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
       if (!kind.growing_models) kind.doubts.push_back(std::move(*identity));
     }
+    kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen);
+    kind.named_strong = kind.named_strong || cells_say(table, "strong");
     settle_price(chosen, selection, built.rows, kind);
     const Answers units = built.unit_missing ? units_of(chosen) : Answers{};
     TableFile result{{}, chosen.ignored};

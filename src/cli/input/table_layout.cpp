@@ -395,6 +395,12 @@ RawTable read_cells(std::string_view text, const std::string& file) {
                     table.place,
                     printable(table.columns.front()));
   check_column_count(table.columns.size(), table.place);
+  // Numbers from the first line on: columns without names.
+  const bool unnamed = std::ranges::all_of(table.columns, [](const std::string& cell) {
+    return parse_number<double>(cell).has_value();
+  });
+  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i)
+    table.columns[i] = fmt::format("column {}", i + 1);
   while (table.separator != '|' && table.columns.size() > 1 && table.columns.back().empty() &&
          std::ranges::all_of(lines, [&](const Line& line) {
            return reader.cells(line).size() < table.columns.size() ||
@@ -403,12 +409,12 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     table.columns.pop_back();
   const std::vector<std::size_t> starts =
       table.separator == by_blanks ? starts_of(lines[first].text) : std::vector<std::size_t>{};
-  for (std::size_t i = first + 1; i < lines.size(); ++i) {
+  for (std::size_t i = unnamed ? first : first + 1; i < lines.size(); ++i) {
     const Line& line = lines[i];
     if (line.text.starts_with('#')) continue;
     check_row_count(table.rows.size(), reader.place(line));
     Cells cells = reader.cells(line);
-    if (i == first + 1 && are_units(cells)) {
+    if (i == first + 1 && !unnamed && are_units(cells)) {
       join_units(table.columns, cells);
       continue;
     }

@@ -238,7 +238,8 @@ struct RowReader {
   const Columns& columns;
   std::map<std::string, int> repeats{};
   bool unit_missing = false;
-  std::string time_unit{};  // of a cell
+  std::string time_unit{};                     // of a cell
+  std::vector<std::optional<double>> steps{};  // of each row whose time is of a run
 
   TableRow row(const RawRow& raw) {
     Draft draft;
@@ -286,6 +287,7 @@ struct RowReader {
     std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
     match_parts(draft, time_per_step);
     complete_batch(draft);
+    if (!time_per_step) steps.push_back(draft.steps);
     return draft.row;
   }
 };
@@ -360,6 +362,16 @@ BuiltRows built_rows(const RawTable& table, Columns& columns) {
     }
     built.rows.push_back(reader.row(row));
   }
+  // Runs of different lengths did different work.
+  const bool all =
+      !built.rows.empty() && reader.steps.size() == built.rows.size() &&
+      std::ranges::all_of(reader.steps, [](const auto& one) { return one.has_value(); });
+  const bool work_known =
+      any_has(built.rows, &TableRow::work) || any_has(built.rows, &TableRow::throughput);
+  if (all && !work_known && std::ranges::any_of(reader.steps, [&](const auto& one) {
+        return one != reader.steps.front();
+      }))
+    for (std::size_t i = 0; i < built.rows.size(); ++i) built.rows[i].work = reader.steps[i];
   built.unit_missing = reader.unit_missing;
   built.time_unit = reader.time_unit;
   return built;

@@ -149,17 +149,61 @@ void name_machines(Columns& columns, const RawTable& table) {
   }
 }
 
+/// The whole numbers of a column, from 1 on; empty where a cell has another.
+std::vector<double> counts_in(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
+    return number && *number >= 1.0 && *number == std::floor(*number);
+  });
+  return whole ? mapped(numbers, [](const auto& number) { return *number; })
+               : std::vector<double>{};
+}
+
+bool differ(const std::vector<double>& numbers) {
+  return std::ranges::any_of(numbers, [&](double number) { return number != numbers.front(); });
+}
+
+/// "MPI" alone counts where nothing else does, and so do "CPUs per task" where the tasks are the
+/// same in all rows.
+void find_count(Columns& columns, const RawTable& table) {
+  const auto has_counts = [&](Meaning meaning) {
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i] && columns[i]->meaning == meaning && differ(counts_in(table, i))) return true;
+    return false;
+  };
+  if (table.rows.size() < 2 || has_counts(Meaning::count) || has_counts(Meaning::per_node)) return;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const HeaderWords header = header_words(table.columns[i]);
+    const bool alone = !header.name.empty() && header.per.empty() && !header.unit &&
+                       std::ranges::all_of(header.name, [](const std::string& word) {
+                         return is_word("number", word);
+                       });
+    const bool in_each = header.per.size() == 1 && thing_of(header.per.front()) &&
+                         header.name.size() == 1 && thing_of(header.name.front());
+    if ((!alone && !in_each) || !differ(counts_in(table, i))) continue;
+    const bool ones = std::ranges::all_of(columns, [&](const auto& column) {
+      if (!column || column->meaning != Meaning::per_node) return true;
+      const auto counts = counts_in(table, static_cast<std::size_t>(&column - columns.data()));
+      return !counts.empty() && counts.front() == 1.0;
+    });
+    if (alone && has(columns, Meaning::count)) continue;
+    if (in_each && !ones) continue;
+    for (auto& column : columns)
+      if (in_each && column && column->meaning == Meaning::per_node) column.reset();
+    TableColumn count;
+    count.name = table.columns[i];
+    count.noun = alone ? "ranks" : thing_of(header.name.front())->noun;
+    if (in_each && has(columns, Meaning::count)) count.meaning = Meaning::per_node;
+    columns[i] = count;
+    return;
+  }
+}
+
 /// Of processes, of threads in each and of their product the product counts all.
 void prefer_product(Columns& columns, const RawTable& table) {
   if (table.rows.size() < 2) return;
-  std::vector<std::vector<double>> all_numbers(columns.size());  // empty: not all whole
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto numbers = numbers_of(table, i);
-    const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
-      return number && *number >= 1.0 && *number == std::floor(*number);
-    });
-    if (whole) all_numbers[i] = mapped(numbers, [](const auto& number) { return *number; });
-  }
+  std::vector<std::vector<double>> all_numbers;  // empty: not all whole
+  for (std::size_t i = 0; i < columns.size(); ++i) all_numbers.push_back(counts_in(table, i));
   const auto is_product = [&](std::size_t all, std::size_t one, std::size_t other) {
     for (std::size_t row = 0; row < table.rows.size(); ++row)
       if (all_numbers[all][row] != all_numbers[one][row] * all_numbers[other][row]) return false;
@@ -250,6 +294,13 @@ void prefer_whole_times(Columns& columns) {
 void settle_rate_of_one(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& rate = columns[i];
+    // "per CPU second" of all, where it rises as no rate of one does.
+    if (rate && rate->meaning == Meaning::throughput && rate->per_rank && !rate->relative) {
+      const auto numbers = numbers_of(table, i);
+      constexpr double of_all = 2.5;
+      const bool both = !numbers.empty() && numbers.front() && numbers.back();
+      if (both && *numbers.back() > of_all * *numbers.front()) rate->per_rank = false;
+    }
     if (!rate || rate->meaning != Meaning::throughput || !rate->flops || !rate->of_one_or_all)
       continue;
     const auto numbers = numbers_of(table, i);
@@ -390,6 +441,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   }
   leave_out_empty(chosen.columns, table);
   name_machines(chosen.columns, table);
+  find_count(chosen.columns, table);
   prefer_product(chosen.columns, table);
   name_speedups(chosen.columns, table);
   count_per_node(chosen.columns);
@@ -425,7 +477,8 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     }
     const double first = *numbers.front();
     const double last = *numbers.back();
-    bool excluded = name.find('%') != std::string::npos || known.has_value();
+    const HeaderWords header = header_words(name);
+    bool excluded = header.percent || known.has_value();
     std::string word;
     for (const char c : name + " ") {
       if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
@@ -446,7 +499,6 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     // The total of several times, else the one that falls most.
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
-    const HeaderWords header = header_words(name);
     const bool timed = header.unit && header.unit->dimension == Dimension::time;
     const bool rate = header.per_time ||
                       (ratio > 2.0 && !works && !timed && name.find("ime") == std::string::npos);

@@ -321,9 +321,11 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
   }
   const bool settled = declared || by_rate || work_known || batch_counts || table.named_strong ||
                        table.read.fixed_work || table.axis == Axis::load;
-  if (settled || !may_be_weak(table)) return table;
+  if (settled) return table;
   // Published ratios of weak times alone look like those of strong scaling.
-  if (states(table, count_ratio)) return with_growth(std::move(table), count_ratio);
+  if (most_speedup(table) < barely && states(table, count_ratio) && !states(table, same))
+    return with_growth(std::move(table), count_ratio);
+  if (!may_be_weak(table)) return table;
   if (all_have(table.rows, &TableRow::stated_efficiency) && states(table, same)) return table;
   ask_scaling(table);
 }
