@@ -185,14 +185,20 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
   return "";
 }
 
-/// Without a full stop.
-std::string headline(const DecideView& view, const DecisionRow& chosen) {
-  return if_it_fits(fmt::format("{}{}, {}: {}",
-                                take_word,
-                                named_count(view.decision, chosen.count),
-                                chosen_as(view.decision.rubric),
-                                figures(view, chosen)),
-                    step_up(view, chosen));
+/// Without a full stop. `before` will stand before it.
+std::string headline(const DecideView& view, const DecisionRow& chosen, const std::string& before) {
+  const auto as = [&](const std::string& chosen_for) {
+    return fmt::format("{}{}{}, {}: {}",
+                       before,
+                       take_word,
+                       named_count(view.decision, chosen.count),
+                       chosen_for,
+                       figures(view, chosen));
+  };
+  std::string text = as(chosen_as(view.decision.rubric));
+  if (word_count(text) > most_first_words)
+    text = as(objective_words(view.decision.rubric.objective));
+  return if_it_fits(text, step_up(view, chosen)).substr(before.size());
 }
 
 /// "8 GPUs are slower than 2 (speed-up 1.21 against 1.94): check topology and settings at 8 before
@@ -217,7 +223,7 @@ std::string cliff_sentence(const Decision& decision) {
 /// of the ways to pay that were asked for; else empty.
 std::string regime_sentence(const DecideView& view, const DecisionRow& chosen) {
   const Decision& decision = view.decision;
-  constexpr std::size_t most_named = 4;
+  constexpr std::size_t most_named = 3;
   if (decision.regimes.empty() || !chosen.cost) return "";
   const auto place = static_cast<std::size_t>(&chosen - decision.rows.data());
   std::vector<std::pair<Dollars, std::string>> ways{{chosen.cost->value, "at the price given"}};
@@ -268,11 +274,6 @@ std::string plateau_line(const Decision& decision) {
                      count_ranges(decision.choice->plateau));
 }
 
-/// "cheapest in GPU-seconds", without a price.
-std::string least_work_name(const Decision& decision) {
-  return fmt::format("cheapest in {}-seconds", counted_noun(decision, 1));
-}
-
 /// The three counts that are always named, with figures where the headline has none of them:
 /// "Cheapest 1 (2.000 EUR, 3600 s), balanced and fastest 16".
 std::string counts_line(const DecideView& view) {
@@ -280,10 +281,10 @@ std::string counts_line(const DecideView& view) {
   if (decision.rows.size() < 2) return "";
   const bool by_time = !decision.choice && decision.axis != Axis::load;
   const auto& [cheapest, balanced, fastest] = decision.named;
-  const std::array named{
-      std::pair<std::string, int>(by_time ? least_work_name(decision) : "cheapest", cheapest),
-      std::pair<std::string, int>("balanced", balanced),
-      std::pair<std::string, int>("fastest", fastest)};
+  const std::string least = by_time ? fmt::format(" in {}-seconds", counted_noun(decision, 1)) : "";
+  const std::array named{std::pair("cheapest" + least, cheapest),
+                         std::pair(std::string("balanced"), balanced),
+                         std::pair(std::string("fastest"), fastest)};
   std::string text;
   for (std::size_t i = 0; i < named.size(); ++i) {
     const auto& [name, count] = named[i];
@@ -420,7 +421,7 @@ std::string deadline_line(const DecideView& view) {
   if (const auto& failures = fastest.failures) {
     return fmt::format(
         "No count meets the deadline of {} with a probability of {:g} %: with failures the "
-        "fastest, {}, does with {:.1f} %.",
+        "fastest, {}, does with {:.1f} %; allow more time.",
         deadline_text(decision.request.rubric),
         100.0 * probability,
         fastest.count,
@@ -649,7 +650,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                                    row.count);
   } else {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
-    const std::string take = headline(view, chosen);
+    const std::string take = headline(view, chosen, brief ? "Yes: " : "");
     verdict.headline = forecast_sentences(view) + regime_sentence(view, chosen) +
                        cliff_sentence(decision) + take + ".";
     verdict.answer = Answer::yes;

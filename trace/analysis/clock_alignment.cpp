@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
+#include "trace/analysis/stragglers.h"
 #include "trace/analysis/waits.h"
 
 #include <cmath>
@@ -291,16 +292,14 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
   } else if (const auto typical = typical_lateness(job, matching, alignment.map);
              typical && *typical < report.error) {
     report.reason = fmt::format(
-        "the clocks agree to {:.1f} us only, and half of all lateness is "
-        "in arrivals less than {:.1f} us apart",
-        microseconds(report.error),
-        microseconds(*typical));
+        "the clocks agree to {} only, and half of all lateness is in arrivals less than {} apart",
+        time_in_words(report.error),
+        time_in_words(*typical));
   }
   if (report.reason.empty() &&
       report.error > std::max<nanoseconds>(longest_recording(job), std::chrono::seconds(1)))
-    report.reason =
-        fmt::format("the clocks agree to {:.1f} us only, longer than any recording lasts",
-                    microseconds(report.error));
+    report.reason = fmt::format("the clocks agree to {} only, longer than any recording lasts",
+                                time_in_words(report.error));
   report.comparable = report.reason.empty();
   return alignment;
 }
