@@ -263,7 +263,7 @@ std::vector<SlowLink> slow_links(const Run& run) {
     if (size->second < mebibyte) continue;  // by its rate, not its latency
     pairs.push_back({static_cast<int>(integer_parameter(point, Parameter::source_index)),
                      static_cast<int>(integer_parameter(point, Parameter::target_index)),
-                     Seconds(*median(series(point, Metric::time_s)))});
+                     Seconds(*quantile(times, 0.25))});
   }
   return find_slow_links(pairs);
 }

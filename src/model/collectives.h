@@ -130,12 +130,13 @@ struct SlowLink {
 
 /// Nodes first, by number. A node's time is the median over its partners without the two slowest
 /// (without one of three, none of one), so that one or two other nodes at fault do not make it
-/// slow; usual is the lower quartile over nodes. Slow is what lies 10 % above it, and two deviations of
-/// pairs (from their median absolute deviation); a pair 10 % and five above its slower node.
-/// Nothing for fewer than three nodes: of two, each could be at fault.
+/// slow; usual is the lower quartile over nodes. Slow is what lies 10 % above it, and two
+/// deviations of pairs (from their median absolute deviation); a pair 10 % and five above its
+/// slower node. Nothing for fewer than three nodes: of two, each could be at fault.
 std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs);
 
-/// Of the large messages that nodes of the run exchanged in pairs.
+/// Of the large messages that nodes of the run exchanged in pairs: the lower quartile of each pair,
+/// which other programs disturb least.
 std::vector<SlowLink> slow_links(const Run& run);
 
 /// One result per (collective, mode, rank count) of comm.collectives. A time is the median over

@@ -211,7 +211,7 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
     std::int64_t bytes;
     int repetitions;
   };
-  constexpr std::array exchanges{Exchange{8, 20}, Exchange{1 << 20, 4}};
+  constexpr std::array exchanges{Exchange{8, 20}, Exchange{1 << 20, 8}};
   std::vector<int> leaders;  // the first rank of each node
   for (std::size_t rank = 0; rank < hosts.size(); ++rank)
     if (std::find(hosts.begin(), hosts.end(), hosts[rank]) == hosts.begin() + std::ptrdiff_t(rank))
@@ -228,18 +228,24 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
     }
     for (const Exchange& exchange : exchanges) {
       int status = mpi.barrier(world);
-      std::int64_t begin = 0;
+      const auto repetitions = static_cast<std::size_t>(exchange.repetitions);
+      std::vector<double> own_s(repetitions);
       // The first is a warm-up: the connection opens.
-      for (int i = 0; partner >= 0 && i <= exchange.repetitions; ++i) {
-        if (i == 1) begin = steady_now_ns();
+      for (std::size_t i = 0; partner >= 0 && i <= repetitions; ++i) {
+        const std::int64_t begin = steady_now_ns();
         status |= mpi.send_receive_bytes(
             world, send.data(), partner, receive.data(), partner, exchange.bytes);
+        if (i > 0) own_s[i - 1] = 1e-9 * static_cast<double>(steady_now_ns() - begin);
       }
-      const double time_s =
-          1e-9 * static_cast<double>(steady_now_ns() - begin) / exchange.repetitions;
-      std::vector<double> all(hosts.size());
-      status |= mpi.all_gather_bytes(world, &time_s, all.data(), sizeof time_s);
+      std::vector<double> all(hosts.size() * repetitions);
+      status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
       check(mpi, status);
+      const auto slower = [&](int a, int b) {
+        Series times(repetitions);
+        for (std::size_t i = 0; i < repetitions; ++i)
+          times[i] = std::max(all[leaders[a] * repetitions + i], all[leaders[b] * repetitions + i]);
+        return times;
+      };
       for (const auto& [a, b] : round) {
         Point& point = points.emplace_back();
         point.setting = {{Parameter::collective, Collective::send_receive},
@@ -248,7 +254,7 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
                          {Parameter::message_bytes, exchange.bytes},
                          {Parameter::source_index, std::int64_t{a}},
                          {Parameter::target_index, std::int64_t{b}}};
-        point.samples = {{Metric::time_s, {std::max(all[leaders[a]], all[leaders[b]])}}};
+        point.samples = {{Metric::time_s, slower(a, b)}};
         point.stop_reason = fmt::format("{} exchanges", exchange.repetitions);
       }
     }
