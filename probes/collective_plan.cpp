@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace scaleworth::probes {
 namespace {
@@ -87,6 +88,28 @@ std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settin
   }
   std::ranges::sort(fitting);
   return fitting;
+}
+
+std::vector<std::vector<std::pair<int, int>>> pair_rounds(int nodes) {
+  constexpr int most_complete = 16;
+  constexpr int random_rounds = 8;
+  const int places = nodes + nodes % 2;  // the last one is nobody where the number is odd
+  std::vector<int> circle(static_cast<std::size_t>(places));
+  std::iota(circle.begin(), circle.end(), 0);
+  std::vector<std::vector<std::pair<int, int>>> rounds;
+  const bool complete = nodes <= most_complete;
+  std::uint64_t seed = collective_order_seed;
+  for (int round = 0; round < (complete ? places - 1 : random_rounds); ++round) {
+    if (!complete) in_random_order(circle, seed++);
+    auto& pairs = rounds.emplace_back();
+    for (int i = 0; i < places / 2; ++i) {
+      const int a = circle[static_cast<std::size_t>(i)];
+      const int b = circle[static_cast<std::size_t>(places - 1 - i)];
+      if (std::max(a, b) < nodes) pairs.emplace_back(std::min(a, b), std::max(a, b));
+    }
+    if (complete) std::rotate(circle.begin() + 1, circle.end() - 1, circle.end());
+  }
+  return rounds;
 }
 
 std::vector<Bytes> fitting_messages(Collective collective,

@@ -112,8 +112,8 @@ Seconds expected_time(const CollectiveWork& work, Suite suite, const Pilot& pilo
   const double latencies = line == pilot.end() ? 0.0
                                                : (around_latencies + clock_latencies * work.ranks) *
                                                      line->second.alpha_s;
-  return Seconds(setting_s + latencies + 2.0 * sample_s +
-                 std::min(target.time_budget.value(), most_s) +
+  const double warm_s = target.maximum_samples == 1 ? 0.0 : 2.0 * sample_s;
+  return Seconds(setting_s + latencies + warm_s + std::min(target.time_budget.value(), most_s) +
                  work.message.value() / preparation_rate);
 }
 

@@ -44,6 +44,11 @@ std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settin
                                        Seconds budget,
                                        const std::function<Seconds(const CollectiveWork&)>& cost);
 
+/// Rounds in which nodes exchange data in pairs, all pairs of a round at once; a node is in one
+/// pair of a round, or, where their number is odd, in none. Up to 16 nodes every pair meets once
+/// (the circle method of tournaments); above, 8 rounds of random pairs, the same each time.
+std::vector<std::vector<std::pair<int, int>>> pair_rounds(int nodes);
+
 /// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
 /// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the
 /// other collectives.

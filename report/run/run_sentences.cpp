@@ -431,6 +431,32 @@ void add_other_programs(const Run& run, const Analysis& analysis, Findings& find
   }
 }
 
+/// A node or a way between nodes that holds up all others, and what it costs a step.
+void add_slow_links(const Run& run, const Analysis& analysis, Findings& findings) {
+  const auto name = [&](int node) {
+    const std::string number = fmt::format("node {}", node);
+    const std::string known = text_fact(run, "nodes", number);
+    return known.empty() ? number : known;
+  };
+  // A ring goes at the pace of its slowest link.
+  Seconds exposed;
+  for (const ScalingResult& scaling : analysis.scaling) {
+    if (scaling.mode != BatchScaling::strong || scaling.rows.empty()) continue;
+    const DecisionRow& last = scaling.rows.back();
+    if (last.trained.ledger)
+      exposed = last.trained.ledger->mean.share(Part::exposed_transfer) * last.time.value;
+  }
+  for (const model::SlowLink& slow : model::slow_links(run)) {
+    const Seconds cost = (1.0 - 1.0 / slow.times) * exposed;
+    findings.doubt(
+        "{} is {:.3g} times slower than usual{}",
+        slow.other ? fmt::format("the link between {} and {}", name(slow.node), name(*slow.other))
+                   : fmt::format("{}, with every partner,", name(slow.node)),
+        slow.times,
+        cost > Seconds(0.0) ? fmt::format(", about {} of each step", time_text(cost)) : "");
+  }
+}
+
 void add_contention(const RooflineResult& roofline, Findings& findings) {
   const auto contended = std::ranges::count_if(roofline.ceilings, &ComputeCeiling::contended);
   double least_share = 1.0;
@@ -606,6 +632,7 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audie
   }
   add_communication(analysis.collectives, findings);
   add_run_warnings(run, findings);
+  add_slow_links(run, analysis, findings);
   add_other_programs(run, analysis, findings);
   // What the machine can do in parallel: as many workers as the compute probe ran at once.
   const int workers =

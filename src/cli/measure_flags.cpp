@@ -228,8 +228,9 @@ int measure(const MeasureOptions& options, const Arguments& arguments) {
   if (options.dry_run || launch.launcher == Launcher::none)
     return measure_as_parent(options, arguments, launch);
   if (launch.launcher == Launcher::slurm && launch.world_size == 1) {
-    MeasureOptions alone = options;  // one task needs no MPI, which may not start under srun
-    alone.ranks = 1;
+    // One task needs no MPI, which may not start under srun; --ranks asks for ranks of its own.
+    MeasureOptions alone = options;
+    alone.ranks = options.ranks.value_or(1);
     return measure_as_parent(alone, arguments);
   }
   return measure_as_rank(options, arguments, launch);

@@ -216,6 +216,58 @@ BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points) {
   return BytesPerSecond(median(rates).value_or(0.0));
 }
 
+std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs) {
+  constexpr double least_excess = 1.1;
+  constexpr double deviations = 5.0;          // of one pair
+  constexpr double deviations_of_node = 2.0;  // whose median has less noise
+  std::map<int, Series> by_node;
+  for (const PairTime& pair : pairs) {
+    by_node[pair.a].push_back(pair.time.value());
+    by_node[pair.b].push_back(pair.time.value());
+  }
+  if (by_node.size() < 3) return {};
+  std::map<int, double> own;
+  Series typical;
+  for (auto& [node, times] : by_node) {
+    std::ranges::sort(times);
+    const std::size_t spared = std::min<std::size_t>(2, times.size() - 1);
+    times.resize(times.size() - spared);
+    own[node] = *median(times);
+    typical.push_back(own[node]);
+  }
+  const double usual = *quantile(typical, 0.25);
+  const auto expected = [&](const PairTime& pair) { return std::max(own[pair.a], own[pair.b]); };
+  Series residuals;
+  for (const PairTime& pair : pairs)
+    residuals.push_back(std::abs(std::log(pair.time.value() / expected(pair))));
+  const double noise = 1.4826 * *median(residuals);
+  const double limit = std::max(least_excess, std::exp(deviations * noise));
+  std::vector<SlowLink> slow;
+  for (const auto& [node, time] : own)
+    if (time > usual * std::max(least_excess, std::exp(deviations_of_node * noise)))
+      slow.push_back({node, std::nullopt, time / usual, Seconds(usual)});
+  for (const PairTime& pair : pairs)
+    if (pair.time.value() > limit * expected(pair))
+      slow.push_back({pair.a, pair.b, pair.time.value() / expected(pair), Seconds(usual)});
+  return slow;
+}
+
+std::vector<SlowLink> slow_links(const Run& run) {
+  const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
+  if (probe == nullptr) return {};
+  std::vector<PairTime> pairs;
+  for (const Point& point : probe->points) {
+    const auto size = size_of(point);
+    const auto times = usable_times(point, Metric::time_s);
+    if (!point.setting.contains(Parameter::source_index) || !size || times.empty()) continue;
+    if (size->second < mebibyte) continue;  // by its rate, not its latency
+    pairs.push_back({static_cast<int>(integer_parameter(point, Parameter::source_index)),
+                     static_cast<int>(integer_parameter(point, Parameter::target_index)),
+                     Seconds(*quantile(times, 0.25))});
+  }
+  return find_slow_links(pairs);
+}
+
 std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::vector<CollectiveResult> results;
   const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
@@ -224,7 +276,7 @@ std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::map<std::tuple<Collective, CollectiveMode, int>, std::map<double, Series>> groups;
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
-    if (!size) continue;
+    if (!size || point.setting.contains(Parameter::source_index)) continue;  // a pair of nodes
     auto& sizes = groups[{symbol_parameter<Collective>(point, Parameter::collective),
                           symbol_parameter<CollectiveMode>(point, Parameter::mode),
                           size->first}];

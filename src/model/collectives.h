@@ -113,6 +113,32 @@ struct AlgorithmResult {
 /// carries that share of the message (ring-like); reduction inside a switch can exceed it.
 double bus_factor(Collective collective, int ranks);
 
+/// How long a node's exchange of data with another took; nodes are numbered from 0.
+struct PairTime {
+  int a = 0;
+  int b = 0;
+  Seconds time;
+};
+
+/// A node that is slow to all others, or one way between two nodes that are not.
+struct SlowLink {
+  int node = 0;
+  std::optional<int> other;
+  double times = 1.0;  // as long as is usual
+  Seconds usual;
+};
+
+/// Nodes first, by number. A node's time is the median over its partners without the two slowest
+/// (without one of three, none of one), so that one or two other nodes at fault do not make it
+/// slow; usual is the lower quartile over nodes. Slow is what lies 10 % above it, and two
+/// deviations of pairs (from their median absolute deviation); a pair 10 % and five above its
+/// slower node. Nothing for fewer than three nodes: of two, each could be at fault.
+std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs);
+
+/// Of the large messages that nodes of the run exchanged in pairs: the lower quartile of each pair,
+/// which other programs disturb least.
+std::vector<SlowLink> slow_links(const Run& run);
+
 /// One result per (collective, mode, rank count) of comm.collectives. A time is the median over
 /// repetitions of the slowest rank's, with the interval of `series_estimate`; repeated sizes are
 /// pooled. Settings with fewer than two ranks do not communicate and are left out. Throws

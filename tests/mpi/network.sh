@@ -75,5 +75,10 @@ case $case_name in
     [ "$(grep -c '^plan: ' "$work/out")" = 1 ] || fail "not one plan"
     grep -q 'up to 3 ranks' "$work/out" || fail "not of the launched size"
     ;;
+  slow_node_is_named)
+    network 200 1000 1000 200 1000
+    on 4 comm --collectives all_reduce --sizes 8,1M --out "$work/run"
+    head -4 "$work/out" | tr '\n' ' ' | grep -q 'node3, with every partner, is' || fail "node3 is not named in the first line"
+    ;;
   *) fail "no case $case_name" ;;
 esac

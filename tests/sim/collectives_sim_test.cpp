@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "probes/collectives.h"
 #include "src/core/probe_names.h"
 #include "src/model/collectives.h"
 #include "src/model/laws/model_selection.h"
@@ -6,7 +7,10 @@
 #include "tests/sim/sim_ranks.h"
 #include "tests/sim/sim_run.h"
 
+#include <algorithm>
 #include <cmath>
+#include <random>
+#include <set>
 
 using namespace scaleworth;
 using namespace scaleworth::sim;
@@ -135,4 +139,81 @@ TEST_CASE("a simulated step fills each rank's time without a gap and waits for t
   }
   CHECK(gaps_ns == 0);
   for (const int rank : {0, 1, 3}) CHECK(waited_ns[rank] > 3 * waited_ns[2]);
+}
+
+TEST_CASE("each node meets every other once up to 16 nodes, and eight others above", "[pairs]") {
+  for (const int nodes : {2, 3, 4, 7, 8, 16}) {
+    std::set<std::pair<int, int>> met;
+    for (const auto& round : probes::pair_rounds(nodes)) {
+      std::set<int> busy;
+      for (const auto& [a, b] : round) {
+        CHECK(met.insert({a, b}).second);
+        CHECK((busy.insert(a).second && busy.insert(b).second));
+      }
+    }
+    CHECK(met.size() == static_cast<std::size_t>(nodes * (nodes - 1) / 2));
+  }
+  const auto rounds = probes::pair_rounds(64);
+  REQUIRE(rounds.size() == 8);
+  for (const auto& round : rounds) CHECK(round.size() == 32);
+}
+
+namespace {
+using Fault = std::pair<int, std::optional<int>>;  // a node, or the way between two
+
+std::vector<model::SlowLink> found_among(int nodes,
+                                         const std::vector<Fault>& faults,
+                                         std::mt19937_64& random) {
+  std::normal_distribution<double> noise(0.0, 0.02);
+  std::vector<model::PairTime> pairs;
+  for (const auto& round : probes::pair_rounds(nodes)) {
+    for (const auto& [a, b] : round) {
+      double time = 8e-3 * std::exp(noise(random));
+      const bool slow = std::ranges::any_of(faults, [&](const Fault& fault) {
+        return fault.second ? fault == Fault{a, b} : fault.first == a || fault.first == b;
+      });
+      pairs.push_back({a, b, Seconds(slow ? 1.25 * time : time)});  // a rate 20 % lower
+    }
+  }
+  return model::find_slow_links(pairs);
+}
+}  // namespace
+
+TEST_CASE("one or two nodes at four fifths of their rate are named among 4 to 64 in 95 of 100",
+          "[pairs]") {
+  constexpr int trials = 200;
+  std::mt19937_64 random(7);
+  for (const int nodes : {4, 8, 16, 64}) {
+    for (const std::size_t count : {0, 1, 2}) {
+      int right = 0;
+      for (int trial = 0; trial < trials; ++trial) {
+        std::vector<Fault> faults;
+        while (faults.size() < count) {
+          const Fault next{static_cast<int>(random() % static_cast<unsigned>(nodes)), {}};
+          if (std::ranges::count(faults, next) == 0) faults.push_back(next);
+        }
+        std::ranges::sort(faults);
+        std::vector<Fault> named;
+        for (const auto& slow : found_among(nodes, faults, random))
+          named.emplace_back(slow.node, slow.other);
+        right += named == faults ? 1 : 0;
+      }
+      INFO(nodes << " nodes, " << count << " faults: " << right);
+      CHECK(right >= 0.95 * trials);
+    }
+  }
+}
+
+TEST_CASE("a slow way between two sound nodes is named as such", "[pairs]") {
+  constexpr int trials = 200;
+  std::mt19937_64 random(8);
+  for (const int nodes : {4, 8, 16}) {
+    int right = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+      const auto named = found_among(nodes, {{1, 3}}, random);
+      right += named.size() == 1 && named[0].node == 1 && named[0].other == 3 ? 1 : 0;
+    }
+    INFO(nodes << " nodes: " << right);
+    CHECK(right >= 0.95 * trials);
+  }
 }

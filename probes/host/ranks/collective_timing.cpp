@@ -124,6 +124,7 @@ CollectiveBatch share(const Operation& operation, CollectiveBatch batch) {
 /// rank's duration of the last one. `most`: as many as there will be samples.
 Seconds warm_up(const Operation& operation, std::size_t most) {
   const std::size_t usual = operation.shape.message <= small_message ? 5 : 2;
+  if (most == 1) return Seconds(0.0);  // it takes seconds
   const auto runs = static_cast<int>(std::min(usual, most));
   std::vector<Stamp> stamps;
   agree(operation.mpi, operation.group, trouble_of(operation.rank, [&] {
@@ -201,6 +202,64 @@ CollectiveMeasured measure_collective(const Operation& operation,
   all_well([&] { verify(operation); });
   const Bytes message = operation.shape.message;
   return operation.rank == 0 ? samples.result(message) : CollectiveMeasured{.message = message};
+}
+
+std::vector<Point> measure_pairs(const MpiModule& mpi,
+                                 MpiGroup world,
+                                 const std::vector<std::string>& hosts) {
+  struct Exchange {
+    std::int64_t bytes;
+    int repetitions;
+  };
+  constexpr std::array exchanges{Exchange{8, 20}, Exchange{1 << 20, 8}};
+  std::vector<int> leaders;  // the first rank of each node
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    if (std::find(hosts.begin(), hosts.end(), hosts[rank]) == hosts.begin() + std::ptrdiff_t(rank))
+      leaders.push_back(static_cast<int>(rank));
+  const int own = mpi.rank(world);
+  std::vector<char> send(exchanges.back().bytes);
+  std::vector<char> receive(exchanges.back().bytes);
+  std::vector<Point> points;
+  for (const auto& round : pair_rounds(static_cast<int>(leaders.size()))) {
+    int partner = -1;
+    for (const auto& [a, b] : round) {
+      if (leaders[a] == own) partner = leaders[b];
+      if (leaders[b] == own) partner = leaders[a];
+    }
+    for (const Exchange& exchange : exchanges) {
+      int status = mpi.barrier(world);
+      const auto repetitions = static_cast<std::size_t>(exchange.repetitions);
+      std::vector<double> own_s(repetitions);
+      // The first is a warm-up: the connection opens.
+      for (std::size_t i = 0; partner >= 0 && i <= repetitions; ++i) {
+        const std::int64_t begin = steady_now_ns();
+        status |= mpi.send_receive_bytes(
+            world, send.data(), partner, receive.data(), partner, exchange.bytes);
+        if (i > 0) own_s[i - 1] = 1e-9 * static_cast<double>(steady_now_ns() - begin);
+      }
+      std::vector<double> all(hosts.size() * repetitions);
+      status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
+      check(mpi, status);
+      const auto slower = [&](int a, int b) {
+        Series times(repetitions);
+        for (std::size_t i = 0; i < repetitions; ++i)
+          times[i] = std::max(all[leaders[a] * repetitions + i], all[leaders[b] * repetitions + i]);
+        return times;
+      };
+      for (const auto& [a, b] : round) {
+        Point& point = points.emplace_back();
+        point.setting = {{Parameter::collective, Collective::send_receive},
+                         {Parameter::mode, CollectiveMode::back_to_back},
+                         {Parameter::ranks, std::int64_t{2}},
+                         {Parameter::message_bytes, exchange.bytes},
+                         {Parameter::source_index, std::int64_t{a}},
+                         {Parameter::target_index, std::int64_t{b}}};
+        point.samples = {{Metric::time_s, slower(a, b)}};
+        point.stop_reason = fmt::format("{} exchanges", exchange.repetitions);
+      }
+    }
+  }
+  return points;
 }
 
 std::span<float> Buffer::reserve(std::size_t elements) {

@@ -29,6 +29,15 @@ CollectiveMeasured measure_collective(const Operation& operation,
                                       const ClockOffset& clock,
                                       Watchdog& watchdog);
 
+/// Every node with every other, or with some (`pair_rounds`): the first rank of each exchanges
+/// messages with that of another, both ways at once, while all other pairs of the round do. Points
+/// on rank 0: send_receive of 8 B and 1 MiB with the nodes as source_index and target_index,
+/// numbered in the order of their first ranks, and the times of exchanges on the slower node.
+/// `hosts`: by rank.
+std::vector<Point> measure_pairs(const MpiModule& mpi,
+                                 MpiGroup world,
+                                 const std::vector<std::string>& hosts);
+
 // The timed loops: nothing but clock readings, the operation and the barrier before it.
 
 /// Start and end of one repetition on one rank, steady clock in ns. Plain memory: it is gathered

@@ -6,6 +6,7 @@
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
 #include "src/cli/measure/session.h"
+#include "src/core/probe_names.h"
 #include "src/core/standard_streams.h"
 
 #include <memory>
@@ -66,6 +67,23 @@ std::unique_ptr<RankGroup> make_group(const MpiJob& job,
   return std::make_unique<host::MpiRankGroup>(job.mpi(), std::move(options));
 }
 
+/// Which of the nodes, or of the ways between them, is slow.
+void record_pairs(const MpiJob& job, RankGroup& group, Session& session) {
+  const std::vector<std::string> hosts = group.exchange(host_identity());
+  for (Point& point : host::measure_pairs(job.mpi(), job.mpi().world(), hosts))
+    group.on_rank_0([&] { session.add(std::move(point)); });
+  FactSection nodes{"nodes", {}};
+  std::vector<std::string> known;
+  for (const std::string& host : hosts) {
+    if (std::ranges::count(known, host) > 0) continue;
+    nodes.facts.push_back({fmt::format("node {}", known.size()),
+                           Value(host.substr(0, host.find(' '))),
+                           "gethostname(2) of its first rank"});
+    known.push_back(host);
+  }
+  session.run().environment.push_back(std::move(nodes));
+}
+
 /// Rank 0 measures the node on all of its cores while the other ranks sleep.
 void run_node_probes_on_first(const MpiJob& job, Session& session, const PlanInputs& setting) {
   if (!session.plan().has_probes(false)) return;
@@ -113,6 +131,8 @@ int measure_as_rank(MeasureOptions options,
     run_node_probes_on_first(job, session, setting);
     wide.reset();
     session.run_probes(rank_probes(), [&](const RankProbe& probe) {
+      if (setting.nodes > 1 && probe.name == probe_name::comm_collectives)
+        record_pairs(job, *group, session);
       probe.measure(*group, setting, options.rank_options(), session);
     });
     session.count_ranks(*group);
