@@ -79,6 +79,11 @@ Decision decide_file(DecideOptions& options) {
                     read.read.left_out.empty()
                         ? ""
                         : fmt::format(" (left out: {})", fmt::join(read.read.left_out, ", ")));
+  const auto& rubric = request.rubric;
+  if (read.relative && (rubric.deadline || rubric.budget))
+    throw UserError("{}: ratios alone, no time: {} needs one, in the table or as a rate",
+                    options.inputs.front(),
+                    rubric.deadline ? "a deadline" : "a budget");
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }

@@ -185,7 +185,9 @@ void add_input(CLI::App& command, DecideOptions& options) {
             "`attribute` takes (a folder) or its JSON; columns: " +
                 known_columns());
   flags
-      .add("--where", options.selection.where, "only rows with this cell, COLUMN=VALUE; repeatable")
+      .add("--where",
+           options.selection.where,
+           "only rows with this cell, COLUMN=VALUE, or without it, COLUMN!=VALUE; repeatable")
       ->allow_extra_args(false);
   flags
       .add("--rename",

@@ -90,7 +90,9 @@ std::string work_noun(const WordList& name) {
     if (const Noun* noun = work_of(word)) return noun->noun;
   WordList rest = name;
   std::erase_if(rest, [](const std::string& word) {
-    return is_word("all", word) || thing_of(word) || column_named(word);
+    const bool digits = word.find_first_of("0123456789") != std::string::npos;
+    return digits || is_word("all", word) || is_word("precision", word) || thing_of(word) ||
+           column_named(word);
   });
   return rest.empty() ? "" : rest.back();
 }

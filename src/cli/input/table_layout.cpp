@@ -285,14 +285,15 @@ std::optional<CountInHeader> count_in(const std::string& header) {
   } else if (const auto [first, end] = word(); first == "single" || first == "one") {
     found.count = "1";
     text.remove_prefix(end);
-  } else if (!counted_noun(first).empty() || first == "n" || first == "p" || first == "x") {
-    // "GPUs=4", "n = 4", "x4"
-    std::string_view behind = trimmed(text.substr(end), " =:");
+  } else if (!counted_noun(first).empty() || first == "n" || first == "p" || first == "x" ||
+             first == "omp" || first == "openmp" || first == "mpi") {
+    // "GPUs=4", "n = 4", "x4", "omp-4"
+    std::string_view behind = trimmed(text.substr(end), " =:-_");
     if (behind.empty() || behind.find_first_not_of("0123456789") != std::string_view::npos ||
         behind.size() == text.size())
       return std::nullopt;
     found.count = behind;
-    found.noun = first;
+    found.noun = counted_noun(first).empty() ? "" : first;
     return found;
   } else {
     return std::nullopt;
@@ -329,13 +330,33 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
   }
   return result;
 }
+/// What the cells under counts are, where each says it: "4,029.2 ms", "895.1 records/s", "1.88x".
+std::string named_by_cells(const RawTable& table,
+                           const std::vector<std::optional<CountInHeader>>& counts) {
+  bool times = true;
+  bool rates = true;
+  bool ratios = true;
+  for (const RawRow& row : table.rows)
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const RawCell& cell = row.cells[i];
+      if (!counts[i] || !counts[i]->rest.empty() || is_missing(cell) || cell_text(cell).empty())
+        continue;
+      const std::string text = plain_text(cell_text(cell));
+      const auto number = cell_number(text, Comma::thousands);
+      times = times && number && number->unit && number->unit->dimension == Dimension::time;
+      rates = rates && text.find("/s") != std::string::npos;
+      ratios = ratios && text.ends_with('x');
+    }
+  return times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
+}
 }  // namespace
 
 RawTable counts_as_rows(RawTable table) {
   const auto counts = mapped(table.columns, count_in);
   const auto in_header =
       std::ranges::count_if(counts, [](const auto& count) { return count.has_value(); });
-  const bool has_count = std::ranges::any_of(table.columns, is_count);
+  const bool has_count = std::ranges::any_of(
+      table.columns, [](const std::string& name) { return is_count(name) && !count_in(name); });
   if (in_header < 2 || static_cast<std::size_t>(in_header) == table.columns.size()) return table;
   const bool all_but_first =
       !counts.front() && static_cast<std::size_t>(in_header) + 1 == table.columns.size();
@@ -358,11 +379,12 @@ RawTable counts_as_rows(RawTable table) {
     if (std::ranges::count(rests, counts[i]->rest) == 0) rests.push_back(counts[i]->rest);
     if (std::ranges::count(order, counts[i]->count) == 0) order.push_back(counts[i]->count);
   }
-  if (all_but_first && is_count(table.columns.front())) noun = table.columns.front();
+  if (all_but_first && noun == "count" && is_count(table.columns.front()))
+    noun = table.columns.front();
   result.columns.push_back(noun);
   for (const std::string& rest : rests) {
     const std::string_view name = trimmed(rest, " ()[]");
-    result.columns.emplace_back(name.empty() ? "value" : name);
+    result.columns.emplace_back(name.empty() ? named_by_cells(table, counts) : name);
   }
   for (const RawRow& row : table.rows) {
     for (const std::string& count : order) {

@@ -216,8 +216,8 @@ void prefer_product(Columns& columns, const RawTable& table) {
           return columns[i] && columns[i]->meaning == Meaning::count && !all_numbers[i].empty();
         };
         const bool three = all != one && one != other && all != other;
-        if (three && counts(all) && counts(one) && !all_numbers[other].empty() &&
-            is_product(all, one, other))
+        if (three && counts(all) && counts(one) && !columns[all]->noun.empty() &&
+            !all_numbers[other].empty() && is_product(all, one, other))
           columns[all]->choice = 0;
       }
 }
@@ -276,26 +276,33 @@ void prefer_flops_beside_time(Columns& columns) {
 }
 
 /// A latency is of one request where a rate is given; a part of the program's time, such as that of
-/// its solver, is not the time where another is.
-void prefer_whole_times(Columns& columns) {
+/// its solver, is not the time where another is, or where it takes none.
+void prefer_whole_times(Columns& columns, const RawTable& table) {
   const bool rate = std::ranges::any_of(columns, [](const auto& column) {
     return column && column->meaning == Meaning::throughput && !column->relative;
   });
   const bool whole = std::ranges::any_of(columns, [](const auto& column) {
     return column && column->meaning == Meaning::time && !column->generic;
   });
-  for (auto& column : columns)
-    if (column && column->meaning == Meaning::time && column->generic && (rate || whole))
-      column.reset();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    auto& column = columns[i];
+    if (!column || column->meaning != Meaning::time || !column->generic) continue;
+    const bool none = std::ranges::any_of(
+        numbers_of(table, i), [](const auto& number) { return number && *number <= 0.0; });
+    if (rate || whole || none) column.reset();
+  }
 }
 
 /// Throws where a rate may be that of one or of all, as its name and its numbers have it: a rate of
 /// all grows with the count, unless nothing is gained.
 void settle_rate_of_one(Columns& columns, const RawTable& table) {
+  const bool load =
+      std::ranges::any_of(columns, [](const auto& column) { return column && column->load; });
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& rate = columns[i];
-    // "per CPU second" of all, where it rises as no rate of one does.
-    if (rate && rate->meaning == Meaning::throughput && rate->per_rank && !rate->relative) {
+    // "per CPU second" of all, where it rises with the ranks as no rate of one does.
+    if (rate && rate->meaning == Meaning::throughput && rate->per_rank && !rate->relative &&
+        !load) {
       const auto numbers = numbers_of(table, i);
       constexpr double of_all = 2.5;
       const bool both = !numbers.empty() && numbers.front() && numbers.back();
@@ -447,7 +454,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   count_per_node(chosen.columns);
   settle_rate_of_one(chosen.columns, table);
   prefer_flops_beside_time(chosen.columns);
-  prefer_whole_times(chosen.columns);
+  prefer_whole_times(chosen.columns, table);
   leave_one_of_each(chosen, table);
   check_complete(chosen.columns, table);
   return chosen;
@@ -466,10 +473,16 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
   });
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
-    const auto numbers = numbers_of(table, i);
-    const bool all =
-        std::ranges::all_of(numbers, [](const auto& number) { return number && *number > 0.0; });
-    if (name.empty() || !all || numbers.size() < 2) continue;
+    auto numbers = numbers_of(table, i);
+    bool all = true;
+    for (std::size_t row = 0; row < numbers.size(); ++row) {
+      const RawCell& cell = table.rows[row].cells[i];
+      const bool nothing = cell_text(cell).empty() || is_missing(cell);
+      all = all && (nothing || (numbers[row] && *numbers[row] > 0.0));
+    }
+    std::erase(numbers, std::nullopt);
+    if (name.empty() || !all || numbers.size() < 2 || (count && numbers.size() < table.rows.size()))
+      continue;
     std::optional<TableColumn> known;
     try {
       known = table_column(name, table.place);
