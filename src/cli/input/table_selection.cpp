@@ -344,13 +344,7 @@ void check_complete(const Columns& columns, const RawTable& table) {
 std::vector<std::string> values_of(const RawTable& table,
                                    const std::string& column,
                                    const char* flag) {
-  const std::size_t index = column_of(table, column, flag);
-  std::vector<std::string> values;
-  for (const RawRow& row : table.rows) {
-    std::string value = cell_text(row.cells[index]);
-    if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
-  }
-  return values;
+  return values_of(table, column_of(table, column, flag));
 }
 
 RawTable select(RawTable table, const TableSelection& selection) {
