@@ -22,9 +22,8 @@ constexpr std::size_t few_named = 4;
 std::string first_names(std::vector<std::string> names, std::size_t most = most_named) {
   std::erase(names, "");
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
     text += (i == 0 ? "" : ", ") + printable(names[i]);
-  }
   if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
   return text;
 }
@@ -32,9 +31,8 @@ std::string first_names(std::vector<std::string> names, std::size_t most = most_
 /// "params=16B" at its first "=".
 std::pair<std::string, std::string> halves(const std::string& text, const char* option) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
+  if (equals == std::string::npos || equals == 0)
     throw UserError("{} {}: write it as COLUMN=VALUE", option, printable(text));
-  }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
