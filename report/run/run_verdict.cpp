@@ -111,12 +111,13 @@ std::string asked_product_sentence(const Analysis& analysis) {
                          : least.bound == Bound::memory ? ", its memory: fuse it, or make it larger"
                                                         : ": try other shapes or another library";
   return fmt::format(
-      "The {} {}x{}x{} in {} reaches {}, {} of what this machine allows it{}.",
-      asked.size() > 1 ? fmt::format("least of {} products,", asked.size()) : "product",
+      "The {}{}x{}x{} in {}{} reaches {}, {} of what this machine allows it{}.",
+      asked.size() > 1 ? fmt::format("least of {} products, ", asked.size()) : "product ",
       least.shape.m,
       least.shape.n,
       least.shape.k,
       word_of(least.format.precision),
+      asked.size() > 1 ? "," : "",
       rate_text(least.rate.value),
       format_quantity(number(least.fraction), Unit::percent),
       what_now);
@@ -285,6 +286,7 @@ Answer worth_it(const Decision& decision) {
 /// Of a run: `doubts` take the place of the headline, and `by_figures` is a line.
 void doubt(Verdict& verdict, const std::vector<Finding>& doubts, std::string by_figures) {
   verdict.answer = Answer::unknown;
+  verdict.action.clear();  // it would follow from the figures
   verdict.lines.insert(verdict.lines.begin(), std::move(by_figures));
   if (doubts.size() > 1)
     verdict.lines.insert(verdict.lines.begin(),
