@@ -133,8 +133,24 @@ void step_ledger(Json& json, const Attribution& job, auto& ledger) {
   }
 }
 
+/// Files of every version have the word "late host" where reports say "the CPU launched too late".
+template <class Json>
+void late_cause(Json& json, auto& cause) {
+  constexpr const char* of_host = "late host";
+  std::string word = cause == LateCause::host ? of_host : word_of(cause);
+  json("cause", word);
+  if constexpr (reads<Json>) {
+    const auto* known =
+        std::ranges::find(word_list<LateCause>, std::string_view(word), &Word::word);
+    cause = known != word_list<LateCause>.end()
+                ? static_cast<LateCause>(known - word_list<LateCause>.begin())
+            : word == of_host ? LateCause::host
+                              : LateCause::undecided;
+  }
+}
+
 constexpr auto cause_share = []<class Json>(Json& json, auto& share) {
-  json("cause", share.cause, by_word);
+  late_cause(json, share.cause);
   std::string detail = share.detail_text();
   json("time_ns", share.time);
   json("detail", detail, or_null);
@@ -175,7 +191,7 @@ void straggler(Json& json, auto& one, const AttributionView* view) {
   json("steps", one.steps, "In which it is the largest cause of waiting.");
   json("significant", one.significant, "Beyond the clock error.");
   json.sentence("Explains at least 80 % of the lateness, else undecided.");
-  json("cause", one.cause, by_word);
+  late_cause(json, one.cause);
   json.array("shares", one.shares, cause_share);
   json("sentence", one.sentence, or_null);
 }

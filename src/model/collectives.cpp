@@ -255,16 +255,19 @@ std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs) {
 std::vector<SlowLink> slow_links(const Run& run) {
   const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
   if (probe == nullptr) return {};
-  std::vector<PairTime> pairs;
+  std::map<std::pair<int, int>, Series> times_of_pair;
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
     const auto times = usable_times(point, Metric::time_s);
     if (!point.setting.contains(Parameter::source_index) || !size || times.empty()) continue;
     if (size->second < mebibyte) continue;  // by its rate, not its latency
-    pairs.push_back({static_cast<int>(integer_parameter(point, Parameter::source_index)),
-                     static_cast<int>(integer_parameter(point, Parameter::target_index)),
-                     Seconds(*quantile(times, 0.25))});
+    times_of_pair[{static_cast<int>(integer_parameter(point, Parameter::source_index)),
+                   static_cast<int>(integer_parameter(point, Parameter::target_index))}]
+        .append(times);
   }
+  std::vector<PairTime> pairs;
+  for (const auto& [nodes, times] : times_of_pair)
+    pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(times, 0.25))});
   return find_slow_links(pairs);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What our timing path adds to an operation: an all-reduce of 8 B in our loops beside the same
 /// loops of plain MPI calls, in turns. Run under mpirun -n 2.
-#include "probes/host/ranks/mpi_rank_group.h"
 #include "probes/host/ranks/collective_timing.h"
+#include "probes/host/ranks/mpi_rank_group.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <array>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -38,7 +39,7 @@ void plain_loop(int count, int operations, Samples& samples) {
 }
 
 void our_loop(const Operation& operation, int count, int operations, Samples& samples) {
-  for (const Stamp& stamp : time_repetitions(operation, count, operations)) {
+  for (const Stamp& stamp : time_repetitions(operation, count, operations, std::nullopt)) {
     samples.push_back(1e-9 * static_cast<double>(stamp.end_ns - stamp.start_ns) / operations);
   }
 }

@@ -365,6 +365,30 @@ class Reading {
          {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
   }
 
+  /// A note behind a measurement that names another program than the other rows: "(774M model)".
+  static std::optional<std::string> odd_note(const RawTable& table, const ChosenColumns& chosen) {
+    const auto note_of = [](const RawRow& row, std::size_t i) -> std::string {
+      const std::string cell = cell_text(row.cells[i]);
+      const std::size_t open = cell.find('(');
+      const std::size_t close = cell.find(')', open);
+      if (close == std::string::npos) return {};
+      const std::string note = plain_text(cell.substr(open + 1, close - open - 1));
+      const std::string last = note.substr(note.rfind(' ') + 1);
+      const ColumnName* const named = column_named(last);
+      const bool program = named && named->meaning == Meaning::identity && !thing_of(last);
+      return program && last != note ? note : "";
+    };
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (!chosen.columns[i]) continue;
+      const std::string first = note_of(table.rows.front(), i);
+      for (const RawRow& row : table.rows) {
+        const std::string note = note_of(row, i);
+        if (note != first) return printable(note.empty() ? first : note);
+      }
+    }
+    return std::nullopt;
+  }
+
   /// Whether a column says so in each row.
   static bool cells_say(const RawTable& table, std::string_view use) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -428,6 +452,11 @@ class Reading {
     if (auto identity = identity_remark(table, chosen)) {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
       if (!kind.growing_models) kind.doubts.push_back(std::move(*identity));
+    }
+    if (const auto note = odd_note(table, chosen)) {
+      Remark doubt(fmt::format("some rows are of another program by their own note ({})", *note));
+      doubt.again = "keep the rows of one program";
+      kind.doubts.push_back(std::move(doubt));
     }
     kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen);
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
