@@ -164,6 +164,19 @@ class OwnWork {
     return found == steps_.at(step).end() ? nanoseconds::zero() : until(found->second, time);
   }
 
+  /// The same of a rank that arrives at `time`: a wait that lasts beyond it, as for a kernel that
+  /// the host launched late, was none before.
+  nanoseconds until_arrival(std::int32_t step, Rank rank, nanoseconds time) const {
+    const auto found = steps_.at(step).find(rank);
+    if (found == steps_.at(step).end()) return nanoseconds::zero();
+    nanoseconds worked = until(found->second, time);
+    for (const Span& span : found->second.spans) {
+      if (span.start >= time) break;
+      if (is_call(span) && span.end > time) worked += time - span.start;
+    }
+    return worked;
+  }
+
   /// How much more than `rank`, of the rank that worked most; 0 for none.
   nanoseconds most_beyond(std::int32_t step, Rank rank, nanoseconds time) const {
     nanoseconds most{};
@@ -367,7 +380,7 @@ class LedgerBuilder {
     if (part.waited_for == entry.rank) return end - part.time.start;
     if (!part.waited_for)
       return work_->most_beyond(entry.step, entry.rank, end) - entry.uncharged_wait;
-    return work_->until(entry.step, *part.waited_for, end) -
+    return work_->until_arrival(entry.step, *part.waited_for, end) -
            work_->until(entry.step, entry.rank, end) -
            entry.waited_for.at(place_of(*part.waited_for));
   }

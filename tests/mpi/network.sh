@@ -35,6 +35,8 @@ on() {
   nice -n -10 timeout -k 5 150 bash "$tools/mp.sh" "$nodes" --mca mpi_yield_when_idle 1 "$program" "$@" >"$work/out" 2>"$work/err" </dev/null ||
     fail "exit code $?: $*"
 }
+# A time says something only where ranks, switch and nothing else had the cores.
+quiet() { ! grep -q 'other programs used' "$work/out" || skip "other programs used the cores meanwhile"; }
 # over RUN_JSON EXPRESSION: of `points(probe)`, `run` and `median`; must be true
 holds() {
   python3 - "$@" <<'PYTHON' || fail "$2 does not hold"
@@ -56,12 +58,13 @@ case $case_name in
   latency_is_one_way)
     network 2000 1000 1000
     on 2 comm --collectives send_receive,all_reduce,broadcast --sizes 8,1M --out "$work/run"
+    quiet
     # 2 ms one way; two of them would be what ranks see that start up to one way apart.
     for collective in send_receive all_reduce broadcast; do
-      holds "$work/run/run.json" "0.00195 < time('$collective', 'isolated', 8) < 0.0032"
+      holds "$work/run/run.json" "0.00195 < time('$collective', 'isolated', 8) < 0.0038"
     done
     # 1 MiB at 1 Gbit/s takes 8.4 ms.
-    holds "$work/run/run.json" "0.0100 < time('broadcast', 'isolated', 1048576) < 0.020"
+    holds "$work/run/run.json" "0.0100 < time('broadcast', 'isolated', 1048576) < 0.030"
     [ -s "$work/run/ranks/collectives.csv" ] || fail "collectives.csv does not lie in ranks/"
     ;;
   all_started_ranks_are_measured)
@@ -78,6 +81,7 @@ case $case_name in
   slow_node_is_named)
     network 200 1000 1000 200 1000
     on 4 comm --collectives all_reduce --sizes 8,1M --out "$work/run"
+    quiet
     head -4 "$work/out" | tr '\n' ' ' | grep -q 'node3, with every partner, is' || fail "node3 is not named in the first line"
     ;;
   *) fail "no case $case_name" ;;

@@ -167,7 +167,9 @@ std::vector<model::SlowLink> found_among(int nodes,
   std::normal_distribution<double> noise(0.0, 0.02);
   std::vector<model::PairTime> pairs;
   for (const auto& round : probes::pair_rounds(nodes)) {
-    for (const auto& [a, b] : round) {
+    for (const std::pair<int, int>& pair : round) {
+      const int a = pair.first;
+      const int b = pair.second;
       double time = 8e-3 * std::exp(noise(random));
       const bool slow = std::ranges::any_of(faults, [&](const Fault& fault) {
         return fault.second ? fault == Fault{a, b} : fault.first == a || fault.first == b;

@@ -57,7 +57,7 @@ ColumnName column_name(toml_file::Table& row) {
   known.generic = key == "part_of_time";
   if (known.load) known.choice = choice_of_load;
   if (known.generic) known.choice = choice_of_generic;
-  const std::string_view meaning = known.load ? "count" : known.generic ? "time" : key;
+  const std::string meaning = known.load ? "count" : known.generic ? "time" : key;
   const auto* const found = std::ranges::find(meaning_keys, meaning);
   if (found == meaning_keys.end()) row.refuse("no meaning of this name", "meaning");
   known.meaning = static_cast<Meaning>(found - meaning_keys.begin());

@@ -166,7 +166,7 @@ TEST_CASE("Lateness below the clock error gives no verdict across ranks") {
   }
   const Alignment alignment = align(job);
   CHECK_FALSE(alignment.report.comparable);
-  CHECK(alignment.report.reason.find("ms only") != std::string::npos);
+  CHECK(alignment.report.reason.find("us only") != std::string::npos);
 }
 
 TEST_CASE("One timeline has one clock") {
