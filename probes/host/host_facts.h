@@ -70,8 +70,8 @@ struct CgroupMembership {
 std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text);
 
 struct CgroupLimits {
-  Limit<double> cpus;            // the tightest quota of the group and its ancestors
-  Limit<Bytes> memory;                 // the tightest limit
+  Limit<double> cpus;             // the tightest quota of the group and its ancestors
+  Limit<Bytes> memory;            // the tightest limit
   Limit<Bytes> memory_remaining;  // least of limit - (usage - inactive file cache, reclaimable)
   /// Of the tightest quota, since its group exists: periods in which some thread wanted to run, and
   /// those in which the quota stopped it.

@@ -411,14 +411,20 @@ void add_run_warnings(const Run& run, Findings& findings) {
   }
 }
 
+/// Of all CPUs, what programs beside ours used, where that is told.
+std::optional<double> notable_other_load(const Run& run) {
+  constexpr double notable = 0.05;
+  const auto others = number_fact(run, "load_during_run", "other_cpu_fraction");
+  return others && *others > notable ? others : std::nullopt;
+}
+
 /// Programs beside ours, as the machine counted them.
 void add_other_programs(const Run& run, const Analysis& analysis, Findings& findings) {
-  constexpr double notable = 0.05;  // of all CPUs
-  const double others = number_fact(run, "load_during_run", "other_cpu_fraction").value_or(0.0);
-  if (others > notable)
-    findings.doubt("other programs used {:.0f} % of the CPUs during the run", 100.0 * others);
+  if (const auto others = notable_other_load(run))
+    findings.doubt("other programs used {:.0f} % of the CPUs during the run", 100.0 * *others);
+  constexpr double notable_stops = 0.05;  // of the quota's periods
   const double throttled = number_fact(run, "load_during_run", "throttled_fraction").value_or(0.0);
-  if (throttled > notable) {
+  if (throttled > notable_stops) {
     findings.doubt("a CPU quota of {:.3g} CPUs stopped the program in {:.0f} % of its periods",
                    number_fact(run, "limits", "cpu_quota_cpus").value_or(0.0),
                    100.0 * throttled);
@@ -446,14 +452,23 @@ void add_slow_links(const Run& run, const Analysis& analysis, Findings& findings
     if (last.trained.ledger)
       exposed = last.trained.ledger->mean.share(Part::exposed_transfer) * last.time.value;
   }
-  for (const model::SlowLink& slow : model::slow_links(run)) {
+  std::vector<model::SlowLink> links = model::slow_links(run);
+  const std::size_t found = links.size();
+  std::string crowded;
+  // Where the cores are shared a pair is slow for that too: only the slowest is told.
+  if (found > 1 && notable_other_load(run)) {
+    links = {*std::ranges::max_element(links, {}, &model::SlowLink::times)};
+    crowded = fmt::format(", the slowest of {}, while others used the cores", found);
+  }
+  for (const model::SlowLink& slow : links) {
     const Seconds cost = (1.0 - 1.0 / slow.times) * exposed;
     findings.doubt(
-        "{} is {:.3g} times slower than usual{}",
+        "{} is {:.3g} times slower than usual{}{}",
         slow.other ? fmt::format("the link between {} and {}", name(slow.node), name(*slow.other))
                    : fmt::format("{}, with every partner,", name(slow.node)),
         slow.times,
-        cost > Seconds(0.0) ? fmt::format(", about {} of each step", time_text(cost)) : "");
+        cost > Seconds(0.0) ? fmt::format(", about {} of each step", time_text(cost)) : "",
+        crowded);
   }
 }
 
