@@ -87,8 +87,17 @@ case $case_name in
   slow_node_is_named)
     quiet
     network 200 1000 1000 200 1000
-    on 4 comm --collectives all_reduce --sizes 8,1M --out "$work/run"
-    head -4 "$work/out" | tr '\n' ' ' | grep -q 'node3, with every partner, is' || fail "node3 is not named in the first line"
+    # The switch works on the same cores: where it kept them too long, the program says so and names a link alone.
+    for attempt in 1 2 3; do
+      on 4 comm --collectives all_reduce --sizes 8,1M --out "$work/run$attempt"
+      first=$(head -4 "$work/out" | tr -s ' \n' ' ')
+      case $first in
+        *'node3, with every partner, is'*) exit 0 ;;
+        *'while others used the cores'*) ;;
+        *) fail "node3 is not named in the first line" ;;
+      esac
+    done
+    skip "others used the cores in $attempt attempts"
     ;;
   *) fail "no case $case_name" ;;
 esac

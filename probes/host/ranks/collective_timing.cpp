@@ -31,10 +31,10 @@ class Samples {
 
   CollectiveBatch next() const { return pacer_.next(); }
 
-  /// `stamps`: rank after rank, each with the batch's repetitions.
-  void add(const std::vector<Stamp>& stamps, const CollectiveBatch& batch) {
+  /// `stamps`: rank after rank, each with the batch's repetitions. `spent_ns` on all of them, with
+  /// the waits for a common start.
+  void add(const std::vector<Stamp>& stamps, const CollectiveBatch& batch, std::int64_t spent_ns) {
     const auto repetitions = static_cast<std::size_t>(batch.repetitions);
-    const auto spent_ns = stamps[repetitions - 1].end_ns - stamps[0].start_ns;
     const double each_s = 1e-9 * static_cast<double>(spent_ns) / batch.repetitions;
     for (std::size_t i = 0; i < repetitions; ++i) {
       std::vector<Stamp> ranks;
@@ -185,8 +185,11 @@ CollectiveMeasured measure_collective(const Operation& operation,
   CollectiveBatch batch = share(operation, samples.next());
   while (batch.repetitions > 0) {
     std::vector<Stamp> own;
+    std::int64_t spent_ns = 0;
     all_well([&] {
+      const std::int64_t begin = steady_now_ns();
       own = time_repetitions(operation, batch.repetitions, batch.operations, start);
+      spent_ns = steady_now_ns() - begin;
       for (Stamp& stamp : own) {
         stamp.start_ns += clock.offset.count();
         stamp.end_ns += clock.offset.count();
@@ -195,7 +198,7 @@ CollectiveMeasured measure_collective(const Operation& operation,
     });
     const std::vector<Stamp> stamps = gather(operation, own);
     all_well([&] {
-      if (operation.rank == 0) samples.add(stamps, batch);
+      if (operation.rank == 0) samples.add(stamps, batch, spent_ns);
     });
     batch = share(operation, samples.next());
   }
