@@ -63,6 +63,7 @@ constexpr BytesPerSecond sweep_rate(int workers) {
 struct GemmShape {
   ProductFamily family = ProductFamily::square;
   GemmWork work;
+  std::string name = {};  // that the user gave
 };
 
 /// Shapes of all families in fp32 and fp64, on one and on all workers, whose operands fit a quarter
@@ -81,8 +82,8 @@ Seconds gemm_time(const GemmWork& work, const Pace& pace);
 /// The user's own shapes instead, recorded as family free. Throws NothingToMeasure with the
 /// reason when the machine has no GEMM library, and UserError for a shape that cannot be asked.
 void measure_gemm_shapes(Machine& machine,
-                         const std::vector<GemmWork>& works,
+                         const std::vector<GemmShape>& shapes,
                          Suite suite,
                          Recorder& recorder);
-Seconds estimate_gemm_shapes(const std::vector<GemmWork>& works, Suite suite);
+Seconds estimate_gemm_shapes(const std::vector<GemmShape>& shapes, Suite suite);
 }  // namespace scaleworth::probes

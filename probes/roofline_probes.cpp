@@ -51,20 +51,22 @@ SettingFacts facts_of(const FmaWork& work) {
 
 SettingFacts facts_of(const GemmShape& shape) {
   const GemmWork& work = shape.work;
-  return {fmt::format("{} {} x {} x {}, batch {}, {} workers",
-                      key_of(work.precision),
-                      work.m,
-                      work.n,
-                      work.k,
-                      work.batch,
-                      work.workers),
-          {{Parameter::family, shape.family},
-           {Parameter::precision, work.precision},
-           {Parameter::m, work.m},
-           {Parameter::n, work.n},
-           {Parameter::k, work.k},
-           {Parameter::batch, work.batch},
-           {Parameter::workers, work.workers}}};
+  SettingFacts facts{fmt::format("{} {} x {} x {}, batch {}, {} workers",
+                                 key_of(work.precision),
+                                 work.m,
+                                 work.n,
+                                 work.k,
+                                 work.batch,
+                                 work.workers),
+                     {{Parameter::family, shape.family},
+                      {Parameter::precision, work.precision},
+                      {Parameter::m, work.m},
+                      {Parameter::n, work.n},
+                      {Parameter::k, work.k},
+                      {Parameter::batch, work.batch},
+                      {Parameter::workers, work.workers}}};
+  if (!shape.name.empty()) facts.setting.set(Parameter::name, shape.name);
+  return facts;
 }
 
 SettingFacts facts_of(const IntensityWork& work) {
@@ -127,29 +129,6 @@ Seconds estimate_compute(const PlanInputs& setting) {
          time_per_setting(compute_pace(setting.suite));
 }
 
-void measure_shapes(Machine& machine,
-                    const std::vector<GemmShape>& shapes,
-                    Suite suite,
-                    Recorder& recorder) {
-  const std::string library = required(machine.gemm_library());
-  const auto ask = [](Machine& asked, const GemmShape& shape, const Target& target) {
-    return asked.time_gemm(shape.work, target);
-  };
-  measure_plan(machine, shapes, gemm_pace(suite), recorder, ask, {{Parameter::library, library}});
-}
-
-Seconds time_of(const std::vector<GemmShape>& shapes, Suite suite) {
-  Seconds total{};
-  for (const GemmShape& shape : shapes) total += gemm_time(shape.work, gemm_pace(suite));
-  return total;
-}
-
-std::vector<GemmShape> own_shapes(const std::vector<GemmWork>& works) {
-  std::vector<GemmShape> shapes;
-  for (const GemmWork& work : works) shapes.push_back({ProductFamily::free, work});
-  return shapes;
-}
-
 /// All families of gemm_plan.
 void measure_gemm(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   const std::size_t left_out = gemm_shapes_left_out(setting);
@@ -162,11 +141,11 @@ void measure_gemm(Machine& machine, const PlanInputs& setting, Recorder& recorde
   }
   const std::vector<GemmShape> plan = gemm_plan(setting);
   if (plan.empty()) throw NothingToMeasure("no GEMM shape fits the available memory");
-  measure_shapes(machine, plan, setting.suite, recorder);
+  measure_gemm_shapes(machine, plan, setting.suite, recorder);
 }
 
 Seconds estimate_gemm(const PlanInputs& setting) {
-  return time_of(gemm_plan(setting), setting.suite);
+  return estimate_gemm_shapes(gemm_plan(setting), setting.suite);
 }
 
 /// 1, 2, 4 ... 512 FMAs per element of a set beyond the last cache, fp32 and fp64, 1 and all
@@ -258,13 +237,19 @@ std::span<const NodeProbe> node_probes() {
 }
 
 void measure_gemm_shapes(Machine& machine,
-                         const std::vector<GemmWork>& works,
+                         const std::vector<GemmShape>& shapes,
                          Suite suite,
                          Recorder& recorder) {
-  measure_shapes(machine, own_shapes(works), suite, recorder);
+  const std::string library = required(machine.gemm_library());
+  const auto ask = [](Machine& asked, const GemmShape& shape, const Target& target) {
+    return asked.time_gemm(shape.work, target);
+  };
+  measure_plan(machine, shapes, gemm_pace(suite), recorder, ask, {{Parameter::library, library}});
 }
 
-Seconds estimate_gemm_shapes(const std::vector<GemmWork>& works, Suite suite) {
-  return time_of(own_shapes(works), suite);
+Seconds estimate_gemm_shapes(const std::vector<GemmShape>& shapes, Suite suite) {
+  Seconds total{};
+  for (const GemmShape& shape : shapes) total += gemm_time(shape.work, gemm_pace(suite));
+  return total;
 }
 }  // namespace scaleworth::probes

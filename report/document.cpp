@@ -32,7 +32,7 @@ std::vector<NextCommand> next_commands(const Run& run,
   } else if (run.suite == "quick") {
     next.push_back({"scaleworth bench --suite standard", "full grids, narrower intervals"});
   }
-  if (!analysis.assumptions.price_per_rank) {
+  if (!analysis.scaling.empty() && !analysis.assumptions.price_per_rank) {
     next.push_back({report + " --price USD_PER_RANK_HOUR", "cost per million tokens"});
   }
   next.push_back({report + " --format html > report.html", "charts, in one file"});

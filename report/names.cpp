@@ -59,8 +59,8 @@ std::string ranks_phrase(int ranks) {
 }
 
 const char* bound_name(model::Bound bound) {
-  if (bound == model::Bound::neither) return "neither";
-  return bound == model::Bound::compute ? "compute" : "memory";
+  constexpr std::array names{"compute", "memory", "ridge", "unknown"};
+  return names[static_cast<std::size_t>(bound)];
 }
 
 std::string plain_text(const Value& value) {

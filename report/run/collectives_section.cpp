@@ -47,19 +47,19 @@ std::optional<CommunicationFit> chosen_fit(const CollectiveResult& result) {
   return result.fits[result.chosen];
 }
 
-/// The range of the smallest sizes; absent where no pair describes it.
-std::optional<CommunicationSegment> first_pair(const CollectiveResult& result) {
+/// The range of the smallest sizes that one pair describes.
+std::optional<CommunicationSegment> start_of(const CollectiveResult& result) {
   const auto fit = chosen_fit(result);
-  if (!fit || !fit->segments.front().holds) return std::nullopt;
-  return fit->segments.front();
+  return fit ? fit->start : std::nullopt;
 }
 
-std::string form_of(const CollectiveResult& result) {
-  const auto fit = chosen_fit(result);
-  if (!fit) return "none fitted";
-  if (fit->segments.size() == 1) return fit->form + (fit->segments[0].holds ? "" : ", no pair");
-  const auto held = std::ranges::count(fit->segments, true, &CommunicationSegment::holds);
-  return fmt::format("{}, {} of {} ranges with a pair", fit->form, held, fit->segments.size());
+/// Of the chosen fit; absent without one.
+template <class Of>
+auto of_fit(Of of) {
+  return [of](const CollectiveResult& result) {
+    const auto fit = chosen_fit(result);
+    return fit ? of(*fit) : std::nullopt;
+  };
 }
 
 Number large_busbw(const CollectiveResult& result) {
@@ -80,10 +80,13 @@ Table fits(const Collectives& collectives) {
       {{parameter("collective", "collective"), &CollectiveResult::collective},
        {parameter("mode", "mode"), &CollectiveResult::mode},
        {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {measure("form", "form"), form_of},
-       {measure("alpha", "alpha", Unit::seconds), path(first_pair, &CommunicationSegment::alpha)},
+       {measure("form", "form"), path(chosen_fit, &CommunicationFit::form)},
+       {measure("alpha", "alpha", Unit::seconds), path(start_of, &CommunicationSegment::alpha)},
        {measure("alpha_largest_bytes", "up to", Unit::bytes),
-        path(first_pair, &CommunicationSegment::largest)},
+        path(start_of, &CommunicationSegment::largest)},
+       {measure("inverse_beta", "1/beta of large", Unit::bytes_per_second),
+        of_fit(std::mem_fn(&CommunicationFit::largest_rate))},
+       {measure("half_rate_bytes", "half of it from", Unit::bytes), of_fit(half_rate_message)},
        {measure("busbw_large", "busbw of large", Unit::bytes_per_second), large_busbw},
        {measure("held_out_error", "held-out error", Unit::percent),
         path(chosen_fit, &CommunicationFit::held_out_error)},
@@ -92,7 +95,10 @@ Table fits(const Collectives& collectives) {
        {measure("strays", "stray sizes"), strays_of}},
       {"Curve: through the measured times. Alpha is of t(n) = alpha + beta n from the smallest "
        "size "
-       "up to the one named, absent where no pair meets nine of ten sizes within 10 %. busbw of "
+       "up to the one named, 1/beta (r_inf) of such a line up to the largest size; absent where "
+       "not "
+       "even three sizes lie on a line, nine of ten within 10 %. Half of it from: n_1/2, the "
+       "message whose size over its time is half of 1/beta. busbw of "
        "large: median over the sizes from an eighth of the largest. Held-out error: mean and worst "
        "error at sizes left out of the fit, which used every other one. Stray sizes disagree with "
        "all their neighbours and are left out."},
@@ -163,7 +169,7 @@ Table ends(const Collectives& collectives) {
             .in_summary("back-to-back busbw, " + to.value_or("largest size")),
         of(&Pair::back_to_back, busbw)},
        {measure("alpha", "alpha", Unit::seconds).only_in_summary(),
-        of(&Pair::isolated, path(first_pair, &CommunicationSegment::alpha))},
+        of(&Pair::isolated, path(start_of, &CommunicationSegment::alpha))},
        {measure("busbw_large", "busbw of large", Unit::bytes_per_second).only_in_summary(),
         of(&Pair::isolated, large_busbw)},
        {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
@@ -393,6 +399,9 @@ void put_fit(Fields& json, const CommunicationFit& one) {
   json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
     FIELDS(of, segment.smallest, segment.largest, segment.alpha, segment.beta, segment.holds);
   });
+  json("start_up_s", one.start ? std::optional(one.start->alpha) : std::nullopt);
+  json("largest_rate_bytes_per_s", one.largest_rate());
+  json("half_rate_bytes", half_rate_message(one));
   FIELDS(json, one.held_out_error, one.worst_held_out_error, one.median_residual);
   json("stray_bytes", one.strays);
   json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {

@@ -175,7 +175,7 @@ Table placement_table(const Gpus& gpus) {
        {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
        {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}},
       {"Roof: the highest measured rate of the format, or the memory's rate over as many "
-       "bytes as the operands times the intensity. Bound: neither means below 80 % of it."});
+       "bytes as the operands times the intensity. Bound: the side of the ridge."});
 }
 
 std::string peak_note(const GpuResult& gpu) {

@@ -156,6 +156,8 @@ Table gemms(const RooflineResult& roofline) {
       "Library matrix products under the measured roof",
       by_shape,
       {{parameter("family", "family"), &PlacedGemm::family},
+       {parameter("name", "name").if_present(),
+        [](const PlacedGemm& gemm) { return gemm.name.empty() ? Cell{} : Cell{gemm.name}; }},
        {parameter("precision", "precision"), &PlacedGemm::format},
        {parameter("m", "m", Unit::count), of(&GemmShape::m)},
        {parameter("n", "n", Unit::count), of(&GemmShape::n)},
@@ -168,8 +170,10 @@ Table gemms(const RooflineResult& roofline) {
        {measure("roof", "roof", Unit::flop_per_second), &PlacedGemm::roof},
        {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
        {measure("bound", "bound"), [](const PlacedGemm& gemm) { return bound_name(gemm.bound); }}},
-      {"Intensity counts each matrix moved once. Bound: neither means below 80 % of its "
-       "roof. Intensity is exact; roof and fraction take the ceilings' central values."},
+      {"Intensity counts each matrix moved once. Bound: the side of the ridge on which its "
+       "intensity "
+       "lies, however far below the roof; ridge where the known bandwidths allow both. "
+       "Intensity is exact; roof and fraction take the ceilings' central values."},
       below_largest(roofline.gemms, &PlacedGemm::workers));
 }
 

@@ -480,8 +480,7 @@ void add_contention(const RooflineResult& roofline, Findings& findings) {
   }
   if (contended == 0) return;
   const std::string text = fmt::format(
-      "{} of {} compute ceilings were contended: the workers had as little as {:.0f} % of their "
-      "cores, so wall-clock numbers are too low",
+      "other work held the cores in {} of {} compute ceilings and left them as little as {:.0f} %",
       contended,
       roofline.ceilings.size(),
       100.0 * least_share);
@@ -489,7 +488,7 @@ void add_contention(const RooflineResult& roofline, Findings& findings) {
   if (least_share < 0.9 || 4 * contended > std::ssize(roofline.ceilings))
     findings.doubt("{}", text);
   else
-    findings.warning("{}.", text);
+    findings.warning("{}.", capitalised(text));
 }
 
 void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& findings) {

@@ -106,13 +106,16 @@ std::string asked_product_sentence(const Analysis& analysis) {
   }
   if (asked.empty()) return "";
   const PlacedGemm& least = *std::ranges::min_element(asked, {}, &PlacedGemm::fraction);
-  const char* what_now = least.bound == Bound::compute
-                             ? ", its compute: a smaller number format would be faster"
-                         : least.bound == Bound::memory ? ", its memory: fuse it, or make it larger"
-                                                        : ": try other shapes or another library";
+  constexpr double near_its_roof = 0.8;  // nothing but another roof makes it much faster
+  const bool at_memory = least.bound == Bound::memory;
+  const char* what_now = least.fraction < near_its_roof ? ": try other shapes or another library"
+                         : at_memory
+                             ? ", bound by memory: fuse it, or make it larger"
+                             : ", bound by compute: a smaller number format would be faster";
   return fmt::format(
-      "The {}{}x{}x{} in {}{} reaches {}, {} of what this machine allows it{}.",
+      "The {}{}{}x{}x{} in {}{} reaches {}, {} of what this machine allows it{}.",
       asked.size() > 1 ? fmt::format("least of {} products, ", asked.size()) : "product ",
+      least.name.empty() ? "" : least.name + " ",
       least.shape.m,
       least.shape.n,
       least.shape.k,
@@ -129,8 +132,7 @@ struct Shown {
   Collective collective = Collective::all_reduce;
   CollectiveMode mode = CollectiveMode::isolated;
   int ranks = 0;
-  CollectivePoint least;  // of the smallest message
-  CollectivePoint most;
+  std::vector<CollectivePoint> points;  // by size
 
   std::pair<bool, int> place() const { return {collective == Collective::all_reduce, ranks}; }
 };
@@ -141,28 +143,46 @@ std::optional<Shown> shown_collective(const Analysis& analysis) {
     if (!best || best->place() < one.place()) best = one;
   };
   for (const CollectiveResult& one : analysis.collectives)
-    if (!one.points.empty())
-      offer({one.collective, one.mode, one.ranks, one.points.front(), one.points.back()});
+    if (!one.points.empty()) offer({one.collective, one.mode, one.ranks, one.points});
   for (const AlgorithmResult& one : analysis.algorithms)
     if (!one.chosen.empty() && !one.shared_gpu)
-      offer(
-          {one.collective, one.mode, one.ranks, one.chosen.front().point, one.chosen.back().point});
+      offer({one.collective, one.mode, one.ranks, mapped(one.chosen, &ChosenPoint::point)});
   return best;
 }
 
+/// The largest of the first sizes that take no more than a quarter longer than the smallest one:
+/// there only the start-up time counts.
+const CollectivePoint& last_of_start_up(const std::vector<CollectivePoint>& points) {
+  constexpr double longer = 1.25;
+  const auto beyond = std::ranges::find_if(points, [&](const CollectivePoint& point) {
+    return point.time.value > longer * points.front().time.value;
+  });
+  return *std::prev(beyond);
+}
+
 std::string communication_sentence(const Analysis& analysis) {
+  constexpr double notable = 1.25;  // caches, or a protocol that is faster below
   if (const auto shown = shown_collective(analysis)) {
     const auto size = [](const CollectivePoint& point) {
       return format_quantity(number(point.message.value()), Unit::bytes);
     };
-    return fmt::format("{} between {} takes {} for {} and {} for {} (busbw {}).",
-                       capitalised(word_of(shown->collective)),
-                       ranks_phrase(shown->ranks),
-                       time_text(shown->least.time.value),
-                       size(shown->least),
-                       time_text(shown->most.time.value),
-                       size(shown->most),
-                       rate_text(shown->most.bus_bandwidth));
+    const CollectivePoint& first = shown->points.front();
+    const CollectivePoint& start_up = last_of_start_up(shown->points);
+    const CollectivePoint& last = shown->points.back();
+    const CollectivePoint& peak =
+        *std::ranges::max_element(shown->points, {}, &CollectivePoint::bus_bandwidth);
+    return fmt::format(
+        "{} between {} takes {} {} and {} for {} (busbw {}{}).",
+        capitalised(word_of(shown->collective)),
+        ranks_phrase(shown->ranks),
+        time_text(first.time.value),
+        (&start_up == &first ? "for " : "up to ") + size(start_up),
+        time_text(last.time.value),
+        size(last),
+        rate_text(last.bus_bandwidth),
+        peak.bus_bandwidth > notable * last.bus_bandwidth
+            ? fmt::format(", at most {} at {}", rate_text(peak.bus_bandwidth), size(peak))
+            : "");
   }
   return std::ranges::any_of(analysis.algorithms, &AlgorithmResult::shared_gpu)
              ? "The ranks share a GPU: no figure here is that of an interconnect."

@@ -101,19 +101,21 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
   if (measures("roofline")) {
     flags.add("--shape",
               shapes,
-              "M,N,K or M,N,K,BATCH: place your own matrix products under the roof instead of "
+              "M,N,K or MxNxK, with a batch as fourth: place your own matrix products under the "
+              "roof instead of "
               "the standard families");
     flags.add("--shape-file",
               shape_file,
-              "GPUs: as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
+              "as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
     flags.add("--model",
               model,
-              "GPUs: as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
+              "as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
               "`scaleworth list --known`)");
     flags
         .add("--number-format",
              number_formats,
-             "GPUs: formats of your own products: " + number_format_names() + " (default: bf16)")
+             "formats of your own products: " + number_format_names() +
+                 " (default: bf16; on cores fp32 and fp64)")
         ->delimiter(',');
   }
   flags
@@ -161,21 +163,6 @@ RankOptions MeasureOptions::rank_options() const {
   }
   for (const std::string& size : sizes) options.sizes.push_back(parse_message_size(size));
   return options;
-}
-
-std::vector<GemmWork> MeasureOptions::gemm_works(int workers) const {
-  std::vector<GemmWork> works;
-  for (const std::string& shape : shapes) {
-    GemmWork work = parse_shape(shape);
-    for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
-      for (const int count : workers > 1 ? std::vector{1, workers} : std::vector{1}) {
-        work.precision = precision;
-        work.workers = count;
-        works.push_back(work);
-      }
-    }
-  }
-  return works;
 }
 
 namespace {

@@ -44,9 +44,9 @@ struct MeasureOptions {
   std::string mpi_module;
   std::string blas_library;
   std::string machine = "auto";             // "auto", "host" or "cuda"
-  std::string shape_file;                   // GPUs: as --shape, from a CSV
-  std::string model;                        // GPUs: its layers' products, by id of data/models.toml
-  std::vector<std::string> number_formats;  // GPUs: of --shape and --model
+  std::string shape_file;                   // as --shape, from a CSV
+  std::string model;                        // its layers' products, by id of data/models.toml
+  std::vector<std::string> number_formats;  // of --shape and --model
   VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
@@ -57,7 +57,5 @@ struct MeasureOptions {
   /// Of the probes with this first word; of all where it is empty.
   void add_to(CLI::App& app, std::string_view probes);
   RankOptions rank_options() const;
-  /// Every shape in both precisions, on one worker and on all. Throws UserError.
-  std::vector<GemmWork> gemm_works(int workers) const;
 };
 }  // namespace scaleworth::cli

@@ -42,6 +42,14 @@ struct CommunicationFit {
   std::optional<double> worst_held_out_error = {};
   std::vector<CurveKnot> curve = {};  // the times that are predicted; empty: those of the line
   std::vector<Bytes> strays = {};     // sizes left out: no neighbour supports their times
+  /// The first and the last segment; where one does not hold, the longest range from the smallest
+  /// or from the largest size, at least three sizes, in which a line does. They give the start-up
+  /// time and the rate that large messages approach.
+  std::optional<CommunicationSegment> start = {};
+  std::optional<CommunicationSegment> asymptote = {};
+
+  /// r_inf = 1 / beta of the asymptote (Hockney 1994); absent where it does not rise with size.
+  std::optional<Estimate<BytesPerSecond>> largest_rate() const;
 };
 
 struct CollectiveResult {
@@ -180,6 +188,11 @@ std::size_t choose_fit(std::span<const CommunicationFit> fits);
 /// Fitted time at `message`: of the curve, else of the segment's line. Beyond the measured sizes
 /// the line through the curve's end. Throws std::invalid_argument for a fit without segments.
 Seconds evaluate(const CommunicationFit& fit, Bytes message);
+
+/// n_1/2: the message from which `message` / time is at least half of the largest rate, by the
+/// fitted times between the measured sizes; alpha / beta where one line holds. Absent without that
+/// rate, or where the smallest message already reaches half.
+std::optional<Bytes> half_rate_message(const CommunicationFit& fit);
 
 /// Time of one operation of `message`. The 95 % interval is 2.45 x the held-out error (for normal
 /// errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45); of a line it adds, in quadrature, the

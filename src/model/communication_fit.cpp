@@ -247,6 +247,18 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
   return segment;
 }
 
+/// The longest range of `points` from their start (or their end) in which a line holds, of lengths
+/// that grow by a third; absent where not even three sizes lie on one.
+std::optional<CommunicationSegment> longest_line(std::span<const TimedSize> points, bool at_end) {
+  std::optional<CommunicationSegment> longest;
+  for (std::size_t count = least_points; count <= points.size(); count = (4 * count + 2) / 3) {
+    const auto line = fit_line(at_end ? points.last(count) : points.first(count));
+    if (!line || !line->holds) break;
+    longest = line;
+  }
+  return longest;
+}
+
 /// How much the line counts beside the curve through `knots`: the weight in [0, 1] of which their
 /// sum, in logarithms, comes nearest to knots that are left out (stacking: Breiman, Machine
 /// Learning 24, 1996). Knots that only scatter give 1, a bend that the line misses 0.
@@ -431,6 +443,10 @@ std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> poi
   std::optional<CommunicationFit> fit = fit_form(kept, form);
   if (!fit) return std::nullopt;
   fit->strays = std::move(strays);
+  const CommunicationSegment& first = fit->segments.front();
+  const CommunicationSegment& last = fit->segments.back();
+  fit->start = first.holds ? first : longest_line(kept, false);
+  fit->asymptote = last.holds ? last : longest_line(kept, true);
   fit->median_residual = median(relative_errors(*fit, kept)).value_or(0.0);
   const std::vector<double> errors = held_out_errors(kept, form);
   if (errors.empty()) return fit;
@@ -464,6 +480,30 @@ Seconds evaluate(const CommunicationFit& fit, Bytes message) {
   if (!fit.curve.empty()) return Seconds(std::exp(through(fit.curve, std::log(message.value()))));
   if (fit.segments.empty()) throw std::invalid_argument("evaluate: a fit without segments");
   return time_at(fit.segments.front(), message);
+}
+
+std::optional<Estimate<BytesPerSecond>> CommunicationFit::largest_rate() const {
+  if (!asymptote || asymptote->beta.value.value() <= 0.0) return std::nullopt;
+  Estimate<SecondsPerByte> beta = asymptote->beta;
+  if (beta.interval && beta.interval->low.value() <= 0.0) beta.interval.reset();
+  return transform_decreasing(beta, [](SecondsPerByte of) { return 1.0 / of; });
+}
+
+std::optional<Bytes> half_rate_message(const CommunicationFit& fit) {
+  constexpr int halvings = 50;
+  const auto rate = fit.largest_rate();
+  if (!rate || fit.segments.empty()) return std::nullopt;
+  const auto below = [&](Bytes message) {
+    return message / evaluate(fit, message) < 0.5 * rate->value;
+  };
+  Bytes low = fit.segments.front().smallest;
+  Bytes high = fit.segments.back().largest;
+  if (!below(low) || below(high)) return std::nullopt;
+  for (int i = 0; i < halvings && high > low * 1.0001; ++i) {
+    const Bytes middle(std::sqrt(low.value() * high.value()));
+    (below(middle) ? low : high) = middle;
+  }
+  return high;
 }
 
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {

@@ -15,7 +15,6 @@ namespace {
 constexpr double contended_below = 0.98;
 constexpr double impossible_share = 1.05;
 constexpr double impossible_above = 1.05;
-constexpr double bound_above = 0.80;  // of the roof; below it a kernel meets neither side
 
 bool usable(double time) {
   return std::isfinite(time) && time > 0.0;
@@ -91,6 +90,7 @@ PlacedGemm describe(const Point& point) {
                 integer_parameter(point, Parameter::k),
                 integer_parameter(point, Parameter::batch)};
   gemm.workers = count_parameter(point, Parameter::workers);
+  gemm.name = point.setting.text(Parameter::name);
   return gemm;
 }
 
@@ -305,11 +305,11 @@ FlopPerSecond place_under(FlopPerSecond ceiling,
     gemm.bandwidth = bandwidth->likely;
     gemm.roof = std::min(ceiling, bandwidth->likely * gemm.intensity);
     most = std::min(ceiling, bandwidth->bound * gemm.intensity);
+    gemm.bound = gemm.roof == ceiling ? Bound::compute
+                 : most < ceiling     ? Bound::memory
+                                      : Bound::ridge;
   }
   gemm.fraction = gemm.rate.value / gemm.roof;
-  if (gemm.fraction >= bound_above) {
-    gemm.bound = gemm.roof < ceiling ? Bound::memory : Bound::compute;
-  }
   return most;
 }
 

@@ -141,7 +141,9 @@ struct SoftRoof {
   double median_residual = 0.0;  // relative
 };
 
-enum class Bound { compute, memory, neither };  // neither: below 80 % of its roof
+/// Which side of the ridge a kernel lies on, however far below its roof. At the ridge: what is known
+/// of the bandwidth allows both sides. Unknown: no bandwidth was measured.
+enum class Bound { compute, memory, ridge, unknown };
 
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
@@ -160,8 +162,8 @@ struct PlacedGemm {
   FlopPerSecond roof;  // min(measured compute ceiling, `bandwidth` x intensity)
   std::optional<BytesPerSecond> bandwidth;  // measured, over a working set as large as the operands
   double fraction = 0.0;                    // rate / roof
-  Bound bound = Bound::neither;
-  std::string name;                    // that the user gave, on a GPU
+  Bound bound = Bound::unknown;
+  std::string name;                    // that the user gave
   std::optional<double> of_datasheet;  // of a GPU
 };
 

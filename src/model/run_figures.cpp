@@ -31,9 +31,8 @@ class Figures {
 
   /// Of the line that holds from the smallest size on.
   void add_start(const Setting& sweep, const CommunicationFit& fit) {
-    if (fit.segments.empty() || !fit.segments.front().holds) return;
-    const auto alpha =
-        transform(fit.segments.front().alpha, [](Seconds one) { return one.value(); });
+    if (!fit.start) return;
+    const auto alpha = transform(fit.start->alpha, [](Seconds one) { return one.value(); });
     if (alpha.value > 0.0) add({Metric::alpha, sweep, Basis::fitted, alpha});
   }
 

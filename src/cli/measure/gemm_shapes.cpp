@@ -14,7 +14,8 @@ namespace scaleworth::cli {
 GemmWork parse_shape(const std::string& text) {
   GemmWork work;
   const std::array sizes{&work.m, &work.n, &work.k, &work.batch};
-  const std::vector<std::string_view> parts = split(text, ',');
+  const std::vector<std::string_view> parts =
+      split(text, text.find(',') == std::string::npos ? 'x' : ',');
   bool right = parts.size() == sizes.size() || parts.size() + 1 == sizes.size();
   for (std::size_t i = 0; right && i < parts.size(); ++i) {
     *sizes[i] = parse_number<std::int64_t>(parts[i]).value_or(0);
@@ -138,7 +139,7 @@ std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
   std::vector<NamedShape> shapes;
   for (const std::string& text : options.shapes) {
     const GemmWork work = parse_shape(text);
-    shapes.push_back({text, work.m, work.n, work.k, work.batch, std::nullopt});
+    shapes.push_back({"", work.m, work.n, work.k, work.batch, std::nullopt});
   }
   if (const std::string& path = options.shape_file; !path.empty()) {
     const std::string limit = fmt::format("; a list of shapes has at most {}", most_shape_bytes);
@@ -148,6 +149,12 @@ std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
   if (!options.model.empty())
     std::ranges::move(shapes_of_model(options.model), std::back_inserter(shapes));
   return shapes;
+}
+NumberFormat host_format(const std::string& name) {
+  const auto format = from_key<NumberFormat>(name);
+  if (format == NumberFormat::fp32 || format == NumberFormat::fp64) return *format;
+  throw UserError("--number-format " + name +
+                  ": products of cores are measured in fp32 and fp64, the others need a GPU");
 }
 }  // namespace
 
@@ -177,9 +184,27 @@ std::vector<DeviceSetting::NamedProblem> own_problems(
   std::vector<DeviceSetting::NamedProblem> problems;
   for (const NamedShape& shape : shapes_of(options)) {
     for (const NumberFormat format : shape.format ? std::vector{*shape.format} : formats) {
-      problems.push_back({shape.name, {format, shape.m, shape.n, shape.k, shape.batch}});
+      const std::string name =
+          shape.name.empty() ? fmt::format("{},{},{}", shape.m, shape.n, shape.k) : shape.name;
+      problems.push_back({name, {format, shape.m, shape.n, shape.k, shape.batch}});
     }
   }
   return problems;
+}
+
+std::vector<probes::GemmShape> own_host_products(const MeasureOptions& options, int workers) {
+  std::vector<NumberFormat> formats{NumberFormat::fp32, NumberFormat::fp64};
+  if (!options.number_formats.empty()) formats = mapped(options.number_formats, host_format);
+  std::vector<probes::GemmShape> products;
+  for (const NamedShape& shape : shapes_of(options)) {
+    const auto own =
+        shape.format ? std::vector{host_format(std::string(key_of(*shape.format)))} : formats;
+    for (const NumberFormat format : own)
+      for (const int count : workers > 1 ? std::vector{1, workers} : std::vector{1})
+        products.push_back({ProductFamily::free,
+                            {format, shape.m, shape.n, shape.k, shape.batch, count},
+                            shape.name});
+  }
+  return products;
 }
 }  // namespace scaleworth::cli

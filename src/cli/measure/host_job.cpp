@@ -4,7 +4,6 @@
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "probes/host/ranks/self_launch.h"
 #include "probes/host/training/training.h"
-#include "probes/roofline.h"
 #include "src/cli/measure/session.h"
 #include "src/core/probe_names.h"
 
@@ -141,7 +140,7 @@ int measure_as_parent(const MeasureOptions& options,
 }
 
 void run_node_probes(Session& session, const PlanInputs& setting, Machine& machine) {
-  const std::vector<GemmWork> own = session.options().gemm_works(setting.workers);
+  const auto own = own_host_products(session.options(), setting.workers);
   session.run_probes(node_probes(), [&](const NodeProbe& probe) {
     if (!own.empty() && probe.name == probe_name::roofline_gemm) {
       measure_gemm_shapes(machine, own, setting.suite, session);

@@ -2,7 +2,6 @@
 #include "src/cli/measure/plan.h"
 
 #include "probes/collectives.h"
-#include "probes/roofline.h"
 #include "src/core/files/csv.h"
 #include "src/core/probe_names.h"
 
@@ -152,7 +151,7 @@ Plan make_plan(const PlanInputs& setting, const MeasureOptions& options) {
   plan.add(node_probes(), setting, false);
   plan.add(rank_probes(), setting, true);
   plan.keep(options.only);
-  const std::vector<GemmWork> own_gemms = options.gemm_works(setting.workers);
+  const auto own_gemms = own_host_products(options, setting.workers);
   for (PlannedProbe& probe : plan.probes) {
     if (probe.name == probe_name::comm_collectives)
       probe.estimate = probes::estimate_collectives(setting, options.rank_options());

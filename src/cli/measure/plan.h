@@ -4,6 +4,7 @@
 
 #include "probes/gpu/registry.h"
 #include "probes/registry.h"
+#include "probes/roofline.h"
 #include "src/cli/measure_flags.h"
 
 #include <cstdint>
@@ -87,6 +88,10 @@ struct NamedShape {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::optional<NumberFormat> format;  // absent: as --number-format says
 };
+
+/// The same products for the cores of this machine, in fp32 and fp64 (or as --number-format says),
+/// on one worker and on all. Throws UserError for a format in which cores are not measured.
+std::vector<probes::GemmShape> own_host_products(const MeasureOptions& options, int workers);
 
 /// CSV with the columns name, m, n, k (1 to 2^31 - 1) and optionally batch and format, in any
 /// order; 1 to 1000 shapes. Throws UserError naming `file`, line and remedy.

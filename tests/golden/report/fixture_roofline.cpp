@@ -142,7 +142,7 @@ RooflineResult roofline() {
   result.soft_roofs = {soft_roof(NumberFormat::fp32, 209e9),
                        soft_roof(NumberFormat::fp64, 104.5e9)};
   result.gemms = {gemm(ProductFamily::square, 1024, 188.4e9, 0.882, Bound::compute),
-                  gemm(ProductFamily::tokens, 64, 142.0e9, 0.665, Bound::neither),
+                  gemm(ProductFamily::tokens, 64, 142.0e9, 0.665, Bound::compute),
                   gemm(ProductFamily::tokens, 1, 9.9e9, 0.876, Bound::memory)};
   return result;
 }

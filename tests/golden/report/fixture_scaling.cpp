@@ -35,7 +35,9 @@ CommunicationFit fit(const std::string& form, double alpha, double rate, double 
                                Bytes(67108864.0),
                                estimate_around<Seconds>(alpha, 4.0, 6.0),
                                estimate_around<SecondsPerByte>(1.0 / rate, 2.0, 2.5)};
-  return {form, {segment}, error, 0.6 * error};
+  CommunicationFit of{form, {segment}, error, 0.6 * error};
+  of.start = of.asymptote = segment;
+  return of;
 }
 
 CollectiveResult collective(const Cost& cost, CollectiveMode mode, double speed) {

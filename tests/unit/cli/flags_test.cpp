@@ -29,6 +29,7 @@ TEST_CASE("a matrix product is three sizes and perhaps a batch", "[cli]") {
   REQUIRE(plain.k == 1024);
   REQUIRE(plain.batch == 1);
   REQUIRE(parse_shape("32,32,32,100").batch == 100);
+  REQUIRE(parse_shape("64x4096x1024").n == 4096);
 }
 
 TEST_CASE("a matrix product of another form is refused", "[cli]") {

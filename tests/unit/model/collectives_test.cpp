@@ -98,6 +98,32 @@ TEST_CASE("a ramp that no pair describes is a curve, and its single pair does no
   }
 }
 
+TEST_CASE("a ramp between two lines leaves the start-up time and the largest rate",
+          "[collectives]") {
+  // 10 us below 1 KiB, 50 us + n / (10 GB/s) above 4 MiB, a slow bend of no pair between them.
+  const auto bend = [](double bytes) {
+    const double low = 10e-6;
+    const double high = 50e-6 + 1e-10 * bytes;
+    if (bytes <= 1024.0) return low;
+    if (bytes >= 4194304.0) return high;
+    const double share = std::log(bytes / 1024.0) / std::log(4096.0);
+    return std::exp(std::lerp(std::log(low), std::log(50e-6 + 1e-10 * 4194304.0), share));
+  };
+  const auto points = sweep(28, bend);
+  const CommunicationFit fit = fit_communication(points).at(1);
+  REQUIRE(fit.start);
+  CHECK_THAT(fit.start->alpha.value.value(), WithinRel(10e-6, 0.02));
+  REQUIRE(fit.largest_rate());
+  CHECK_THAT(fit.largest_rate()->value.value(), WithinRel(10e9, 0.02));
+  // Half of it: n / t(n) = 5 GB/s, in the bend.
+  const auto half = half_rate_message(fit);
+  REQUIRE(half);
+  CHECK_THAT(half->value() / bend(half->value()), WithinRel(5e9, 0.05));
+  // Of one line: alpha / beta.
+  CHECK_THAT(half_rate_message(fit_communication(sweep(26, one_line)).at(0))->value(),
+             WithinRel(10e-6 / 1e-9, 0.001));
+}
+
 TEST_CASE("two protocols are found as two ranges with their own coefficients", "[collectives]") {
   const auto fits = fit_communication(sweep(24, two_protocols));
   REQUIRE(choose_fit(fits) == 1);

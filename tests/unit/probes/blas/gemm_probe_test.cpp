@@ -76,11 +76,13 @@ TEST_CASE("the user's shapes are the free family", "[gemm]") {
   sim::SimMachine machine({});
   Run run;
   sim::RunRecorder recorder(run, probe_name::roofline_gemm);
-  measure_gemm_shapes(
-      machine, {{.precision = NumberFormat::fp32, .m = 7, .n = 8, .k = 9}}, Suite::quick, recorder);
+  const GemmShape asked{
+      ProductFamily::free, {.precision = NumberFormat::fp32, .m = 7, .n = 8, .k = 9}, "mine"};
+  measure_gemm_shapes(machine, {asked}, Suite::quick, recorder);
   REQUIRE(run.probes.size() == 1);
   REQUIRE(run.probes[0].points.size() == 1);
   CHECK(text_parameter(run.probes[0].points[0], Parameter::family) == "free");
+  CHECK(text_parameter(run.probes[0].points[0], Parameter::name) == "mine");
   CHECK(integer_parameter(run.probes[0].points[0], Parameter::k) == 9);
 }
 
