@@ -249,6 +249,7 @@ void put_row(Fields& json, const DecisionRow& row) {
        "Baseline's same_work_s over this one's; scaled speed-up where the work grows with the "
        "count.");
   json("efficiency", row.efficiency, "Speed-up over the ratio of counts, of 1; above 1 is kept.");
+  json("mfu", row.trained.mfu_peak, "Of the peak that was named; null without one.");
   json("karp_flatt",
        row.karp_flatt,
        "(1/S - 1/K) / (1 - 1/K) of strong scaling; null at the baseline and below.");

@@ -64,6 +64,14 @@ void add_economy(Columns& columns, const DecideView& view) {
   columns.push_back({bought, &DecisionRow::work_per_dollar});
 }
 
+/// Of a table's FLOP/s what its author counted, which may hold what was computed again.
+ColumnOf<DecisionRow> mfu_column(const Decision& decision) {
+  return {measure("mfu", decision.read.of_flops ? "of peak" : "MFU", Unit::percent)
+              .with_decimals(1)
+              .if_present(),
+          [](const DecisionRow& row) { return row.trained.mfu_peak; }};
+}
+
 Table rows_table(const DecideView& view) {
   const Decision& decision = view.decision;
   const RubricResult& rubric = decision.rubric;
@@ -79,6 +87,7 @@ Table rows_table(const DecideView& view) {
     const std::string name = group.name;
     columns.push_back(share_of_time("share_" + name, name, group.id));
   }
+  columns.push_back(mfu_column(decision));
   columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
                      &DecisionRow::gustafson_serial});
   // How it grows is what it says.
@@ -225,7 +234,8 @@ Table rates_of_one(const DecideView& view) {
        {measure("tflops_of_one", "TFLOP/s of one").with_digits(4),
         [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; }},
        {measure("efficiency", "of the first", Unit::percent).with_decimals(1),
-        [](const DecisionRow& row) { return row.efficiency.value; }}}));
+        [](const DecisionRow& row) { return row.efficiency.value; }},
+       mfu_column(view.decision)}));
 }
 }  // namespace
 

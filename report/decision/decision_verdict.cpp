@@ -156,6 +156,27 @@ std::string growth_headline(const Decision& decision) {
                       : "flat");
 }
 
+/// "MFU 44.2 % at 32 GPUs, 52.2 % at 3072, of A100 80GB, 312 TFLOP/s (...)".
+std::string utilisation_line(const Decision& decision) {
+  const DecisionRow& first = decision.rows.front();
+  const DecisionRow& last = decision.rows.back();
+  if (!first.trained.mfu_peak || !last.trained.mfu_peak || last.trained.mfu_basis.empty())
+    return "";
+  const double most = std::ranges::max(mapped(
+      decision.rows, [](const DecisionRow& row) { return row.trained.mfu_peak.value_or(0.0); }));
+  if (most > 1.0)
+    return fmt::format("{:.0f} % of {} cannot be: check rate, counts and number format.",
+                       100.0 * most,
+                       last.trained.mfu_basis);
+  return fmt::format("{}{:.1f} % at {}, {:.1f} % at {}, of {}.",
+                     decision.read.of_flops ? "" : "MFU ",
+                     100.0 * *first.trained.mfu_peak,
+                     named_count(decision, first.count),
+                     100.0 * *last.trained.mfu_peak,
+                     last.count,
+                     last.trained.mfu_basis);
+}
+
 /// "the cheapest of the 2 counts within every limit".
 std::string chosen_as(const RubricResult& rubric) {
   const std::string best = objective_words(rubric.objective);
@@ -629,8 +650,10 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   if (decision.growing_models) {
     verdict.headline = growth_headline(decision);
     lines = {reading_line(view),
+             utilisation_line(decision),
              "No count is best: other models are other work. Two counts of one model would say "
              "what more GPUs gain."};
+    std::erase(lines, "");
     return verdict;
   }
   if (!decision.doubts.empty()) {
@@ -666,6 +689,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     }
   }
   lines.insert(lines.begin(), reading_line(view));
+  if (!brief) lines.push_back(utilisation_line(decision));
   // What to do about it comes before the figures.
   lines.push_back(cause_line(decision));
   if (!brief) lines.push_back(remedy_line(view));

@@ -46,8 +46,11 @@ void training_run(Fields& json, const MfuView& view) {
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("number_format", view.names.number_format, "Of the products, whose peak counts.");
   json("gpus", run.gpus);
-  json("sequence", view.answer.sequence, "Tokens of one sequence.");
-  json("tokens_per_s", run.tokens_per_second, "Trained tokens, of all GPUs.");
+  const auto of_model = [&](auto value) {
+    return run.stated_rate ? std::nullopt : std::optional(value);
+  };
+  json("sequence", of_model(view.answer.sequence), "Tokens of one sequence.");
+  json("tokens_per_s", of_model(run.tokens_per_second), "Trained tokens, of all GPUs.");
   json.sentence("How FLOPs are counted; `conventions` has them all.");
   json("convention", words_of(run.convention).name);
   json("recomputation",
@@ -86,15 +89,23 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
   put_versions(json, view.options);
   put_currency(json, view.options);
   put_verdict(json, whole.verdict, {.meaning = "no: above the peak, which cannot be."});
-  json.object("model", view.question.model, transformer);
+  const bool modelled = !view.question.stated_rate;
+  const auto of_model = [=](const auto& value) {
+    return modelled ? std::optional(value) : std::nullopt;
+  };
+  json.sentence("null where a rate in FLOP/s was given without one, as what follows from it.");
+  json.object_if(
+      modelled, "model", [&](Fields& model) { transformer(model, view.question.model); });
   json.object("run", view, training_run);
   json.sentence("By the chosen convention; three times the sum are the model FLOPs.");
-  json.object("forward_flop_per_token", [&](Fields& forward) {
+  json.object_if(modelled, "forward_flop_per_token", [&](Fields& forward) {
     FIELDS(forward, use.forward.layers, use.forward.attention, use.forward.head);
   });
-  json("model_flop_per_token", use.model_flops, "Of a trained token, without recomputation.");
-  json("hardware_flop_per_token", use.hardware_flops, "With it.");
-  json("tokens_per_s_per_gpu", use.tokens_per_second_per_gpu, "Trained.");
+  json("model_flop_per_token",
+       of_model(use.model_flops),
+       "Of a trained token, without recomputation.");
+  json("hardware_flop_per_token", of_model(use.hardware_flops), "With it.");
+  json("tokens_per_s_per_gpu", of_model(use.tokens_per_second_per_gpu), "Trained.");
   json("model_flop_per_s_per_gpu", use.model_rate, "Without recomputation.");
   json("hardware_flop_per_s_per_gpu", use.hardware_rate, "With it.");
   json.sentence("Against each peak of one GPU; the first is the one that the headline quotes.");
@@ -104,7 +115,7 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
       "recomputation.");
   json.array("conventions", use.conventions, convention);
   json("conventions_differ", use.conventions_differ, "By more than 1 %.");
-  json("gpu_hours_per_million_tokens", use.million.gpu_hours);
+  json("gpu_hours_per_million_tokens", of_model(use.million.gpu_hours));
   json.sentence("Of trained tokens; null without a price.");
   json("cost_per_million_tokens_usd", use.million.cost);
   json.object(

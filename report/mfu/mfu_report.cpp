@@ -86,6 +86,7 @@ Table peaks_table(const MfuView& view) {
                                    "HFU: with what is computed again ({}).",
                                    words_of(view.question.convention).name,
                                    recomputation_name(view.answer.recomputation))});
+  if (view.question.stated_rate) table.notes.clear();
   table.tiles = {{0, "mfu", "MFU", "", "peak"}, {0, "hfu", "HFU", "with what is computed again"}};
   return table;
 }
@@ -237,10 +238,14 @@ Verdict judge_mfu(const MfuView& view) {
   verdict.headline = headline(view);
   const Utilisation& first = view.answer.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
-  verdict.lines = {throughput_line(view), hardware_line(view)};
+  if (view.question.stated_rate)
+    verdict.lines = {"As stated: whether the rate counts what is computed again is not known."};
+  else
+    verdict.lines = {throughput_line(view), hardware_line(view)};
   for (const Utilisation& other : std::span(view.answer.against).subspan(1)) {
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }
+  if (view.question.stated_rate) return verdict;
   verdict.lines.insert(verdict.lines.end(),
                        {conventions_line(view), campaign_line(view), million_line(view)});
   std::erase(verdict.lines, "");
@@ -250,7 +255,19 @@ Verdict judge_mfu(const MfuView& view) {
 Document compose_mfu(const MfuView& view) {
   const bool all = view.options.details;
   const bool with_conventions = all || view.answer.conventions_differ;
-  return {.title = document_title(view.options.tool_version, "what do the GPUs do for the model?"),
+  const std::string title =
+      document_title(view.options.tool_version, "what do the GPUs do for the model?");
+  if (view.question.stated_rate)
+    return {.title = title,
+            .subject = view.names.gpu,
+            .subtitle = fmt::format(
+                "{} x {}, {}", view.question.gpus, view.names.gpu, view.names.number_format),
+            .intervals = false,
+            .verdict = judge_mfu(view),
+            .sections = with_content({{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
+                                      {"remarks", "Remarks", {}, view.answer.remarks, {}}}),
+            .next = {{"scaleworth mfu --model MODEL ...", "tokens, days and cost of a training"}}};
+  return {.title = title,
           .subject = view.names.model,
           .subtitle = subtitle(view),
           .intervals = false,

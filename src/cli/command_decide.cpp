@@ -6,6 +6,7 @@
 #include "src/core/standard_streams.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
+#include "src/model/transformer/utilisation.h"
 
 namespace scaleworth::cli {
 namespace {
@@ -104,6 +105,46 @@ Decision decide_file(DecideOptions& options) {
   return decision;
 }
 
+/// FLOPs of a unit of the table's work: 1 of a rate in FLOP/s, those of a trained token by --model.
+double flops_per_work(const DecideOptions& options, const Decision& decision) {
+  if (decision.read.of_flops) {
+    if (options.peak.model.empty()) return 1.0;
+    throw UserError("--model changes nothing of rates in FLOP/s: leave it out");
+  }
+  if (decision.work_noun != "tokens" || !any_has(decision.rows, &DecisionRow::throughput))
+    throw UserError(
+        "--gpu and --peak need a rate in tokens/s or TFLOP/s to hold against the peak, which {} "
+        "has not; where a column is one, --rename COLUMN=tokens_per_s",
+        options.inputs.empty() ? "a curve" : options.inputs.front());
+  if (options.peak.model.empty())
+    throw UserError("a rate in tokens/s needs --model, which says the FLOPs of a token");
+  const TransformerModel model = model_of(options.peak);
+  return model_flops(Convention::full, model, model.sequence);
+}
+
+/// What each count makes of the peak of its GPUs, where they are named.
+void add_utilisation(const DecideOptions& options, Decision& decision) {
+  const MfuOptions& asked = options.peak;
+  if (asked.gpu.empty() && !asked.peak) {
+    if (asked.model.empty()) return;
+    throw UserError("--model needs --gpu or --peak, against which each count's rate is held");
+  }
+  const double flops = flops_per_work(options, decision);
+  const auto gpu = datasheet_of(asked);
+  const PeakChoice choice = choose_peaks({gpu ? &*gpu : nullptr, asked.number_format, asked.peak});
+  const Denominator& peak = choice.peaks.front();
+  for (auto* rows : {&decision.rows, &decision.fitted_rows, &decision.shown}) {
+    for (DecisionRow& row : *rows) {
+      if (!row.throughput) continue;
+      row.trained.mfu_peak = *row.throughput / row.count * flops / peak.rate.value();
+      row.trained.mfu_basis = fmt::format("{}, {:.4g} TFLOP/s ({})",
+                                          gpu_names(asked, gpu).gpu,
+                                          peak.rate.value() / 1e12,
+                                          peak.basis);
+    }
+  }
+}
+
 /// The input as a command names it.
 std::string input_text(const DecideOptions& options) {
   std::vector<std::string> words = options.inputs;
@@ -154,9 +195,10 @@ void print_question(const Question& question, const std::string& command) {
 
 int decide_count(DecideOptions& options) {
   try {
-    const Decision decision =
+    Decision decision =
         options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
     check_carbon(decision);
+    add_utilisation(options, decision);
     options.render.input = input_text(options);
     fmt::print("{}", report::render_decision(decision, options.render));
     return exit_done;

@@ -41,15 +41,24 @@ PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatash
 
 TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   TrainingRun run;
+  run.peaks = peaks.peaks;
+  run.gpus = options.gpus;
+  if (options.tflops_per_gpu) run.stated_rate = teraflops(*options.tflops_per_gpu);
+  if (run.stated_rate && options.model.empty()) return run;
   run.model = model_of(options);
   if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);
   run.model.mtp_layers = options.mtp_layers.value_or(run.model.mtp_layers);
-  run.gpus = options.gpus;
-  run.tokens_per_second = tokens_per_second(options);
   run.convention = parse_convention(options.convention);
   run.recomputation = recomputation_of(options.recomputation);
-  run.peaks = peaks.peaks;
+  if (run.stated_rate) {
+    const std::int64_t sequence = run.sequence == 0 ? run.model.sequence : run.sequence;
+    run.tokens_per_second = run.stated_rate->value() * static_cast<double>(run.gpus) /
+                            quoted_flops(run.convention, run.model, sequence);
+    run.stated_rate.reset();
+  } else {
+    run.tokens_per_second = tokens_per_second(options);
+  }
   if (options.price_usd_per_hour) run.price = dollars_per_hour(*options.price_usd_per_hour);
   run.tokens = options.tokens;
   return run;
@@ -148,6 +157,12 @@ void add_flags(const Flags& flags, MfuOptions& options) {
   flags
       .add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second, "the same, of one of them")
       ->excludes("--tokens-per-second");
+  flags
+      .add("--tflops-per-gpu",
+           options.tflops_per_gpu,
+           "instead: TFLOP/s of one GPU as a paper or a log states them; needs no --model")
+      ->excludes("--tokens-per-second")
+      ->excludes("--tokens-per-second-per-gpu");
   flags.add("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
   flags.add("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
   flags.add("--sequence", options.sequence, "tokens of one sequence (the model's own)");
@@ -229,6 +244,17 @@ int run_mfu(const CLI::App& command,
                    "--recompute"});
     return print_budget(options, budget);
   }
+  if (options.tflops_per_gpu && options.model.empty())
+    refuse_unused(command,
+                  "TFLOP/s without a --model",
+                  {"--step-seconds",
+                   "--batch-tokens",
+                   "--sequence",
+                   "--mtp-layers",
+                   "--convention",
+                   "--recompute",
+                   "--price",
+                   "--tokens"});
   refuse_unused(command, "a run, whose MFU follows from its throughput", {"--mfu"});
   return print_utilisation(options);
 }

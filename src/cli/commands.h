@@ -37,6 +37,7 @@ struct MfuOptions {
   std::int64_t gpus = 1;
   std::optional<double> tokens_per_second;
   std::optional<double> tokens_per_gpu_second;
+  std::optional<double> tflops_per_gpu;  // in place of a throughput
   std::optional<double> step_seconds;
   std::optional<double> batch_tokens;
   std::optional<std::int64_t> sequence;
@@ -112,6 +113,7 @@ struct DecideOptions {
   std::vector<std::string> regimes;  // "spot:0.30"
   std::string regimes_file;
   OwnedTerms owned;
+  MfuOptions peak;  // --gpu, --model, --dtype and --peak
   DecisionRequest request;
   report::RenderOptions render;
 };

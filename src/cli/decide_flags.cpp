@@ -224,6 +224,14 @@ void add_input(CLI::App& command, DecideOptions& options) {
   flags.add(
       "--baseline", request.metrics.baseline, "count that speed-up is against (the smallest)");
   flags.add("--work", request.metrics.work, "items of the whole run, where the table does not say");
+  const Flags peak(command, "Utilisation");
+  peak.add("--gpu", options.peak.gpu, "GPU of a table of tokens/s or TFLOP/s: each count's MFU");
+  peak.add("--model", options.peak.model, "model that the tokens train (scaleworth list --known)");
+  peak.add("--dtype", options.peak.number_format, "number format of its products (bf16)");
+  peak.call<double>(
+      "--peak",
+      [&options](double number) { options.peak.peak = FlopPerSecond(number * 1e12); },
+      "instead of --gpu: dense peak of one GPU, TFLOP/s");
 }
 
 void add_bill(CLI::App& command, DecideOptions& options) {

@@ -31,7 +31,10 @@ std::int64_t sequence_of(const TrainingRun& run) {
 
 void check(const TrainingRun& run) {
   require_positive(static_cast<double>(run.gpus), "the number of GPUs");
-  require_positive(run.tokens_per_second, "tokens per second");
+  if (run.stated_rate)
+    require_positive(run.stated_rate->value(), "TFLOP/s per GPU");
+  else
+    require_positive(run.tokens_per_second, "tokens per second");
   require(!run.peaks.empty(), "no peak to hold the run against; give --peak");
   for (const Denominator& peak : run.peaks) require_positive(peak.rate.value(), "a peak");
   if (run.price) require_positive(run.price->value(), "the price");
@@ -98,6 +101,14 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
 TrainingUse use_of_training(const TrainingRun& run) {
   check(run);
   TrainingUse use;
+  if (run.stated_rate) {
+    use.model_rate = use.hardware_rate = *run.stated_rate;
+    for (const Denominator& peak : run.peaks) {
+      const double part = *run.stated_rate / peak.rate;
+      use.against.push_back({peak, part, part});
+    }
+    return use;
+  }
   use.sequence = sequence_of(run);
   use.recomputation =
       run.convention == Convention::narayanan ? Recomputation::full : run.recomputation;
