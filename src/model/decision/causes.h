@@ -24,6 +24,16 @@ struct RowLoss {
 /// One row per row beyond the baseline that has parts, as has the baseline; else none.
 std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows);
 
+/// Between which counts communication comes to take longer than compute, for good.
+struct Crossing {
+  int before = 1;
+  int after = 1;
+  double at = 1.0;  // between them, where the ratio of the two, a power of the count, is 1
+};
+
+/// Absent where parts are, and where it never does or does from the first count on.
+std::optional<Crossing> communication_overtakes(const std::vector<DecisionRow>& rows);
+
 /// A part against the count, over the rows beyond the baseline where it took time.
 struct PartGrowth {
   PartGroup part = PartGroup::communication;

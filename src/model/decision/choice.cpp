@@ -187,7 +187,7 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
     const double tolerance = *rubric.quality_tolerance;
     gates.push_back(
         {GateKind::quality,
-         fmt::format("quality differs from the baseline's by more than {:g}", tolerance),
+         fmt::format("quality differs from the baseline's by more than {:.3g}", tolerance),
          [=](const DecisionRow& row) {
            return !row.quality || within(*row.quality, *quality, tolerance);
          }});

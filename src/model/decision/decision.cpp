@@ -155,6 +155,23 @@ bool stands_with_faster_first(const Decision& decision, double times) {
              .chosen == decision.rubric.chosen;
 }
 
+/// Counts of another quality did other work: they are left out, unless the first is the odd one.
+void gate_quality(Decision& decision) {
+  constexpr double tolerated = 0.005;  // of the first row's: what seeds of one training differ by
+  auto& tolerance = decision.request.rubric.quality_tolerance;
+  const auto& first = decision.rows.front().quality;
+  if (tolerance || !first || decision.axis == Axis::load) return;
+  const auto same = std::ranges::count_if(decision.rows, [&](const DecisionRow& row) {
+    return row.quality && std::abs(*row.quality - *first) <= tolerated * std::abs(*first);
+  });
+  if (same < 2) return;
+  tolerance = tolerated * std::abs(*first);
+  if (same == std::ssize(decision.rows)) return;
+  decision.remarks.push_back(
+      {"counts whose quality differs by more than 0.5 % from the first one's are left out",
+       " (--quality-tolerance says another difference)"});
+}
+
 /// Why the rows may not be one program on more machines.
 void add_doubts(Decision& decision) {
   if (decision.axis == Axis::load) return;
@@ -261,7 +278,8 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.straggler = table.straggler;
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
-  decision.fitted_rows = rows_of_same_quality(decision.rows, request.rubric);
+  gate_quality(decision);
+  decision.fitted_rows = rows_of_same_quality(decision.rows, decision.request.rubric);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
   add_money(decision);

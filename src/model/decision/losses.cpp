@@ -108,6 +108,27 @@ std::string remark(const Alike& group) {
 }
 }  // namespace
 
+std::optional<Crossing> communication_overtakes(const std::vector<DecisionRow>& rows) {
+  const auto ratio = [](const DecisionRow& row) {
+    const auto of = [&](PartGroup group) {
+      return row.parts_s[static_cast<std::size_t>(group)].value_or(0.0);
+    };
+    const double compute = of(PartGroup::compute);
+    return compute > 0.0 ? of(PartGroup::communication) / compute : 0.0;
+  };
+  for (std::size_t i = rows.size(); i-- > 1;) {
+    const double before = ratio(rows[i - 1]);
+    const double after = ratio(rows[i]);
+    if (!(after > 1.0)) return std::nullopt;
+    if (before > 1.0) continue;
+    const double share = before > 0.0 ? std::log(1.0 / before) / std::log(after / before) : 0.5;
+    const int low = rows[i - 1].count;
+    const int high = rows[i].count;
+    return Crossing{low, high, low * std::pow(static_cast<double>(high) / low, share)};
+  }
+  return std::nullopt;
+}
+
 std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
   const DecisionRow* baseline = baseline_row(rows);
   std::vector<RowLoss> losses;
