@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 #include "report/names.h"
+#include "report/run/run_report.h"
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
+#include "src/core/files/run_directory.h"
 #include "src/core/standard_streams.h"
+#include "src/model/analysis.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
 #include "src/model/transformer/utilisation.h"
@@ -65,6 +68,20 @@ TableFile read_input(const DecideOptions& options) {
   return {recordings_table(options.inputs, options.scaling), {}};
 }
 
+/// What makes the report of a run doubt it makes its counts doubtful too.
+void add_doubts_of_run(const DecideOptions& options, Decision& decision) {
+  const std::string& input = options.inputs.front();
+  if (input_kind(input) != InputKind::run) return;
+  const Run run = read_run(input);
+  for (const report::Finding& finding :
+       report::findings_of(run, analyse(run, {}), options.render.audience)) {
+    if (finding.doubt.empty()) continue;
+    Remark doubt(finding.doubt);
+    doubt.again = finding.again;
+    decision.doubts.push_back(std::move(doubt));
+  }
+}
+
 Decision decide_file(DecideOptions& options) {
   DecisionRequest& request = options.request;
   if (options.serial || options.communication || options.single || !request.shown_counts.empty()) {
@@ -94,6 +111,7 @@ Decision decide_file(DecideOptions& options) {
                                                 : std::max<std::int64_t>(default_counts, largest);
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
   Decision decision = decide_table(file.table, request);
+  add_doubts_of_run(options, decision);
   if (options.domain) {
     const auto edge = domain_remarks(decision.rows, *options.domain);
     decision.remarks.insert(decision.remarks.begin(), edge.begin(), edge.end());
