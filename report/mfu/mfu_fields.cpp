@@ -285,6 +285,7 @@ void group(Fields& json, const ServingView& view) {
   json("gpu", view.names.gpu, or_null);
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("gpus", one.gpus, "That serve together as one server.");
+  json("groups", view.question.groups, "Such servers; all figures are of one of them.");
   json("peak_flop_per_s", one.peak, "Dense, of one GPU.");
   json("peak_basis", view.names.peak_basis, or_null);
   json.sentence("The same of attention, in the format of the activations; null: as the products.");

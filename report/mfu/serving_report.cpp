@@ -11,12 +11,13 @@ std::string subtitle(const ServingView& view) {
   const auto& group = question.server.group;
   const auto& request = question.request;
   return fmt::format(
-      "{} in {}, attention in {}, a cache in {}, on {} x {} ({}: {}{}; memory {}: {}{}){}; "
+      "{} in {}, attention in {}, a cache in {}, on {}{} x {} ({}: {}{}; memory {}: {}{}){}; "
       "requests of {:g} tokens in{} and {:g} out",
       view.names.model,
       question.server.formats.weights,
       question.server.formats.activations,
       question.server.formats.cache,
+      question.groups > 1 ? fmt::format("{} groups of ", question.groups) : "",
       group.gpus,
       view.names.gpu,
       format_quantity(number(group.peak), Unit::flop_per_second),
@@ -119,6 +120,10 @@ Table batches_table(const ServingView& view) {
       {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
       {measure("bound", "step bound by"),
        [](const Batch& one) { return phase_bound_name(one.step.bound); }},
+      {measure("compute_used", "of peak", Unit::percent).with_decimals(1),
+       [](const Batch& one) { return one.step.compute / one.step.time; }},
+      {measure("bandwidth_used", "of memory", Unit::percent).with_decimals(1),
+       [](const Batch& one) { return one.step.memory / one.step.time; }},
       {dollars("per_million_input_tokens_usd", "per million input"),
        path(&Batch::cost, &TokenCost::per_million_input)},
       {dollars("per_million_output_tokens_usd", "per million output"),
@@ -132,7 +137,8 @@ Table batches_table(const ServingView& view) {
   }
   notes.emplace_back(
       "step: one decode step at the mean context. per token: as a client sees it, with the prompts "
-      "of others in between. at most: prompts mixed into steps so that all FLOPs overlap with all "
+      "of others in between. of peak, of memory: what a step uses of both. at most: prompts mixed "
+      "into steps so that all FLOPs overlap with all "
       "bytes; all-reduces are not hidden.");
   notes.emplace_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "

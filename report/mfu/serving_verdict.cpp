@@ -2,6 +2,7 @@
 #include "report/mfu/mfu_report.h"
 
 #include <map>
+#include <span>
 
 namespace scaleworth::report {
 namespace {
@@ -54,8 +55,14 @@ double ceiling_for(const ServingView& view, const ServedBatch& batch) {
 }
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
-  std::string text = fmt::format(
-      "Serve at batch {:g}: {} output tokens/s", chosen.batch, rate_text(chosen.output_tokens_per_s));
+  std::string text =
+      fmt::format("Serve at batch {:g}{}: {} output tokens/s",
+                  chosen.batch,
+                  view.question.groups > 1 ? fmt::format(" on each of {} groups of {}",
+                                                         view.question.groups,
+                                                         view.question.server.group.gpus)
+                                           : "",
+                  rate_text(chosen.output_tokens_per_s * view.question.groups));
   if (chosen.time_per_output_token) {
     text += fmt::format(", {} for each token of a request",
                         format_quantity(number(*chosen.time_per_output_token), Unit::seconds));
@@ -205,6 +212,30 @@ std::optional<Interval<double>> real_break_even(const ServingView& view, const S
                           at_ceiling / published_part_of_ceiling.low};
 }
 
+std::string groups_line(const ServingView& view) {
+  const int gpus = view.question.server.group.gpus;
+  if (view.question.groups == 1) return "";
+  return fmt::format(
+      "{} copies of the model, each on the {} GPUs that NVLink joins{}: one group "
+      "over more of them would all-reduce over a network. The rows are of one copy.",
+      view.question.groups,
+      gpus,
+      words_for(view.options.audience, " (--domain)", ""));
+}
+
+/// What a batch gains: "25.4 times the output of batch 1 at 64".
+std::string batching_line(const ServingView& view) {
+  const auto& batches = view.answer.batches;
+  if (batches.size() < 2 || batches.front().batch != 1.0) return "";
+  std::string gains;
+  for (const ServedBatch& one : std::span(batches).subspan(1))
+    gains += fmt::format("{}{:.3g} times at {:g}",
+                         gains.empty() ? "" : ", ",
+                         one.output_tokens_per_s / batches.front().output_tokens_per_s,
+                         one.batch);
+  return "Output over that of batch 1: " + gains + ".";
+}
+
 Verdict judge_serving(const ServingView& view) {
   const ServingAnswer& answer = view.answer;
   Verdict verdict;
@@ -217,8 +248,12 @@ Verdict judge_serving(const ServingView& view) {
   const ServedBatch& chosen = answer.batches[*answer.chosen];
   verdict.answer = answer_of(view, chosen);
   verdict.headline = headline(view, chosen);
-  verdict.lines = {
-      basis_line(view, chosen), load_line(view), api_line(view, chosen), ridge_line(view)};
+  verdict.lines = {basis_line(view, chosen),
+                   groups_line(view),
+                   load_line(view),
+                   api_line(view, chosen),
+                   batching_line(view),
+                   ridge_line(view)};
   add_exclusions(verdict.lines, answer);
   std::erase(verdict.lines, "");
   return verdict;

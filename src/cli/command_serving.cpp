@@ -136,6 +136,37 @@ Server server_of(const MfuOptions& options,
   return server;
 }
 
+/// Beyond the GPUs that fast links join, each domain serves a copy of the model by itself, where it
+/// fits: all-reduces over a network would take longer than what they share.
+void divide_into_domains(const MfuOptions& options,
+                         const ServingOptions& serving,
+                         ServingQuestion& question,
+                         report::MfuNames& names) {
+  ServingGroup& group = question.server.group;
+  const bool stated = serving.link_latency || serving.link_bandwidth;
+  if (stated || group.gpus <= serving.domain) return;
+  const Request& request = question.request;
+  Server one = question.server;
+  one.group.gpus = serving.domain;
+  if (batch_in_memory(one, request.prompt + request.output).value_or(1) < 1) {
+    names.remarks.push_back(fmt::format(
+        "{} does not fit the {} GPUs that NVLink joins: its all-reduces cross a network here, but "
+        "are priced as NVLink; state the network by --link-latency-us and --link-gb-per-s, or the "
+        "domain by --domain.",
+        names.model,
+        serving.domain));
+    return;
+  }
+  if (group.gpus % serving.domain != 0)
+    throw UserError("--gpus {}: no multiple of the {} GPUs that NVLink joins (--domain)",
+                    group.gpus,
+                    serving.domain);
+  question.groups = group.gpus / serving.domain;
+  const Sheet gpu = datasheet_of(options);
+  group.gpus = serving.domain;
+  group.link = link_of(serving, gpu, group.gpus, names);
+}
+
 void add_request(const Flags& flags, ServingOptions& options) {
   Request& request = options.question.request;
   flags.add("--prompt", request.prompt, "tokens of a prompt")->capture_default_str();
@@ -186,6 +217,9 @@ void add_machine(const Flags& flags, ServingOptions& options) {
             options.bandwidth,
             "memory bandwidth of a GPU, in place of the datasheet's");
   flags.add("--memory-gib", server.memory, "memory of a GPU, in place of the datasheet's");
+  flags.add("--domain", options.domain, "GPUs that NVLink joins: a group of tensor parallelism")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   flags.add("--link-latency-us",
             options.link_latency,
             "time of a small all-reduce among the GPUs (0: the datasheet's roof)");
@@ -201,15 +235,16 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving) {
   ServingQuestion question = serving.question;
   report::MfuNames names;
   question.server = server_of(options, serving, names);
+  divide_into_domains(options, serving, question, names);
   for (const double batch : question.batches) {
     if (batch != std::floor(batch)) throw UserError("--batch {:g}: not a whole number", batch);
   }
   if (options.price_usd_per_hour) {
-    question.rate =
-        dollars_per_hour(*options.price_usd_per_hour * static_cast<double>(options.gpus));
+    question.rate = dollars_per_hour(*options.price_usd_per_hour * question.server.group.gpus);
   }
   question.api = api_of(serving);
-  question.measured.output_tokens_per_s = options.tokens_per_second;
+  if (options.tokens_per_second)
+    question.measured.output_tokens_per_s = *options.tokens_per_second / question.groups;
   fmt::print("{}", report::render_serving({question, serve(question), names, options.render}));
   return exit_done;
 }

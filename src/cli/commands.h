@@ -84,6 +84,7 @@ struct ServingOptions {
   std::optional<BytesPerSecond> bandwidth;
   std::optional<Seconds> link_latency;
   std::optional<BytesPerSecond> link_bandwidth;
+  int domain = 8;  // GPUs that fast links join: those of an HGX server
 
   /// --inference and its companions, in a group of the help.
   void add_to(CLI::App& command);

@@ -267,10 +267,11 @@ struct LatencyLimits {
 };
 
 struct ServingQuestion {
-  Server server;
+  Server server;   // one group
+  int groups = 1;  // alike, each with a copy of the model and its share of the requests
   Request request;
   std::vector<double> batches;  // empty: powers of four that memory holds, and the last one
-  std::optional<DollarsPerSecond> rate;  // of the whole group
+  std::optional<DollarsPerSecond> rate;  // of one whole group
   LoadShape load;
   std::optional<ApiPrice> api;
   LatencyLimits limits;
