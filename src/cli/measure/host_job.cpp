@@ -6,7 +6,7 @@
 #include "probes/host/training/training.h"
 #include "probes/roofline.h"
 #include "src/cli/measure/session.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <filesystem>
 #include <memory>

@@ -4,7 +4,7 @@
 #include "probes/collectives.h"
 #include "probes/roofline.h"
 #include "src/core/files/csv.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <array>
 #include <cmath>
