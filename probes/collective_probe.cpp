@@ -2,7 +2,7 @@
 #include "probes/collectives.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -166,32 +166,7 @@ float sum_of_rank_terms(int ranks) {
   for (int r = 0; r < ranks; ++r) sum += rank_term(r);
   return sum;
 }
-}  // namespace
 
-Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
-  Point point;
-  point.setting = {{Parameter::collective, work.collective},
-                   {Parameter::mode, work.mode},
-                   {Parameter::ranks, work.ranks},
-                   {Parameter::message_bytes, whole_bytes(measured.message)}};
-  point.samples = {{Metric::time_s, std::move(measured.time_s)}};
-  point.stop_reason = std::move(measured.stop_reason);
-  point.warnings = std::move(measured.warnings);
-  return point;
-}
-
-Seconds estimate_collectives(const PlanInputs& setting) {
-  return estimate_collectives(setting, {});
-}
-
-Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options) {
-  if (setting.nodes > 1) return network_budget(setting);
-  const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
-  return expected_time(
-      plan_sweep(setting.suite, setting.max_ranks, memory, options).settings, setting.suite, {});
-}
-
-namespace {
 /// Asks for setting after setting, on every rank; rank 0 records.
 class CollectiveSweep {
  public:
@@ -308,6 +283,29 @@ class CollectiveSweep {
   double progress_ = 0.0;
 };
 }  // namespace
+
+Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
+  Point point;
+  point.setting = {{Parameter::collective, work.collective},
+                   {Parameter::mode, work.mode},
+                   {Parameter::ranks, work.ranks},
+                   {Parameter::message_bytes, whole_bytes(measured.message)}};
+  point.samples = {{Metric::time_s, std::move(measured.time_s)}};
+  point.stop_reason = std::move(measured.stop_reason);
+  point.warnings = std::move(measured.warnings);
+  return point;
+}
+
+Seconds estimate_collectives(const PlanInputs& setting) {
+  return estimate_collectives(setting, {});
+}
+
+Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options) {
+  if (setting.nodes > 1) return network_budget(setting);
+  const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
+  return expected_time(
+      plan_sweep(setting.suite, setting.max_ranks, memory, options).settings, setting.suite, {});
+}
 
 void measure_collectives(RankGroup& group,
                          const PlanInputs& setting,

@@ -4,7 +4,6 @@
 
 #include "probes/ranks.h"
 #include "probes/registry.h"
-#include "probes/schedule.h"
 #include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
 

@@ -159,6 +159,26 @@ std::vector<std::string> unpack(const std::string& packed) {
   }
   return parts;
 }
+
+/// A connection that has not said yet which rank it is.
+struct Unidentified {
+  Socket socket;
+  Deadline deadline;
+};
+
+/// Accepts what waits; of many only some, so that a rank among them is heard before others push it
+/// out.
+void accept_some(const Socket& listener, std::deque<Unidentified>& unidentified) {
+  for (std::size_t i = 0; i < most_unidentified / 4; ++i) {
+    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
+    if (!socket && (!no_descriptors || unidentified.empty())) return;
+    if (no_descriptors || unidentified.size() == most_unidentified) unidentified.pop_front();
+    if (!socket) continue;
+    tune(socket);
+    unidentified.push_back({std::move(socket), steady_clock::now() + hello_limit});
+  }
+}
 }  // namespace
 
 /// Heartbeats that were not read would turn the orderly end into a reset, which can overtake the
@@ -401,28 +421,6 @@ class Rendezvous::Links {
   bool stop_ = false;
   std::thread beating_;
 };
-
-namespace {
-/// A connection that has not said yet which rank it is.
-struct Unidentified {
-  Socket socket;
-  Deadline deadline;
-};
-
-/// Accepts what waits; of many only some, so that a rank among them is heard before others push it
-/// out.
-void accept_some(const Socket& listener, std::deque<Unidentified>& unidentified) {
-  for (std::size_t i = 0; i < most_unidentified / 4; ++i) {
-    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
-    if (!socket && (!no_descriptors || unidentified.empty())) return;
-    if (no_descriptors || unidentified.size() == most_unidentified) unidentified.pop_front();
-    if (!socket) continue;
-    tune(socket);
-    unidentified.push_back({std::move(socket), steady_clock::now() + hello_limit});
-  }
-}
-}  // namespace
 
 Rendezvous::Rendezvous(RendezvousOptions options) : options_(std::move(options)) {
   if (options_.size < 1 || options_.rank < 0 || options_.rank >= options_.size) {

@@ -2,7 +2,7 @@
 #include "probes/machine.h"
 #include "probes/roofline.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <array>
 #include <functional>

@@ -16,7 +16,7 @@ void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   FIELDS(json, run.command_line, run.suite, run.complete, or_null(run.interruption));
   json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
     of("name", probe.name);
-    of("status", probe_status_name(probe.status));
+    of("status", key_of(probe.status));
     FIELDS(of, or_null(probe.reason), probe.duration_s, probe.warnings, probe.losses);
   });
   FIELDS(json, run.warnings, run.files);

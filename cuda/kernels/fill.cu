@@ -74,28 +74,7 @@ __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
   }
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
-}  // namespace
 
-cudaError_t launch_fill_uniform(
-    FmaFormat format, void* data, std::uint64_t count, std::uint32_t seed, cudaStream_t stream) {
-  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint32_t, cudaStream_t);
-  // In the order of the enumeration.
-  static constexpr Fill fills[] = {
-      launch_fill<double>, launch_fill<float>, launch_fill<__half>, launch_fill<__nv_bfloat16>};
-  return fills[static_cast<int>(format)](data, count, seed, stream);
-}
-
-float uniform_value(std::uint64_t index, std::uint32_t seed) {
-  return uniform(index, seed);
-}
-
-cudaError_t launch_sum(const float* data, std::uint64_t count, double* sum, cudaStream_t stream) {
-  if (count == 0) return cudaSuccess;
-  sum_of<<<blocks_for(count), block_threads, 0, stream>>>(data, count, sum);
-  return cudaGetLastError();
-}
-
-namespace {
 __device__ float place_term(std::size_t index) {
   return static_cast<float>((static_cast<unsigned>(index) * 2654435761U) >> 22U);
 }
@@ -116,6 +95,25 @@ __global__ void count_errors(PatternStretch stretch, unsigned long long* errors)
   if (wrong != 0) atomicAdd(errors, wrong);
 }
 }  // namespace
+
+cudaError_t launch_fill_uniform(
+    FmaFormat format, void* data, std::uint64_t count, std::uint32_t seed, cudaStream_t stream) {
+  using Fill = cudaError_t (*)(void*, std::uint64_t, std::uint32_t, cudaStream_t);
+  // In the order of the enumeration.
+  static constexpr Fill fills[] = {
+      launch_fill<double>, launch_fill<float>, launch_fill<__half>, launch_fill<__nv_bfloat16>};
+  return fills[static_cast<int>(format)](data, count, seed, stream);
+}
+
+float uniform_value(std::uint64_t index, std::uint32_t seed) {
+  return uniform(index, seed);
+}
+
+cudaError_t launch_sum(const float* data, std::uint64_t count, double* sum, cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  sum_of<<<blocks_for(count), block_threads, 0, stream>>>(data, count, sum);
+  return cudaGetLastError();
+}
 
 cudaError_t launch_fill_pattern(float* data,
                                 std::size_t count,

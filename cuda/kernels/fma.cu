@@ -71,24 +71,7 @@ __global__ void __launch_bounds__(fma_block_threads, fma_blocks_per_multiprocess
     for (int c = 0; c < fma_chains; ++c) results[c] = x[c];
   }
 }
-}  // namespace
 
-cudaError_t launch_fma(FmaFormat format,
-                       int blocks,
-                       int iterations,
-                       const FmaConstants& constants,
-                       const FmaData& data,
-                       cudaStream_t stream) {
-  using Kernel = void (*)(int, FmaConstants, FmaData);
-  // In the order of the enumeration.
-  static constexpr Kernel kernels[] = {
-      fma_chain<Fp64>, fma_chain<Fp32>, fma_chain<Fp16>, fma_chain<Bf16>};
-  kernels[static_cast<int>(format)]<<<blocks, fma_block_threads, 0, stream>>>(
-      iterations, constants, data);
-  return cudaGetLastError();
-}
-
-namespace {
 constexpr int unroll = 4;
 constexpr int longest_round = 64;
 
@@ -175,6 +158,21 @@ Kernel choose(const LadderStep& step) {
   return choices[static_cast<int>(step.format)](round_length(step.fma_per_element));
 }
 }  // namespace
+
+cudaError_t launch_fma(FmaFormat format,
+                       int blocks,
+                       int iterations,
+                       const FmaConstants& constants,
+                       const FmaData& data,
+                       cudaStream_t stream) {
+  using Kernel = void (*)(int, FmaConstants, FmaData);
+  // In the order of the enumeration.
+  static constexpr Kernel kernels[] = {
+      fma_chain<Fp64>, fma_chain<Fp32>, fma_chain<Fp16>, fma_chain<Bf16>};
+  kernels[static_cast<int>(format)]<<<blocks, fma_block_threads, 0, stream>>>(
+      iterations, constants, data);
+  return cudaGetLastError();
+}
 
 cudaError_t launch_ladder(
     const LadderStep& step, void* data, std::uint64_t vectors, int blocks, cudaStream_t stream) {

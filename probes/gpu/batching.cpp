@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/batching.h"
 
-#include "probes/schedule.h"
+#include "probes/registry.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
 #include "src/core/process.h"
+#include "src/core/run.h"
 
 #include <algorithm>
 #include <cmath>

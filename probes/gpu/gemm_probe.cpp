@@ -2,8 +2,8 @@
 #include "probes/gpu/gemm.h"
 #include "probes/ranks.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
 #include "src/core/process.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>

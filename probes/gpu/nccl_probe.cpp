@@ -2,7 +2,7 @@
 #include "probes/collectives.h"
 #include "probes/gpu/nccl.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "probes/gpu/gemm.h"
 #include "probes/gpu/roofline.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "probes/gpu/registry.h"
-#include "probes/schedule.h"
+#include "probes/registry.h"
 #include "src/core/units.h"
 
 #include <cstddef>
@@ -118,7 +118,7 @@ std::optional<StreamWork> whole_memory_work(const PlannedDevice& planned,
 BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
 
 // The probes of the registry. Each `measure_` records one point per setting of a plan (names in
-// probe_names.h), each `estimate_` adds up the same plan. A GPU that breaks does not end the
+// run.h), each `estimate_` adds up the same plan. A GPU that breaks does not end the
 // measuring of the others.
 
 DeviceProbe::Measure measure_device_compute, measure_device_memory, measure_device_latency,

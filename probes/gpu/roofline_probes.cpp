@@ -2,7 +2,7 @@
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
 #include "probes/ranks.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/workers.h"
 
-#include "probes/schedule.h"
+#include "probes/registry.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"

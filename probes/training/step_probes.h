@@ -5,7 +5,6 @@
 #include "probes/machine.h"
 #include "probes/ranks.h"
 #include "probes/registry.h"
-#include "probes/schedule.h"
 #include "probes/training/shape.h"
 #include "src/core/run.h"
 

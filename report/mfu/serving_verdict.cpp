@@ -58,13 +58,13 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   std::string text =
       fmt::format("Serve at batch {:g}{}: {} output tokens/s",
                   chosen.batch,
-                  view.question.groups > 1 ? fmt::format(" on each of {} groups of {}",
+                  view.question.groups > 1 ? fmt::format(" in {} groups of {}",
                                                          view.question.groups,
                                                          view.question.server.group.gpus)
                                            : "",
                   rate_text(chosen.output_tokens_per_s * view.question.groups));
   if (chosen.time_per_output_token) {
-    text += fmt::format(", {} for each token of a request",
+    text += fmt::format(", {} per token",
                         format_quantity(number(*chosen.time_per_output_token), Unit::seconds));
   }
   if (!chosen.cost) return text + ".";

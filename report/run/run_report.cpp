@@ -2,7 +2,7 @@
 #include "report/run/run_report.h"
 
 #include "report/names.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
@@ -379,7 +379,7 @@ Section unmeasured_section(const Run& run) {
     if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
   }
   const auto status = [](ProbeStatus of) {
-    return of == ProbeStatus::pending ? "not reached" : probe_status_name(of);
+    return of == ProbeStatus::pending ? "not reached" : key_of(of);
   };
   const auto reason = [&](const ProbeRecord* probe) {
     const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();

@@ -3,7 +3,6 @@
 
 #include "src/cli/input/table_input.h"
 #include "src/core/process.h"
-#include "src/core/standard_streams.h"
 #include "src/core/version.h"
 
 #include <cerrno>

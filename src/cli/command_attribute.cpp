@@ -6,7 +6,7 @@
 #include "src/cli/flags.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
 #include "src/core/whole_number.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"

@@ -5,7 +5,7 @@
 #include "src/cli/commands.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/run_directory.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
 #include "src/model/analysis.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"

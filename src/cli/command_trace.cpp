@@ -4,7 +4,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/traced_process.h"
 #include "src/core/error.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 #include <chrono>

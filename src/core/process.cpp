@@ -6,10 +6,14 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <utility>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace scaleworth {
@@ -186,6 +190,46 @@ constexpr std::string_view names =
 constexpr std::array secrets{"KEY"sv, "TOKEN"sv, "SECRET"sv, "PASS"sv, "CREDENTIAL"sv, "AUTH"sv};
 
 constexpr std::size_t longest_value = 1024;
+
+/// "http://user:word@host" as "http://***@host".
+std::string without_credentials(std::string value) {
+  for (std::size_t at = value.find("://"); at != std::string::npos; at = value.find("://", at)) {
+    at += 3;
+    const std::size_t end = value.find_first_of("/ ,;", at);
+    const std::size_t name_end = value.substr(0, end).rfind('@');
+    if (name_end != std::string::npos && name_end >= at) value.replace(at, name_end - at, "***");
+  }
+  return value;
+}
+
+constexpr int patience_ms = 1000;  // with a stream that takes nothing now
+
+/// While it lives SIGPIPE does not reach this thread, and none that came meanwhile stays behind.
+class PipeSignalBlock {
+ public:
+  PipeSignalBlock() noexcept {
+    sigset_t waiting;
+    sigpending(&waiting);
+    was_waiting_ = sigismember(&waiting, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~PipeSignalBlock() {
+    constexpr timespec now{};
+    if (!was_waiting_)
+      while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
+      }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  PipeSignalBlock(const PipeSignalBlock&) = delete;
+  PipeSignalBlock& operator=(const PipeSignalBlock&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_waiting_ = false;
+};
 }  // namespace
 
 const char* launcher_name(Launcher launcher) {
@@ -293,19 +337,6 @@ bool may_record_variable(std::string_view name) {
          });
 }
 
-namespace {
-/// "http://user:word@host" as "http://***@host".
-std::string without_credentials(std::string value) {
-  for (std::size_t at = value.find("://"); at != std::string::npos; at = value.find("://", at)) {
-    at += 3;
-    const std::size_t end = value.find_first_of("/ ,;", at);
-    const std::size_t name_end = value.substr(0, end).rfind('@');
-    if (name_end != std::string::npos && name_end >= at) value.replace(at, name_end - at, "***");
-  }
-  return value;
-}
-}  // namespace
-
 FactSection allowed_variables(const EnvironmentVariables& variables) {
   FactSection section{"environment_variables", {}};
   for (const auto& [name, value] : variables) {
@@ -316,5 +347,34 @@ FactSection allowed_variables(const EnvironmentVariables& variables) {
     section.facts.push_back({name, shown, "environment"});
   }
   return section;
+}
+
+void keep_standard_descriptors() noexcept {
+  // The wrong way round: reading from stdin and writing to the others fails, as on a closed one.
+  for (const auto& [descriptor, mode] :
+       {std::pair(STDIN_FILENO, O_WRONLY), {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_RDONLY}}) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    const int opened = open("/dev/null", mode);  // the lowest number that is free
+    if (opened < 0 || opened == descriptor) continue;
+    dup2(opened, descriptor);
+    close(opened);
+  }
+}
+
+void write_error(std::string_view text) noexcept {
+  const PipeSignalBlock block;
+  const int before = errno;
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+      if (poll(&ready, 1, patience_ms) <= 0) break;
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  errno = before;
 }
 }  // namespace scaleworth

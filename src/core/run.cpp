@@ -34,9 +34,6 @@ std::vector<Point> joined_points(std::vector<Point> points, const MayJoin& may_j
   }
   return joined;
 }
-
-// In the order of the enumeration.
-constexpr std::array status_names{"pending", "measured", "skipped", "failed"};
 }  // namespace
 
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name) {
@@ -143,16 +140,6 @@ Run pool_runs(std::vector<Run> runs) {
     probe.points = joined_points(std::move(probe.points), [](const Point&) { return true; });
   }
   return pooled;
-}
-
-const char* probe_status_name(ProbeStatus status) {
-  return status_names.at(static_cast<std::size_t>(status));
-}
-
-std::optional<ProbeStatus> probe_status(std::string_view name) {
-  const auto* found = std::ranges::find(status_names, name);
-  if (found == status_names.end()) return std::nullopt;
-  return static_cast<ProbeStatus>(found - status_names.begin());
 }
 
 std::vector<std::string> missing(const Run& run) {

@@ -71,6 +71,11 @@ enum class ProbeStatus {
   skipped,  // cannot be measured here; `reason` says why
   failed    // was tried and broke; points measured before are kept
 };
+template <>
+inline constexpr std::array word_list<ProbeStatus>{Word{"pending", "pending"},
+                                                   Word{"measured", "measured"},
+                                                   Word{"skipped", "skipped"},
+                                                   Word{"failed", "failed"}};
 
 /// One probe that was asked for, whatever became of it.
 struct ProbeRecord {
@@ -139,12 +144,30 @@ Run join_runs(Run run);
 /// one.
 Run pool_runs(std::vector<Run> runs);
 
-/// "pending", "measured", "skipped" or "failed".
-const char* probe_status_name(ProbeStatus status);
-/// Absent for any other word.
-std::optional<ProbeStatus> probe_status(std::string_view name);
-
 /// What was asked for and is not in the run, one sentence each: why it ended early, probes that
 /// were not reached, not finished or failed. Of skipped probes the reason is the result.
 std::vector<std::string> missing(const Run& run);
 }  // namespace scaleworth
+
+/// Names of the probes in run.json, for its writers and readers.
+namespace scaleworth::probe_name {
+inline constexpr const char* roofline_compute = "roofline.compute";
+inline constexpr const char* roofline_memory = "roofline.memory";
+inline constexpr const char* roofline_latency = "roofline.latency";
+inline constexpr const char* roofline_intensity = "roofline.intensity";
+inline constexpr const char* roofline_gemm = "roofline.gemm";
+inline constexpr const char* gpu_compute = "roofline.gpu.compute";
+inline constexpr const char* gpu_memory = "roofline.gpu.memory";
+inline constexpr const char* gpu_latency = "roofline.gpu.latency";
+inline constexpr const char* gpu_intensity = "roofline.gpu.intensity";
+inline constexpr const char* gpu_gemm = "roofline.gpu.gemm";
+inline constexpr const char* gpu_contention = "roofline.gpu.contention";
+inline constexpr const char* gpu_together = "roofline.gpu.together";
+inline constexpr const char* gpu_transfer = "roofline.gpu.transfer";
+inline constexpr const char* gpu_launch = "roofline.gpu.launch";
+inline constexpr const char* comm_collectives = "comm.collectives";
+inline constexpr const char* comm_nccl = "comm.nccl";
+inline constexpr const char* step_training = "step.training";
+inline constexpr const char* step_ledger = "step.ledger";
+inline constexpr const char* step_variants = "step.variants";
+}  // namespace scaleworth::probe_name

@@ -127,9 +127,6 @@ using PartTimes = std::array<std::optional<double>, part_count>;
 using GroupTimes = std::array<std::optional<double>, part_groups.size()>;
 /// Sums of the parts of each group that are there; absent where none is.
 GroupTimes group_times(const PartTimes& parts);
-}  // namespace scaleworth
-
-namespace scaleworth {
 // What a piece of work on a GPU is for, as the classification rules say.
 
 enum class WorkClass : std::uint8_t {

@@ -2,9 +2,9 @@
 /// What differs between two runs: a join of their figures on metric and setting.
 #pragma once
 
-#include "src/core/figures/figure.h"
+#include "src/core/figures/metric.h"
 #include "src/core/run.h"
-#include "src/core/statistics/shared_variance.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
 

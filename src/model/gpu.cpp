@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/gpu.h"
 
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/analysis.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/core/attribution.h"
-#include "src/core/figures/figure.h"
+#include "src/core/figures/metric.h"
 
 namespace scaleworth::model {
 /// Mean of a quantity over steps in the order taken, with the interval +- t s / sqrt(m): Student's

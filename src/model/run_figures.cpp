@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/analysis.h"
 #include "src/model/collectives.h"
 #include "src/model/comparison.h"

@@ -2,7 +2,7 @@
 /// How long the collective sweep takes against its estimate; run under mpirun.
 #include "probes/collectives.h"
 #include "probes/host/ranks/mpi_rank_group.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <chrono>
 #include <map>

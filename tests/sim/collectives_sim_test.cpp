@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collectives.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/collectives.h"
 #include "src/model/laws/model_selection.h"
 #include "tests/catch.h"

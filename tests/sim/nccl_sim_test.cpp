@@ -3,7 +3,7 @@
 /// are known.
 #include "probes/gpu/nccl.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/collectives.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_ranks.h"

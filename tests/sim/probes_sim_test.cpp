@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The real probes against simulated machines, and the analysis of what they recorded.
 #include "probes/registry.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/collectives.h"
 #include "src/model/roofline.h"
 #include "tests/catch.h"

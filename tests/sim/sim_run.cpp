@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_run.h"
 
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 namespace scaleworth::sim {
 

@@ -132,8 +132,7 @@ class Refiner {
       const double drift = (1.0 + own.drift) / (1.0 + reference.drift) - 1.0;
       const double shift = (own.shift - reference.shift) / (1.0 + reference.drift);
       result[rank].offset =
-          bounded_offset(placement_.offsets[rank] +
-                         bounded_offset(nanoseconds(saturated<std::int64_t>(std::round(shift)))));
+          bounded_offset(placement_.offsets[rank] + bounded_offset(rounded_ns(shift)));
       result[rank].drift = drift;
       result[rank].reference = origin_ - placement_.offsets[rank];
     }

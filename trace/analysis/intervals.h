@@ -2,8 +2,11 @@
 /// Sets of instants: sorted, disjoint, half-open ranges of time.
 #pragma once
 
+#include "src/core/units.h"
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +22,10 @@ struct TimeInterval {
 
 inline double in_ns(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count());
+}
+
+inline std::chrono::nanoseconds rounded_ns(double time) {
+  return std::chrono::nanoseconds(saturated<std::int64_t>(std::round(time)));
 }
 
 /// Contains nothing: what `extend` begins with.

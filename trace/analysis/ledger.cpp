@@ -373,11 +373,16 @@ void name_pieces(StepLedger& ledger,
 }
 }  // namespace
 
-IntervalSet compute_intervals(const RankView& rank) {
-  std::vector<TimeInterval> ranges;
-  for (const DeviceEvent& event : rank.recording().device_events)
-    if (is_compute(event)) ranges.push_back({rank.start(event), rank.end(event)});
-  return IntervalSet(std::move(ranges));
+std::vector<IntervalSet> compute_intervals(const Job& job, const ClockMap& clocks) {
+  std::vector<IntervalSet> by_rank(job.recordings.size());
+  for_each_index(by_rank.size(), [&](std::size_t index) {
+    const RankView rank(job.recordings[index], clocks, index);
+    std::vector<TimeInterval> ranges;
+    for (const DeviceEvent& event : rank.recording().device_events)
+      if (is_compute(event)) ranges.push_back({rank.start(event), rank.end(event)});
+    by_rank[index] = IntervalSet(std::move(ranges));
+  });
+  return by_rank;
 }
 
 std::vector<StepLedger> build_job_ledger(const Job& job,

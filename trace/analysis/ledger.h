@@ -77,8 +77,8 @@ class LaunchCalls {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> calls_;  // correlation, host event
 };
 
-/// When some kernel runs that is not communication, on the common clock.
-IntervalSet compute_intervals(const RankView& rank);
+/// When some kernel of each rank runs that is not communication, on the common clock.
+std::vector<IntervalSet> compute_intervals(const Job& job, const ClockMap& clocks);
 
 /// Time on the common clock during which nothing runs. Events are indices into device_events,
 /// no_index for none.

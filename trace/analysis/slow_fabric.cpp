@@ -4,7 +4,6 @@
 #include "trace/analysis/straggler_parts.h"
 #include "trace/analysis/stragglers.h"
 
-#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -38,9 +37,7 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
                                           const CountedSteps& steps,
                                           const Waits& waits,
                                           const Alignment& alignment) {
-  std::vector<IntervalSet> computing;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
+  const std::vector<IntervalSet> computing = compute_intervals(job, alignment.map);
   std::map<std::pair<Comparable, RankSet>, std::vector<FabricCall>> calls;
   for (const CollectiveWait& one : waits.collectives) {
     RankSet ranks;
@@ -136,7 +133,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
         numbers.names(named),
         std::get<0>(one.what),
         numbers.names(one.ranks),
-        time_in_words(nanoseconds(std::llround(length))),
+        time_in_words(rounded_ns(length)),
         lengths.size(),
         one.calls.size(),
         length / pace.usual,
@@ -145,7 +142,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
   std::vector<SlowFabric> fabrics;
   for (auto& [key, of] : found) {
     of.fabric.varies = key.first;
-    of.fabric.per_step = nanoseconds(std::llround(of.cost / steps.numbers));
+    of.fabric.per_step = rounded_ns(of.cost / steps.numbers);
     const double share =
         in_ns(of.fabric.per_step / std::ssize(of.ranks)) / in_ns(steps.mean_length);
     if (!(share >= 0.005)) continue;

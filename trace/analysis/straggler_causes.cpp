@@ -3,7 +3,6 @@
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 
-#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -95,9 +94,7 @@ void add_compute(const Excess& excess, std::vector<CauseShare>& shares) {
   const double sum = slower + unknown + kernels.more;
   const auto compute = excess.part(Part::compute);
   const auto part = [&](double time, nanoseconds otherwise) {
-    return sum == 0.0
-               ? otherwise
-               : nanoseconds(std::llround(in_ns(compute) * std::clamp(time / sum, 0.0, 1.0)));
+    return sum == 0.0 ? otherwise : rounded_ns(in_ns(compute) * std::clamp(time / sum, 0.0, 1.0));
   };
   const nanoseconds at_equal_shape = part(slower, nanoseconds::zero());
   nanoseconds at_unknown_shape = part(unknown, compute);

@@ -88,9 +88,7 @@ std::vector<StepLedger> without_calls(const CountedSteps& steps,
     const double whole = in_ns(one.part(Part::host_late));
     if (counted[rank] == 0.0 || whole <= 0.0) continue;
     const double left = std::max(0.0, 1.0 - *middle * calls[rank] / counted[rank] / whole);
-    const auto reduce = [left](nanoseconds& time) {
-      time = nanoseconds(saturated<std::int64_t>(std::round(in_ns(time) * left)));
-    };
+    const auto reduce = [left](nanoseconds& time) { time = rounded_ns(in_ns(time) * left); };
     reduce(one.part(Part::host_late));
     for (nanoseconds& time : one.host_late_by_cause) reduce(time);
   }
@@ -155,9 +153,7 @@ class Investigation {
         waits_(replay.waits),
         steps_(replay.steps),
         takes_turns_(takes_turns(waits_)) {
-    std::vector<IntervalSet> computing;
-    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
-      computing.push_back(compute_intervals(RankView(job_.recordings[rank], alignment_.map, rank)));
+    const std::vector<IntervalSet> computing = compute_intervals(job_, alignment_.map);
     found_ = find_delays(steps_, waits_, computing, ledger);
     lateness_.resize(job_.recordings.size());
     for (const auto& row : found_.total)
@@ -267,7 +263,7 @@ class Investigation {
       for (const auto& [late, time] : found_.exposed[place.index]) with(late).exposed = time;
       for (const auto& [late, time] : found_.total[place.index]) with(late).total = time;
       for (const auto& [late, time] : charges_.root_cause[place.index]) {
-        const nanoseconds whole(saturated<std::int64_t>(std::round(time)));
+        const nanoseconds whole = rounded_ns(time);
         if (whole != nanoseconds::zero()) with(late).root_cause = whole;
       }
       for (const auto& [late, pair] : row) pairs.push_back(pair);
@@ -363,8 +359,7 @@ class Investigation {
       straggler.steps = recurrence.by_rank[members.front().index];
       straggler.sentence = fmt::format(
           "keeps the other GPUs waiting {} per step on average and is the largest cause in",
-          time_in_words(nanoseconds(
-              saturated<std::int64_t>(std::round(straggler.exposed_per_step_ms * 1e6)))));
+          time_in_words(rounded_ns(straggler.exposed_per_step_ms * 1e6)));
     }
     straggler.sentence += fmt::format(
         " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
@@ -421,8 +416,7 @@ class Investigation {
         usual += compute[unit.compared[i].index];
       }
       steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
-      add_bounded(sum.part(Part::compute),
-                  nanoseconds(saturated<std::int64_t>(std::round(longer))));
+      add_bounded(sum.part(Part::compute), rounded_ns(longer));
     }
     const bool with_inputs = all_have_inputs(job_);
     for (const EfficiencyWindow& run : replay_.windows.runs)

@@ -21,36 +21,12 @@ __global__ void __launch_bounds__(threads) update(Adam adam) {
   const AdamFactors factors = *adam.factors;
   if (i < adam.count) update_parameter(adam, i, factors);
 }
-}  // namespace
 
-cudaError_t launch_gelu(const Gelu& layer, cudaStream_t stream) {
-  apply_gelu<<<blocks_for(layer.count / Pack::size, threads), threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_gelu_gradient(const GeluGradient& layer, cudaStream_t stream) {
-  apply_gelu_gradient<<<blocks_for(layer.count / Pack::size, threads), threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_adam(const Adam& adam, cudaStream_t stream) {
-  update<<<blocks_for(adam.count, threads), threads, 0, stream>>>(adam);
-  return cudaGetLastError();
-}
-
-namespace {
 __global__ void __launch_bounds__(threads) initialise(InitialWeights initial) {
   const std::int64_t i = own_index();
   if (i < initial.count) write_initial_weight(initial, i);
 }
-}  // namespace
 
-cudaError_t launch_initial_weights(const InitialWeights& initial, cudaStream_t stream) {
-  initialise<<<blocks_for(initial.count, threads), threads, 0, stream>>>(initial);
-  return cudaGetLastError();
-}
-
-namespace {
 constexpr std::uint64_t longest_ns = 10'000'000'000;
 
 __device__ std::uint64_t nanoseconds() {
@@ -71,6 +47,26 @@ __global__ void draw_out(const std::uint64_t* mark, double factor) {
   while (nanoseconds() < end) __nanosleep(500);
 }
 }  // namespace
+
+cudaError_t launch_gelu(const Gelu& layer, cudaStream_t stream) {
+  apply_gelu<<<blocks_for(layer.count / Pack::size, threads), threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_gelu_gradient(const GeluGradient& layer, cudaStream_t stream) {
+  apply_gelu_gradient<<<blocks_for(layer.count / Pack::size, threads), threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_adam(const Adam& adam, cudaStream_t stream) {
+  update<<<blocks_for(adam.count, threads), threads, 0, stream>>>(adam);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_initial_weights(const InitialWeights& initial, cudaStream_t stream) {
+  initialise<<<blocks_for(initial.count, threads), threads, 0, stream>>>(initial);
+  return cudaGetLastError();
+}
 
 cudaError_t launch_mark(std::uint64_t* mark, cudaStream_t stream) {
   write_mark<<<1, 1, 0, stream>>>(mark);

@@ -21,25 +21,7 @@ __global__ void __launch_bounds__(embedding_threads) gather_positions(EmbeddingG
   const std::int64_t column = own_column();
   if (column < layer.width) write_position_gradient(layer, blockIdx.x, column);
 }
-}  // namespace
 
-cudaError_t launch_embedding(const Embedding& layer, cudaStream_t stream) {
-  embed<<<static_cast<unsigned>(layer.tokens), embedding_threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_embedding_gradient(const EmbeddingGradient& layer, cudaStream_t stream) {
-  const unsigned columns = blocks_for(layer.width / Pack::size, embedding_threads);
-  const dim3 rows(static_cast<unsigned>(layer.vocabulary), columns);
-  gather_tokens<<<rows, embedding_threads, 0, stream>>>(layer);
-  const cudaError_t status = cudaGetLastError();
-  if (status != cudaSuccess) return status;
-  const dim3 places(static_cast<unsigned>(layer.sequence), columns);
-  gather_positions<<<places, embedding_threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-namespace {
 constexpr int threads = 256;
 
 __global__ void __launch_bounds__(threads) split(Heads layer) {
@@ -55,19 +37,7 @@ __global__ void __launch_bounds__(threads) merge(Heads layer) {
 unsigned blocks_of(const Heads& layer) {
   return blocks_for(element_count(layer) / Pack::size, threads);
 }
-}  // namespace
 
-cudaError_t launch_split_heads(const Heads& layer, cudaStream_t stream) {
-  split<<<blocks_of(layer), threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_merge_heads(const Heads& layer, cudaStream_t stream) {
-  merge<<<blocks_of(layer), threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-namespace {
 __global__ void __launch_bounds__(loss_threads) cross_entropy(CrossEntropy layer) {
   const std::int64_t token = blockIdx.x;
   const Share share = own_share();
@@ -86,19 +56,7 @@ __global__ void __launch_bounds__(loss_threads) add_losses(LossSum sum) {
   sum.result[0] = total * sum.scale;
   sum.result[1] = *sum.stop;
 }
-}  // namespace
 
-cudaError_t launch_cross_entropy(const CrossEntropy& layer, cudaStream_t stream) {
-  cross_entropy<<<static_cast<unsigned>(layer.tokens), loss_threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_loss_sum(const LossSum& sum, cudaStream_t stream) {
-  add_losses<<<1, loss_threads, 0, stream>>>(sum);
-  return cudaGetLastError();
-}
-
-namespace {
 constexpr int final_threads = 128;
 
 __global__ void __launch_bounds__(column_threads) sum_bias(BiasGradient layer) {
@@ -130,6 +88,42 @@ cudaError_t launch_sum_chunks(std::int64_t columns,
   return cudaGetLastError();
 }
 }  // namespace
+
+cudaError_t launch_embedding(const Embedding& layer, cudaStream_t stream) {
+  embed<<<static_cast<unsigned>(layer.tokens), embedding_threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_embedding_gradient(const EmbeddingGradient& layer, cudaStream_t stream) {
+  const unsigned columns = blocks_for(layer.width / Pack::size, embedding_threads);
+  const dim3 rows(static_cast<unsigned>(layer.vocabulary), columns);
+  gather_tokens<<<rows, embedding_threads, 0, stream>>>(layer);
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) return status;
+  const dim3 places(static_cast<unsigned>(layer.sequence), columns);
+  gather_positions<<<places, embedding_threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_split_heads(const Heads& layer, cudaStream_t stream) {
+  split<<<blocks_of(layer), threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_merge_heads(const Heads& layer, cudaStream_t stream) {
+  merge<<<blocks_of(layer), threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_cross_entropy(const CrossEntropy& layer, cudaStream_t stream) {
+  cross_entropy<<<static_cast<unsigned>(layer.tokens), loss_threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_loss_sum(const LossSum& sum, cudaStream_t stream) {
+  add_losses<<<1, loss_threads, 0, stream>>>(sum);
+  return cudaGetLastError();
+}
 
 cudaError_t launch_bias_gradient(const BiasGradient& layer, cudaStream_t stream) {
   sum_bias<<<chunk_grid(layer.columns), column_threads, 0, stream>>>(layer);

@@ -26,19 +26,7 @@ __global__ void __launch_bounds__(layer_norm_threads) differentiate(LayerNormGra
   const LayerNormSums all{sum_block(own.scaled), sum_block(own.projected)};
   write_gradient(share, layer, token, all);
 }
-}  // namespace
 
-cudaError_t launch_layer_norm(const LayerNorm& layer, cudaStream_t stream) {
-  normalise<<<static_cast<unsigned>(layer.tokens), layer_norm_threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_layer_norm_gradient(const LayerNormGradient& layer, cudaStream_t stream) {
-  differentiate<<<static_cast<unsigned>(layer.tokens), layer_norm_threads, 0, stream>>>(layer);
-  return cudaGetLastError();
-}
-
-namespace {
 __global__ void __launch_bounds__(softmax_threads) softmax(Softmax layer) {
   const Share share = own_share();
   Bfloat16* row = layer.values + blockIdx.x * layer.width;
@@ -53,6 +41,16 @@ __global__ void __launch_bounds__(softmax_threads) differentiate(SoftmaxGradient
   write_softmax_gradient(share, layer, blockIdx.x, dot);
 }
 }  // namespace
+
+cudaError_t launch_layer_norm(const LayerNorm& layer, cudaStream_t stream) {
+  normalise<<<static_cast<unsigned>(layer.tokens), layer_norm_threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_layer_norm_gradient(const LayerNormGradient& layer, cudaStream_t stream) {
+  differentiate<<<static_cast<unsigned>(layer.tokens), layer_norm_threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
 
 cudaError_t launch_softmax(const Softmax& layer, cudaStream_t stream) {
   softmax<<<static_cast<unsigned>(layer.rows), softmax_threads, 0, stream>>>(layer);

@@ -3,7 +3,6 @@
 
 #include "probes/host/ranks/collective_timing.h"
 #include "src/core/process.h"
-#include "src/core/standard_streams.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 #include "src/core/process.h"
-#include "src/core/standard_streams.h"
 
 #include <array>
 #include <cerrno>

@@ -4,8 +4,8 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
-#include "src/core/probe_names.h"
 #include "src/core/process.h"
+#include "src/core/run.h"
 #include "src/core/whole_number.h"
 #include "src/model/collectives.h"
 

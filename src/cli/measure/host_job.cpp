@@ -5,7 +5,7 @@
 #include "probes/host/ranks/self_launch.h"
 #include "probes/host/training/training.h"
 #include "src/cli/measure/session.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <filesystem>
 #include <memory>

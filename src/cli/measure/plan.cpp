@@ -3,7 +3,7 @@
 
 #include "probes/collectives.h"
 #include "src/core/files/csv.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/session.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
 
 #include <cstdio>
 

@@ -6,8 +6,8 @@
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
 #include "src/cli/measure/session.h"
-#include "src/core/probe_names.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
+#include "src/core/run.h"
 
 #include <memory>
 #include <variant>

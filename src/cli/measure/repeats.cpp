@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/self_launch.h"
 #include "src/cli/measure/session.h"
-#include "src/core/probe_names.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
+#include "src/core/run.h"
 
 #include <cstring>
 #include <filesystem>

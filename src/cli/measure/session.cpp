@@ -3,8 +3,8 @@
 
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
-#include "src/core/probe_names.h"
-#include "src/core/standard_streams.h"
+#include "src/core/process.h"
+#include "src/core/run.h"
 #include "src/core/version.h"
 #include "trace/formats/export/export.h"
 #include "trace/span_ledger.h"
@@ -136,7 +136,7 @@ void Session::run_probe(const PlannedProbe& probe, const std::function<void()>& 
     ended.reason = reason;
     ended.duration_s = took.count();
     const bool measured = status == ProbeStatus::measured;
-    progress_.end(probe_status_name(status) + (measured ? "" : ": " + reason), took.count());
+    progress_.end(key_of(status) + (measured ? "" : ": " + reason), took.count());
     save();
   };
   try {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `Metric`: what a measurement or a model gives, with its unit and which way is better.
+/// `Metric`: what a measurement or a model gives, with its unit and which way is better. `Figure`:
+/// one number that a model gives, at its setting.
 #pragma once
 
+#include "src/core/estimate.h"
+#include "src/core/figures/setting.h"
 #include "src/core/step_ledger.h"
 
 #include <span>
@@ -103,4 +106,20 @@ const char* unit_symbol(MetricUnit unit);
 
 /// Of a part that the spans of our own training step have (`probe_parts`).
 Metric metric_of(Part part);
+
+/// Where a figure comes from. Two figures of one metric and setting may differ in it.
+enum class Basis : std::uint8_t { measured, fitted, predicted };
+template <>
+inline constexpr std::array word_list<Basis>{
+    Word{"measured", "measured"}, Word{"fitted", "fitted"}, Word{"predicted", "predicted"}};
+
+/// What comparisons join.
+struct Figure {
+  Metric metric = Metric::bus_bandwidth;
+  Setting setting;
+  Basis basis = Basis::measured;
+  Estimate<double> value;  // base units of the metric
+  /// The same figure of each run alone, where there are several: how far they spread.
+  std::vector<double> repeats{};
+};
 }  // namespace scaleworth

@@ -281,28 +281,16 @@ inline constexpr auto every = [] {
   return values;
 }();
 
-/// Bytes of one element in memory and of one element of a product's output, block scales left out.
-struct FormatSize {
-  NumberFormat format;
-  double element;
-  double output;
-};
-inline constexpr std::array format_sizes{FormatSize{NumberFormat::fp64, 8.0, 8.0},
-                                         FormatSize{NumberFormat::fp32, 4.0, 4.0},
-                                         FormatSize{NumberFormat::tf32, 4.0, 4.0},
-                                         FormatSize{NumberFormat::bf16, 2.0, 2.0},
-                                         FormatSize{NumberFormat::fp16, 2.0, 2.0},
-                                         FormatSize{NumberFormat::fp8_e4m3, 1.0, 2.0},
-                                         FormatSize{NumberFormat::fp8_e5m2, 1.0, 2.0},
-                                         FormatSize{NumberFormat::fp8_block, 1.0, 2.0},
-                                         FormatSize{NumberFormat::int8, 1.0, 4.0},
-                                         FormatSize{NumberFormat::mxfp8, 1.0, 2.0},
-                                         FormatSize{NumberFormat::nvfp4, 0.5, 2.0}};
+/// Bytes of one element in memory, block scales left out.
 constexpr double element_bytes(NumberFormat format) {
-  return format_sizes.at(static_cast<std::size_t>(format)).element;
+  constexpr std::array bytes{8.0, 4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5};
+  return bytes.at(static_cast<std::size_t>(format));
 }
+
+/// Of one element of a product's output.
 constexpr double output_element_bytes(NumberFormat format) {
-  return format_sizes.at(static_cast<std::size_t>(format)).output;
+  constexpr std::array bytes{8.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0, 2.0, 2.0};
+  return bytes.at(static_cast<std::size_t>(format));
 }
 
 /// A value of some vocabulary. Which one is told by its list of words.

@@ -195,11 +195,6 @@ class JsonReader {
     value.reset();
     if (!value_.is_null()) read(value.emplace(), options);
   }
-  void read(ProbeStatus& value, const FieldOptions&) const {
-    const std::optional<ProbeStatus> status = probe_status(text());
-    if (!status) fail("is none of pending, measured, skipped, failed");
-    value = *status;
-  }
   template <class V>
   void read(std::vector<V>& values, const FieldOptions& options) const {
     values.clear();

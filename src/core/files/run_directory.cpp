@@ -118,26 +118,11 @@ void sampling_fields(const JsonReader& point, std::map<Metric, Series>& samples)
   });
 }
 
-void placement_fields(Fields& json, const std::optional<RankPlacement>& placement) {
-  json.object(
-      "placement",
-      placement,
-      [](Fields& of, const RankPlacement& one) {
-        of("ranks", one.ranks);
-        of("nodes", one.nodes);
-        of("on_gpus", one.on_gpus);
-      },
-      "Where the ranks stood; null where none were asked.");
-}
-
-void placement_fields(const JsonReader& run, std::optional<RankPlacement>& placement) {
-  const JsonReader member = run.member("placement");
-  if (member.is_null()) return;
-  RankPlacement& one = placement.emplace();
-  member("ranks", one.ranks);
-  member("nodes", one.nodes);
-  member("on_gpus", one.on_gpus);
-}
+constexpr auto placement_fields = [](auto& fields, auto& placement) {
+  fields("ranks", placement.ranks);
+  fields("nodes", placement.nodes);
+  fields("on_gpus", placement.on_gpus);
+};
 
 constexpr auto link_fields = [](auto& fields, auto& link) {
   fields("first", link.first, "Ordinals of the two GPUs.");
@@ -172,14 +157,10 @@ constexpr auto point_fields = [](auto& fields, auto& point) {
 
 constexpr auto probe_fields = [](auto& fields, auto& probe) {
   fields("name", probe.name);
-  if constexpr (std::is_same_v<decltype(fields), Fields&>) {
-    fields("status",
-           probe_status_name(probe.status),
-           "pending: asked for, not finished before the run ended.",
-           one_of("pending|measured|skipped|failed"));
-  } else {
-    fields("status", probe.status);
-  }
+  fields("status",
+         probe.status,
+         "pending: asked for, not finished before the run ended.",
+         one_of("pending|measured|skipped|failed"));
   fields("reason", probe.reason, "Why it was skipped or failed.", or_null);
   fields("duration_s", probe.duration_s);
   fields("losses",
@@ -201,7 +182,10 @@ constexpr auto run_fields = [](auto& fields, auto& run) {
   fields("warnings", run.warnings);
   fields("files", run.files, "Files beside run.json, relative to its directory.");
   fields.array("environment", run.environment, section_fields);
-  placement_fields(fields, run.placement);
+  fields.object("placement",
+                run.placement,
+                placement_fields,
+                "Where the ranks stood; null where none were asked.");
   fields.array("gpu_links", run.gpu_links, link_fields, "What joins the GPUs of the node.");
   fields.array("probes", run.probes, probe_fields, "Every probe that was asked for.");
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/report/fixture.h"
 
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 
 namespace scaleworth::report::fixture {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Two GPUs of one model, the second with a lowered power limit, as points; analysed as any run is.
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/analysis.h"
 #include "tests/golden/report/fixture.h"
 

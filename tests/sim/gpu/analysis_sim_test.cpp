@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The analysis of what the real probes record on simulated GPUs: it must tell their truth.
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/analysis.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_facts.h"

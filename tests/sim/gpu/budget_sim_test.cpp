@@ -2,7 +2,7 @@
 /// What GPUs that are slower than planned leave of a run: it ends in time, and what matters most is
 /// measured.
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_node.h"
 #include "tests/sim/sim_run.h"

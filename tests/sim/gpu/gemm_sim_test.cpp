@@ -2,7 +2,7 @@
 /// The GEMM probes against simulated GPUs whose best algorithm and clocks are known.
 #include "probes/gpu/gemm.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/gemm_device.h"

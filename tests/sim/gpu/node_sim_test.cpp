@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/analysis.h"
 #include "tests/catch.h"

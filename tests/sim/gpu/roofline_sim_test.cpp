@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The real probes of GPUs against simulated ones, and the model's fits of what they recorded.
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/analysis.h"
 #include "src/model/roofline.h"

@@ -34,9 +34,10 @@ TEST_CASE("an interrupted run gives its reason", "[run]") {
 }
 
 TEST_CASE("each status has a word that is read back", "[run]") {
-  REQUIRE(probe_status(probe_status_name(ProbeStatus::pending)) == ProbeStatus::pending);
-  REQUIRE(probe_status(probe_status_name(ProbeStatus::skipped)) == ProbeStatus::skipped);
-  REQUIRE_FALSE(probe_status("unknown"));
+  for (const ProbeStatus status : every<ProbeStatus>) {
+    REQUIRE(from_key<ProbeStatus>(key_of(status)) == status);
+  }
+  REQUIRE_FALSE(from_key<ProbeStatus>("unknown"));
 }
 
 TEST_CASE("points of one setting from several runs are one, which knows the run of each sample",

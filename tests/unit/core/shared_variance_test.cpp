@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/statistics/shared_variance.h"
-
+#include "src/core/statistics/sample_statistics.h"
 #include "tests/catch.h"
 
 #include <vector>

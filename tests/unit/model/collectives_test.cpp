@@ -2,7 +2,7 @@
 #include "src/model/collectives.h"
 
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "src/model/laws/model_selection.h"
 #include "tests/catch.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/comparison.h"
 
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 
 #include <cmath>

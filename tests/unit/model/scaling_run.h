@@ -2,7 +2,6 @@
 /// Small runs with training steps and ledgers for tests of the scaling model.
 #pragma once
 
-#include "src/core/probe_names.h"
 #include "src/core/run.h"
 #include "src/core/step_ledger.h"
 #include "src/model/analysis.h"

@@ -21,7 +21,7 @@ TEST_CASE("Of a stretch counts what is computed, whatever the stream") {
   add_call(job.recordings[0], CollectiveKind::all_reduce, 30, 40);
   add_kernel(job.recordings[0], "c", 40, 50);
   const ClockMap clocks(1);
-  const IntervalSet computing = compute_intervals(RankView(job.recordings[0], clocks, 0));
+  const IntervalSet computing = compute_intervals(job, clocks)[0];
   const auto within = [&](int start, int end) {
     return computing.within({nanoseconds(start), nanoseconds(end)}).length().count();
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
 
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -143,7 +142,7 @@ nanoseconds mean_step(const StepPlan& plan, nanoseconds without_steps) {
       sum += length / steps;
       ranks += 1.0;
     }
-    if (ranks > 0.0) return nanoseconds(saturated<std::int64_t>(std::round(sum / ranks)));
+    if (ranks > 0.0) return rounded_ns(sum / ranks);
   }
   return without_steps;
 }
@@ -220,7 +219,7 @@ EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerRepo
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const double least = changes[i].no_communication ? std::min(transfer, 1.0) : 0.0;
     const double saved = in_ns(result.step_time) * (1.0 - std::max(ratios[i], least));
-    add(questions[i].first, nanoseconds(saturated<std::int64_t>(std::round(saved))), result);
+    add(questions[i].first, rounded_ns(saved), result);
   }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
   result.critical_path = critical_path(replay.job, replay.alignment.map, replay.runs);
@@ -252,10 +251,10 @@ void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& 
   for (std::size_t i = 1; i < ratios.size(); i += 2)
     parts.push_back(1.0 - ratios[i] + std::max(0.0, ratios[i + 1] - ratios[0]));
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  report.saved = nanoseconds(saturated<std::int64_t>(std::round(step * (1.0 - ratios[0]))));
+  report.saved = rounded_ns(step * (1.0 - ratios[0]));
   for (std::size_t i = 0; i < all.size(); ++i) {
     Straggler& one = report.stragglers[i];
-    one.saved = nanoseconds(saturated<std::int64_t>(std::round(step * (1.0 - ratios[2 * i + 1]))));
+    one.saved = rounded_ns(step * (1.0 - ratios[2 * i + 1]));
     one.gpu_seconds = sum > 0.0 ? gpu_seconds * (1.0 - ratios[0]) * parts[i] / sum : 0.0;
   }
 }

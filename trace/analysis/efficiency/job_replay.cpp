@@ -125,12 +125,10 @@ std::string JobReplay::build_graphs() {
   auto chosen = choose_windows(job, steps, alignment.map);
   if (!chosen) return "the recordings hold no work of a GPU.";
   windows = std::move(*chosen);
-  for_each_index(useful.size(), [&](std::size_t rank) {
-    const IntervalSet computing =
-        compute_intervals(RankView(job.recordings[rank], alignment.map, rank));
-    for (const EfficiencyWindow& run : windows.runs)
-      useful[rank] += computing.within(run.by_rank[rank]).length();
-  });
+  const std::vector<IntervalSet> computing = compute_intervals(job, alignment.map);
+  for (const EfficiencyWindow& run : windows.runs)
+    for (std::size_t rank = 0; rank < useful.size(); ++rank)
+      useful[rank] += computing[rank].within(run.by_rank[rank]).length();
   if (*std::ranges::max_element(useful) <= nanoseconds::zero())
     return "no kernel ran that is not communication.";
   std::int64_t events = 0;

@@ -3,7 +3,6 @@
 /// multiprocessor, datasheet clock 1 GHz: 100 TFLOP/s.
 #pragma once
 
-#include "src/core/probe_names.h"
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 

@@ -2,7 +2,7 @@
 #include "probes/host/host_machine.h"
 #include "probes/roofline.h"
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_machine.h"
 #include "tests/sim/sim_run.h"

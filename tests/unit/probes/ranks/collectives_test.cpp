@@ -2,7 +2,7 @@
 #include "probes/collectives.h"
 
 #include "src/core/error.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "probes/training/step_probes.h"
 
 #include "probes/training/shape.h"
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/fake_group.h"
 

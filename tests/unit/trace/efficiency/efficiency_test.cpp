@@ -237,8 +237,8 @@ TEST_CASE("useful time is the union of kernels that are not communication", "[ef
   job.kernel(0, 360, 390, 0, 8).copy(0, 395, 500);
   sort_events(job.job().recordings[0]);
   const auto window = TimeInterval{50us, 450us};
-  const RankView view(job.job().recordings[0], job.alignment().map, 0);
-  REQUIRE(compute_intervals(view).within(window).length() == 100us);
+  const std::vector<IntervalSet> computing = compute_intervals(job.job(), job.alignment().map);
+  REQUIRE(computing[0].within(window).length() == 100us);
 }
 
 TEST_CASE("steps that count on every rank are replayed in runs of consecutive ones",

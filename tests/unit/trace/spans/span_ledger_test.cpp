@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_ledger.h"
 
-#include "src/core/probe_names.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/timelines.h"
 #include "trace/formats/export/export.h"
