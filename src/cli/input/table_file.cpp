@@ -295,6 +295,9 @@ class Reading {
   static void settle_parts(std::vector<TableRow>& rows, std::vector<Remark>& remarks) {
     constexpr double exact = 0.005;
     constexpr double little = 0.1;
+    // Communication alone is no time where a rate is given.
+    for (TableRow& row : rows)
+      if (!row.time_s && row.throughput && !row.has_parts()) row.parts_s = {};
     std::size_t off = 0;
     double least = 0.0;
     double most = 0.0;

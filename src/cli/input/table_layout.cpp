@@ -365,15 +365,17 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
   bool times = true;
   bool rates = true;
   bool ratios = true;
+  bool none = true;
   for (const RawCell& cell : cells) {
     const std::string text = plain_text(cell_text(cell));
     if (is_missing(cell) || text.empty()) continue;
+    none = false;
     const auto number = cell_number(text, Comma::thousands);
     times = times && number && number->unit && number->unit->dimension == Dimension::time;
     rates = rates && text.find("/s") != std::string::npos;
     ratios = ratios && text.ends_with('x');
   }
-  return times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
+  return none ? "value" : times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
 }
 
 RawTable counts_as_rows(RawTable table) {

@@ -142,6 +142,12 @@ bool has(const Columns& columns, Meaning meaning) {
 void name_machines(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& column = columns[i];
+    // "CPU/Node" of 25 % is a load.
+    if (column && column->meaning == Meaning::per_node &&
+        std::ranges::any_of(table.rows, [&](const RawRow& row) {
+          return cell_text(row.cells[i]).find('%') != std::string::npos;
+        }))
+      column.reset();
     if (!column || column->meaning != Meaning::count || !column->singular) continue;
     const auto numbers = numbers_of(table, i);
     if (std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); }))
@@ -201,14 +207,17 @@ void find_count(Columns& columns, const RawTable& table) {
   }
 }
 
-/// A count that is the same in all rows counts nothing where another differs.
+/// A count that is the same in all rows, or not whole, counts nothing where another differs.
 void prefer_counts_that_differ(Columns& columns, const RawTable& table) {
   std::vector<std::size_t> same;
   std::size_t differing = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!columns[i] || columns[i]->meaning != Meaning::count || columns[i]->load) continue;
     const auto counts = counts_in(table, i);
-    if (!counts.empty() && !differ(counts)) same.push_back(i);
+    const bool fraction = std::ranges::any_of(numbers_of(table, i), [](const auto& number) {
+      return number && *number != std::floor(*number);
+    });
+    if (fraction || (!counts.empty() && !differ(counts))) same.push_back(i);
     if (differ(counts) && counts_machines(table, i)) ++differing;
   }
   for (const std::size_t i : same)
@@ -576,6 +585,7 @@ std::vector<double> counts_of_rows(const RawTable& table) {
 std::vector<std::string> likely_renames(const RawTable& table, bool count) {
   constexpr double unlikely = 1e9;  // "residual" beside "cg_time"
   bool time_said = false;
+  bool total_said = false;
   std::vector<std::pair<double, std::string>> renames;  // with the last over the first
   // Where the work is told, times may rise.
   const bool works = std::ranges::any_of(table.columns, [&](const std::string& name) {
@@ -619,10 +629,11 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     } catch (const UserError&) {
     }
     const HeaderWords header = header_words(name);
-    const bool excluded = header.percent || known ||
-                          std::ranges::any_of(all_header_words(name), [](const std::string& word) {
-                            return is_word("ratio", word) || is_word("not_measured", word);
-                          });
+    const bool excluded =
+        header.percent || known ||
+        std::ranges::any_of(all_header_words(name), [](const std::string& word) {
+          return is_word("ratio", word) || (is_word("not_measured", word) && word != "max");
+        });
     if (excluded || first == last) continue;
     if (count) {
       std::set<double> different;
@@ -642,9 +653,11 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
           return is_word("time", one);
         });
     time_said = time_said || says_time;
+    total_said = total_said || total;
     renames.emplace_back((total ? 0.0 : ratio) + (rate || says_time ? 0.0 : unlikely),
                          fmt::format("{}={}", name, rate ? "throughput" : "time_s"));
   }
+  if (total_said) std::erase_if(renames, [](const auto& rename) { return rename.first > 0.0; });
   if (time_said)
     std::erase_if(renames, [&](const auto& rename) { return rename.first >= unlikely; });
   std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
