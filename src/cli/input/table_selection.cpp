@@ -596,22 +596,17 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
       return false;
     }
   });
-  const auto counts = count ? std::vector<double>{} : counts_of_rows(table);
+  std::vector<double> counts = count ? std::vector<double>{} : counts_of_rows(table);
+  if (counts.empty())
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      counts.push_back(static_cast<double>(row));
   // At the least and at the largest count; without counts, of the first and the last row.
   const auto ends_of = [&](const std::vector<std::optional<double>>& numbers) {
-    std::vector<double> first;
-    std::vector<double> last;
-    for (std::size_t row = 0; row < numbers.size(); ++row) {
-      if (!numbers[row]) continue;
-      if (counts.empty()) {
-        if (first.empty()) first = {*numbers[row]};
-        last = {*numbers[row]};
-        continue;
-      }
-      if (counts[row] == *std::ranges::min_element(counts)) first.push_back(*numbers[row]);
-      if (counts[row] == *std::ranges::max_element(counts)) last.push_back(*numbers[row]);
-    }
-    return std::pair(median(first).value_or(0.0), median(last).value_or(0.0));
+    std::map<double, std::vector<double>> by_count;
+    for (std::size_t row = 0; row < numbers.size(); ++row)
+      if (numbers[row]) by_count[counts[row]].push_back(*numbers[row]);
+    if (by_count.empty()) return std::pair(0.0, 0.0);
+    return std::pair(*median(by_count.begin()->second), *median(by_count.rbegin()->second));
   };
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
@@ -646,15 +641,14 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
     const bool timed = header.unit && header.unit->dimension == Dimension::time;
-    const bool rate = header.per_time ||
-                      (ratio > 2.0 && !works && !timed && name.find("ime") == std::string::npos);
     const bool says_time =
-        timed || total || std::ranges::any_of(all_header_words(name), [](const std::string& one) {
-          return is_word("time", one);
-        });
-    time_said = time_said || says_time;
+        timed || std::ranges::any_of(all_header_words(name),
+                                     [](const std::string& word) { return is_word("time", word); });
+    const bool rate = header.per_time || (ratio > 2.0 && !works && !says_time);
+    const bool likely = rate || says_time || total;
+    time_said = time_said || (likely && !rate);
     total_said = total_said || total;
-    renames.emplace_back((total ? 0.0 : ratio) + (rate || says_time ? 0.0 : unlikely),
+    renames.emplace_back((total ? 0.0 : ratio) + (likely ? 0.0 : unlikely),
                          fmt::format("{}={}", name, rate ? "throughput" : "time_s"));
   }
   if (total_said) std::erase_if(renames, [](const auto& rename) { return rename.first > 0.0; });
