@@ -199,6 +199,8 @@ constexpr std::size_t choice_of_generic = 200;
 constexpr std::size_t choice_of_letters = 300;  // "p", "n", which may be a size
 constexpr std::size_t choice_of_load = 500;
 
+/// What a header says that its column is; absent for nothing known.
+std::optional<Meaning> named_meaning(const std::string& header);
 /// Whether a header says what is counted.
 bool names_a_count(const std::string& header);
 /// What cells say that they are, all of them: "time" ("714.8 ms"), "throughput" ("895 records/s"),

@@ -123,11 +123,7 @@ std::vector<std::size_t> starts_of(std::string_view header) {
 }
 
 bool is_known(const std::string& name) {
-  try {
-    return table_column(name, "").has_value();
-  } catch (const UserError&) {
-    return true;
-  }
+  return named_meaning(name).has_value();
 }
 
 /// Divides lines into cells.
@@ -352,13 +348,17 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
 }
 }  // namespace
 
-bool names_a_count(const std::string& header) {
+std::optional<Meaning> named_meaning(const std::string& header) {
   try {
     const auto column = table_column(header, "");
-    return column && column->meaning == Meaning::count;
+    return column ? std::optional(column->meaning) : std::nullopt;
   } catch (const UserError&) {
-    return false;
+    return Meaning::energy;  // "mj", mega or milli
   }
+}
+
+bool names_a_count(const std::string& header) {
+  return named_meaning(header) == Meaning::count;
 }
 
 std::string named_by_cells(const std::vector<RawCell>& cells) {

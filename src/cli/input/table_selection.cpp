@@ -588,14 +588,8 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
   bool total_said = false;
   std::vector<std::pair<double, std::string>> renames;  // with the last over the first
   // Where the work is told, times may rise.
-  const bool works = std::ranges::any_of(table.columns, [&](const std::string& name) {
-    try {
-      const auto column = table_column(name, table.place);
-      return column && column->meaning == Meaning::work;
-    } catch (const UserError&) {
-      return false;
-    }
-  });
+  const bool works = std::ranges::any_of(
+      table.columns, [](const std::string& name) { return named_meaning(name) == Meaning::work; });
   std::vector<double> counts = count ? std::vector<double>{} : counts_of_rows(table);
   if (counts.empty())
     for (std::size_t row = 0; row < table.rows.size(); ++row)
@@ -618,14 +612,9 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     std::erase(numbers, std::nullopt);
     if (name.empty() || !all || numbers.size() < 2 || (count && numbers.size() < table.rows.size()))
       continue;
-    std::optional<TableColumn> known;
-    try {
-      known = table_column(name, table.place);
-    } catch (const UserError&) {
-    }
     const HeaderWords header = header_words(name);
     const bool excluded =
-        header.percent || known ||
+        header.percent || named_meaning(name) ||
         std::ranges::any_of(all_header_words(name), [](const std::string& word) {
           return is_word("ratio", word) || (is_word("not_measured", word) && word != "max");
         });
