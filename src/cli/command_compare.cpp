@@ -141,7 +141,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& inputs) {
 
 ScalingTable table_of(const std::string& input, const CompareOptions& options) {
   return is_recorded_job(input) ? recordings_table({input}, options.scaling)
-                                : read_table(input, options.selection, options.scaling).table;
+                                : read_table(input, options.selection, options.scaling).with_unit();
 }
 
 /// One job on several machines: tables, groups of rows of one, or jobs with a price.

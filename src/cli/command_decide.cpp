@@ -102,6 +102,10 @@ Decision decide_file(DecideOptions& options) {
     throw UserError("{}: ratios alone, no time: {} needs one, in the table or as a rate",
                     options.inputs.front(),
                     rubric.deadline ? "a deadline" : "a budget");
+  const bool in_seconds = options.price || options.instance_price || rubric.deadline ||
+                          rubric.budget || request.metrics.failures ||
+                          request.metrics.power.watts_per_rank;
+  if (in_seconds) file.with_unit();
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }

@@ -36,7 +36,7 @@ std::string front_of(const std::string& path) {
 
 /// What there is, in the order of InputKind, and which commands take it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
-    {{"a table", "decide"},
+    {{"a table", "decide compare"},
      {"a run", "report decide compare check"},
      {"a recording", "attribute decide compare"},
      {"what attribute --format json writes", "decide compare"},

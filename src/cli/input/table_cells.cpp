@@ -180,6 +180,11 @@ bool says_nothing_new(std::string_view behind) {
   if (behind.empty() || behind.starts_with('x') || behind == "%") return true;
   const std::string word(front_word(behind));
   if (word.empty()) return false;
+  // "A100", "MI300X"
+  const std::string_view model = behind.substr(word.size());
+  if (word.size() <= 3 && model.find_first_of("0123456789") == 0 &&
+      model.find_first_not_of("0123456789x-") == std::string_view::npos)
+    return true;
   // "V100 GPUs"
   const std::string last(behind.substr(behind.rfind(' ') + 1));
   if (last.ends_with('s') && !counted_noun(last).empty()) return true;
@@ -212,8 +217,16 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   }
   if (const auto seconds = duration(rest, comma)) {
     const Unit* const own = value ? cell_unit(behind) : nullptr;
+    // "1.4M" is no time.
+    if (own && behind == "m" && text.find('M') != std::string_view::npos)
+      return CellNumber{*value * 1e6};
     return own ? CellNumber{*value, own} : CellNumber{*seconds, cell_unit("s")};
   }
+  // "9.77 s/it"
+  if (const std::size_t slash = behind.find('/'); value && slash != std::string_view::npos)
+    if (const Unit* const unit = cell_unit(trimmed(behind.substr(0, slash)));
+        unit && is_word("step", front_word(behind.substr(slash + 1))))
+      return CellNumber{*value, unit};
   if (const auto all = product(rest)) return CellNumber{*all};
   if (!value) return std::nullopt;
   const bool attached = behind.data() == number.data() + number.size();

@@ -41,7 +41,7 @@ std::optional<std::string> latency_words(const std::string& text, const HeaderWo
   return subject + *percentile;
 }
 
-/// States the column's unit; of a time it may be stated by the cells.
+/// States the column's unit, which its cells may state as well.
 void set_unit(TableColumn& column,
               const HeaderWords& header,
               Dimension dimension,
@@ -55,16 +55,6 @@ void set_unit(TableColumn& column,
     column.unit = header.unit->name;
     return;
   }
-  if (dimension == Dimension::time && column.meaning != Meaning::latency) return;
-  std::string known;
-  for (const Unit& unit : table_units())
-    if (unit.dimension == dimension) known += (known.empty() ? "" : ", ") + unit.in_header.front();
-  refuse_column(place,
-                column,
-                fmt::format("has no unit; write it into the header, as {}_{} (known: {})",
-                            printable(header.key()),
-                            known.substr(0, known.find(',')),
-                            known));
 }
 
 /// FLOP/s, of whatever: the factor of "tflops", "PFLOP", "teraflops".

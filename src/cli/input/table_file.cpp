@@ -178,8 +178,9 @@ class Reading {
       chosen = choose_columns(table);
     } catch (const SeveralTimes& several) {
       const Answers answers = on(mapped(several.names, [&](const std::string& name) {
-        Way way{selection, {"--rename", name + "=time"}};
-        way.selection.rename.push_back(name + "=time");
+        const std::string rename = name + "=" + several.meaning;
+        Way way{selection, {"--rename", rename}};
+        way.selection.rename.push_back(rename);
         return way;
       }));
       if (answers.empty()) throw;
@@ -192,7 +193,15 @@ class Reading {
     const BuiltRows built = checked_rows(table, chosen);
     const auto clash = repeated_count(table, chosen);
     if (clash && !clash->ways.empty()) {
-      const Answers answers = on(chosen_rows(selection, clash->ways));
+      const auto ways = chosen_rows(selection, clash->ways);
+      if (clash->clear) {
+        TableFile file = read(ways.front().selection, scaling, depth);
+        file.table.remarks.emplace_back(
+            fmt::format("of the rows those with {} are taken: no others have three counts",
+                        fmt::join(clash->ways.front(), " and ")));
+        return file;
+      }
+      const Answers answers = depth < 2 ? tried(ways, scaling, depth, true) : Answers{};
       if (answers.empty()) throw UserError(clash->what);
       throw Question(clash->what, answers);
     }
@@ -235,7 +244,11 @@ class Reading {
   }
 
   /// Of the ways those that lead to an answer, with what they ask in turn.
-  Answers tried(const std::vector<Way>& ways, std::optional<Scaling> scaling, int depth) const {
+  /// `alike`: the first is no likelier than the others.
+  Answers tried(const std::vector<Way>& ways,
+                std::optional<Scaling> scaling,
+                int depth,
+                bool alike = false) const {
     constexpr std::size_t most_answers = 2;
     Answers answers;  // without a further question
     Answers questions;
@@ -250,7 +263,7 @@ class Reading {
           questions.push_back(std::move(answer));
         }
         // What a first way asks comes before what is less likely.
-        if (answers.empty() && questions.size() >= most_answers) break;
+        if (!alike && answers.empty() && questions.size() >= most_answers) break;
       } catch (const UserError&) {
       }
     }
@@ -259,17 +272,72 @@ class Reading {
     return answers;
   }
 
+  /// Ratios need no unit: a time without one is asked for where something else does.
+  static void settle_unit(const RawTable& table,
+                          const ChosenColumns& chosen,
+                          const BuiltRows& built,
+                          TableKind& kind,
+                          std::optional<Question>& asked,
+                          std::vector<Remark>& remarks) {
+    const Answers units = units_of(chosen);
+    asked.emplace(table.place + ": the time has no unit, in the header or the cells", units);
+    const bool needed = std::ranges::any_of(built.rows, [](const TableRow& row) {
+      return row.facts.price || row.facts.power_w || row.energy_j;
+    });
+    if (needed || !built.time_unit.empty()) throw Question(*asked);
+    kind.relative = true;
+    remarks.emplace_back("the time has no unit: ratios hold, times are in the unit of the table",
+                         fmt::format(" (--rename {} says seconds)", units.front().flags.back()));
+  }
+
+  /// Parts that leave little of the time say nothing of that rest; where they are of another amount
+  /// in several rows, they are no parts of it.
+  static void settle_parts(std::vector<TableRow>& rows, std::vector<Remark>& remarks) {
+    constexpr double exact = 0.005;
+    constexpr double little = 0.1;
+    // Communication alone is no time where a rate is given.
+    for (TableRow& row : rows)
+      if (!row.time_s && row.throughput && !row.has_parts()) row.parts_s = {};
+    std::size_t off = 0;
+    double least = 0.0;
+    double most = 0.0;
+    for (const TableRow& row : rows) {
+      if (!row.time_s || !(*row.time_s > 0.0) || !row.has_parts()) return;
+      const double rest = 1.0 - *sum_of(row.parts_s) / *row.time_s;
+      if (std::abs(rest) > exact) ++off;
+      least = std::min(least, rest);
+      most = std::max(most, rest);
+    }
+    const auto idle_of = [](TableRow & row) -> auto& {
+      return row.parts_s[index_of(PartGroup::idle)];
+    };
+    const bool idle =
+        std::ranges::any_of(rows, [&](TableRow& row) { return idle_of(row).has_value(); });
+    if (off > 0 && !idle && least >= -exact && most <= little) {
+      for (TableRow& row : rows) idle_of(row) = std::max(0.0, *row.time_s - *sum_of(row.parts_s));
+      remarks.emplace_back(fmt::format(
+          "the parts leave up to {:.2g} % of the time: it is taken as waiting", 100.0 * most));
+    } else if (off > 1) {
+      for (TableRow& row : rows) row.parts_s = {};
+      remarks.emplace_back("the parts do not add up to the time: they are left out");
+    }
+  }
+
   /// The time of no unit, as a column that states one.
   static Answers units_of(const ChosenColumns& chosen) {
     Answers answers;
-    for (const auto& column : chosen.columns)
-      if (column && column->meaning == Meaning::time)
-        for (const char* unit : {"s", "ms"}) {
-          const std::string name = column->per == Per::step ? "step" : "time";
-          answers.push_back(
-              {{"--rename", fmt::format("{}={}_{}", column->name, name, unit)},
-               fmt::format("its numbers are {}", unit[0] == 's' ? "seconds" : "milliseconds")});
-        }
+    for (const char* unit : {"s", "ms"}) {
+      Question::Answer& answer = answers.emplace_back();
+      answer.means = fmt::format("its numbers are {}", unit[0] == 's' ? "seconds" : "milliseconds");
+      for (const auto& column : chosen.columns) {
+        if (!column || column->dimension != Dimension::time || !column->unit.empty()) continue;
+        const std::string name = column->meaning != Meaning::time ? column->name
+                                 : column->per == Per::step       ? "step"
+                                                                  : "time";
+        answer.flags.insert(answer.flags.end(),
+                            {"--rename", fmt::format("{}={}_{}", column->name, name, unit)});
+      }
+    }
     return answers;
   }
 
@@ -461,22 +529,13 @@ class Reading {
     kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen);
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
     settle_price(chosen, selection, built.rows, kind);
-    const Answers units = built.unit_missing ? units_of(chosen) : Answers{};
     TableFile result{{}, chosen.ignored};
-    try {
-      result.table = settle_scaling(assemble(built.rows, kind), scaling);
-    } catch (const Question& question) {
-      if (units.empty()) throw;
-      Answers both = question.answers;
-      for (Question::Answer& answer : both)
-        answer.flags.insert(
-            answer.flags.begin(), units.front().flags.begin(), units.front().flags.end());
-      throw Question(question.what(), both);
-    }
+    std::vector<Remark> remarks;
+    if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
+    settle_parts(built.rows, remarks);
+    result.table = settle_scaling(assemble(built.rows, kind), scaling);
     check_rate(result.table, chosen);
-    if (!units.empty())
-      throw Question(table.place + ": the time has no unit, in the header or the cells", units);
-    std::vector<Remark>& remarks = result.table.remarks;
+    remarks.insert(remarks.end(), result.table.remarks.begin(), result.table.remarks.end());
     if (repeated) {
       remarks.emplace_back("rows of one count are taken as repeats of one measurement");
       constexpr double too_far = 0.3;
@@ -492,6 +551,7 @@ class Reading {
     const bool timed = result.table.basis != TimeBasis::work_unit;
     if (auto relative = relative_remark(chosen); relative && !timed && result.table.relative)
       remarks.push_back(std::move(*relative));
+    result.table.remarks = std::move(remarks);
     return result;
   }
 
@@ -553,7 +613,7 @@ std::vector<NamedTable> read_groups(const std::string& path,
   return mapped(values_of(raw, by, "--by"), [&](const std::string& value) {
     TableSelection group = selection;
     group.where.push_back(by + "=" + value);
-    return NamedTable{value, reading.read(group, scaling).table, {}, {}};
+    return NamedTable{value, reading.read(group, scaling).with_unit(), {}, {}};
   });
 }
 

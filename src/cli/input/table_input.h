@@ -53,6 +53,14 @@ struct TableSelection {
 struct TableFile {
   ScalingTable table;
   std::vector<std::string> ignored;  // columns that mean nothing here
+  /// What to ask where seconds are needed and the time states no unit.
+  std::optional<Question> unit{};
+
+  /// The table, whose times are seconds. Throws `unit`.
+  const ScalingTable& with_unit() const {
+    if (unit) throw Question(*unit);
+    return table;
+  }
 };
 
 /// The table in `text`, by the name of `file` or its beginning TOML or JSON, else text in which
@@ -191,6 +199,13 @@ constexpr std::size_t choice_of_generic = 200;
 constexpr std::size_t choice_of_letters = 300;  // "p", "n", which may be a size
 constexpr std::size_t choice_of_load = 500;
 
+/// What a header says that its column is; absent for nothing known.
+std::optional<Meaning> named_meaning(const std::string& header);
+/// Whether a header says what is counted.
+bool names_a_count(const std::string& header);
+/// What cells say that they are, all of them: "time" ("714.8 ms"), "throughput" ("895 records/s"),
+/// "speedup" ("1.88x"), else "value".
+std::string named_by_cells(const std::vector<RawCell>& cells);
 /// Whether data/columns.toml has `word` in the list of this use.
 bool is_word(std::string_view use, std::string_view word);
 const std::vector<Unit>& table_units();
@@ -278,6 +293,17 @@ BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
 
+/// Throws UserError beginning with `option` for a column that is not there.
+std::size_t column_of(const RawTable& table, const std::string& name, const char* option);
+/// Columns by name: what is chosen among several does not depend on where they stand.
+std::vector<std::size_t> by_name(const RawTable& table);
+/// The texts of a column, each once.
+std::vector<std::string> values_of(const RawTable& table, std::size_t column);
+/// The numbers of a column, absent where a cell has none.
+std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column);
+/// Whether the name of a column says what is counted, and is no letter, which may be a size.
+bool counts_machines(const RawTable& table, std::size_t column);
+
 /// The texts of a column, each once, in their order. Throws UserError naming the columns there are.
 std::vector<std::string> values_of(const RawTable& table,
                                    const std::string& column,
@@ -295,10 +321,11 @@ struct ChosenColumns {
 /// there is no count, or nothing measured.
 ChosenColumns choose_columns(const RawTable& table);
 
-/// Two columns that may be the time.
+/// Two columns that may be the time, or the speed-up.
 struct SeveralTimes : UserError {
   using UserError::UserError;
   std::vector<std::string> names{};  // empty: of another meaning
+  std::string meaning{};             // "time", "speedup"
 };
 
 struct MissingColumn : UserError {
@@ -321,6 +348,7 @@ bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen);
 struct RepeatedCount {
   std::string what;                            // where, for a message
   std::vector<std::vector<std::string>> ways;  // conditions that choose rows; none: repeats
+  bool clear = false;  // the first is most of the rows, and no other leaves three counts
 };
 
 /// Of a table that does not name its repeats; absent where each count stands once.

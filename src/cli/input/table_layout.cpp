@@ -22,8 +22,23 @@ struct Line {
 
 /// A line of a Markdown, org or report table below or above which cells stand: "|---+---|", "====".
 bool is_rule(std::string_view line) {
-  return line.find_first_not_of("-=_+:| \t\xE2\x94\x80") == std::string_view::npos &&
+  // Box characters are E2 94 80 to E2 95 BF.
+  static const std::string frame = [] {
+    std::string bytes = "-=_+:| \t\xE2\x94\x95";
+    for (int last = 0x80; last < 0xC0; ++last) bytes += static_cast<char>(last);
+    return bytes;
+  }();
+  return line.find_first_not_of(frame) == std::string_view::npos &&
          line.find_first_of("-=_\xE2") != std::string_view::npos;
+}
+
+/// Bars of a frame that is drawn with box characters are plain ones.
+std::string with_plain_bars(std::string_view text) {
+  std::string plain(text);
+  for (const char* bar : {"\xE2\x94\x82", "\xE2\x94\x83", "\xE2\x95\x91"})
+    for (std::size_t at = plain.find(bar); at != std::string::npos; at = plain.find(bar, at))
+      plain.replace(at, 3, "|");
+  return plain;
 }
 
 /// The lines with something in them, without rules and the fences of code.
@@ -108,20 +123,7 @@ std::vector<std::size_t> starts_of(std::string_view header) {
 }
 
 bool is_known(const std::string& name) {
-  try {
-    return table_column(name, "").has_value();
-  } catch (const UserError&) {
-    return true;
-  }
-}
-
-bool is_count(const std::string& name) {
-  try {
-    const auto column = table_column(name, "");
-    return column && column->meaning == Meaning::count;
-  } catch (const UserError&) {
-    return false;
-  }
+  return named_meaning(name).has_value();
 }
 
 /// Divides lines into cells.
@@ -179,6 +181,12 @@ std::size_t filled(const Cells& cells) {
       std::ranges::count_if(cells, [](const std::string& cell) { return !cell.empty(); }));
 }
 
+/// A number, or one with a unit: "3.78 s".
+bool is_measured(const std::string& cell) {
+  const auto number = cell_number(cell, Comma::thousands);
+  return parse_number<double>(cell) || (number && number->unit);
+}
+
 /// The first line that names a count, else the first whose cells mean anything, else the first with
 /// two cells: above it stand titles.
 std::size_t header_line(const std::vector<Line>& lines, const CellReader& reader) {
@@ -188,7 +196,13 @@ std::size_t header_line(const std::vector<Line>& lines, const CellReader& reader
     const bool comment = lines[i].text.starts_with('#');
     const Cells cells = reader.cells(lines[i]);
     if (filled(cells) < 2) continue;
-    if (std::ranges::any_of(cells, is_count)) return i;
+    // "CPU-4 | 0.229 | 436.1" is a row.
+    const auto numbers = static_cast<std::size_t>(std::ranges::count_if(cells, is_measured));
+    const bool named = std::ranges::any_of(cells, [&](const std::string& cell) {
+      const bool digits = cell.find_first_of("0123456789") != std::string::npos;
+      return names_a_count(cell) && !(digits && 2 * numbers >= filled(cells));
+    });
+    if (named) return i;
     if (comment) continue;
     if (!known && std::ranges::count_if(cells, is_known) > 1) known = i;
     if (!divided) divided = i;
@@ -321,7 +335,9 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
   const auto noun =
       std::ranges::find_if(counts, [](const auto& count) { return count && !count->noun.empty(); });
   const std::string& corner = table.columns.front();
-  result.columns = {noun != counts.end() ? (*noun)->noun : is_count(corner) ? corner : "count"};
+  result.columns = {noun != counts.end()    ? (*noun)->noun
+                    : names_a_count(corner) ? corner
+                                            : "count"};
   for (const RawRow& row : table.rows) result.columns.push_back(cell_text(row.cells.front()));
   for (std::size_t i = 1; i < table.columns.size(); ++i) {
     RawRow row{table.place, {counts[i]->count}};
@@ -330,38 +346,50 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
   }
   return result;
 }
-/// What the cells under counts are, where each says it: "4,029.2 ms", "895.1 records/s", "1.88x".
-std::string named_by_cells(const RawTable& table,
-                           const std::vector<std::optional<CountInHeader>>& counts) {
+}  // namespace
+
+std::optional<Meaning> named_meaning(const std::string& header) {
+  try {
+    const auto column = table_column(header, "");
+    return column ? std::optional(column->meaning) : std::nullopt;
+  } catch (const UserError&) {
+    return Meaning::energy;  // "mj", mega or milli
+  }
+}
+
+bool names_a_count(const std::string& header) {
+  return named_meaning(header) == Meaning::count;
+}
+
+std::string named_by_cells(const std::vector<RawCell>& cells) {
   bool times = true;
   bool rates = true;
   bool ratios = true;
-  for (const RawRow& row : table.rows)
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const RawCell& cell = row.cells[i];
-      if (!counts[i] || !counts[i]->rest.empty() || is_missing(cell) || cell_text(cell).empty())
-        continue;
-      const std::string text = plain_text(cell_text(cell));
-      const auto number = cell_number(text, Comma::thousands);
-      times = times && number && number->unit && number->unit->dimension == Dimension::time;
-      rates = rates && text.find("/s") != std::string::npos;
-      ratios = ratios && text.ends_with('x');
-    }
-  return times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
+  bool none = true;
+  for (const RawCell& cell : cells) {
+    const std::string text = plain_text(cell_text(cell));
+    if (is_missing(cell) || text.empty()) continue;
+    none = false;
+    const auto number = cell_number(text, Comma::thousands);
+    times = times && number && number->unit && number->unit->dimension == Dimension::time;
+    rates = rates && text.find("/s") != std::string::npos;
+    ratios = ratios && text.ends_with('x');
+  }
+  return none ? "value" : times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
 }
-}  // namespace
 
 RawTable counts_as_rows(RawTable table) {
   const auto counts = mapped(table.columns, count_in);
   const auto in_header =
       std::ranges::count_if(counts, [](const auto& count) { return count.has_value(); });
-  const bool has_count = std::ranges::any_of(
-      table.columns, [](const std::string& name) { return is_count(name) && !count_in(name); });
+  const bool has_count = std::ranges::any_of(table.columns, [](const std::string& name) {
+    return names_a_count(name) && !count_in(name);
+  });
   if (in_header < 2 || static_cast<std::size_t>(in_header) == table.columns.size()) return table;
   const bool all_but_first =
       !counts.front() && static_cast<std::size_t>(in_header) + 1 == table.columns.size();
   if (all_but_first && lies_on_its_side(table)) return turned(table, counts);
-  if (has_count && !(all_but_first && is_count(table.columns.front()))) return table;
+  if (has_count && !(all_but_first && names_a_count(table.columns.front()))) return table;
   // Each row becomes one of each count, with a column of each thing that is told of counts.
   RawTable result{table.file, table.place, {}, {}, table.separator};
   std::vector<std::size_t> kept;
@@ -371,7 +399,7 @@ RawTable counts_as_rows(RawTable table) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!counts[i]) {
       kept.push_back(i);
-      const bool corner = i == 0 && is_count(table.columns[i]);
+      const bool corner = i == 0 && names_a_count(table.columns[i]);
       result.columns.push_back(corner ? "row" : table.columns[i]);
       continue;
     }
@@ -379,12 +407,17 @@ RawTable counts_as_rows(RawTable table) {
     if (std::ranges::count(rests, counts[i]->rest) == 0) rests.push_back(counts[i]->rest);
     if (std::ranges::count(order, counts[i]->count) == 0) order.push_back(counts[i]->count);
   }
-  if (all_but_first && noun == "count" && is_count(table.columns.front()))
+  if (all_but_first && noun == "count" && names_a_count(table.columns.front()))
     noun = table.columns.front();
   result.columns.push_back(noun);
+  std::vector<RawCell> cells;
+  for (const RawRow& row : table.rows)
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] && counts[i]->rest.empty()) cells.push_back(row.cells[i]);
+  const std::string under_counts = named_by_cells(cells);
   for (const std::string& rest : rests) {
     const std::string_view name = trimmed(rest, " ()[]");
-    result.columns.emplace_back(name.empty() ? named_by_cells(table, counts) : name);
+    result.columns.emplace_back(name.empty() ? under_counts : name);
   }
   for (const RawRow& row : table.rows) {
     for (const std::string& count : order) {
@@ -405,7 +438,8 @@ RawTable counts_as_rows(RawTable table) {
 }
 
 RawTable read_cells(std::string_view text, const std::string& file) {
-  const std::vector<Line> lines = lines_of(text);
+  const std::string plain = with_plain_bars(text);
+  const std::vector<Line> lines = lines_of(plain);
   if (lines.empty())
     throw UserError(file + ": empty; write a header as p,time_s and one line per count");
   const CellReader reader(lines, file);
@@ -418,11 +452,17 @@ RawTable read_cells(std::string_view text, const std::string& file) {
                     printable(table.columns.front()));
   check_column_count(table.columns.size(), table.place);
   // Numbers from the first line on: columns without names.
-  const bool unnamed = std::ranges::all_of(table.columns, [](const std::string& cell) {
-    return parse_number<double>(cell).has_value();
-  });
-  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i)
-    table.columns[i] = fmt::format("column {}", i + 1);
+  const bool unnamed = std::ranges::any_of(table.columns, is_measured) &&
+                       std::ranges::all_of(table.columns, [](const std::string& cell) {
+                         return cell_number(cell, Comma::thousands).has_value();
+                       });
+  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i) {
+    // "4 threads:"
+    const WordList words = all_header_words(table.columns[i]);
+    const auto thing =
+        std::ranges::find_if(words, [](const std::string& word) { return thing_of(word); });
+    table.columns[i] = thing != words.end() ? *thing : fmt::format("column {}", i + 1);
+  }
   while (table.separator != '|' && table.columns.size() > 1 && table.columns.back().empty() &&
          std::ranges::all_of(lines, [&](const Line& line) {
            return reader.cells(line).size() < table.columns.size() ||

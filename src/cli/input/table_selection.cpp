@@ -2,6 +2,7 @@
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <array>
 #include <cctype>
@@ -9,8 +10,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
-#include <unordered_map>
 
 namespace scaleworth::cli {
 namespace {
@@ -36,6 +35,8 @@ std::pair<std::string, std::string> halves(const std::string& text, const char* 
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+}  // namespace
+
 std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
   const auto found = std::find(table.columns.begin(), table.columns.end(), name);
   if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
@@ -46,19 +47,11 @@ std::size_t column_of(const RawTable& table, const std::string& name, const char
                   first_names(table.columns));
 }
 
-/// Columns by name: what is chosen among several does not depend on where they stand.
 std::vector<std::size_t> by_name(const RawTable& table) {
   std::vector<std::size_t> order(table.columns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return table.columns[i]; });
   return order;
-}
-
-bool same_cell(const RawCell& cell, const std::string& wanted) {
-  const std::string text = cell_text(cell);
-  if (text == wanted) return true;
-  const auto number = parse_number<double>(text);
-  return number && number == parse_number<double>(wanted);
 }
 
 std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
@@ -69,6 +62,29 @@ std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
     if (seen.insert(text).second) values.push_back(text);
   }
   return values;
+}
+
+std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column) {
+  return mapped(table.rows, [&](const RawRow& row) -> std::optional<double> {
+    const RawCell& cell = row.cells[column];
+    if (const auto* number = std::get_if<double>(&cell)) return *number;
+    const auto* text = std::get_if<std::string>(&cell);
+    if (!text || is_missing(cell)) return std::nullopt;
+    const auto number = cell_number(*text, table.comma);
+    return number ? std::optional(number->value) : std::nullopt;
+  });
+}
+
+bool counts_machines(const RawTable& table, std::size_t i) {
+  return table.columns[i].size() > 1 && names_a_count(table.columns[i]);
+}
+
+namespace {
+bool same_cell(const RawCell& cell, const std::string& wanted) {
+  const std::string text = cell_text(cell);
+  if (text == wanted) return true;
+  const auto number = parse_number<double>(text);
+  return number && number == parse_number<double>(wanted);
 }
 
 void keep_rows(RawTable& table, const std::string& condition) {
@@ -122,22 +138,16 @@ bool has(const Columns& columns, Meaning meaning) {
       columns, [=](const auto& column) { return column && column->meaning == meaning; });
 }
 
-/// The numbers of a column, absent where a cell has none.
-std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column) {
-  return mapped(table.rows, [&](const RawRow& row) -> std::optional<double> {
-    const RawCell& cell = row.cells[column];
-    if (const auto* number = std::get_if<double>(&cell)) return *number;
-    const auto* text = std::get_if<std::string>(&cell);
-    if (!text || is_missing(cell)) return std::nullopt;
-    const auto number = cell_number(*text, table.comma);
-    return number ? std::optional(number->value) : std::nullopt;
-  });
-}
-
 /// A "gpu" with no number in any cell is the name of a machine.
 void name_machines(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& column = columns[i];
+    // "CPU/Node" of 25 % is a load.
+    if (column && column->meaning == Meaning::per_node &&
+        std::ranges::any_of(table.rows, [&](const RawRow& row) {
+          return cell_text(row.cells[i]).find('%') != std::string::npos;
+        }))
+      column.reset();
     if (!column || column->meaning != Meaning::count || !column->singular) continue;
     const auto numbers = numbers_of(table, i);
     if (std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); }))
@@ -197,6 +207,79 @@ void find_count(Columns& columns, const RawTable& table) {
   }
 }
 
+/// A count that is the same in all rows, or not whole, counts nothing where another differs.
+void prefer_counts_that_differ(Columns& columns, const RawTable& table) {
+  std::vector<std::size_t> same;
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i] || columns[i]->meaning != Meaning::count || columns[i]->load) continue;
+    const auto counts = counts_in(table, i);
+    const bool fraction = std::ranges::any_of(numbers_of(table, i), [](const auto& number) {
+      return number && *number != std::floor(*number);
+    });
+    if (fraction || (!counts.empty() && !differ(counts))) same.push_back(i);
+    if (differ(counts) && counts_machines(table, i)) ++differing;
+  }
+  for (const std::size_t i : same)
+    if (differing > 0) columns[i].reset();
+}
+
+/// Where no header names a measurement, columns whose cells do: "714.8 ms", "895 records/s".
+void name_by_cells(Columns& columns, const RawTable& table) {
+  if (has(columns, Meaning::time) || has(columns, Meaning::throughput) ||
+      has(columns, Meaning::speedup) || has(columns, Meaning::compute))
+    return;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] || table.columns[i].empty() || header_words(table.columns[i]).not_measured)
+      continue;
+    const std::string name =
+        named_by_cells(mapped(table.rows, [&](const RawRow& row) { return row.cells[i]; }));
+    if (name == "time" || name == "throughput") columns[i] = table_column(name, table.place);
+    if (columns[i]) columns[i]->name = table.columns[i];
+  }
+}
+
+/// Or nothing: "128 and 256" is no batch.
+bool says_numbers(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    const RawCell& cell = table.rows[row].cells[column];
+    if (!numbers[row] && !is_missing(cell) && !cell_text(cell).empty()) return false;
+  }
+  return true;
+}
+
+/// Without a unit in header or cells a column says nothing, but the time, and its parts where they
+/// state as much as it does.
+void leave_out_unitless(ChosenColumns& chosen, const RawTable& table) {
+  const auto states_unit = [&](std::size_t i) {
+    return !chosen.columns[i]->unit.empty() ||
+           std::ranges::any_of(table.rows, [&](const RawRow& row) {
+             const auto number = cell_number(cell_text(row.cells[i]), table.comma);
+             return number && (number->unit || number->clock);
+           });
+  };
+  std::optional<bool> time_states_unit;
+  for (std::size_t i = 0; i < chosen.columns.size(); ++i)
+    if (chosen.columns[i] && chosen.columns[i]->meaning == Meaning::time)
+      time_states_unit = states_unit(i);
+  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
+    auto& column = chosen.columns[i];
+    if (!column || column->meaning == Meaning::time || column->meaning == Meaning::identity)
+      continue;
+    if (column->meaning >= Meaning::tensor && !says_numbers(table, i)) {
+      chosen.ignored.push_back(printable(column->name) + " (no numbers)");
+      column.reset();
+    }
+    if (!column || column->dimension == Dimension::none) continue;
+    const bool part = column->meaning <= Meaning::io;
+    const bool stated = states_unit(i);
+    if (part ? stated == time_states_unit.value_or(stated) : stated) continue;
+    chosen.ignored.push_back(printable(column->name) + " (of another unit, or none)");
+    column.reset();
+  }
+}
+
 /// Of processes, of threads in each and of their product the product counts all.
 void prefer_product(Columns& columns, const RawTable& table) {
   if (table.rows.size() < 2) return;
@@ -251,6 +334,20 @@ void name_speedups(Columns& columns, const RawTable& table) {
   }
 }
 
+/// "iteration" 1, 2, 3 beside another time numbers the repeats.
+void number_repeats(Columns& columns, const RawTable& table) {
+  const auto timed = std::ranges::count_if(
+      columns, [](const auto& column) { return column && column->meaning == Meaning::time; });
+  for (std::size_t i = 0; timed > 1 && i < columns.size(); ++i) {
+    if (!columns[i] || columns[i]->meaning != Meaning::time || !columns[i]->unit.empty()) continue;
+    const auto numbers = counts_in(table, i);
+    const auto all = static_cast<double>(table.rows.size());
+    const bool few = !numbers.empty() && 2.0 * *std::ranges::max_element(numbers) <= all;
+    if (few && (columns[i]->per == Per::step || columns[i]->epoch) && differ(numbers))
+      columns[i]->meaning = Meaning::repeat;
+  }
+}
+
 /// GPUs of a node count where nodes are counted beside them, or nothing else is.
 void count_per_node(Columns& columns) {
   const bool counted = has(columns, Meaning::count);
@@ -291,6 +388,22 @@ void prefer_whole_times(Columns& columns, const RawTable& table) {
   }
 }
 
+/// A rate in step with the FLOP/s of one GPU is of one, too.
+void follow_flops(Columns& columns,
+                  const RawTable& table,
+                  const std::vector<std::optional<double>>& flops) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    auto& rate = columns[i];
+    if (!rate || rate->meaning != Meaning::throughput || rate->flops || rate->all_of_them) continue;
+    const auto numbers = numbers_of(table, i);
+    bool in_step = true;
+    for (std::size_t row = 0; row < flops.size(); ++row)
+      in_step = in_step && flops[row] && numbers[row] && flops[0] && numbers[0] &&
+                std::abs(*numbers[row] / *flops[row] / (*numbers[0] / *flops[0]) - 1.0) < 0.02;
+    rate->per_rank = rate->per_rank || in_step;
+  }
+}
+
 /// Throws where a rate may be that of one or of all, as its name and its numbers have it: a rate of
 /// all grows with the count, unless nothing is gained.
 void settle_rate_of_one(Columns& columns, const RawTable& table) {
@@ -317,6 +430,7 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
     // FLOP/s of all rise with the count; of one they fall.
     rate->per_rank = most < 1.2 * **first;
     rate->of_one_or_all = false;
+    if (rate->per_rank) follow_flops(columns, table, numbers);
   }
 }
 
@@ -404,14 +518,16 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
         one_of_several && (before != seen.end() || column->choice > preferred->second);
     const bool twice = column->meaning == Meaning::latency ? ++latencies[column->latency] > 1
                                                            : before != seen.end();
-    const bool same_time = column->meaning == Meaning::time && before != seen.end() &&
-                           column->choice == preferred->second;
+    const bool same_time =
+        (column->meaning == Meaning::time || column->meaning == Meaning::speedup) &&
+        before != seen.end() && column->choice == preferred->second;
     if ((twice && !one_of_several) || same_time) {
       SeveralTimes several("{}: column '{}' says the same as {}; keep one of them",
                            table.place,
                            printable(column->name),
                            same_time ? fmt::format("'{}'", printable(before->second)) : "another");
       if (same_time) several.names = {before->second, column->name};
+      several.meaning = column->meaning == Meaning::time ? "time" : "speedup";
       throw several;
     }
     if (left) {
@@ -439,8 +555,11 @@ ChosenColumns choose_columns(const RawTable& table) {
     chosen.columns.back()->choice = 0;
   }
   leave_out_empty(chosen.columns, table);
+  name_by_cells(chosen.columns, table);
   name_machines(chosen.columns, table);
+  number_repeats(chosen.columns, table);
   find_count(chosen.columns, table);
+  prefer_counts_that_differ(chosen.columns, table);
   prefer_product(chosen.columns, table);
   name_speedups(chosen.columns, table);
   count_per_node(chosen.columns);
@@ -448,51 +567,57 @@ ChosenColumns choose_columns(const RawTable& table) {
   prefer_flops_beside_time(chosen.columns);
   prefer_whole_times(chosen.columns, table);
   leave_one_of_each(chosen, table);
+  leave_out_unitless(chosen, table);
   check_complete(chosen.columns, table);
   return chosen;
 }
 
+namespace {
+/// The numbers of a column that counts; empty where none does.
+std::vector<double> counts_of_rows(const RawTable& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (counts_machines(table, i))
+      if (auto counts = counts_in(table, i); differ(counts)) return counts;
+  return {};
+}
+}  // namespace
+
 std::vector<std::string> likely_renames(const RawTable& table, bool count) {
+  constexpr double unlikely = 1e9;  // "residual" beside "cg_time"
+  bool time_said = false;
+  bool total_said = false;
   std::vector<std::pair<double, std::string>> renames;  // with the last over the first
   // Where the work is told, times may rise.
-  const bool works = std::ranges::any_of(table.columns, [&](const std::string& name) {
-    try {
-      const auto column = table_column(name, table.place);
-      return column && column->meaning == Meaning::work;
-    } catch (const UserError&) {
-      return false;
-    }
-  });
+  const bool works = std::ranges::any_of(
+      table.columns, [](const std::string& name) { return named_meaning(name) == Meaning::work; });
+  std::vector<double> counts = count ? std::vector<double>{} : counts_of_rows(table);
+  if (counts.empty())
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      counts.push_back(static_cast<double>(row));
+  // At the least and at the largest count; without counts, of the first and the last row.
+  const auto ends_of = [&](const std::vector<std::optional<double>>& numbers) {
+    std::map<double, std::vector<double>> by_count;
+    for (std::size_t row = 0; row < numbers.size(); ++row)
+      if (numbers[row]) by_count[counts[row]].push_back(*numbers[row]);
+    if (by_count.empty()) return std::pair(0.0, 0.0);
+    return std::pair(*median(by_count.begin()->second), *median(by_count.rbegin()->second));
+  };
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
     auto numbers = numbers_of(table, i);
-    bool all = true;
-    for (std::size_t row = 0; row < numbers.size(); ++row) {
-      const RawCell& cell = table.rows[row].cells[i];
-      const bool nothing = cell_text(cell).empty() || is_missing(cell);
-      all = all && (nothing || (numbers[row] && *numbers[row] > 0.0));
-    }
+    const bool all = says_numbers(table, i) && std::ranges::none_of(numbers, [](const auto& one) {
+                       return one && *one <= 0.0;
+                     });
+    const auto [first, last] = ends_of(numbers);
     std::erase(numbers, std::nullopt);
     if (name.empty() || !all || numbers.size() < 2 || (count && numbers.size() < table.rows.size()))
       continue;
-    std::optional<TableColumn> known;
-    try {
-      known = table_column(name, table.place);
-    } catch (const UserError&) {
-    }
-    const double first = *numbers.front();
-    const double last = *numbers.back();
     const HeaderWords header = header_words(name);
-    bool excluded = header.percent || known.has_value();
-    std::string word;
-    for (const char c : name + " ") {
-      if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-        word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        continue;
-      }
-      excluded = excluded || is_word("ratio", word) || is_word("not_measured", word);
-      word.clear();
-    }
+    const bool excluded =
+        header.percent || named_meaning(name) ||
+        std::ranges::any_of(all_header_words(name), [](const std::string& word) {
+          return is_word("ratio", word) || (is_word("not_measured", word) && word != "max");
+        });
     if (excluded || first == last) continue;
     if (count) {
       std::set<double> different;
@@ -505,11 +630,19 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
     const bool timed = header.unit && header.unit->dimension == Dimension::time;
-    const bool rate = header.per_time ||
-                      (ratio > 2.0 && !works && !timed && name.find("ime") == std::string::npos);
-    renames.emplace_back(total ? 0.0 : ratio,
+    const bool says_time =
+        timed || std::ranges::any_of(all_header_words(name),
+                                     [](const std::string& word) { return is_word("time", word); });
+    const bool rate = header.per_time || (ratio > 2.0 && !works && !says_time);
+    const bool likely = rate || says_time || total;
+    time_said = time_said || (likely && !rate);
+    total_said = total_said || total;
+    renames.emplace_back((total ? 0.0 : ratio) + (likely ? 0.0 : unlikely),
                          fmt::format("{}={}", name, rate ? "throughput" : "time_s"));
   }
+  if (total_said) std::erase_if(renames, [](const auto& rename) { return rename.first > 0.0; });
+  if (time_said)
+    std::erase_if(renames, [&](const auto& rename) { return rename.first >= unlikely; });
   std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
   return mapped(renames, &std::pair<double, std::string>::second);
 }
@@ -545,155 +678,5 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
                             first_names(values, few_named)));
   remark.again = "keep the rows of one " + column;
   return remark;
-}
-
-namespace {
-/// The rows of a table by the number in the column of the count.
-struct CountedRows {
-  const RawTable& table;
-  const ChosenColumns& chosen;
-  std::size_t count = 0;
-  std::optional<std::size_t> per_node;
-
-  std::string counted(const RawRow& row) const {
-    const auto number = [&](std::size_t column) {
-      const std::string text = cell_text(row.cells[column]);
-      const auto value = cell_number(text, table.comma);
-      return value ? fmt::format("{}", value->value) : text;
-    };
-    return number(count) + (per_node ? "x" + number(*per_node) : "");
-  }
-
-  std::size_t different_counts(const std::vector<const RawRow*>& rows) const {
-    std::set<std::string> counts;
-    for (const RawRow* row : rows) counts.insert(counted(*row));
-    return counts.size();
-  }
-
-  /// Whether two rows of one count differ in `column`, which is no measurement and no name of each
-  /// row by itself, such as the time of its start.
-  bool divides(std::size_t column, const std::vector<const RawRow*>& rows) const {
-    const auto& meaning = chosen.columns[column];
-    if ((meaning && meaning->meaning <= Meaning::latency) || table.columns[column].empty())
-      return false;
-    if (values_of(table, column).size() == table.rows.size()) return false;
-    std::map<std::string, std::string> seen;
-    return std::ranges::any_of(rows, [&](const RawRow* row) {
-      const std::string text = cell_text(row->cells[column]);
-      return seen.emplace(counted(*row), text).first->second != text;
-    });
-  }
-
-  /// A column of words, each of several rows, that still differs: names of data, of programs.
-  std::optional<std::size_t> program_of(const std::vector<const RawRow*>& rows) const {
-    for (const std::size_t column : by_name(table)) {
-      const auto& meaning = chosen.columns[column];
-      const auto numbers = numbers_of(table, column);
-      const bool words =
-          std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); });
-      const bool measured = meaning && meaning->meaning <= Meaning::latency;
-      if (!words || measured || 2 * values_of(table, column).size() > table.rows.size()) continue;
-      if (like(rows, *rows.front(), column).size() < rows.size()) return column;
-    }
-    return std::nullopt;
-  }
-
-  /// The rows that have what `wanted` has in a column.
-  std::vector<const RawRow*> like(const std::vector<const RawRow*>& rows,
-                                  const RawRow& wanted,
-                                  std::size_t column) const {
-    std::vector<const RawRow*> kept;
-    const std::string text = cell_text(wanted.cells[column]);
-    std::ranges::copy_if(rows, std::back_inserter(kept), [&](const RawRow* row) {
-      return cell_text(row->cells[column]) == text;
-    });
-    return kept;
-  }
-
-  /// Conditions by which rows are of one program, as `wanted` is: by what names a program or a
-  /// machine first, then by words, then by the number that leaves most counts. `rows` are then
-  /// those that have it.
-  std::vector<std::string> conditions(const RawRow& wanted,
-                                      std::vector<const RawRow*>& rows) const {
-    std::vector<std::string> where;
-    while (true) {
-      std::optional<std::size_t> best;
-      std::tuple<bool, bool, std::size_t> best_rank;
-      for (const std::size_t column : by_name(table)) {
-        if (!divides(column, rows) || cell_text(wanted.cells[column]).empty()) continue;
-        const auto& meaning = chosen.columns[column];
-        const auto numbers = numbers_of(table, column);
-        const bool words =
-            std::ranges::any_of(numbers, [](const auto& number) { return !number.has_value(); });
-        const std::tuple rank(meaning && meaning->meaning == Meaning::identity,
-                              words,
-                              different_counts(like(rows, wanted, column)));
-        if (best && rank <= best_rank) continue;
-        best = column;
-        best_rank = rank;
-      }
-      if (!best) best = program_of(rows);
-      if (!best) return where;
-      where.push_back(table.columns[*best] + "=" + cell_text(wanted.cells[*best]));
-      rows = like(rows, wanted, *best);
-    }
-  }
-};
-}  // namespace
-
-std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenColumns& chosen) {
-  CountedRows counted{table, chosen, 0, {}};
-  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
-    if (!chosen.columns[i]) continue;
-    if (chosen.columns[i]->meaning == Meaning::repeat) return std::nullopt;
-    if (chosen.columns[i]->meaning == Meaning::count) counted.count = i;
-    if (chosen.columns[i]->meaning == Meaning::per_node) counted.per_node = i;
-  }
-  std::unordered_map<std::string, const RawRow*> seen;
-  std::vector<const RawRow*> all;
-  std::optional<RepeatedCount> clash;
-  for (const RawRow& row : table.rows) {
-    all.push_back(&row);
-    const auto [first, added] = seen.emplace(counted.counted(row), &row);
-    if (added) continue;
-    if (!clash) {
-      clash.emplace();
-      clash->what = fmt::format("{}: count {} stands already at {}",
-                                row.place,
-                                printable(counted.counted(row)),
-                                first->second->place);
-    }
-    // "1 (no threads)" and "1 (baseline)".
-    const std::string one = cell_text(first->second->cells[counted.count]);
-    const std::string other = cell_text(row.cells[counted.count]);
-    if (one == other || !clash->ways.empty()) continue;
-    const std::string& name = table.columns[counted.count];
-    clash->what = fmt::format("{}: the count of '{}' stands already at {}, as '{}'",
-                              row.place,
-                              printable(other),
-                              first->second->place,
-                              printable(one));
-    clash->ways = {{name + "!=" + other}, {name + "!=" + one}};
-  }
-  if (!clash || !clash->ways.empty()) return clash;
-  constexpr std::size_t most_ways = 8;
-  std::vector<const RawRow*> rest = all;
-  std::vector<std::pair<std::size_t, std::vector<std::string>>> ways;  // with the counts left
-  while (!rest.empty() && ways.size() < most_ways) {
-    std::vector<const RawRow*> kept = all;
-    auto where = counted.conditions(*rest.front(), kept);
-    if (where.empty()) return clash;
-    const std::size_t before = rest.size();
-    std::erase_if(rest, [&](const RawRow* one) { return std::ranges::count(kept, one) > 0; });
-    if (rest.size() == before) break;
-    const std::size_t counts = counted.different_counts(kept);
-    if (counts > 1) ways.emplace_back(counts, std::move(where));
-  }
-  std::ranges::stable_sort(
-      ways, std::greater{}, &std::pair<std::size_t, std::vector<std::string>>::first);
-  for (auto& way : ways) clash->ways.push_back(std::move(way.second));
-  if (!ways.empty())
-    clash->what += fmt::format("; choose rows, as by --where '{}'", clash->ways.front().front());
-  return clash;
 }
 }  // namespace scaleworth::cli

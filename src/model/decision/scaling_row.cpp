@@ -326,7 +326,7 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
   if (most_speedup(table) < barely && states(table, count_ratio) && !states(table, same))
     return with_growth(std::move(table), count_ratio);
   if (!may_be_weak(table)) return table;
-  if (all_have(table.rows, &TableRow::stated_efficiency) && states(table, same)) return table;
+  if (states(table, same)) return table;
   ask_scaling(table);
 }
 

@@ -293,7 +293,7 @@ TEST_CASE("what stands beside recordings is told from them by its name and first
   const std::string table = file("table.csv", "p,time_s\n1,2\n");
   CHECK(input_kind(table) == InputKind::table);
   CHECK(foreign(table, "decide").empty());
-  CHECK(foreign(table, "attribute") == " is a table: give it to scaleworth decide");
+  CHECK(foreign(table, "attribute") == " is a table: give it to scaleworth decide or compare");
   CHECK(input_kind(file("rows.json", R"([{"p": 1, "time_s": 2}])")) == InputKind::table);
   const std::string trace = file("trace.json", R"({"traceEvents": []})");
   CHECK(input_kind(trace) == InputKind::recordings);
