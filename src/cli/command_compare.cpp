@@ -6,7 +6,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/import_nccl_tests.h"
+#include "src/cli/input/imports.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/version.h"

@@ -3,7 +3,7 @@
 #include "probes/registry.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/import_nccl_tests.h"
+#include "src/cli/input/imports.h"
 #include "src/cli/input/table_input.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
@@ -109,7 +109,7 @@ Command add_report_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("report", "print a run again, in any format, on any machine");
   Flags(*command)
-      .add("run", options->runs, "run directories, run.json files or results of nccl-tests")
+      .add("run", options->runs, "run directories, run.json files or results that import takes")
       ->required();
   options->report.add_to(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
