@@ -2,6 +2,7 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/compared_figures.h"
+#include "src/core/files/csv.h"
 
 #include <array>
 
@@ -155,17 +156,12 @@ std::string outcome_text(const CheckedFigure& one) {
 }
 
 std::string junit(const std::string& name, const std::string& headline, const CheckResult& result) {
-  const auto element = [](const CheckedFigure& one) -> std::string {
-    const std::string text = html_escaped(outcome_text(one));
-    switch (one.status) {
-      case CheckStatus::fail:
-        return fmt::format("<failure message=\"{}\"/>", text);
-      case CheckStatus::cannot_tell:
-        return fmt::format("<skipped message=\"{}\"/>", text);
-      default:
-        return fmt::format("<system-out>{}</system-out>", text);
-    }
-  };
+  // In the order of the enumeration: before and behind the outcome.
+  constexpr std::array<std::pair<const char*, const char*>, 4> elements{
+      {{"<system-out>", "</system-out>"},
+       {"<system-out>", "</system-out>"},
+       {"<failure message=\"", "\"/>"},
+       {"<skipped message=\"", "\"/>"}}};
   const auto with = [&](CheckStatus status) {
     return std::ranges::count(result.figures, status, &CheckedFigure::status);
   };
@@ -183,24 +179,25 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
         "<testcase classname=\"results\" name=\"right results\"><failure "
         "message=\"{}\"/></testcase>\n",
         html_escaped(headline));
-  for (const CheckedFigure& one : result.figures)
-    xml += fmt::format("<testcase classname=\"{}\" name=\"{}\">{}</testcase>\n",
+  for (const CheckedFigure& one : result.figures) {
+    const auto& [before, behind] = elements.at(static_cast<std::size_t>(one.status));
+    xml += fmt::format("<testcase classname=\"{}\" name=\"{}\">{}{}{}</testcase>\n",
                        info(one.figure.metric).key,
                        html_escaped(checked_text(one)),
-                       element(one));
+                       before,
+                       html_escaped(outcome_text(one)),
+                       behind);
+  }
   return xml + "</testsuite>\n</testsuites>\n";
-}
-
-const char* annotation_level(CheckStatus status) {
-  // In the order of the enumeration.
-  return std::array{"notice", "warning", "error", "notice"}.at(static_cast<std::size_t>(status));
 }
 
 /// In a message "%" begins an escape.
 std::string annotation(CheckStatus status, const std::string& text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '%' ? "%25" : std::string(1, c);
-  return fmt::format("::{} title=scaleworth check::{}\n", annotation_level(status), escaped);
+  // In the order of the enumeration.
+  constexpr std::array levels{"notice", "warning", "error", "notice"};
+  return fmt::format("::{} title=scaleworth check::{}\n",
+                     levels.at(static_cast<std::size_t>(status)),
+                     listed(split(text, '%'), {}, "%25"));
 }
 
 std::string github(const std::string& headline, const CheckResult& result) {
@@ -259,9 +256,6 @@ std::string prometheus(const CheckResult& result) {
   family("scaleworth_check_ratio",
          "Run over baseline; below 1 the run is worse.",
          [](const CheckedFigure& one) { return one.figure.gain.value; });
-  family("scaleworth_check_value",
-         "Of the run, in base units (seconds, bytes per second, FLOP per second).",
-         [](const CheckedFigure& one) { return one.figure.b.value; });
   family("scaleworth_check_status",
          "0 pass, 1 warn, 2 fail, 3 cannot tell.",
          [](const CheckedFigure& one) { return static_cast<int>(one.status); });

@@ -18,6 +18,10 @@ using std::string_view;
 constexpr std::int64_t most_gpus = 256;
 constexpr std::size_t most_points = 200'000;
 
+[[noreturn]] void not_whole(const std::string& place, const std::string& what) {
+  throw UserError("{}: {}; give the whole output, unchanged", place, what);
+}
+
 /// GPUs and what the file says of them, as a run's environment has them.
 class Facts {
  public:
@@ -137,7 +141,7 @@ class Transfers {
 
 void Transfers::version(const std::string& text) {
   facts_.add("program", "nvbandwidth " + text);
-  const auto parts = split(text.starts_with('v') ? text.substr(1) : text, '.');
+  const auto parts = split(string_view(text).substr(text.starts_with('v') ? 1 : 0), '.');
   const auto minor = parts.size() > 1 ? parse_number<int>(parts[1]) : std::nullopt;
   if (parts[0] != "0" || !minor || *minor > 10)
     warn(fmt::format("version {} is not known here, 0.4 to 0.10 are; read as these", text));
@@ -152,26 +156,19 @@ void Transfers::add(const std::string& test,
   const std::size_t columns = matrix.empty() ? 0 : matrix.front().size();
   const std::size_t wanted = among_gpus ? columns : 1;
   if (columns == 0 || matrix.size() != wanted)
-    throw UserError("{}: {} has {} rows, not {}: cut short; give the whole output",
-                    place,
-                    test,
-                    matrix.size(),
-                    std::max<std::size_t>(wanted, 1));
+    not_whole(place, fmt::format("{} has {} rows of {} values", test, matrix.size(), columns));
   if (probe_.points.size() > most_points)
     throw UserError("{}: more than {} transfers; give the output of one job", place, most_points);
   double total = 0.0;
   double slack = 0.0;
   for (std::size_t row = 0; row < matrix.size(); ++row) {
     if (matrix[row].size() != columns || columns > most_gpus)
-      throw UserError("{}: row {} of {} is cut short; give the whole output", place, row, test);
+      not_whole(place, fmt::format("row {} of {} is cut short", row, test));
     for (std::size_t column = 0; column < columns; ++column) {
       const std::string& cell = matrix[row][column];
       const auto rate = parse_number<double>(cell);
       if (cell == "N/A" || rate == 0.0) continue;
-      if (!rate || *rate < 0.0)
-        throw UserError("{}: '{}' is no rate; give the output as nvbandwidth prints it",
-                        place,
-                        printable(cell));
+      if (!rate || *rate < 0.0) not_whole(place, fmt::format("'{}' is no rate", printable(cell)));
       total += *rate;
       const double digit = printed_resolution(cell);
       slack += digit + 1e-5 * *rate;
@@ -197,16 +194,11 @@ void Transfers::add(const std::string& test,
     }
   }
   if (sum && std::abs(*sum - total) > slack)
-    throw UserError("{}: the values of {} add up to {:.6g}, its SUM is {:.6g}; restore the file",
-                    place,
-                    test,
-                    total,
-                    *sum);
+    not_whole(place, fmt::format("{} adds up to {:.6g}, its SUM is {:.6g}", test, total, *sum));
 }
 
 ImportedProbes Transfers::finish() {
-  if (probe_.points.empty())
-    throw UserError("{}: no transfer of nvbandwidth in it; give all that it prints", file_);
+  if (probe_.points.empty()) not_whole(file_, "no transfer of nvbandwidth in it");
   if (!left_out_.empty())
     warn("left out, no transfer of one path or not run: " + listed(left_out_));
   return {facts_.take(), {std::move(probe_)}};
@@ -239,7 +231,7 @@ class TransferText {
 
 void TransferText::begin(const std::string& test) {
   if (!test_.empty() && (!answered_ || !description_.empty()))
-    throw UserError("{}: {} has no whole result: cut short; give the whole output", file_, test_);
+    not_whole(file_, test_ + " has no whole result: cut short");
   const bool known = transfer_test(test) != nullptr;
   if (!known && !test.empty()) transfers_.leave_out(test);
   test_ = known ? test : "";
@@ -256,12 +248,10 @@ bool TransferText::matrix_line(const std::vector<string_view>& words) {
   } else {
     if (parse_number<std::size_t>(words[0]) != matrix_.size() || matrix_.size() == columns_ ||
         words.size() != columns_ + 1)
-      throw UserError(
-          "{}: no row {} of {} values; give the whole output", place_, matrix_.size(), columns_);
+      not_whole(place_, fmt::format("no row {} of {} values", matrix_.size(), columns_));
     matrix_.emplace_back(words.begin() + 1, words.end());
   }
-  if (columns_ > most_gpus)
-    throw UserError("{}: no numbers of GPUs from 0 on; give the output unchanged", place_);
+  if (columns_ > most_gpus) not_whole(place_, "no numbers of GPUs from 0 on");
   return true;
 }
 
@@ -272,7 +262,7 @@ void TransferText::end_matrix(const std::vector<string_view>& words) {
       words.size() > at
           ? parse_number<double>(words[at].substr(0, words[at].find_first_not_of("0123456789.e+-")))
           : std::nullopt;
-  if (!sum) throw UserError("{}: SUM without a number; give the whole output", place_);
+  if (!sum) not_whole(place_, "SUM without a number");
   const bool total = description_.find(" Total ") != std::string::npos;
   if (total || !transfer_test(test_)->both_directions) {
     transfers_.add(test_, matrix_, sum, place_);
@@ -414,10 +404,7 @@ NumberFormat Mamf::format() const {
        {"torch.float8_e4m3fnuz", NumberFormat::fp8_e4m3}}};
   const auto* found = find_in(types, type_, &std::pair<string_view, NumberFormat>::first);
   if (found == nullptr)
-    throw UserError("{}: {}; give the whole output, with '** Dtype: torch.bfloat16' or its like",
-                    place_,
-                    type_.empty() ? "the number format is not stated"
-                                  : "the number format " + printable(type_) + " is not known here");
+    not_whole(place_, "the number format ('** Dtype:') is not known here: " + printable(type_));
   return found->second;
 }
 
@@ -427,8 +414,7 @@ void Mamf::add(ProductFamily family, Pass pass, string_view rate, string_view sh
     if (digits.ends_with(ending)) digits.remove_suffix(ending.size());
   const auto value = parse_number<double>(digits);
   const auto sides = shape_of(shape);
-  if (!value || !sides || !(*value > 0.0))
-    throw UserError("{}: no rate in TFLOPS with its shape; give the output unchanged", place_);
+  if (!value || !sides || !(*value > 0.0)) not_whole(place_, "no rate in TFLOPS with its shape");
   probe_.points.push_back(product_point(
       format(), family, pass, *sides, gpu_, *value * 1e12, printed_resolution(digits) * 1e12));
 }
@@ -487,9 +473,7 @@ ImportedProbes Mamf::finish() {
   const bool found = std::ranges::any_of(probe_.points, [](const Point& point) {
     return point.setting.symbol<ProductFamily>(Parameter::family) == ProductFamily::search;
   });
-  if (!found)
-    throw UserError(
-        "{}: no best outcome at its end: cut short; give the whole output of mamf-finder", file_);
+  if (!found) not_whole(file_, "no best outcome at its end: cut short");
   return {facts_.take(), {std::move(probe_)}};
 }
 
@@ -519,13 +503,8 @@ void Fryer::result(const std::vector<string_view>& words) {
       std::int64_t{0},
       most_gpus);
   const auto rate = parse_number<double>(words[2]);
-  if (!gpu || !rate || *rate < 0.0)
-    throw UserError("{}: no GPU with its Gflops/s; give the output unchanged", place_);
-  if (formats_.size() != 1)
-    throw UserError(
-        "{}: {}; give the whole output of a run with --use-bf16, --use-fp8 or --use-fp32 alone",
-        place_,
-        formats_.empty() ? "the number format is not stated" : "several number formats at once");
+  if (!gpu || !rate || *rate < 0.0) not_whole(place_, "no GPU with its Gflops/s");
+  if (formats_.size() != 1) not_whole(place_, "not of one number format, as --use-bf16 is");
   if (*rate > 0.0) {
     points_.push_back(product_point(
         formats_[0], ProductFamily::cube, Pass::together, cube, *gpu, *rate * 1e9, 1e9));
@@ -562,10 +541,7 @@ void Fryer::take(const std::string& line, std::size_t number) {
 
 ImportedProbes Fryer::finish() {
   if (!judged_ || (points_.empty() && warnings_.empty()))
-    throw UserError(
-        "{}: no result of all GPUs at its end: cut short; give the whole output of "
-        "gpu-fryer",
-        file_);
+    not_whole(file_, "no judgement of all GPUs at its end: cut short");
   ProbeRecord together;
   together.name = probe_name::gpu_together;
   together.status = ProbeStatus::measured;

@@ -526,9 +526,10 @@ void Imports::take(std::string front, std::istream& input, const std::string& fi
   const bool json = is_json(front);
   const bool transfers = has(json ? R"("nvbandwidth")" : "nvbandwidth Version:") ||
                          (!json && has("memcpy CE ") && has("\nSUM "));
-  const bool records = json && (has(R"("coll_perf")") || has(R"("dump_stats")"));
+  const bool records =
+      json && (has(R"("coll_perf")") || has(R"("p2p_perf")") || has(R"("dump_stats")"));
   const bool fryer = !json && has("Gflops/s");
-  const bool mamf = !json && (has("mamf-finder") || has("** Dtype:"));
+  const bool mamf = !json && (has("** Dtype:") || has("shapes => the best outcomes"));
   if (json && !records) {
     const std::string whole = whole_json(std::move(front), input, file);
     if (transfers) return found_.push_back(read_nvbandwidth_json(whole, file));
