@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/names.h"
+#include "report/render.h"
 #include "report/run/compared_figures.h"
+#include "src/core/files/csv.h"
 
 #include <array>
 
@@ -24,9 +26,7 @@ std::string needed_text(const CheckedFigure& one) {
 }
 
 std::string checked_text(const CheckedFigure& one) {
-  return one.figure.setting.contains(Parameter::collective)
-             ? fmt::format("{}, {}", sweep_text(one.figure.setting), subject_of(one.figure))
-             : machine_text(one.figure);
+  return figure_text(one.figure);
 }
 
 std::string check_headline(const ComparedRun& run,
@@ -142,7 +142,148 @@ Document compose_check(const ComparedRun& run,
                     "every size, and what differs"}};
   return document;
 }
+
+/// "0.83x of the baseline (167 GB/s against 202 GB/s)", and what would tell.
+std::string outcome_text(const CheckedFigure& one) {
+  const std::string needed = needed_text(one);
+  return fmt::format("{}: {} of the baseline ({} against {}){}{}",
+                     status_words(one.status),
+                     gain_text(one.figure),
+                     value_text(one.figure, one.figure.b),
+                     value_text(one.figure, one.figure.a),
+                     needed.empty() ? "" : "; ",
+                     needed);
+}
+
+std::string junit(const std::string& name, const std::string& headline, const CheckResult& result) {
+  // In the order of the enumeration: before and behind the outcome.
+  constexpr std::array<std::pair<const char*, const char*>, 4> elements{
+      {{"<system-out>", "</system-out>"},
+       {"<system-out>", "</system-out>"},
+       {"<failure message=\"", "\"/>"},
+       {"<skipped message=\"", "\"/>"}}};
+  const auto with = [&](CheckStatus status) {
+    return std::ranges::count(result.figures, status, &CheckedFigure::status);
+  };
+  const std::size_t wrong = result.wrong_results > 0 ? 1 : 0;
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" "
+      "tests=\"{}\" "
+      "failures=\"{}\" skipped=\"{}\">\n",
+      html_escaped(name),
+      result.figures.size() + wrong,
+      static_cast<std::size_t>(with(CheckStatus::fail)) + wrong,
+      with(CheckStatus::cannot_tell));
+  if (wrong > 0)
+    xml += fmt::format(
+        "<testcase classname=\"results\" name=\"right results\"><failure "
+        "message=\"{}\"/></testcase>\n",
+        html_escaped(headline));
+  for (const CheckedFigure& one : result.figures) {
+    const auto& [before, behind] = elements.at(static_cast<std::size_t>(one.status));
+    xml += fmt::format("<testcase classname=\"{}\" name=\"{}\">{}{}{}</testcase>\n",
+                       info(one.figure.metric).key,
+                       html_escaped(checked_text(one)),
+                       before,
+                       html_escaped(outcome_text(one)),
+                       behind);
+  }
+  return xml + "</testsuite>\n</testsuites>\n";
+}
+
+/// In a message "%" begins an escape.
+std::string annotation(CheckStatus status, const std::string& text) {
+  // In the order of the enumeration.
+  constexpr std::array levels{"notice", "warning", "error", "notice"};
+  return fmt::format("::{} title=scaleworth check::{}\n",
+                     levels.at(static_cast<std::size_t>(status)),
+                     listed(split(text, '%'), {}, "%25"));
+}
+
+std::string github(const std::string& headline, const CheckResult& result) {
+  std::string lines = annotation(result.status, headline);
+  for (const CheckedFigure& one : result.figures)
+    if (one.status != CheckStatus::pass)
+      lines += annotation(one.status, checked_text(one) + ": " + outcome_text(one));
+  return lines;
+}
+
+/// "AllReduce" of "all_reduce", as NCCL spells it.
+std::string collective_label(const Setting& setting) {
+  const auto collective = setting.symbol<Collective>(Parameter::collective);
+  std::string label;
+  bool first = true;
+  for (const char c : std::string(collective ? key_of(*collective) : "")) {
+    if (c != '_') label += first ? static_cast<char>(c - 'a' + 'A') : c;
+    first = c == '_';
+  }
+  return label;
+}
+
+std::string prometheus(const CheckResult& result) {
+  const auto labels = [](const CheckedFigure& one) {
+    const Setting& setting = one.figure.setting;
+    const auto count = [&](Parameter parameter) {
+      const auto value = setting.count(parameter);
+      return value ? fmt::format("{}", *value) : "";
+    };
+    const std::array<std::pair<const char*, std::string>, 7> all{
+        {{"metric", info(one.figure.metric).key},
+         {"figure", checked_text(one)},
+         {"gpu", count(Parameter::gpu).empty() ? "" : "GPU" + count(Parameter::gpu)},
+         {"n_nodes", count(Parameter::nodes)},
+         {"nranks", count(Parameter::ranks)},
+         {"collective", collective_label(setting)},
+         {"message_size", collective_label(setting).empty() ? "" : subject_of(one.figure)}}};
+    return listed(
+        all,
+        [](const auto& label) {
+          std::string value;
+          for (const char c : label.second) {
+            if (c == '"' || c == '\\') value += '\\';
+            value += c;
+          }
+          return value.empty() ? "" : fmt::format("{}=\"{}\"", label.first, value);
+        },
+        ",");
+  };
+  std::string text;
+  const auto family = [&](const char* name, const char* help, const auto& value) {
+    text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+    for (const CheckedFigure& one : result.figures)
+      text += fmt::format("{}{{{}}} {}\n", name, labels(one), value(one));
+  };
+  family("scaleworth_check_ratio",
+         "Run over baseline; below 1 the run is worse.",
+         [](const CheckedFigure& one) { return one.figure.gain.value; });
+  family("scaleworth_check_status",
+         "0 pass, 1 warn, 2 fail, 3 cannot tell.",
+         [](const CheckedFigure& one) { return static_cast<int>(one.status); });
+  return text +
+         fmt::format(
+             "# HELP scaleworth_check_wrong_results Settings whose results are wrong.\n# TYPE "
+             "scaleworth_check_wrong_results gauge\nscaleworth_check_wrong_results {}\n",
+             result.wrong_results);
+}
 }  // namespace
+
+std::string figure_text(const model::ComparedFigure& figure) {
+  return figure.setting.contains(Parameter::collective)
+             ? fmt::format("{}, {}", sweep_text(figure.setting), subject_of(figure))
+             : machine_text(figure);
+}
+
+std::string render_check_as(CheckFormat format,
+                            const ComparedRun& run,
+                            const ComparedRun& baseline,
+                            const CheckResult& result,
+                            double tolerance) {
+  const std::string headline = check_headline(run, baseline, result, tolerance);
+  if (format == CheckFormat::prometheus) return prometheus(result);
+  if (format == CheckFormat::github) return github(headline, result);
+  return junit(
+      fmt::format("scaleworth check {} against {}", run.name, baseline.name), headline, result);
+}
 
 std::string render_check(const ComparedRun& run,
                          const ComparedRun& baseline,

@@ -128,7 +128,13 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
        {fastest(Metric::flop_rate, [](const ComparedFigure&) { return true; }),
         fastest(Metric::memory_bandwidth, in_memory)})
     if (one != nullptr) leading.push_back({one, machine_text(*one) + " ("});
-  return leading;
+  if (!leading.empty() || machine.empty()) return leading;
+  // Transfers, launches and latencies alone: what differs most.
+  const auto change = [](const ComparedFigure& one) {
+    return std::pair(one.differs(), std::abs(std::log(one.gain.value)));
+  };
+  const ComparedFigure& most = *std::ranges::max_element(machine, {}, change);
+  return {{&most, machine_text(most) + " ("}};
 }
 
 /// "B is 1.9x as fast as A in bf16 product 64 x 64 x 64 (2 TFLOP/s against 1 TFLOP/s)".

@@ -28,6 +28,20 @@ std::string render_check(const ComparedRun& run,
                          double tolerance,
                          const RenderOptions& options);
 
+/// What continuous integration and monitoring read of a check: one test per figure in JUnit's XML,
+/// a workflow command of GitHub Actions per figure that did not pass, or samples of Prometheus'
+/// text format, to be written to a file of node_exporter's textfile collector, with NCCL
+/// Inspector's names of labels.
+enum class CheckFormat : std::uint8_t { junit, github, prometheus };
+std::string render_check_as(CheckFormat format,
+                            const ComparedRun& run,
+                            const ComparedRun& baseline,
+                            const model::CheckResult& result,
+                            double tolerance);
+
+/// "all reduce among 8 ranks, isolated, large messages", "GPU 0: triad in L2": what is judged.
+std::string figure_text(const model::ComparedFigure& figure);
+
 /// "NCCL 2.22.3 against 2.28.9": the library of `b` and of `a` that moves bytes, where both are
 /// recorded and differ; else empty.
 std::string different_libraries(const Run& a, const Run& b);

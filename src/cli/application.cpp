@@ -276,6 +276,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_check_command(app));
   commands.push_back(add_import_command(app));
   commands.push_back(add_report_command(app));
+  commands.push_back(add_pack_command(app));
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();
   // Where sysfs is hidden hwloc complains in every process, ranks and launcher; the run says it

@@ -53,5 +53,6 @@ Command add_compare_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_import_command(CLI::App& app);
 Command add_report_command(CLI::App& app);
+Command add_pack_command(CLI::App& app);
 Command add_list_command(CLI::App& app);
 }  // namespace scaleworth::cli

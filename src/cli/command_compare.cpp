@@ -6,9 +6,11 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/import_nccl_tests.h"
+#include "src/cli/input/imports.h"
 #include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
+#include "src/core/process.h"
 #include "src/core/version.h"
 
 #include <filesystem>
@@ -47,15 +49,6 @@ bool is_recorded_job(const std::string& path) {
          (kind == InputKind::recordings && repeats_in(path).empty());
 }
 
-int compare_jobs(const std::string& a, const std::string& b, const report::RenderOptions& render) {
-  const Attribution job_a = attributed_job(a);
-  const Attribution job_b = attributed_job(b);
-  fmt::print("{}",
-             report::render_recording_comparison(
-                 {a, job_a}, {b, job_b}, model::compare_recordings(job_a, job_b, {a, b}), render));
-  return exit_done;
-}
-
 struct CompareOptions {
   std::vector<std::string> runs;
   std::string by;
@@ -64,8 +57,44 @@ struct CompareOptions {
   std::vector<std::string> gpus_per_instance;
   TableSelection selection;
   std::optional<Scaling> scaling;
+  std::string fail_above;
   report::RenderOptions render;
 };
+
+/// 0.05 of "5%" and of "5"; absent for none.
+std::optional<double> allowed_loss(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::string_view digits =
+      text.ends_with('%') ? std::string_view(text).substr(0, text.size() - 1) : text;
+  const auto percent = parse_number<double>(digits);
+  if (!percent || !(*percent > 0.0) || !(*percent < 100.0))
+    throw UserError("--fail-above {}: give a loss in per cent, as 5%", printable(text));
+  return *percent / 100.0;
+}
+
+int worse_by(const std::optional<double>& loss, std::size_t figures, const std::string& first) {
+  if (!loss || figures == 0) return exit_done;
+  print_error("scaleworth: B is worse by more than {:g} %, beyond the noise, in {}; first {}\n",
+              100.0 * *loss,
+              counted(figures, "figure"),
+              first);
+  return exit_failed;
+}
+
+int compare_jobs(const CompareOptions& options) {
+  const std::string& a = options.runs[0];
+  const std::string& b = options.runs[1];
+  const Attribution job_a = attributed_job(a);
+  const Attribution job_b = attributed_job(b);
+  const auto comparison = model::compare_recordings(job_a, job_b, {a, b});
+  fmt::print(
+      "{}",
+      report::render_recording_comparison({a, job_a}, {b, job_b}, comparison, options.render));
+  const auto loss = allowed_loss(options.fail_above);
+  const model::ComparedTime& step = comparison.step;
+  const bool worse = step.differs() && step.b.value > step.a.value * (1.0 + loss.value_or(0.0));
+  return worse_by(loss, worse ? 1 : 0, "the step");
+}
 
 /// A number of all machines, or of one by its name: "2.50", "H100=2.50".
 struct Stated {
@@ -176,7 +205,12 @@ int compare_runs(const CompareOptions& options) {
   const bool tables = std::ranges::all_of(
       options.runs, [](const std::string& input) { return input_kind(input) == InputKind::table; });
   const bool priced = !options.prices.empty() || !options.instance_prices.empty();
-  if (tables || priced || !options.by.empty()) return compare_machines(options);
+  const auto loss = allowed_loss(options.fail_above);
+  if (tables || priced || !options.by.empty()) {
+    if (loss)
+      throw UserError("--fail-above takes two runs or two recordings, not tables or prices");
+    return compare_machines(options);
+  }
   if (options.runs.size() != 2) {
     throw UserError(
         "compare takes two runs, A and B, not {}; repeats of one go into a folder of their own",
@@ -189,14 +223,20 @@ int compare_runs(const CompareOptions& options) {
                     recorded ? "a recording" : "a run",
                     options.runs[1],
                     recorded ? "a run" : "a recording");
-  if (recorded) return compare_jobs(options.runs[0], options.runs[1], options.render);
+  if (recorded) return compare_jobs(options);
   const Run a = read_repeats({options.runs[0]}, "compare");
   const Run b = read_repeats({options.runs[1]}, "compare");
   const model::Comparison comparison = model::compare(model::figures_of(a), model::figures_of(b));
   fmt::print("{}",
              report::render_comparison(
                  {options.runs[0], &a}, {options.runs[1], &b}, comparison, options.render));
-  return comparison.empty() ? exit_nothing : exit_done;
+  if (comparison.empty()) return exit_nothing;
+  std::vector<model::ComparedFigure> worse = model::judged(comparison);
+  std::erase_if(worse, [&](const model::ComparedFigure& one) {
+    return !one.differs() || one.gain.value >= 1.0 - loss.value_or(0.0);
+  });
+  std::ranges::sort(worse, {}, [](const auto& one) { return one.gain.value; });
+  return worse_by(loss, worse.size(), worse.empty() ? "" : report::figure_text(worse.front()));
 }
 
 struct CheckOptions {
@@ -204,6 +244,7 @@ struct CheckOptions {
   std::vector<std::string> baseline;
   double tolerance_percent = 5.0;
   bool across_versions = false;
+  std::optional<report::CheckFormat> format;  // absent: a report
   report::RenderOptions render;
 };
 
@@ -228,13 +269,13 @@ int check_runs(const CheckOptions& options) {
       model::compare(model::figures_of(baseline), model::figures_of(run));
   const model::CheckResult result =
       model::check(comparison, tolerance, model::wrong_results(run).settings);
-  fmt::print("{}",
-             report::render_check({listed(options.runs, {}, " "), &run},
-                                  {listed(options.baseline, {}, " "), &baseline},
-                                  comparison,
-                                  result,
-                                  tolerance,
-                                  options.render));
+  const report::ComparedRun checked{listed(options.runs, {}, " "), &run};
+  const report::ComparedRun against{listed(options.baseline, {}, " "), &baseline};
+  fmt::print(
+      "{}",
+      options.format
+          ? report::render_check_as(*options.format, checked, against, result, tolerance)
+          : report::render_check(checked, against, comparison, result, tolerance, options.render));
   return exit_code_of(result.status);
 }
 }  // namespace
@@ -276,6 +317,9 @@ Command add_compare_command(CLI::App& app) {
           },
           "strong or weak: how the work grows, where a table does not say it")
       ->check(CLI::IsMember({"strong", "weak"}));
+  flags.add("--fail-above",
+            options->fail_above,
+            "exit with 1 where B is worse than A by more, beyond the noise: 5%");
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {
@@ -302,7 +346,11 @@ Command add_check_command(CLI::App& app) {
   command->add_flag("--across-versions",
                     options->across_versions,
                     "compare also where NCCL or MPI have different versions");
-  add_render_flags(*command, options->render);
+  const std::vector<std::string> formats{"junit", "github", "prometheus"};
+  add_render_flags(*command, options->render, formats, [options, formats](const std::string& name) {
+    options->format =
+        static_cast<report::CheckFormat>(std::ranges::find(formats, name) - formats.begin());
+  });
   command->footer("Exit codes: 0 pass or warn, 1 fail, 3 cannot tell.\n" + app.get_footer());
   return {command, [options](const Arguments& arguments) {
             options->render.command = typed_command(arguments);

@@ -2,8 +2,9 @@
 #include "report/names.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
-#include "src/cli/input/import_nccl_tests.h"
+#include "src/cli/input/imports.h"
 #include "src/core/files/run_directory.h"
+#include "src/core/run.h"
 #include "src/core/version.h"
 #include "src/core/whole_number.h"
 
@@ -62,8 +63,8 @@ std::string question_text(const Setting& setting) {
   return text;
 }
 
-void print_summary(const Run& run, const std::string& directory) {
-  const ProbeRecord& probe = run.probes.front();
+/// Returns whether any was measured back to back.
+bool print_collectives(const ProbeRecord& probe) {
   const auto questions = sizes_of(probe);
   for (const auto& [setting, sizes] : questions) {
     if (sizes.wrong.empty()) continue;
@@ -85,11 +86,44 @@ void print_summary(const Run& run, const std::string& directory) {
     back_to_back = back_to_back ||
                    setting.symbol<CollectiveMode>(Parameter::mode) == CollectiveMode::back_to_back;
   }
+  return back_to_back;
+}
+
+/// "12 transfers, 41.2 GB/s to 782 GB/s".
+void print_rates(const ProbeRecord& probe) {
+  const bool transfers = probe.name == probe_name::gpu_transfer;
+  std::vector<double> rates;
+  for (const Point& point : probe.points)
+    rates.push_back(point.amounts.begin()->second / series(point, Metric::wall_s).front());
+  const auto [least, most] = std::ranges::minmax(rates);
+  const auto text = [&](double rate) {
+    return report::format_quantity(
+        report::number(rate),
+        transfers ? report::Unit::bytes_per_second : report::Unit::flop_per_second);
+  };
+  fmt::print("{}{}, {} to {}\n",
+             counted(rates.size(), transfers ? "transfer" : "product"),
+             probe.name == probe_name::gpu_together ? " while all GPUs work" : "",
+             text(least),
+             text(most));
+}
+
+void print_summary(const Run& run, const std::string& directory) {
+  bool back_to_back = false;
+  for (const ProbeRecord& probe : run.probes) {
+    if (probe.name == probe_name::comm_nccl) {
+      back_to_back = print_collectives(probe);
+    } else {
+      print_rates(probe);
+    }
+  }
   if (back_to_back)
     fmt::print(
         "Back to back: many operations in a row between two readings of the clock, divided; no "
         "latency of a single call.\n");
-  for (const std::string& warning : probe.warnings) fmt::print("warning: {}\n", printable(warning));
+  for (const ProbeRecord& probe : run.probes)
+    for (const std::string& warning : probe.warnings)
+      fmt::print("warning: {}\n", printable(warning));
   const std::string words = report::shell_words({directory});
   fmt::print("kept in {}\n\nnext: scaleworth report {}\n", directory, words);
 }
@@ -123,13 +157,14 @@ int import_results(const ImportArguments& options, const Arguments& arguments) {
 
 Command add_import_command(CLI::App& app) {
   auto options = std::make_shared<ImportArguments>();
-  CLI::App* command =
-      app.add_subcommand("import", "results of nccl-tests or rccl-tests, text or JSON, into a run");
+  CLI::App* command = app.add_subcommand("import",
+                                         "results of nccl-tests, rccl-tests, NCCL Inspector, "
+                                         "nvbandwidth, mamf-finder or gpu-fryer into a run");
   const Flags flags(*command);
   flags
       .add("file",
            options->files,
-           "what all_reduce_perf and its like print, logs of jobs with it, JSON of -J; - is stdin")
+           "what these tools print or write, text or JSON, logs of jobs with it; - is stdin")
       ->required();
   flags.add("--out", options->out, "the run directory (default: a new one in scaleworth-runs)");
   flags.add("--collective",

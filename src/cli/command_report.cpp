@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_machine.h"
 #include "probes/registry.h"
+#include "report/names.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/import_nccl_tests.h"
+#include "src/cli/input/imports.h"
 #include "src/cli/input/table_input.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
+#include "src/core/files/atomic_file.h"
+#include "src/core/files/run_directory.h"
 #include "src/core/version.h"
 
+#include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
+
+#include <unistd.h>
+#include <zlib.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -31,6 +39,80 @@ int report_runs(const ReportedRuns& options) {
     if (run.tool_version.empty()) run.tool_version = tool_version();
     fmt::print("{}", render_run(run, options.report, path));
   }
+  return exit_done;
+}
+
+struct PackOptions {
+  std::string run;
+  std::string out;  // empty: beside the run
+};
+
+constexpr std::size_t tar_block = 512;
+
+/// A regular file in POSIX's ustar format (pax, IEEE 1003.1): fields in octal at fixed places, the
+/// sum of all bytes with blanks in its own place. Without a time: the same run packs to the same
+/// bytes. Throws UserError for a name that the format cannot hold.
+std::string tar_header(const std::string& name, std::size_t bytes) {
+  if (name.size() > 100) throw UserError("{}: a name of over 100 bytes; rename the run", name);
+  std::string block(tar_block, '\0');
+  const auto put = [&](std::size_t at, const std::string& text) {
+    block.replace(at, text.size(), text);
+  };
+  put(0, name);
+  put(100, "0000644");
+  put(108, "0000000");
+  put(116, "0000000");
+  put(124, fmt::format("{:011o}", bytes));
+  put(136, "00000000000");
+  put(148, std::string(8, ' '));
+  put(156, "0");
+  put(257, std::string("ustar\0", 6) + "00");
+  unsigned sum = 0;
+  for (const char c : block) sum += static_cast<unsigned char>(c);
+  put(148, fmt::format("{:06o}", sum) + std::string("\0 ", 2));
+  return block;
+}
+
+/// Recordings are most of a run's bytes, and no figure of it needs them.
+int pack_run(const PackOptions& options) {
+  namespace fs = std::filesystem;
+  read_run(options.run);  // throws for what is none
+  const fs::path run = fs::weakly_canonical(options.run);
+  if (!fs::is_directory(run)) throw UserError("{}: is no run directory", options.run);
+  const std::string out = options.out.empty() ? run.filename().string() + ".tgz" : options.out;
+  std::set<fs::path> files;
+  std::size_t left_out = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    if (entry.is_symlink() || !entry.is_regular_file()) continue;
+    if (entry.path().filename().string().starts_with("trace"))
+      ++left_out;
+    else
+      files.insert(entry.path());
+  }
+  NewFile file(out);
+  // Its own copy of the descriptor, which gzclose() closes.
+  const gzFile packed = gzdopen(dup(file.descriptor()), "wb");
+  if (packed == nullptr) file.fail();
+  const auto write = [&](std::string_view bytes) {
+    const bool whole = gzfwrite(bytes.data(), 1, bytes.size(), packed) == bytes.size();
+    if (!whole) file.fail();
+  };
+  for (const fs::path& path : files) {
+    const std::string contents =
+        read_whole(path.string(), path.string(), 1U << 30U, "is too large");
+    write(tar_header((run.filename() / path.lexically_relative(run)).string(), contents.size()));
+    write(contents);
+    write(std::string((tar_block - contents.size() % tar_block) % tar_block, '\0'));
+  }
+  write(std::string(2 * tar_block, '\0'));
+  if (gzclose(packed) != Z_OK) file.fail();
+  file.commit();
+  fmt::print("{} in {}{}\n\nnext: tar xzf {} on any machine, then scaleworth report {}\n",
+             counted(files.size(), "file"),
+             out,
+             left_out == 0 ? "" : fmt::format("; left out: {}", counted(left_out, "recording")),
+             report::shell_words({out}),
+             report::shell_words({run.filename().string()}));
   return exit_done;
 }
 
@@ -109,10 +191,20 @@ Command add_report_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("report", "print a run again, in any format, on any machine");
   Flags(*command)
-      .add("run", options->runs, "run directories, run.json files or results of nccl-tests")
+      .add("run", options->runs, "run directories, run.json files or results that import takes")
       ->required();
   options->report.add_to(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
+}
+
+Command add_pack_command(CLI::App& app) {
+  auto options = std::make_shared<PackOptions>();
+  CLI::App* command =
+      app.add_subcommand("pack", "a run as one small archive, without recordings, to send or keep");
+  const Flags flags(*command);
+  flags.add("run", options->run, "a run directory")->required();
+  flags.add("--out", options->out, "the archive (default: RUN.tgz here)");
+  return {command, [options](const Arguments&) { return pack_run(*options); }};
 }
 
 Command add_list_command(CLI::App& app) {

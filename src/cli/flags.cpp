@@ -16,7 +16,10 @@
 #include <unistd.h>
 
 namespace scaleworth::cli {
-void add_render_flags(CLI::App& command, report::RenderOptions& options) {
+void add_render_flags(CLI::App& command,
+                      report::RenderOptions& options,
+                      const std::vector<std::string>& names,
+                      const std::function<void(const std::string&)>& more) {
   // Colour only on a terminal that did not ask for none (no-color.org: set and not empty).
   const char* no_colour = std::getenv("NO_COLOR");
   options.colour = isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
@@ -28,9 +31,17 @@ void add_render_flags(CLI::App& command, report::RenderOptions& options) {
   command
       .add_option_function<std::string>(
           "--format",
-          [&options](const std::string& name) { options.format = report::parse_format(name); },
-          "what goes to stdout: text, md, csv, json or html")
-      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+          [&options, names, more](const std::string& name) {
+            if (std::ranges::count(names, name) > 0) return more(name);
+            options.format = report::parse_format(name);
+          },
+          names.empty() ? "what goes to stdout: text, md, csv, json or html"
+                        : "what goes to stdout: text, md, csv, json, html, " + listed(names))
+      ->check(CLI::IsMember([&] {
+        std::vector<std::string> all{"text", "md", "csv", "json", "html"};
+        all.insert(all.end(), names.begin(), names.end());
+        return all;
+      }()))
       ->default_str(report::format_name(options.format));
   command
       .add_flag_callback(

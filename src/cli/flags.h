@@ -11,10 +11,16 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
+#include <functional>
+
 namespace scaleworth::cli {
 /// --format and --details; sets, too, what needs no flag: colour and the program's versions.
-/// `options` must live until parsing is over.
-void add_render_flags(CLI::App& command, report::RenderOptions& options);
+/// `options` must live until parsing is over. `more` takes the name of a format beyond those of all
+/// reports, which `names` lists.
+void add_render_flags(CLI::App& command,
+                      report::RenderOptions& options,
+                      const std::vector<std::string>& names = {},
+                      const std::function<void(const std::string&)>& more = {});
 
 /// --currency, the label of all amounts; nothing is converted.
 void add_currency(CLI::App& command, std::string& currency);

@@ -42,7 +42,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
      {"what attribute --format json writes", "decide compare"},
      {"what --format json writes for other programs", ""},
      {"a web page", ""},
-     {"a result of nccl-tests", "import report compare check"}}};
+     {"a result of another tool", "import report compare check"}}};
 
 /// Whether a member "kind" of the JSON begins as `value`.
 bool has_kind(std::string_view json, std::string_view value) {
@@ -149,6 +149,9 @@ InputKind kind_of_content(std::string_view text) {
   if (!front.starts_with('{') && !front.starts_with('['))
     return has(" algbw ") && has(" busbw ") ? InputKind::results : InputKind::other;
   if (has(R"("nccl_version")") && has(R"("config")")) return InputKind::results;
+  for (const char* word :
+       {R"("nvbandwidth")", R"("coll_perf")", R"("p2p_perf")", R"("dump_stats")"})
+    if (has(word)) return InputKind::results;
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
   if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
   // As trace viewers' JSON begins.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/import_nccl_tests.h"
-
+#include "src/cli/input/imports.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/process.h"
@@ -14,77 +13,28 @@ namespace {
 using std::string_view;
 
 // A table of some 40 sizes, and what surrounds it, is far from all of these.
-constexpr std::size_t longest_line = 64 * 1024;  // what is longer is cut
 constexpr std::size_t most_test_rows = 100'000;
 constexpr std::size_t most_devices = 1'000'000;
 constexpr int most_joined_lines = 4;
 
-/// Lines of any text in bounded memory, without their ends, colours and control characters.
-class PlainLines {
- public:
-  explicit PlainLines(std::istream& text) : text_(text), piece_(1 << 16, '\0') {}
-
-  bool next(std::string& line) {
-    line.clear();
-    bool any = false;
-    while (at_ < size_ || fill()) {
-      any = true;
-      const string_view rest(piece_.data() + at_, size_ - at_);
-      const std::size_t length = std::min(rest.find('\n'), rest.size());
-      line.append(rest.substr(0, std::min(length, longest_line - line.size())));
-      at_ += length;
-      if (length == rest.size()) continue;
-      ++at_;
-      break;
+/// Escape sequences "ESC [ 0 ; 32 m" go; other control characters are blanks.
+std::string plain_line(string_view line) {
+  constexpr string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool escape = line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[';
+    if (escape) {
+      i = std::min(line.find_first_not_of("0123456789;?", i + 2), line.size());
+    } else {
+      out += static_cast<unsigned char>(line[i]) < ' ' ? ' ' : line[i];
     }
-    if (any) line = plain(line);
-    return any;
   }
-
- private:
-  bool fill() {
-    check_interrupt();
-    text_.read(piece_.data(), static_cast<std::streamsize>(piece_.size()));
-    size_ = static_cast<std::size_t>(text_.gcount());
-    at_ = 0;
-    return size_ > 0;
-  }
-  /// Escape sequences "ESC [ 0 ; 32 m" go; other control characters are blanks.
-  static std::string plain(string_view line) {
-    constexpr string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const bool escape = line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[';
-      if (escape) {
-        i = std::min(line.find_first_not_of("0123456789;?", i + 2), line.size());
-      } else {
-        out += static_cast<unsigned char>(line[i]) < ' ' ? ' ' : line[i];
-      }
-    }
-    return std::string(trimmed_end(out));
-  }
-  static string_view trimmed_end(string_view text) {
-    return text.substr(0, text.find_last_not_of(' ') + 1);
-  }
-
-  std::istream& text_;
-  std::string piece_;
-  std::size_t at_ = 0;
-  std::size_t size_ = 0;
-};
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out;
+}
 
 using Words = std::vector<string_view>;
-
-Words words_of(string_view text) {
-  Words words;
-  while (!(text = trimmed(text)).empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return words;
-}
 
 bool all_digits(string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
@@ -102,13 +52,6 @@ bool is_no_number(string_view word) {
 
 bool is_value(string_view word) {
   return is_no_number(word) || parse_number<double>(word).has_value();
-}
-
-/// Of "12.90" 0.01.
-double printed_resolution(string_view number) {
-  const std::size_t point = number.find('.');
-  if (point == string_view::npos) return 1.0;
-  return std::pow(10.0, -static_cast<double>(number.size() - point - 1));
 }
 
 /// "[1,0]<stdout>:", "0:", "node1:", "[default0]:" and "2026-11-25T10:00:00Z" in front of a line of
@@ -559,6 +502,53 @@ std::vector<CollectiveTest> TextReader::finish() {
   return std::move(tests_);
 }
 }  // namespace
+
+PlainLines::PlainLines(std::istream& text, std::size_t longest)
+    : text_(text), longest_(longest), piece_(1 << 16, '\0') {}
+
+bool PlainLines::next(std::string& line) {
+  line.clear();
+  bool any = false;
+  while (at_ < size_ || fill()) {
+    any = true;
+    const string_view rest(piece_.data() + at_, size_ - at_);
+    const std::size_t length = std::min(rest.find('\n'), rest.size());
+    line.append(rest.substr(0, std::min(length, longest_ - line.size())));
+    at_ += length;
+    if (length == rest.size()) continue;
+    ++at_;
+    break;
+  }
+  if (any) {
+    line = plain_line(line);
+    ++number_;
+  }
+  return any;
+}
+
+bool PlainLines::fill() {
+  check_interrupt();
+  text_.read(piece_.data(), static_cast<std::streamsize>(piece_.size()));
+  size_ = static_cast<std::size_t>(text_.gcount());
+  at_ = 0;
+  return size_ > 0;
+}
+
+std::vector<string_view> words_of(string_view text) {
+  std::vector<string_view> words;
+  while (!(text = trimmed(text)).empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return words;
+}
+
+double printed_resolution(string_view number) {
+  const std::size_t point = number.find('.');
+  if (point == string_view::npos) return 1.0;
+  return std::pow(10.0, -static_cast<double>(number.size() - point - 1));
+}
 
 std::vector<CollectiveTest> read_nccl_tests_text(std::istream& text, const std::string& file) {
   PlainLines lines(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/import_nccl_tests.h"
+#include "src/cli/input/imports.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
@@ -24,10 +24,6 @@ namespace {
 constexpr std::uintmax_t most_json_bytes = 256U << 20U;
 /// By the first bytes text and JSON differ.
 constexpr std::size_t sniffed_bytes = 64 * 1024;
-
-std::string base_name(const std::string& file) {
-  return std::filesystem::path(file).filename().string();
-}
 
 /// Of data/imports.toml's [[header]]; absent where it is not stated.
 std::optional<std::int64_t> stated(const CollectiveTest& test, const std::string& name) {
@@ -223,22 +219,9 @@ void find_places(const CollectiveTest& test, const ImportOptions& options, TestI
   }
 }
 
-/// "Ring" of "ring": as the library writes it; other texts, such as lists, as they are.
 std::string forced(const CollectiveTest& test, const char* variable) {
   const auto* found = value_at(test.variables, std::string(variable));
-  if (found == nullptr) return {};
-  for (const char* known : {"Tree",
-                            "Ring",
-                            "CollNetDirect",
-                            "CollNetChain",
-                            "NVLS",
-                            "NVLSTree",
-                            "PAT",
-                            "LL",
-                            "LL128",
-                            "Simple"})
-    if (plain_name(known) == plain_name(found->text)) return known;
-  return found->text;
+  return found == nullptr ? std::string() : library_word(found->text);
 }
 
 CollectiveMode mode_of(const CollectiveTest& test) {
@@ -337,8 +320,8 @@ std::string hosts_text(const CollectiveTest& test) {
   return listed(hosts);
 }
 
-FactSection facts_of(const CollectiveTest& test, const TestIdentity& identity, std::size_t number) {
-  FactSection section{number == 0 ? "nccl_tests" : fmt::format("nccl_tests_{}", number + 1), {}};
+FactSection facts_of(const CollectiveTest& test, const TestIdentity& identity) {
+  FactSection section{"nccl_tests", {}};
   const auto add = [&](const char* name, const std::string& text, const std::string& source) {
     const bool there = !text.empty();
     section.facts.push_back({name,
@@ -421,20 +404,38 @@ std::vector<std::string> warnings_of(const CollectiveTest& test, const TestIdent
   return warnings;
 }
 
-/// The parameter `run` for settings that several tests have.
-void number_repeats(std::vector<std::vector<Point>>& tests) {
+/// A probe as several files gave it: with the parameter `run` in settings that several have.
+ProbeRecord joined(std::vector<ProbeRecord> parts) {
   std::map<Setting, std::set<std::size_t>> by_setting;
-  for (std::size_t test = 0; test < tests.size(); ++test) {
-    for (const Point& point : tests[test]) by_setting[point.setting].insert(test);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (const Point& point : parts[part].points) by_setting[point.setting].insert(part);
   }
-  for (std::size_t test = 0; test < tests.size(); ++test) {
-    for (Point& point : tests[test]) {
+  ProbeRecord whole;
+  whole.name = parts.front().name;
+  whole.status = ProbeStatus::measured;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (Point& point : parts[part].points) {
       const std::set<std::size_t>& in = by_setting.at(point.setting);
-      if (in.size() < 2) continue;
-      const auto number = std::distance(in.begin(), in.find(test)) + 1;
-      point.setting.set(Parameter::run, std::int64_t{number});
+      if (in.size() > 1)
+        point.setting.set(Parameter::run,
+                          std::int64_t{std::distance(in.begin(), in.find(part)) + 1});
+      whole.points.push_back(std::move(point));
     }
+    std::ranges::move(parts[part].warnings, std::back_inserter(whole.warnings));
+    for (const auto& [name, amount] : parts[part].losses) whole.losses[name] += amount;
   }
+  return whole;
+}
+
+/// A second section of the same name is "nccl_tests_2"; of a GPU the first is kept.
+void add_facts(std::vector<FactSection>& environment, FactSection&& section) {
+  const std::string name = section.name;
+  for (int number = 2; find_in(environment, section.name, &FactSection::name) != nullptr;
+       ++number) {
+    if (name.starts_with("gpu ")) return;
+    section.name = fmt::format("{}_{}", name, number);
+  }
+  environment.push_back(std::move(section));
 }
 
 /// The bytes that were looked at, and what follows them.
@@ -479,73 +480,118 @@ std::string whole_json(std::string front, std::istream& input, const std::string
   return front;
 }
 
-/// The tests in a file or pipe, of which `front` was read: text piece by piece, JSON as a whole.
-std::vector<CollectiveTest> read_tests(std::string front,
-                                       std::istream& input,
-                                       const std::string& file) {
-  if (front.find('\0') != std::string::npos)
-    throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it in UTF-8", file);
-  if (is_json(front)) return read_nccl_tests_json(whole_json(std::move(front), input, file), file);
-  Joined buffer(std::move(front), input);
-  std::istream whole(&buffer);
-  return read_nccl_tests_text(whole, file);
-}
-
 /// Throws UserError where there is no result.
-std::vector<CollectiveTest> some_tests(std::vector<CollectiveTest> tests, const std::string& path) {
-  const bool any = std::ranges::any_of(tests, [](const auto& test) { return !test.rows.empty(); });
-  if (any) return tests;
+void require_rows(const std::vector<CollectiveTest>& tests, const std::string& path) {
+  if (std::ranges::any_of(tests, [](const auto& test) { return !test.rows.empty(); })) return;
   if (!tests.empty())
     throw UserError("{}: no row could be read (first at {}); give the whole output, unchanged",
                     path,
                     tests.front().first_damaged.empty() ? path : tests.front().first_damaged);
   throw UserError(
       "{}: no table of nccl-tests in it; give the text that all_reduce_perf and its like print, or "
-      "what -J wrote",
+      "what -J wrote; or what NCCL Inspector, nvbandwidth, mamf-finder or gpu-fryer gave",
       path);
 }
 
-std::vector<CollectiveTest> tests_in(const std::string& path) {
-  std::error_code trouble;
-  if (std::filesystem::is_directory(path, trouble))
-    throw UserError("{}: is a folder; give files of nccl-tests", path);
-  errno = 0;
-  std::ifstream input(path, std::ios::binary);
-  if (!input) throw UserError("{}: {}", path, std::strerror(errno));
-  return some_tests(read_tests(next_piece(input), input, path), path);
+/// The results of several files, each of any tool.
+class Imports {
+ public:
+  explicit Imports(ImportOptions options = {}) : options_(std::move(options)) {}
+  /// A file or pipe, of which `front` was read: by that is known whose it is. Text and records come
+  /// piece by piece, one JSON document as a whole.
+  void take(std::string front, std::istream& input, const std::string& file);
+  Run finish();
+
+ private:
+  void take_tests(std::vector<CollectiveTest> tests, const std::string& file);
+
+  ImportOptions options_;
+  std::vector<CollectiveTest> tests_;
+  std::vector<ImportedProbes> found_;
+  std::optional<InspectorReader> inspector_;
+};
+
+void Imports::take_tests(std::vector<CollectiveTest> tests, const std::string& file) {
+  require_rows(tests, file);
+  for (CollectiveTest& test : tests) {
+    if (!test.rows.empty()) found_.push_back(imported_probes(test, options_));
+    tests_.push_back(std::move(test));
+  }
+}
+
+void Imports::take(std::string front, std::istream& input, const std::string& file) {
+  if (front.find('\0') != std::string::npos)
+    throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it in UTF-8", file);
+  const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
+  const bool json = is_json(front);
+  const bool transfers = has(json ? R"("nvbandwidth")" : "nvbandwidth Version:") ||
+                         (!json && has("memcpy CE ") && has("\nSUM "));
+  const bool records =
+      json && (has(R"("coll_perf")") || has(R"("p2p_perf")") || has(R"("dump_stats")"));
+  const bool fryer = !json && has("Gflops/s");
+  const bool mamf = !json && (has("** Dtype:") || has("shapes => the best outcomes"));
+  if (json && !records) {
+    const std::string whole = whole_json(std::move(front), input, file);
+    if (transfers) return found_.push_back(read_nvbandwidth_json(whole, file));
+    return take_tests(read_nccl_tests_json(whole, file), file);
+  }
+  Joined buffer(std::move(front), input);
+  std::istream whole(&buffer);
+  if (records) {
+    if (!inspector_) inspector_.emplace();
+    inspector_->take(whole, file);
+  } else if (transfers) {
+    found_.push_back(read_nvbandwidth_text(whole, file));
+  } else if (fryer) {
+    found_.push_back(read_gpu_fryer(whole, file));
+  } else if (mamf) {
+    found_.push_back(read_mamf_finder(whole, file));
+  } else {
+    take_tests(read_nccl_tests_text(whole, file), file);
+  }
+}
+
+Run Imports::finish() {
+  if (inspector_) found_.push_back(inspector_->finish());
+  return imported_run(std::move(found_), tests_);
 }
 }  // namespace
 
-Run imported_run(const std::vector<CollectiveTest>& tests, const ImportOptions& options) {
-  Run run;
-  run.suite = "import";
-  run.complete = true;
+ImportedProbes imported_probes(const CollectiveTest& test, const ImportOptions& options) {
+  TestIdentity identity = find_collective(test, options);
+  find_ranks(test, options, identity);
+  find_places(test, options, identity);
   ProbeRecord probe;
   probe.name = probe_name::comm_nccl;
   probe.status = ProbeStatus::measured;
-  std::vector<std::vector<Point>> points;
-  std::size_t number = 0;
-  for (const CollectiveTest& test : tests) {
-    if (test.rows.empty()) continue;
-    TestIdentity identity = find_collective(test, options);
-    find_ranks(test, options, identity);
-    find_places(test, options, identity);
-    points.push_back(points_of(test, setting_of(test, identity)));
-    run.environment.push_back(facts_of(test, identity, number++));
-    std::ranges::move(warnings_of(test, identity), std::back_inserter(probe.warnings));
-    if (test.rows_of_size_0 > 0)
-      probe.losses["rows_of_size_0"] += static_cast<double>(test.rows_of_size_0);
-    if (test.damaged_rows > 0)
-      probe.losses["damaged_rows"] += static_cast<double>(test.damaged_rows);
+  probe.points = points_of(test, setting_of(test, identity));
+  probe.warnings = warnings_of(test, identity);
+  if (test.rows_of_size_0 > 0)
+    probe.losses["rows_of_size_0"] = static_cast<double>(test.rows_of_size_0);
+  if (test.damaged_rows > 0) probe.losses["damaged_rows"] = static_cast<double>(test.damaged_rows);
+  ImportedProbes found{{facts_of(test, identity)}, {std::move(probe)}};
+  if (identity.nodes) found.placement = RankPlacement{identity.ranks, *identity.nodes, true};
+  return found;
+}
+
+Run imported_run(std::vector<ImportedProbes> files, const std::vector<CollectiveTest>& tests) {
+  Run run;
+  run.suite = "import";
+  run.complete = true;
+  std::vector<std::vector<ProbeRecord>> probes;  // of one name each
+  for (ImportedProbes& file : files) {
+    for (FactSection& section : file.facts) add_facts(run.environment, std::move(section));
     // Of the largest job whose nodes are known.
-    if (identity.nodes && identity.ranks >= (run.placement ? run.placement->ranks : 0))
-      run.placement = RankPlacement{identity.ranks, *identity.nodes, true};
+    if (file.placement && file.placement->ranks >= (run.placement ? run.placement->ranks : 0))
+      run.placement = file.placement;
+    for (ProbeRecord& probe : file.probes) {
+      auto* parts = find_in(probes, probe.name, [](const auto& of) { return of.front().name; });
+      if (parts == nullptr) parts = &probes.emplace_back();
+      parts->push_back(std::move(probe));
+    }
   }
   for (const CollectiveTest& test : tests) add_variables(run, test);
-  number_repeats(points);
-  for (std::vector<Point>& of_test : points)
-    std::ranges::move(of_test, std::back_inserter(probe.points));
-  run.probes.push_back(std::move(probe));
+  for (std::vector<ProbeRecord>& parts : probes) run.probes.push_back(joined(std::move(parts)));
   return run;
 }
 
@@ -554,10 +600,17 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
     throw UserError("--collective {} is none of {}",
                     options.collective,
                     listed(every<Collective>, [](Collective one) { return key_of(one); }));
-  std::vector<CollectiveTest> tests;
-  for (const std::string& file : files)
-    std::ranges::move(tests_in(file), std::back_inserter(tests));
-  return imported_run(tests, options);
+  Imports imports(options);
+  for (const std::string& file : files) {
+    std::error_code trouble;
+    if (std::filesystem::is_directory(file, trouble))
+      throw UserError("{}: is a folder; give its files", file);
+    errno = 0;
+    std::ifstream input(file, std::ios::binary);
+    if (!input) throw UserError("{}: {}", file, std::strerror(errno));
+    imports.take(next_piece(input), input, file);
+  }
+  return imports.finish();
 }
 
 Run read_any_run(const std::string& path) {
@@ -571,6 +624,8 @@ Run read_any_run(const std::string& path) {
     if (std::filesystem::is_regular_file(file, trouble)) return read_run(path);
     return join_runs(run_from_json(whole_json(std::move(front), input, path), path));
   }
-  return join_runs(imported_run(some_tests(read_tests(std::move(front), input, path), path), {}));
+  Imports imports;
+  imports.take(std::move(front), input, path);
+  return join_runs(imports.finish());
 }
 }  // namespace scaleworth::cli

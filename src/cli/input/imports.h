@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Results of nccl-tests and rccl-tests, text or JSON, as a run: what `scaleworth import` reads.
+/// Results of other tools as a run: what `scaleworth import` reads. nccl-tests and rccl-tests, NCCL
+/// Inspector, nvbandwidth, mamf-finder, gpu-fryer.
 #pragma once
 
 #include "src/core/run.h"
@@ -7,6 +8,9 @@
 #include <array>
 #include <istream>
 #include <map>
+#include <memory>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace scaleworth::cli {
 /// What the user says of files that do not say it themselves.
@@ -74,6 +78,13 @@ struct CollectiveTest {
   std::string first_damaged;  // place
 };
 
+/// What a file of another tool gives a run: points under the probes that measure the same.
+struct ImportedProbes {
+  std::vector<FactSection> facts;  // the first is of the file; "gpu 0": what is known of it
+  std::vector<ProbeRecord> probes;
+  std::optional<RankPlacement> placement{};
+};
+
 /// The tables in a text of any length, in bounded memory; lines of other programs are read over.
 /// Rows whose bandwidth is not size over time count as damaged. Throws UserError with file and line
 /// for a column that is unknown and for what is no text.
@@ -83,13 +94,46 @@ std::vector<CollectiveTest> read_nccl_tests_text(std::istream& text, const std::
 /// UserError as `parse_bounded_json`, and for what is no result of nccl-tests.
 std::vector<CollectiveTest> read_nccl_tests_json(std::string_view text, const std::string& file);
 
-/// The tests as points of the probe comm.nccl: one per size and placement; a setting that several
-/// tests have is a repeat, and so has the parameter `run`. Rows with wrong results stay, each as a
-/// point of its own. Warnings say what is missing, left out or inferred. The ranks are those of the
-/// list of devices, of the library's log or of the command, else the one number for which
-/// busbw/algbw is the collective's factor (`bus_factor`).
-/// Throws UserError with file and remedy where the collective or the ranks are not known.
-Run imported_run(const std::vector<CollectiveTest>& tests, const ImportOptions& options);
+/// The test as points of the probe comm.nccl: one per size and placement. Rows with wrong results
+/// stay, each as a point of its own. Warnings say what is missing, left out or inferred. The ranks
+/// are those of the list of devices, of the library's log or of the command, else the one number
+/// for which busbw/algbw is the collective's factor (`bus_factor`). Throws UserError with file and
+/// remedy where the collective or the ranks are not known.
+ImportedProbes imported_probes(const CollectiveTest& test, const ImportOptions& options);
+
+/// What several files gave as one run; settings that several have are repeats, with the parameter
+/// `run`. `tests`: of which the variables are kept.
+Run imported_run(std::vector<ImportedProbes> files, const std::vector<CollectiveTest>& tests = {});
+
+/// nvbandwidth's text and the JSON of -j, as transfers. A matrix that is cut short or does not add
+/// up to its SUM is a UserError; tests that measure no transfer of one path, such as latencies, are
+/// left out and named.
+ImportedProbes read_nvbandwidth_text(std::istream& text, const std::string& file);
+ImportedProbes read_nvbandwidth_json(std::string_view text, const std::string& file);
+/// The best shape that mamf-finder found, and the reference cube if it was tried, as products.
+/// UserError without the closing summary.
+ImportedProbes read_mamf_finder(std::istream& text, const std::string& file);
+/// Each GPU's products of 8192^3 while all GPUs work. UserError without the closing judgement.
+ImportedProbes read_gpu_fryer(std::istream& text, const std::string& file);
+
+/// Records of NCCL Inspector, v4.0 to v4.4, from the files of all processes, in any order of files.
+/// A collective is one communicator, kind and number; its time is the shortest over the ranks, the
+/// late rank's, which waited for nobody. Records below 8 KiB, of the CPU's clock, of point-to-point
+/// operations and of proxies are counted and left out; so are collectives that not all ranks
+/// recorded, where there are whole ones.
+class InspectorReader {
+ public:
+  InspectorReader();
+  ~InspectorReader();
+  /// In bounded memory. Throws UserError with file and line for a line that is cut short, and for
+  /// a record whose header is not known (lines sorted or split).
+  void take(std::istream& lines, const std::string& file);
+  ImportedProbes finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// The files, "-" or a pipe too, as `imported_run`. Throws UserError for what is no such result.
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options);
@@ -98,6 +142,41 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
 Run read_any_run(const std::string& path);
 
 // For the readers: the names in data/imports.toml.
+
+/// Lines of any text in bounded memory, without their ends, colours and control characters.
+class PlainLines {
+ public:
+  /// What is longer than `longest` is cut.
+  explicit PlainLines(std::istream& text, std::size_t longest = 64 * 1024);
+  bool next(std::string& line);
+  /// Of the line that `next` gave last, from 1.
+  std::size_t number() const { return number_; }
+
+ private:
+  bool fill();
+
+  std::istream& text_;
+  std::size_t longest_;
+  std::string piece_;
+  std::size_t at_ = 0;
+  std::size_t size_ = 0;
+  std::size_t number_ = 0;
+};
+
+std::vector<std::string_view> words_of(std::string_view text);
+/// Of "12.90" 0.01.
+double printed_resolution(std::string_view number);
+/// "run3/all_reduce.txt": "all_reduce.txt".
+std::string base_name(const std::string& file);
+/// "NVLSTree" of "NVLS_TREE": as the library writes it; other texts as they are.
+std::string library_word(const std::string& foreign);
+
+/// Null where `object` is none or has no such member.
+const nlohmann::json* member_of(const nlohmann::json& object, const char* key);
+/// Numbers and truth values may be texts.
+std::optional<double> number_in(const nlohmann::json* value);
+std::optional<std::int64_t> whole_in(const nlohmann::json* value);
+std::string text_in(const nlohmann::json* value);
 
 /// For comparison: without case, blanks, '_' and '-'.
 std::string plain_name(std::string_view name);
