@@ -24,13 +24,6 @@ std::string count_ranges(const std::vector<int>& counts) {
   return text;
 }
 
-/// "communication 54.7 %, idle 45.3 %".
-std::string mixture_text(const ScalingCause& cause) {
-  return listed(cause.mixture, [](const auto& part) {
-    return fmt::format("{} {:.1f} %", part.first, 100.0 * part.second);
-  });
-}
-
 /// " per million tokens", of times that are of some units of work; else empty.
 std::string per_work(const Decision& decision) {
   if (decision.basis != TimeBasis::work_unit || !decision.rows.front().work) return "";
@@ -270,36 +263,6 @@ std::string regime_sentence(const DecideView& view, const DecisionRow& chosen) {
                      others);
 }
 
-std::string cause_line(const Decision& decision) {
-  if (decision.diagnosis.no_loss)
-    return fmt::format("No cause to name: {}.", decision.diagnosis.no_cause);
-  if (!decision.diagnosis.cause || decision.diagnosis.cause->mixture.empty()) return "";
-  const std::string origin =
-      decision.coefficients           ? "by the coefficients given"
-      : decision.diagnosis.by_law     ? "by every fit that the totals allow, not "
-                                        "by a measurement of the parts"
-      : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
-                                      : "from the parts of the table";
-  const ScalingCause& cause = *decision.diagnosis.cause;
-  const std::string text =
-      cause.owner.empty()
-          ? "has no single owner (none explains 80 %): " + mixture_text(cause)
-          : fmt::format("is {}, {:.1f} % of it", cause.owner, 100.0 * cause.explained);
-  return fmt::format("The gap from ideal at {} {} ({}).", decision.cause_count, text, origin);
-}
-
-std::string overtaking_line(const Decision& decision) {
-  const auto crossing = communication_overtakes(decision.rows);
-  if (!crossing) return "";
-  const int from = saturated<int>(std::floor(crossing->at)) + 1;
-  const bool measured = crossing->after == crossing->before + 1;
-  return fmt::format(
-      "From {}{} on communication takes longer than compute{}.",
-      measured ? "" : "about ",
-      named_count(decision, from),
-      measured ? "" : fmt::format(" ({} and {} were measured)", crossing->before, crossing->after));
-}
-
 std::string plateau_line(const Decision& decision) {
   if (!decision.choice || decision.choice->plateau.size() < 2) return "";
   return fmt::format("{} has the least cost; its plateau, the counts within 1 % of that, is {}.",
@@ -510,99 +473,6 @@ std::string no_count_sentence(const DecideView& view) {
   return if_it_fits(start + (view.decision.rubric.exclusions.size() == 1 ? "it" : "one"),
                     " (" + reasons + ")") +
          ".";
-}
-
-std::string count_or_never(const Knee& knee, const KneeSet& set) {
-  if (knee.count) return fmt::format("{}", *knee.count);
-  return set.laws ? fmt::format("beyond {:g}", set.request.reach) : "beyond every count";
-}
-
-/// A whole count of the kind: the threshold is still met below its position.
-int whole(double position, KneeKind kind) {
-  return saturated<int>(kind == KneeKind::efficiency ? std::floor(position) : std::round(position));
-}
-
-/// "11 [10, 12], beyond what was measured"; no interval where it is one count.
-std::string with_range(const Knee& knee, const KneeSet& set) {
-  std::string text = count_or_never(knee, set);
-  if (set.exact() || !knee.count) return text;
-  const int low = whole(knee.low, knee.kind);
-  const auto high = knee.high ? std::optional<int>(whole(*knee.high, knee.kind)) : std::nullopt;
-  if (low != high) {
-    text += fmt::format(" [{}, {}]", low, high ? fmt::format("{}", *high) : "open");
-  }
-  return text + (knee.beyond ? ", beyond what was measured" : "");
-}
-
-std::string saving(const Remedy& remedy) {
-  if (!remedy.saved || *remedy.saved < 0.0005) return "";
-  const bool cost = remedy.before.kind == KneeKind::cost;
-  return fmt::format(" ({:.1f} % {})", 100.0 * *remedy.saved, cost ? "cheaper" : "less time at it");
-}
-
-/// Of a knee that may lie beyond the largest count, with or without a change.
-std::string open_line(const DecideView& view) {
-  const auto& remedies = view.decision.diagnosis.remedies;
-  const auto saved = [](const Remedy& remedy) {
-    const std::string part = saving(remedy);
-    return part.empty() ? "" : remedy_change(remedy.cause) + part;
-  };
-  const std::string savings = listed(remedies, saved, "; ");
-  const int largest = *remedies.front().before.count;
-  const std::string text = fmt::format(
-      "The {} is {} or beyond it, the largest count: what would move it needs a larger one.",
-      judged_knee(view.decision.knees),
-      largest);
-  return savings.empty() ? text : fmt::format("{} At {}: {}.", text, largest, savings);
-}
-
-std::string remedy_line(const DecideView& view) {
-  const auto& diagnosis = view.decision.diagnosis;
-  const KneeSet& set = view.decision.knees;
-  if (diagnosis.remedies.empty()) return "";
-  const Remedy& best = diagnosis.remedies.front();
-  const std::string knee = judged_knee(set);
-  const auto other = [&](const Remedy& remedy) -> std::string {
-    if (remedy.moves != true || &remedy == &best) return "";
-    const std::string change = remedy_change(remedy.cause);
-    return fmt::format("{} (to {})", change, with_range(remedy.after, set));
-  };
-  const auto useless_change = [](const Remedy& remedy) {
-    return remedy.moves == false ? remedy_change(remedy.cause) : "";
-  };
-  const std::string others = listed(diagnosis.remedies, other, "; ");
-  const std::string useless = listed(diagnosis.remedies, useless_change, "; ");
-  if (!best.moves) return open_line(view);
-  if (!*best.moves) {
-    return fmt::format(
-        "No single change moves the {} from {}: {}.", knee, *best.before.count, useless);
-  }
-  const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
-  std::string text = capitalised(fmt::format("{} would move the {} from {} to {}{}: {}.",
-                                             remedy_change(best.cause),
-                                             knee,
-                                             *best.before.count,
-                                             with_range(best.after, set),
-                                             saving(best),
-                                             remedy_means(best.cause, latency)));
-  if (!others.empty()) text += fmt::format(" Next: {}.", others);
-  if (!useless.empty()) text += fmt::format(" Would not: {}.", useless);
-  return text;
-}
-
-std::string latency_line(const DecideView& view) {
-  const auto& diagnosis = view.decision.diagnosis;
-  const auto& message = view.decision.request.message;
-  if (!message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
-  const Gap& gap = *diagnosis.decisive;
-  const Bytes balanced = balanced_message(*message, gap.count);
-  return fmt::format(
-      "A ring's communication at {} is {:.0f} % latency and {:.0f} % bandwidth by the terms given; "
-      "they are equal at messages of {:.3g} MB.",
-      gap.count,
-      100.0 * *gap.latency_share,
-      100.0 * (1.0 - *gap.latency_share),
-      balanced.value() / 1e6);
 }
 
 }  // namespace

@@ -248,12 +248,16 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
 }
 
 /// The longest range of `points` from their start (or their end) in which a line holds, of lengths
-/// that grow by a third; absent where not even three sizes lie on one.
+/// that grow by a third; absent where not even three sizes lie on one. A line that leaves the end
+/// itself says nothing of it.
 std::optional<CommunicationSegment> longest_line(std::span<const TimedSize> points, bool at_end) {
+  constexpr double accepted_at_end = 0.03;
+  const TimedSize& end = at_end ? points.back() : points.front();
   std::optional<CommunicationSegment> longest;
   for (std::size_t count = least_points; count <= points.size(); count = (4 * count + 2) / 3) {
     const auto line = fit_line(at_end ? points.last(count) : points.first(count));
     if (!line || !line->holds) break;
+    if (longest && std::abs(time_at(*line, end.message) / end.time - 1.0) > accepted_at_end) break;
     longest = line;
   }
   return longest;
