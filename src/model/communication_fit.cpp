@@ -247,17 +247,22 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
   return segment;
 }
 
-/// The longest range of `points` from their start (or their end) in which a line holds, of lengths
-/// that grow by a third; absent where not even three sizes lie on one. A line that leaves the end
-/// itself says nothing of it.
-std::optional<CommunicationSegment> longest_line(std::span<const TimedSize> points, bool at_end) {
-  constexpr double accepted_at_end = 0.03;
+/// The line of the first (or the last) size: `segment` where it holds, else of the longest range of
+/// `points` from there in which one does, of lengths that grow by a third; absent where not even
+/// three sizes lie on one. A line that misses that size itself says nothing of it.
+std::optional<CommunicationSegment> line_at_end(std::span<const TimedSize> points,
+                                                const CommunicationSegment& segment,
+                                                bool at_end) {
+  constexpr double accepted = 0.03;
   const TimedSize& end = at_end ? points.back() : points.front();
+  const auto meets = [&](const CommunicationSegment& line) {
+    return line.holds && std::abs(time_at(line, end.message) / end.time - 1.0) <= accepted;
+  };
+  if (meets(segment)) return segment;
   std::optional<CommunicationSegment> longest;
   for (std::size_t count = least_points; count <= points.size(); count = (4 * count + 2) / 3) {
     const auto line = fit_line(at_end ? points.last(count) : points.first(count));
-    if (!line || !line->holds) break;
-    if (longest && std::abs(time_at(*line, end.message) / end.time - 1.0) > accepted_at_end) break;
+    if (!line || !line->holds || (longest && !meets(*line))) break;
     longest = line;
   }
   return longest;
@@ -447,10 +452,8 @@ std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> poi
   std::optional<CommunicationFit> fit = fit_form(kept, form);
   if (!fit) return std::nullopt;
   fit->strays = std::move(strays);
-  const CommunicationSegment& first = fit->segments.front();
-  const CommunicationSegment& last = fit->segments.back();
-  fit->start = first.holds ? first : longest_line(kept, false);
-  fit->asymptote = last.holds ? last : longest_line(kept, true);
+  fit->start = line_at_end(kept, fit->segments.front(), false);
+  fit->asymptote = line_at_end(kept, fit->segments.back(), true);
   fit->median_residual = median(relative_errors(*fit, kept)).value_or(0.0);
   const std::vector<double> errors = held_out_errors(kept, form);
   if (errors.empty()) return fit;
