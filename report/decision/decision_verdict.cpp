@@ -286,7 +286,7 @@ std::string exchange_text(const Decision& decision) {
                      cheap.cost ? "cost" : counted_noun(decision, 1) + "-seconds");
 }
 
-std::string counts_line(const DecideView& view) {
+std::string counts_line(const DecideView& view, bool brief) {
   const Decision& decision = view.decision;
   if (decision.rows.size() < 2) return "";
   const bool by_time = !decision.choice && decision.axis != Axis::load;
@@ -313,7 +313,7 @@ std::string counts_line(const DecideView& view) {
     if (i + 1 < named.size()) text += ", ";
   }
   text[0] = 'C';
-  return text + exchange_text(decision) + ".";
+  return text + (brief ? "" : exchange_text(decision)) + ".";
 }
 
 std::string equivalent_line(const Decision& decision) {
@@ -588,11 +588,11 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   if (!brief) lines.push_back(utilisation_line(decision));
   // What to do about it comes before the figures.
   lines.push_back(cause_line(decision));
-  lines.push_back(overtaking_line(decision));
+  if (!brief) lines.push_back(overtaking_line(decision));
   if (!brief) lines.push_back(remedy_line(view));
   lines.insert(
       lines.end(),
-      {straggler_line(view), counts_line(view), rule_line(view), equivalent_line(decision)});
+      {straggler_line(view), counts_line(view, brief), rule_line(view), equivalent_line(decision)});
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
   for (const Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(
