@@ -47,19 +47,34 @@ std::optional<CommunicationFit> chosen_fit(const CollectiveResult& result) {
   return result.fits[result.chosen];
 }
 
-/// The range of the smallest sizes that one pair describes.
-std::optional<CommunicationSegment> start_of(const CollectiveResult& result) {
-  const auto fit = chosen_fit(result);
-  return fit ? fit->start : std::nullopt;
+std::optional<CommunicationFit> chosen_fit(const AlgorithmResult& result) {
+  return result.shared_gpu ? std::nullopt : result.fit;
 }
 
-/// Of the chosen fit; absent without one.
-template <class Of>
-auto of_fit(Of of) {
-  return [of](const CollectiveResult& result) {
-    const auto fit = chosen_fit(result);
-    return fit ? of(*fit) : std::nullopt;
-  };
+constexpr const char* line_note =
+    "Alpha is of t(n) = alpha + beta n from the smallest size on, 1/beta (r_inf) of such a line up "
+    "to "
+    "the largest; absent where not even three sizes lie on a line, nine of ten within 10 %. Half "
+    "of "
+    "it from: n_1/2, the message whose size over its time is half of 1/beta.";
+
+/// Of the chosen fit, or of what it may have; absent without one.
+template <class Result, class... Of>
+auto of_fit(Of... of) {
+  return path([](const Result& result) { return chosen_fit(result); }, of...);
+}
+
+/// Start-up time, the rate that large messages approach, and from where on half of it is reached.
+template <class Row, class Result>
+std::vector<ColumnOf<Row>> line_columns() {
+  return {{measure("alpha", "alpha", Unit::seconds).if_present(),
+           of_fit<Result>(&CommunicationFit::start, &CommunicationSegment::alpha)},
+          {measure("alpha_largest_bytes", "up to", Unit::bytes).if_present(),
+           of_fit<Result>(&CommunicationFit::start, &CommunicationSegment::largest)},
+          {measure("inverse_beta", "1/beta of large", Unit::bytes_per_second).if_present(),
+           of_fit<Result>(&CommunicationFit::largest_rate)},
+          {measure("half_rate_bytes", "half of it from", Unit::bytes).if_present(),
+           of_fit<Result>(half_rate_message)}};
 }
 
 Number large_busbw(const CollectiveResult& result) {
@@ -73,35 +88,29 @@ std::string strays_of(const CollectiveResult& result) {
 }
 
 Table fits(const Collectives& collectives) {
+  std::vector<ColumnOf<CollectiveResult>> columns{
+      {parameter("collective", "collective"), &CollectiveResult::collective},
+      {parameter("mode", "mode"), &CollectiveResult::mode},
+      {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+      {measure("form", "form"), of_fit<CollectiveResult>(&CommunicationFit::form)}};
+  std::ranges::move(line_columns<CollectiveResult, CollectiveResult>(),
+                    std::back_inserter(columns));
+  columns.insert(columns.end(),
+                 {{measure("busbw_large", "busbw of large", Unit::bytes_per_second), large_busbw},
+                  {measure("held_out_error", "held-out error", Unit::percent),
+                   of_fit<CollectiveResult>(&CommunicationFit::held_out_error)},
+                  {measure("worst_held_out_error", "worst", Unit::percent),
+                   of_fit<CollectiveResult>(&CommunicationFit::worst_held_out_error)},
+                  {measure("strays", "stray sizes"), strays_of}});
   return make_table(
       "collective_fits",
       "Cost of a collective by message size",
       collectives,
-      {{parameter("collective", "collective"), &CollectiveResult::collective},
-       {parameter("mode", "mode"), &CollectiveResult::mode},
-       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-       {measure("form", "form"), path(chosen_fit, &CommunicationFit::form)},
-       {measure("alpha", "alpha", Unit::seconds), path(start_of, &CommunicationSegment::alpha)},
-       {measure("alpha_largest_bytes", "up to", Unit::bytes),
-        path(start_of, &CommunicationSegment::largest)},
-       {measure("inverse_beta", "1/beta of large", Unit::bytes_per_second),
-        of_fit(std::mem_fn(&CommunicationFit::largest_rate))},
-       {measure("half_rate_bytes", "half of it from", Unit::bytes), of_fit(half_rate_message)},
-       {measure("busbw_large", "busbw of large", Unit::bytes_per_second), large_busbw},
-       {measure("held_out_error", "held-out error", Unit::percent),
-        path(chosen_fit, &CommunicationFit::held_out_error)},
-       {measure("worst_held_out_error", "worst", Unit::percent),
-        path(chosen_fit, &CommunicationFit::worst_held_out_error)},
-       {measure("strays", "stray sizes"), strays_of}},
-      {"Curve: through the measured times. Alpha is of t(n) = alpha + beta n from the smallest "
-       "size "
-       "up to the one named, 1/beta (r_inf) of such a line up to the largest size; absent where "
-       "not "
-       "even three sizes lie on a line, nine of ten within 10 %. Half of it from: n_1/2, the "
-       "message whose size over its time is half of 1/beta. busbw of "
-       "large: median over the sizes from an eighth of the largest. Held-out error: mean and worst "
-       "error at sizes left out of the fit, which used every other one. Stray sizes disagree with "
-       "all their neighbours and are left out."},
+      columns,
+      {std::string("Curve: through the measured times. ") + line_note +
+       " busbw of large: median over the sizes from an eighth of the largest. Held-out error: mean "
+       "and worst error at sizes left out of the fit, which used every other one. Stray sizes "
+       "disagree with all their neighbours and are left out."},
       below_largest(collectives, &CollectiveResult::ranks));
 }
 
@@ -169,11 +178,12 @@ Table ends(const Collectives& collectives) {
             .in_summary("back-to-back busbw, " + to.value_or("largest size")),
         of(&Pair::back_to_back, busbw)},
        {measure("alpha", "alpha", Unit::seconds).only_in_summary(),
-        of(&Pair::isolated, path(start_of, &CommunicationSegment::alpha))},
+        of(&Pair::isolated,
+           of_fit<CollectiveResult>(&CommunicationFit::start, &CommunicationSegment::alpha))},
        {measure("busbw_large", "busbw of large", Unit::bytes_per_second).only_in_summary(),
         of(&Pair::isolated, large_busbw)},
        {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
-        of(&Pair::isolated, path(chosen_fit, &CommunicationFit::held_out_error))}},
+        of(&Pair::isolated, of_fit<CollectiveResult>(&CommunicationFit::held_out_error))}},
       {"Isolated: one operation between barriers, the latency a program sees. Back to back: many "
        "operations in a row, divided; calls overlap across ranks. Two different numbers."},
       [most](const Pair& pair) { return pair.any->ranks < most; });
@@ -262,9 +272,13 @@ Table choices(const Results& results) {
   const auto latency = [](const AlgorithmResult& result) {
     return result.chosen.front().point.time;
   };
-  std::vector<ColumnOf<Nested<AlgorithmResult, ChosenPoint>>> columns{
+  using Row = Nested<AlgorithmResult, ChosenPoint>;
+  std::vector<ColumnOf<Row>> columns = line_columns<Row, AlgorithmResult>();
+  columns.insert(
+      columns.begin(),
       {measure("latency", "time of smallest", Unit::seconds).in_summary("time of smallest"),
-       latency},
+       latency});
+  const std::vector<ColumnOf<Row>> of_largest{
       {measure("largest_bytes", "largest", Unit::bytes),
        path(&ChosenPoint::point, &CollectivePoint::message)},
       {measure("busbw", "busbw of largest", Unit::bytes_per_second)
@@ -273,6 +287,7 @@ Table choices(const Results& results) {
        bus_cell},
       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second).if_present(), wire_cell},
       {measure("ran", "ran").in_summary("ran"), way_name}};
+  columns.insert(columns.end(), of_largest.begin(), of_largest.end());
   if (std::ranges::any_of(results, has_errors)) {
     columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
                        &AlgorithmResult::library_error});
@@ -282,7 +297,8 @@ Table choices(const Results& results) {
                  fmt::format("NCCL's own choice, {} calls", word_of(mode)),
                  rows,
                  columns,
-                 {"busbw counts bytes as a ring would send them; a switch that reduces "
+                 {line_note,
+                  "busbw counts bytes as a ring would send them; a switch that reduces "
                   "(NVLS) sends fewer, so busbw can exceed the link. Through a port: the "
                   "bytes that the algorithm which ran really sends, over the same time."});
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -454,6 +470,7 @@ Section collectives_section(const Collectives& collectives, const Results& algor
 
 void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json("topology", selection_text(result.selection));
+  json.object("fit", result.fit, put_fit);
   FIELDS(json, result.collective, result.mode, result.ranks, result.in_place);
   FIELDS(json, result.registered, result.shared_gpu, result.held_out_error, result.library_error);
   json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {

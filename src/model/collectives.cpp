@@ -159,6 +159,8 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
       if (!cell.times.empty()) result.chosen.push_back(chosen_point(bytes, cell, factor));
     }
   }
+  const auto fits = fit_communication(times_of(mapped(result.chosen, &ChosenPoint::point)));
+  if (!fits.empty()) result.fit = fits[choose_fit(fits)];
   result.regimes = regimes(result.lines);
   add_errors(result);
   return result;

@@ -99,8 +99,9 @@ struct AlgorithmResult {
   int ranks = 2;
   bool in_place = false;
   bool registered = false;
-  bool shared_gpu = false;          // plumbing: no figure of an interconnect
-  std::vector<ChosenPoint> chosen;  // by size
+  bool shared_gpu = false;              // plumbing: no figure of an interconnect
+  std::vector<ChosenPoint> chosen;      // by size
+  std::optional<CommunicationFit> fit;  // of `chosen`; absent for too few sizes
   std::vector<AlgorithmLine> lines;
   std::vector<AlgorithmRegime> regimes;  // of the system curve, the minimum over the lines
   /// Mean |minimum over the lines / measured - 1| where NCCL chose by itself, at sizes at which no

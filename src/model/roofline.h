@@ -141,8 +141,8 @@ struct SoftRoof {
   double median_residual = 0.0;  // relative
 };
 
-/// Which side of the ridge a kernel lies on, however far below its roof. At the ridge: what is known
-/// of the bandwidth allows both sides. Unknown: no bandwidth was measured.
+/// Which side of the ridge a kernel lies on, however far below its roof. At the ridge: what is
+/// known of the bandwidth allows both sides. Unknown: no bandwidth was measured.
 enum class Bound { compute, memory, ridge, unknown };
 
 struct GemmShape {

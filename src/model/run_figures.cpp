@@ -64,15 +64,13 @@ void add_collectives(const Run& run, Figures& figures) {
     if (result.shared_gpu) continue;
     Setting sweep = result.selection;
     add_nodes(run, result.ranks, sweep);
-    const auto add = [&](const std::vector<CollectivePoint>& points) {
-      figures.add_points(sweep, points);
-      figures.add_start(sweep, fit_way(points));
-    };
-    add(mapped(result.chosen, &ChosenPoint::point));
+    figures.add_points(sweep, mapped(result.chosen, &ChosenPoint::point));
+    if (result.fit) figures.add_start(sweep, *result.fit);
     for (const AlgorithmLine& line : result.lines) {
       sweep.set(Parameter::algorithm, line.algorithm);
       sweep.set(Parameter::protocol, line.protocol);
-      add(line.points);
+      figures.add_points(sweep, line.points);
+      figures.add_start(sweep, line.fit);
     }
   }
 }
