@@ -253,7 +253,9 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) 
 std::optional<CommunicationSegment> line_at_end(std::span<const TimedSize> points,
                                                 const CommunicationSegment& segment,
                                                 bool at_end) {
-  constexpr double accepted = 0.03;
+  // A start-up time scatters by per cents; a rate still rises by one from size to size, and a line
+  // over a longer range would be too slow.
+  const double accepted = at_end ? 0.005 : 0.03;
   const TimedSize& end = at_end ? points.back() : points.front();
   const auto meets = [&](const CommunicationSegment& line) {
     return line.holds && std::abs(time_at(line, end.message) / end.time - 1.0) <= accepted;
