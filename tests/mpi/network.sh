@@ -62,16 +62,23 @@ PYTHON
 
 case $case_name in
   latency_is_one_way)
-    quiet
     network 2000 1000 1000
-    on 2 comm --collectives send_receive,all_reduce,broadcast --sizes 8,1M --out "$work/run"
-    # 2 ms one way; two of them would be what ranks see that start up to one way apart.
-    for collective in send_receive all_reduce broadcast; do
-      holds "$work/run/run.json" "0.00195 < time('$collective', 'isolated', 8) < 0.0038"
+    # A defect of the measurement shows each time, a core that the switch lost for a while does not.
+    measured() {
+      on 2 comm --collectives send_receive,all_reduce,broadcast --sizes 8,1M --out "$work/run$1"
+      # 2 ms one way; two of them would be what ranks see that start up to one way apart.
+      for collective in send_receive all_reduce broadcast; do
+        holds "$work/run$1/run.json" "0.00195 < time('$collective', 'isolated', 8) < 0.0038"
+      done
+      # 1 MiB at 1 Gbit/s takes 8.4 ms.
+      holds "$work/run$1/run.json" "0.0100 < time('broadcast', 'isolated', 1048576) < 0.030"
+      [ -s "$work/run$1/ranks/collectives.csv" ] || fail "collectives.csv does not lie in ranks/"
+    }
+    for attempt in 1 2 3; do
+      quiet
+      (trap - EXIT; measured $attempt) && exit 0
     done
-    # 1 MiB at 1 Gbit/s takes 8.4 ms.
-    holds "$work/run/run.json" "0.0100 < time('broadcast', 'isolated', 1048576) < 0.030"
-    [ -s "$work/run/ranks/collectives.csv" ] || fail "collectives.csv does not lie in ranks/"
+    exit 1
     ;;
   all_started_ranks_are_measured)
     network 200 1000 1000 1000
@@ -85,10 +92,10 @@ case $case_name in
     grep -q 'up to 3 ranks' "$work/out" || fail "not of the launched size"
     ;;
   slow_node_is_named)
-    quiet
     network 200 1000 1000 200 1000
     # The switch works on the same cores: where it kept them too long, the program says so and names a link alone.
     for attempt in 1 2 3; do
+      quiet
       on 4 comm --collectives all_reduce --sizes 8,1M --out "$work/run$attempt"
       first=$(head -4 "$work/out" | tr -s ' \n' ' ')
       case $first in
