@@ -323,7 +323,8 @@ Command add_compare_command(CLI::App& app) {
       ->check(CLI::IsMember({"strong", "weak"}));
   flags.add("--fail-above",
             options->fail_above,
-            "exit with 1 where B is worse than A by more, beyond the noise: 5%");
+            "exit with 1 where B is worse than A by more, beyond the noise, or has more wrong "
+            "results: 5%");
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {
