@@ -58,7 +58,8 @@ std::string check_headline(const ComparedRun& run,
                                              counted(result.measured_once, "figure"));
   switch (result.status) {
     case CheckStatus::fail: {
-      const CheckedFigure& first = result.figures.front();
+      const CheckedFigure& first =
+          *find_in(result.figures, CheckStatus::fail, &CheckedFigure::status);
       return wrong +
              fmt::format(
                  "Fail: {} of {} figures are worse than the baseline by {:g} % or "
@@ -155,6 +156,11 @@ std::string outcome_text(const CheckedFigure& one) {
                      needed);
 }
 
+/// `printable` first: newlines and control characters stand in no XML and end an annotation.
+std::string xml_text(const std::string& text) {
+  return html_escaped(printable(text));
+}
+
 std::string junit(const std::string& name, const std::string& headline, const CheckResult& result) {
   // In the order of the enumeration: before and behind the outcome.
   constexpr std::array<std::pair<const char*, const char*>, 4> elements{
@@ -166,26 +172,29 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
     return std::ranges::count(result.figures, status, &CheckedFigure::status);
   };
   const std::size_t wrong = result.wrong_results > 0 ? 1 : 0;
+  // Without any test a suite counts as passed.
+  const std::size_t none = result.figures.empty() && wrong == 0 ? 1 : 0;
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" "
       "tests=\"{}\" "
       "failures=\"{}\" skipped=\"{}\">\n",
-      html_escaped(name),
-      result.figures.size() + wrong,
+      xml_text(name),
+      result.figures.size() + wrong + none,
       static_cast<std::size_t>(with(CheckStatus::fail)) + wrong,
-      with(CheckStatus::cannot_tell));
-  if (wrong > 0)
-    xml += fmt::format(
-        "<testcase classname=\"results\" name=\"right results\"><failure "
-        "message=\"{}\"/></testcase>\n",
-        html_escaped(headline));
+      static_cast<std::size_t>(with(CheckStatus::cannot_tell)) + none);
+  if (wrong + none > 0)
+    xml +=
+        fmt::format("<testcase classname=\"results\" name=\"{}\"><{} message=\"{}\"/></testcase>\n",
+                    wrong > 0 ? "right results" : "comparable figures",
+                    wrong > 0 ? "failure" : "skipped",
+                    xml_text(headline));
   for (const CheckedFigure& one : result.figures) {
     const auto& [before, behind] = elements.at(static_cast<std::size_t>(one.status));
     xml += fmt::format("<testcase classname=\"{}\" name=\"{}\">{}{}{}</testcase>\n",
                        info(one.figure.metric).key,
-                       html_escaped(checked_text(one)),
+                       xml_text(checked_text(one)),
                        before,
-                       html_escaped(outcome_text(one)),
+                       xml_text(outcome_text(one)),
                        behind);
   }
   return xml + "</testsuite>\n</testsuites>\n";
@@ -197,7 +206,7 @@ std::string annotation(CheckStatus status, const std::string& text) {
   constexpr std::array levels{"notice", "warning", "error", "notice"};
   return fmt::format("::{} title=scaleworth check::{}\n",
                      levels.at(static_cast<std::size_t>(status)),
-                     listed(split(text, '%'), {}, "%25"));
+                     listed(split(printable(text), '%'), {}, "%25"));
 }
 
 std::string github(const std::string& headline, const CheckResult& result) {
@@ -239,7 +248,7 @@ std::string prometheus(const CheckResult& result) {
         all,
         [](const auto& label) {
           std::string value;
-          for (const char c : label.second) {
+          for (const char c : printable(label.second)) {
             if (c == '"' || c == '\\') value += '\\';
             value += c;
           }

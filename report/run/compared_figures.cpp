@@ -128,6 +128,9 @@ std::string sweep_text(const Setting& setting) {
   // nccl-tests' default, which most tables have, goes without saying.
   if (const std::string type = setting.text(Parameter::data_type); !type.empty() && type != "float")
     text += ", " + type;
+  if (const std::string word = setting.text(Parameter::reduction);
+      !word.empty() && word != "sum" && word != "none")
+    text += ", " + word;
   if (const std::string way = setting.text(Parameter::algorithm); !way.empty())
     text += ", " + way + "/" + setting.text(Parameter::protocol);
   return text;

@@ -230,6 +230,10 @@ int compare_runs(const CompareOptions& options) {
   fmt::print("{}",
              report::render_comparison(
                  {options.runs[0], &a}, {options.runs[1], &b}, comparison, options.render));
+  if (loss && model::wrong_results(b).settings > model::wrong_results(a).settings) {
+    print_error("scaleworth: B has wrong results: repair that before its speed is compared\n");
+    return exit_failed;
+  }
   if (comparison.empty()) return exit_nothing;
   std::vector<model::ComparedFigure> worse = model::judged(comparison);
   std::erase_if(worse, [&](const model::ComparedFigure& one) {
@@ -319,7 +323,8 @@ Command add_compare_command(CLI::App& app) {
       ->check(CLI::IsMember({"strong", "weak"}));
   flags.add("--fail-above",
             options->fail_above,
-            "exit with 1 where B is worse than A by more, beyond the noise: 5%");
+            "exit with 1 where B is worse than A by more, beyond the noise, or has more wrong "
+            "results: 5%");
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {

@@ -95,6 +95,7 @@ void print_rates(const ProbeRecord& probe) {
   std::vector<double> rates;
   for (const Point& point : probe.points)
     rates.push_back(point.amounts.begin()->second / series(point, Metric::wall_s).front());
+  if (rates.empty()) return;
   const auto [least, most] = std::ranges::minmax(rates);
   const auto text = [&](double rate) {
     return report::format_quantity(

@@ -73,21 +73,39 @@ std::string tar_header(const std::string& name, std::size_t bytes) {
   return block;
 }
 
-/// Recordings are most of a run's bytes, and no figure of it needs them.
+enum class Packed : std::uint8_t { yes, recording, no };
+
+/// Recordings, by the name of a file or of its folder, are most of a run's bytes, and no figure of
+/// it needs them. Nor are hidden files and archives of the run itself part of it.
+Packed packed_as(const std::filesystem::path& inside) {
+  Packed as = inside.extension() == ".tgz" ? Packed::no : Packed::yes;
+  for (const auto& part : inside) {
+    if (part.string().starts_with('.')) return Packed::no;
+    if (part.string().starts_with("trace")) as = Packed::recording;
+  }
+  return as;
+}
+
 int pack_run(const PackOptions& options) {
   namespace fs = std::filesystem;
   read_run(options.run);  // throws for what is none
   const fs::path run = fs::weakly_canonical(options.run);
   if (!fs::is_directory(run)) throw UserError("{}: is no run directory", options.run);
+  if (fs::is_symlink(run / run_file_name))
+    throw UserError("{}: {} is a link; pack the run that it is of", options.run, run_file_name);
   const std::string out = options.out.empty() ? run.filename().string() + ".tgz" : options.out;
+  // What is written takes the name of what is there, a device's or a link's too.
+  std::error_code trouble;
+  const fs::file_status there = fs::symlink_status(out, trouble);
+  if (fs::exists(there) && !fs::is_regular_file(there))
+    throw UserError("{}: is no regular file; name a file for the archive", out);
   std::set<fs::path> files;
   std::size_t left_out = 0;
   for (const auto& entry : fs::recursive_directory_iterator(run)) {
     if (entry.is_symlink() || !entry.is_regular_file()) continue;
-    if (entry.path().filename().string().starts_with("trace"))
-      ++left_out;
-    else
-      files.insert(entry.path());
+    const Packed as = packed_as(entry.path().lexically_relative(run));
+    if (as == Packed::yes) files.insert(entry.path());
+    if (as == Packed::recording) ++left_out;
   }
   NewFile file(out);
   // Its own copy of the descriptor, which gzclose() closes.
@@ -99,7 +117,7 @@ int pack_run(const PackOptions& options) {
   };
   for (const fs::path& path : files) {
     const std::string contents =
-        read_whole(path.string(), path.string(), 1U << 30U, "is too large");
+        read_whole(path.string(), path.string(), 1U << 30U, "; move it out of the run");
     write(tar_header((run.filename() / path.lexically_relative(run)).string(), contents.size()));
     write(contents);
     write(std::string((tar_block - contents.size() % tar_block) % tar_block, '\0'));

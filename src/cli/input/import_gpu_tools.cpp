@@ -7,6 +7,7 @@
 #include "src/core/whole_number.h"
 
 #include <cmath>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -22,6 +23,14 @@ constexpr std::size_t most_points = 200'000;
   throw UserError("{}: {}; give the whole output, unchanged", place, what);
 }
 
+/// As printed, in GB/s, Gflops/s or TFLOPS; absent for what no machine reaches.
+std::optional<double> printed_rate(string_view text) {
+  const auto rate = parse_number<double>(text);
+  return rate && *rate >= 1e-6 && *rate <= 1e9 ? rate : std::nullopt;
+}
+
+constexpr const char* one_direction = " (of one direction, before 0.6)";
+
 /// GPUs and what the file says of them, as a run's environment has them.
 class Facts {
  public:
@@ -32,14 +41,17 @@ class Facts {
     sections_.front().facts.push_back(
         {name, Value(text), source.empty() ? base_name(file_) : source});
   }
+  /// Of a GPU's facts of one name the first is kept.
   void add_gpu(std::int64_t ordinal, const char* name, Value value) {
+    if (ordinal < 0 || ordinal >= most_gpus) return;
     const std::string section = fmt::format("gpu {}", ordinal);
     FactSection* found = find_in(sections_, section, &FactSection::name);
     if (found == nullptr) {
       sections_.push_back({section, {}});
       found = &sections_.back();
     }
-    found->facts.push_back({name, std::move(value), base_name(file_)});
+    if (find_in(found->facts, std::string_view(name), &Fact::name) == nullptr)
+      found->facts.push_back({name, std::move(value), base_name(file_)});
   }
   /// With what the catalogue knows of a GPU by its name, where the file does not state it.
   std::vector<FactSection> take();
@@ -166,9 +178,9 @@ void Transfers::add(const std::string& test,
       not_whole(place, fmt::format("row {} of {} is cut short", row, test));
     for (std::size_t column = 0; column < columns; ++column) {
       const std::string& cell = matrix[row][column];
-      const auto rate = parse_number<double>(cell);
-      if (cell == "N/A" || rate == 0.0) continue;
-      if (!rate || *rate < 0.0) not_whole(place, fmt::format("'{}' is no rate", printable(cell)));
+      if (cell == "N/A" || parse_number<double>(cell) == 0.0) continue;
+      const auto rate = printed_rate(cell);
+      if (!rate) not_whole(place, fmt::format("'{}' is no rate", printable(cell)));
       total += *rate;
       const double digit = printed_resolution(cell);
       slack += digit + 1e-5 * *rate;
@@ -198,7 +210,10 @@ void Transfers::add(const std::string& test,
 }
 
 ImportedProbes Transfers::finish() {
-  if (probe_.points.empty()) not_whole(file_, "no transfer of nvbandwidth in it");
+  if (probe_.points.empty())
+    not_whole(file_,
+              left_out_.empty() ? "no transfer of nvbandwidth in it"
+                                : "no transfer of one path in it, only " + listed(left_out_));
   if (!left_out_.empty())
     warn("left out, no transfer of one path or not run: " + listed(left_out_));
   return {facts_.take(), {std::move(probe_)}};
@@ -263,8 +278,12 @@ void TransferText::end_matrix(const std::vector<string_view>& words) {
           ? parse_number<double>(words[at].substr(0, words[at].find_first_not_of("0123456789.e+-")))
           : std::nullopt;
   if (!sum) not_whole(place_, "SUM without a number");
-  const bool total = description_.find(" Total ") != std::string::npos;
-  if (total || !transfer_test(test_)->both_directions) {
+  const auto says = [&](const char* word) { return description_.find(word) != std::string::npos; };
+  const bool numbered = says(" Read1 ") || says(" Read2 ") || says(" Write1 ") || says(" Write2 ");
+  if (transfer_test(test_)->both_directions && !says(" Total ")) {
+    if (!numbered) transfers_.leave_out(test_ + one_direction);
+    answered_ = answered_ || !numbered;
+  } else {
     transfers_.add(test_, matrix_, sum, place_);
     answered_ = true;
   }
@@ -304,7 +323,7 @@ void TransferText::take(const std::string& line, std::size_t number) {
 }
 
 /// Matrices of one test stand one below the other in JSON: of both directions the last is the
-/// total's, and so is the sum (json_output.cpp appends rows).
+/// total's, and so is the sum (json_output.cpp appends rows). Before 0.6 there is one.
 void add_test_case(const json& test, const std::string& place, Transfers& transfers) {
   const std::string name = text_in(member_of(test, "name"));
   const std::string status = text_in(member_of(test, "status"));
@@ -322,6 +341,8 @@ void add_test_case(const json& test, const std::string& place, Transfers& transf
       for (const json& cell : row) matrix.back().push_back(text_in(&cell));
     }
   }
+  if (kind->both_directions && !matrix.empty() && matrix.size() == matrix.front().size())
+    return transfers.leave_out(name + one_direction);
   if (kind->both_directions && !matrix.empty() && matrix.size() > matrix.front().size())
     matrix.erase(matrix.begin(), matrix.end() - static_cast<std::ptrdiff_t>(matrix.front().size()));
   transfers.add(name, matrix, number_in(member_of(test, "sum")), place);
@@ -382,6 +403,8 @@ class Mamf {
 
  private:
   void outcome(const std::vector<string_view>& words);
+  /// Rows that end in a carriage return stand in one line.
+  void rows(const std::vector<string_view>& words);
   void add(ProductFamily family, Pass pass, string_view rate, string_view shape);
   NumberFormat format() const;
   void device(const std::string& line);
@@ -396,13 +419,17 @@ class Mamf {
 };
 
 NumberFormat Mamf::format() const {
-  constexpr std::array<std::pair<string_view, NumberFormat>, 5> types{
-      {{"torch.bfloat16", NumberFormat::bf16},
-       {"torch.float16", NumberFormat::fp16},
-       {"torch.float32", NumberFormat::fp32},
-       {"torch.float8_e4m3fn", NumberFormat::fp8_e4m3},
-       {"torch.float8_e4m3fnuz", NumberFormat::fp8_e4m3}}};
-  const auto* found = find_in(types, type_, &std::pair<string_view, NumberFormat>::first);
+  constexpr std::array<std::pair<string_view, NumberFormat>, 7> types{
+      {{"bfloat16", NumberFormat::bf16},
+       {"float16", NumberFormat::fp16},
+       {"float32", NumberFormat::fp32},
+       {"float8_e4m3fn", NumberFormat::fp8_e4m3},
+       {"float8_e4m3fnuz", NumberFormat::fp8_e4m3},
+       {"mxfp8", NumberFormat::mxfp8},
+       {"nvfp4", NumberFormat::nvfp4}}};
+  constexpr string_view prefix = "torch.";
+  const auto name = string_view(type_).substr(type_.starts_with(prefix) ? prefix.size() : 0);
+  const auto* found = find_in(types, name, &std::pair<string_view, NumberFormat>::first);
   if (found == nullptr)
     not_whole(place_, "the number format ('** Dtype:') is not known here: " + printable(type_));
   return found->second;
@@ -412,9 +439,11 @@ void Mamf::add(ProductFamily family, Pass pass, string_view rate, string_view sh
   string_view digits = rate;
   for (const string_view ending : {"TFLOPS", "(median)"})
     if (digits.ends_with(ending)) digits.remove_suffix(ending.size());
-  const auto value = parse_number<double>(digits);
+  const auto value = printed_rate(digits);
   const auto sides = shape_of(shape);
-  if (!value || !sides || !(*value > 0.0)) not_whole(place_, "no rate in TFLOPS with its shape");
+  if (!value || !sides) not_whole(place_, "no rate in TFLOPS with its shape");
+  if (probe_.points.size() > most_points)
+    throw UserError("{}: more than {} products; give the output of one run", place_, most_points);
   probe_.points.push_back(product_point(
       format(), family, pass, *sides, gpu_, *value * 1e12, printed_resolution(digits) * 1e12));
 }
@@ -445,6 +474,7 @@ void Mamf::device(const std::string& line) {
 }
 
 void Mamf::take(const std::string& line, std::size_t number) {
+  constexpr string_view gpu_flag = "--cuda_device";
   place_ = fmt::format("{}:{}", file_, number);
   const std::vector<string_view> words = words_of(line);
   if (words.empty()) return;
@@ -452,20 +482,33 @@ void Mamf::take(const std::string& line, std::size_t number) {
     type_ = words[2];
   } else if (line.find("_CudaDeviceProperties(") != std::string::npos) {
     device(line);
-  } else if (const auto flag = std::ranges::find(words, "--cuda_device");
-             flag != words.end() && flag + 1 != words.end()) {
-    gpu_ =
-        whole_number<std::int64_t>(parse_number<std::int64_t>(flag[1]), std::int64_t{0}, most_gpus)
-            .value_or(0);
+  } else if (const std::size_t flag = line.find(gpu_flag); flag != std::string::npos) {
+    // "--cuda_device 3", "--cuda_device=3".
+    const string_view behind = string_view(line).substr(flag + gpu_flag.size());
+    const auto value = words_of(behind.substr(behind.starts_with('=') ? 1 : 0));
+    const auto gpu = value.empty() ? std::nullopt : parse_number<std::int64_t>(value[0]);
+    gpu_ = whole_number<std::int64_t>(gpu, std::int64_t{0}, most_gpus - 1).value_or(gpu_);
   } else if (words[0] == "Tried" || line.starts_with("The best outcome was ")) {
     summary_ = true;
     if (words[0] == "Tried" && words.size() > 1) facts_.add("shapes", std::string(words[1]));
     outcome(words);
   } else if (summary_) {
     outcome(words);
-  } else if (words.size() > 6 && words[1] == "|" && words[3].ends_with("(median)") &&
-             shape_of(words[6]) == cube) {
-    add(ProductFamily::cube, Pass::steady, words[3], words[6]);
+  } else {
+    rows(words);
+  }
+}
+
+/// "2 |  690.4(mean)  691.0(median)  705.0(max) @ 8192x8192x8192 | best: ...", and since its third
+/// version "2  8192x8192x8192  690.4  691.0  705.0 ...": mean, median, largest.
+void Mamf::rows(const std::vector<string_view>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (shape_of(words[i]) != cube) continue;
+    if (i > 3 && words[i - 3].ends_with("(median)")) {
+      add(ProductFamily::cube, Pass::steady, words[i - 3], words[i]);
+    } else if (parse_number<std::int64_t>(words[i - 1]) && i + 2 < words.size()) {
+      add(ProductFamily::cube, Pass::steady, words[i + 2], words[i]);
+    }
   }
 }
 
@@ -492,6 +535,7 @@ class Fryer {
   Facts facts_;
   std::vector<NumberFormat> formats_;
   std::vector<Point> points_;
+  std::set<std::int64_t> gpus_;  // of them
   std::vector<std::string> warnings_;
   bool judged_ = false;
 };
@@ -501,16 +545,17 @@ void Fryer::result(const std::vector<string_view>& words) {
   const auto gpu = whole_number<std::int64_t>(
       parse_number<std::int64_t>(words[1].substr(1, words[1].find(':') - 1)),
       std::int64_t{0},
-      most_gpus);
-  const auto rate = parse_number<double>(words[2]);
-  if (!gpu || !rate || *rate < 0.0) not_whole(place_, "no GPU with its Gflops/s");
+      most_gpus - 1);
+  if (gpu && parse_number<double>(words[2]) == 0.0)
+    throw UserError(
+        "{}: GPU {} did no work at all: repair it before its rates are compared", place_, *gpu);
+  const auto rate = printed_rate(words[2]);
+  if (!gpu || !rate) not_whole(place_, "no GPU with its Gflops/s");
   if (formats_.size() != 1) not_whole(place_, "not of one number format, as --use-bf16 is");
-  if (*rate > 0.0) {
-    points_.push_back(product_point(
-        formats_[0], ProductFamily::cube, Pass::together, cube, *gpu, *rate * 1e9, 1e9));
-  } else {
-    warnings_.push_back(fmt::format("GPU {} did no work at all", *gpu));
-  }
+  if (judged_ || !gpus_.insert(*gpu).second)
+    throw UserError("{}: a second run; give each as a file of its own", place_);
+  points_.push_back(product_point(
+      formats_[0], ProductFamily::cube, Pass::together, cube, *gpu, *rate * 1e9, 1e9));
 }
 
 void Fryer::take(const std::string& line, std::size_t number) {
@@ -524,12 +569,17 @@ void Fryer::take(const std::string& line, std::size_t number) {
     if (gpu && *gpu >= 0 && end != std::string::npos)
       facts_.add_gpu(*gpu, "name", line.substr(open + 1, end - open - 1));
   } else if (words[0] == "Using") {
-    // FP32 operands are multiplied as TF32: an H100 reaches 373 TFLOPS in it (its README).
+    // FP32 operands are multiplied as TF32: an H100 reaches 373 TFLOPS in it (its README). Version
+    // 1.0, which prints "Using FP32", called cublasSgemm: 51 TFLOPS.
+    const bool first_version = words[1] == "FP32";
     for (const string_view word : words) {
       if (word == "BF16") formats_.push_back(NumberFormat::bf16);
       if (word == "FP8") formats_.push_back(NumberFormat::fp8_e4m3);
-      if (word == "FP32") formats_.push_back(NumberFormat::tf32);
+      if (word == "FP32")
+        formats_.push_back(first_version ? NumberFormat::fp32 : NumberFormat::tf32);
     }
+    if (judged_ && formats_.size() > 1)
+      throw UserError("{}: a second run; give each as a file of its own", place_);
   } else if (words[0] == "GPU" && words.size() > 3 && words[3] == "Gflops/s") {
     result(words);
   } else if (line == "All GPUs seem healthy" || line.starts_with("Some GPUs are not healthy")) {
@@ -540,7 +590,7 @@ void Fryer::take(const std::string& line, std::size_t number) {
 }
 
 ImportedProbes Fryer::finish() {
-  if (!judged_ || (points_.empty() && warnings_.empty()))
+  if (!judged_ || points_.empty())
     not_whole(file_, "no judgement of all GPUs at its end: cut short");
   ProbeRecord together;
   together.name = probe_name::gpu_together;
@@ -556,9 +606,12 @@ ImportedProbes Fryer::finish() {
   return {facts_.take(), {std::move(together), std::move(products)}};
 }
 
+/// All rows of mamf-finder, where they end in carriage returns.
+constexpr std::size_t longest_line = 4U << 20U;
+
 template <class Reader>
 ImportedProbes read_lines(std::istream& text, const std::string& file) {
-  PlainLines lines(text);
+  PlainLines lines(text, longest_line);
   Reader reader(file);
   std::string line;
   while (lines.next(line)) reader.take(line, lines.number());

@@ -31,14 +31,6 @@ constexpr std::int64_t least_wait_us = 10;
 constexpr std::int64_t least_judged = 20;
 constexpr double late_share = 0.8;
 
-struct Communicator {
-  std::string id;
-  std::string name;
-  int ranks = 0;
-  std::optional<int> nodes;
-  std::map<int, std::size_t> file_of_rank;
-};
-
 /// One record of one rank.
 struct Header {
   std::size_t communicator = 0;
@@ -53,9 +45,21 @@ struct Instance {
   std::int64_t shortest = 0;
   std::int64_t second = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
-  int late = 0;  // the rank with the shortest time: it came last and waited for nobody
-  int recorded = 0;
-  bool differs = false;  // the ranks do not agree about its size
+  int late = 0;            // the rank with the shortest time: it came last and waited for nobody
+  std::vector<int> ranks;  // that recorded it, ascending
+  bool differs = false;    // the ranks do not agree about its size
+};
+
+struct Communicator {
+  std::string id;
+  std::string name;
+  int ranks = 0;
+  std::optional<int> nodes;
+  std::map<int, std::size_t> file_of_rank;
+
+  bool has_all(const Instance& one) const {
+    return one.ranks.size() == static_cast<std::size_t>(ranks);
+  }
 };
 
 struct Lateness {
@@ -123,8 +127,9 @@ void InspectorReader::State::collective(const json& perf,
                                         const std::string& place) {
   const auto kind = collective_of_program(text_in(member_of(perf, "coll")));
   const auto number = whole_in(member_of(perf, "coll_sn"));
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
   auto bytes = whole_number<std::int64_t>(
-      whole_in(member_of(perf, "coll_msg_size_bytes")), std::int64_t{0}, std::int64_t{1} << 50);
+      whole_in(member_of(perf, "coll_msg_size_bytes")), std::int64_t{0}, most_bytes);
   const auto time = whole_number<std::int64_t>(
       whole_in(member_of(perf, "coll_exec_time_us")), std::int64_t{0}, std::int64_t{1} << 50);
   if (!number || !bytes || !time)
@@ -139,8 +144,13 @@ void InspectorReader::State::collective(const json& perf,
     return count("other_records");
   if (!source.empty() && source != "kernel_gpu") return count("records_timed_by_the_cpu");
   if (*bytes < least_bytes || *time == 0) return count("records_too_small");
-  if (*kind == Collective::all_gather || *kind == Collective::reduce_scatter)
+  if (*kind == Collective::all_gather || *kind == Collective::reduce_scatter) {
+    if (*bytes > most_bytes / communicator.ranks)
+      throw UserError("{}: more bytes than {} ranks hold; give what NCCL Inspector wrote",
+                      place,
+                      communicator.ranks);
     *bytes *= communicator.ranks;
+  }
   const auto [at, first] = instances.try_emplace({header.communicator, *kind, *number});
   if (instances.size() > most_collectives)
     throw UserError(
@@ -152,8 +162,11 @@ void InspectorReader::State::collective(const json& perf,
     one.protocol = library_word(text_in(member_of(perf, "coll_proto")));
   }
   one.differs = one.differs || one.bytes != *bytes;
-  if (one.recorded++ == 0 || *time < one.shortest) {
-    if (one.recorded > 1) one.second = one.shortest;
+  const auto behind = std::ranges::lower_bound(one.ranks, header.rank);
+  if (behind != one.ranks.end() && *behind == header.rank) return count("repeated_records");
+  one.ranks.insert(behind, header.rank);
+  if (one.ranks.size() == 1 || *time < one.shortest) {
+    if (one.ranks.size() > 1) one.second = one.shortest;
     one.shortest = *time;
     one.late = header.rank;
   } else {
@@ -185,7 +198,7 @@ void InspectorReader::State::judge_ranks() {
   std::map<std::size_t, Lateness> by_communicator;
   for (const auto& [key, one] : instances) {
     const std::size_t communicator = std::get<0>(key);
-    if (one.recorded != communicators[communicator].ranks || one.differs) continue;
+    if (!communicators[communicator].has_all(one) || one.differs) continue;
     Lateness& lateness = by_communicator[communicator];
     ++lateness.whole;
     const std::int64_t wait = one.longest - one.shortest;
@@ -206,7 +219,7 @@ void InspectorReader::State::judge_ranks() {
 
 void InspectorReader::State::add_points() {
   const auto is_whole = [&](const auto& entry) {
-    return entry.second.recorded == communicators[std::get<0>(entry.first)].ranks;
+    return communicators[std::get<0>(entry.first)].has_all(entry.second);
   };
   const bool any_whole = std::ranges::any_of(instances, is_whole);
   std::map<Setting, Series> points;
@@ -214,7 +227,7 @@ void InspectorReader::State::add_points() {
     const auto& [communicator, kind, number] = entry.first;
     const Instance& one = entry.second;
     const Communicator& among = communicators[communicator];
-    if (one.differs || one.recorded > among.ranks || (any_whole && !is_whole(entry))) {
+    if (one.differs || (any_whole && !is_whole(entry))) {
       count("collectives_not_of_all_ranks");
       continue;
     }
@@ -242,7 +255,7 @@ void InspectorReader::State::add_points() {
     probe.warnings.push_back(fmt::format(
         "no collective is recorded by all its ranks ({} of {}): its time contains waiting; give "
         "the files of all processes",
-        one.recorded,
+        one.ranks.size(),
         communicators[std::get<0>(instances.begin()->first)].ranks));
   }
 }

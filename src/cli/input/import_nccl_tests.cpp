@@ -236,15 +236,27 @@ void TextReader::log_line(string_view text) {
 }
 
 /// "mpirun -np 16 -x NCCL_ALGO=Ring ./build/all_reduce_perf -b 8 -e 8G": of a launcher only what
-/// counts the processes and what sets a variable that may be recorded.
+/// counts the processes and what sets a variable that may be recorded, and nothing of what the
+/// shell does besides: its line may hold secrets.
 bool TextReader::command(string_view line) {
-  const Words words = words_of(line);
+  Words words = words_of(line);
   const auto is_program = [](string_view word) {
     const string_view name = word.substr(word.rfind('/') + 1);
     return name.ends_with("_perf") || name.ends_with("_perf_mpi");
   };
   const auto program = std::ranges::find_if(words, is_program);
   if (program == words.end()) return false;
+  constexpr string_view of_shell = ";|&<>";
+  const auto end = std::find_if(program, words.end(), [&](string_view word) {
+    return word.find_first_of(of_shell) != string_view::npos;
+  });
+  if (end != words.end()) {
+    // "8G;" has a last word, "2>log" has none.
+    const std::size_t at = end->find_first_of(of_shell);
+    const bool last = at > 0 && (*end)[at] != '<' && (*end)[at] != '>';
+    *end = end->substr(0, at);
+    words.erase(end + (last ? 1 : 0), words.end());
+  }
   const bool options =
       std::any_of(program + 1, words.end(), [](string_view word) { return word.starts_with('-'); });
   if (!options && program->find('/') == string_view::npos) return false;

@@ -22,8 +22,10 @@ namespace scaleworth::cli {
 namespace {
 /// Results of one test; with the times of all iterations of many ranks some megabytes.
 constexpr std::uintmax_t most_json_bytes = 256U << 20U;
-/// By the first bytes text and JSON differ.
-constexpr std::size_t sniffed_bytes = 64 * 1024;
+/// By these bytes it is known whose results they are; a job's log may have much before them.
+constexpr std::size_t sniffed_bytes = 1U << 20U;
+/// A binary file shows itself before.
+constexpr std::size_t first_bytes = 64 * 1024;
 
 /// Of data/imports.toml's [[header]]; absent where it is not stated.
 std::optional<std::int64_t> stated(const CollectiveTest& test, const std::string& name) {
@@ -464,6 +466,14 @@ std::string next_piece(std::istream& input) {
   return front;
 }
 
+/// Without a byte order mark.
+std::string first_piece(std::istream& input) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  std::string front = next_piece(input);
+  if (front.starts_with(byte_order_mark)) front.erase(0, byte_order_mark.size());
+  return front;
+}
+
 bool is_json(std::string_view front) {
   return trimmed(front).starts_with('{');
 }
@@ -520,16 +530,24 @@ void Imports::take_tests(std::vector<CollectiveTest> tests, const std::string& f
 }
 
 void Imports::take(std::string front, std::istream& input, const std::string& file) {
-  if (front.find('\0') != std::string::npos)
+  if (std::string_view(front).substr(0, first_bytes).find('\0') != std::string_view::npos)
     throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it in UTF-8", file);
   const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
   const bool json = is_json(front);
-  const bool transfers = has(json ? R"("nvbandwidth")" : "nvbandwidth Version:") ||
-                         (!json && has("memcpy CE ") && has("\nSUM "));
+  const bool table = !json && has("algbw") && has("busbw");
+  const bool sums = !json && has("\nSUM ");
+  const bool transfers = has(json ? R"("nvbandwidth")" : "nvbandwidth Version:")
+                             ? !table || sums
+                             : sums && has("memcpy CE ");
   const bool records =
       json && (has(R"("coll_perf")") || has(R"("p2p_perf")") || has(R"("dump_stats")"));
   const bool fryer = !json && has("Gflops/s");
   const bool mamf = !json && (has("** Dtype:") || has("shapes => the best outcomes"));
+  if (table + transfers + fryer + mamf > 1)
+    throw UserError(
+        "{}: results of several tools in one text; give those of each as a file of its own", file);
+  if (json && has(R"("detected_gpus")"))
+    throw UserError("{}: JSON of gpu-fryer is not read; give the text that it prints", file);
   if (json && !records) {
     const std::string whole = whole_json(std::move(front), input, file);
     if (transfers) return found_.push_back(read_nvbandwidth_json(whole, file));
@@ -608,7 +626,7 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
     errno = 0;
     std::ifstream input(file, std::ios::binary);
     if (!input) throw UserError("{}: {}", file, std::strerror(errno));
-    imports.take(next_piece(input), input, file);
+    imports.take(first_piece(input), input, file);
   }
   return imports.finish();
 }
@@ -619,7 +637,7 @@ Run read_any_run(const std::string& path) {
   std::ifstream input(path, std::ios::binary);
   const bool folder = std::filesystem::is_directory(file, trouble);
   if (folder || !input || file.filename() == run_file_name) return read_run(path);
-  std::string front = next_piece(input);
+  std::string front = first_piece(input);
   if (is_json(front) && front.find(R"("schema_version")") != std::string::npos) {
     if (std::filesystem::is_regular_file(file, trouble)) return read_run(path);
     return join_runs(run_from_json(whole_json(std::move(front), input, path), path));
