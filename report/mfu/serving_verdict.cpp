@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/mfu/mfu_report.h"
 
+#include <bit>
 #include <map>
 #include <span>
 
@@ -36,12 +37,13 @@ std::string no_batch(const ServingView& view) {
   const auto& memory = view.answer.memory;
   if (memory.available && *memory.available < memory.weights + memory.cache_per_request) {
     return fmt::format(
-        "It does not fit: weights take {}, one request {}, and there are {}. At least {} such GPUs "
-        "hold it.",
+        "It does not fit: weights take {}, one request {}, and there are {}. {} such GPUs hold it "
+        "(a "
+        "power of two, which divides its heads).",
         format_quantity(number(memory.weights), Unit::bytes),
         format_quantity(number(memory.cache_per_request), Unit::bytes),
         format_quantity(number(*memory.available), Unit::bytes),
-        *memory.least_gpus);
+        std::bit_ceil(static_cast<unsigned>(*memory.least_gpus)));
   }
   return "No batch passes every limit: relax one of those below.";
 }
@@ -104,7 +106,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
       "they would give at most {} tokens/s, at batch {:g}{}. Published: maxima of TensorRT-LLM for "
       "8B "
       "and 70B models on H100, H200 and B200, {:.0f} to {:.0f} % of such ceilings.",
-      rate_text(view.answer.ceiling_output_tokens_per_s),
+      rate_text(view.answer.ceiling_output_tokens_per_s * question.groups),
       view.answer.ceiling_batch,
       view.answer.memory.available ? " (what memory holds at the mean length)" : "",
       100.0 * published_part_of_ceiling.low,

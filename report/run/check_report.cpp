@@ -29,6 +29,13 @@ std::string checked_text(const CheckedFigure& one) {
   return figure_text(one.figure);
 }
 
+/// ", the worst is 0.50x": of figures that could not be judged.
+std::string worst_text(const std::vector<CheckedFigure>& figures) {
+  const auto gain = [](const CheckedFigure& one) { return one.figure.gain.value; };
+  const CheckedFigure& worst = *std::ranges::min_element(figures, {}, gain);
+  return gain(worst) < 0.95 ? fmt::format(", the worst is {:.2f}x the baseline", gain(worst)) : "";
+}
+
 std::string check_headline(const ComparedRun& run,
                            const ComparedRun& baseline,
                            const CheckResult& result,
@@ -50,8 +57,9 @@ std::string check_headline(const ComparedRun& run,
   if (judged == 0)
     return wrong + fmt::format(
                        "Cannot tell for {0} of {0} figures: without repeats it is not known how "
-                       "far runs differ; measure run and baseline four times (--repeat 4).",
-                       all);
+                       "far runs differ{1}; measure run and baseline four times.",
+                       all,
+                       worst_text(result.figures));
   const std::string once = result.measured_once == 0
                                ? ""
                                : fmt::format(" Not judged, because measured once: {}.",

@@ -44,20 +44,75 @@ std::string ridge_of(const GpuResult& gpu, NumberFormat format) {
   return ridge == gpu.ridge_batches.end() ? "" : bound_below(ridge->ridge.value());
 }
 
+/// The slow one of several, whose pace all others keep.
+std::string slow_gpu_sentence(const std::optional<GpusTogether>& together) {
+  if (!together) return "";
+  const auto slow = std::ranges::find(together->paces, true, &GpuPace::slow);
+  if (slow == together->paces.end()) return "";
+  return fmt::format(
+      "GPU {} is slow: {} in {}, {} of the others' rate ({}).",
+      slow->ordinal,
+      rate_text(slow->together.value),
+      word_of(together->precision),
+      format_quantity(number(slow->of_others->value), Unit::percent),
+      slow->cause.empty() ? "look at its cooling and power, or ask for another node" : slow->cause);
+}
+
+/// Where one GPU's way from the host, or to a neighbour, is much slower than another's.
+std::string slow_transfer_sentence(const Gpus& gpus) {
+  constexpr double notable = 1.25;  // half a link's width is 2, a generation 2, noise below 1.1
+  const GpuTransfer* slow = nullptr;
+  const GpuTransfer* fast = nullptr;
+  const auto rate = [](const GpuTransfer* one) { return one->plateau.value; };
+  for (const TransferEnd from : {TransferEnd::host_pinned, TransferEnd::gpu}) {
+    const GpuTransfer* least = nullptr;
+    const GpuTransfer* most = nullptr;
+    for (const GpuResult& gpu : gpus) {
+      for (const GpuTransfer& one : gpu.transfers) {
+        const bool between = one.target.kind == TransferEnd::gpu && one.source != one.target;
+        if (!between || one.source.kind != from || one.both_directions || one.together) continue;
+        if (!least || rate(&one) < rate(least)) least = &one;
+        if (!most || rate(&one) > rate(most)) most = &one;
+      }
+    }
+    if (!least || (slow && rate(most) / rate(least) < rate(fast) / rate(slow))) continue;
+    slow = least;
+    fast = most;
+  }
+  const auto way = [](const GpuTransfer* one) {
+    return fmt::format("{} to {}", word_of(one->source), word_of(one->target));
+  };
+  if (!slow) return "";
+  if (rate(fast) < notable * rate(slow))
+    return fmt::format("Transfers: {} reaches {}.", way(fast), rate_text(rate(fast)));
+  return fmt::format(
+      "Transfers: {} reaches {}, {} of what {} does: check its link's width and generation.",
+      way(slow),
+      rate_text(rate(slow)),
+      format_quantity(number(rate(slow) / rate(fast)), Unit::percent),
+      way(fast));
+}
+
 /// "8 x NVIDIA H200, each: ..." of the first GPU, which is measured in full.
-std::string gpus_sentence(const Gpus& gpus) {
+std::string gpus_sentence(const Gpus& gpus, bool alike_in_speed) {
   if (gpus.empty()) return "";
   const GpuResult& gpu = gpus.front();
   const std::string name = gpu.identity.name.empty() ? "This GPU" : gpu.identity.name;
   const auto alike = std::ranges::count_if(
       gpus, [&](const GpuResult& one) { return one.identity.name == gpu.identity.name; });
-  std::string text = alike > 1 ? fmt::format("{} x {}, each: ", alike, name) : name + ": ";
+  std::string text =
+      alike > 1 ? fmt::format("{} x {}, {}: ", alike, name, alike_in_speed ? "each" : "the first")
+                : name + ": ";
   const GpuFormat* format = leading_format(gpu, &GpuFormat::steady);
+  const bool sustained = format != nullptr;
+  if (!sustained) format = leading_format(gpu, &GpuFormat::best_shape);
   const auto memory = memory_read_rate(gpu);
   if (format != nullptr) {
-    const GpuGemm& steady = *format->steady;
-    text += fmt::format(
-        "{} sustained in {}", rate_text(steady.rate.value), word_of(steady.format.precision));
+    const GpuGemm& steady = sustained ? *format->steady : *format->best_shape;
+    text += fmt::format("{} {} in {}",
+                        rate_text(steady.rate.value),
+                        sustained ? "sustained" : "with the best shape",
+                        word_of(steady.format.precision));
     if (steady.against)
       text += fmt::format(", {:.0f} % of {}{}",
                           100.0 * steady.against->fraction.value,
@@ -223,13 +278,16 @@ const ComputeCeiling* ceiling_of_most(const std::vector<ComputeCeiling>& ceiling
 namespace {
 /// What the machine, its collectives and its step at one count do, for a run without two counts.
 Verdict machine_verdict(const Analysis& analysis, Audience audience) {
-  std::string machine = gpus_sentence(analysis.gpus);
+  const std::string slow_gpu = slow_gpu_sentence(analysis.gpus_together);
+  std::string machine = gpus_sentence(analysis.gpus, slow_gpu.empty());
   if (machine.empty() && analysis.roofline) machine = host_sentence(*analysis.roofline);
   const std::string communication = communication_sentence(analysis);
   Verdict verdict;
-  for (const std::string& sentence : {asked_product_sentence(analysis),
+  for (const std::string& sentence : {slow_gpu,
+                                      asked_product_sentence(analysis),
                                       machine,
                                       communication,
+                                      slow_transfer_sentence(analysis.gpus),
                                       step_sentence(analysis.scaling)}) {
     if (sentence.empty()) continue;
     verdict.headline.empty() ? verdict.headline = sentence : verdict.lines.emplace_back(sentence);

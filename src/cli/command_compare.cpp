@@ -168,9 +168,15 @@ std::vector<std::string> names_of(const std::vector<std::string>& inputs) {
   return same ? inputs : names;
 }
 
+/// One of several: a flag that settles a question of it would be asked of the others, too.
 ScalingTable table_of(const std::string& input, const CompareOptions& options) {
-  return is_recorded_job(input) ? recordings_table({input}, options.scaling)
-                                : read_table(input, options.selection, options.scaling).with_unit();
+  if (is_recorded_job(input)) return recordings_table({input}, options.scaling);
+  try {
+    return read_table(input, options.selection, options.scaling).with_unit();
+  } catch (const Question& question) {
+    throw UserError("{}; keep the rows of one machine in this table, or compare it alone with --by",
+                    question.what());
+  }
 }
 
 /// One job on several machines: tables, groups of rows of one, or jobs with a price.
@@ -201,7 +207,9 @@ int compare_machines(const CompareOptions& options) {
   return exit_done;
 }
 
-int compare_runs(const CompareOptions& options) {
+int compare_runs(CompareOptions options) {
+  if (options.gpus_per_instance.size() == 1 && options.instance_prices.empty())
+    options.selection.gpus_per_instance = parse_number<double>(options.gpus_per_instance.front());
   const bool tables = std::ranges::all_of(
       options.runs, [](const std::string& input) { return input_kind(input) == InputKind::table; });
   const bool priced = !options.prices.empty() || !options.instance_prices.empty();
@@ -307,8 +315,7 @@ Command add_compare_command(CLI::App& app) {
              "USD per GPU and hour: of all, or of one machine as NAME=USD (A=USD of the first); "
              "repeatable");
   repeatable("--instance-price", options->instance_prices, "the same for an instance");
-  repeatable("--gpus-per-instance", options->gpus_per_instance, "of all, or as NAME=COUNT")
-      ->needs(command->get_option("--instance-price"));
+  repeatable("--gpus-per-instance", options->gpus_per_instance, "of all, or as NAME=COUNT");
   repeatable(
       "--where", options->selection.where, "only rows with this cell, COLUMN=VALUE; repeatable");
   repeatable(

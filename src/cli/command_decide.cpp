@@ -31,6 +31,9 @@ void add_prices(DecideOptions& options, const ScalingTable* table) {
   }
   if (const auto price = table ? rank_price(*table, options.price) : options.price) {
     prices->per_rank = *price;
+    const bool free = price->value() == 0.0 && prices->per_clock().value() == 0.0 &&
+                      prices->egress.value() == 0.0;
+    if (free) throw UserError("--price 0: what costs nothing has no cheapest count; leave it out");
     return;
   }
   if (prices->per_clock().value() > 0.0 || prices->egress.value() > 0.0) {
@@ -106,6 +109,11 @@ Decision decide_file(DecideOptions& options) {
                           rubric.budget || request.metrics.failures ||
                           request.metrics.power.watts_per_rank;
   if (in_seconds) file.with_unit();
+  if (read.basis == TimeBasis::work_unit && !request.metrics.work && rubric.deadline)
+    throw UserError(
+        "a deadline is of a whole run, and the table has a rate alone: add --work, the {} of the "
+        "run",
+        read.work_noun.empty() ? "work" : read.work_noun);
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }

@@ -45,6 +45,14 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   run.gpus = options.gpus;
   if (options.tflops_per_gpu) run.stated_rate = teraflops(*options.tflops_per_gpu);
   if (run.stated_rate && options.model.empty()) return run;
+  const Denominator& peak = run.peaks.front();
+  if (run.stated_rate && *run.stated_rate > peak.rate)
+    throw UserError(
+        "--tflops-per-gpu {:g} is above the peak of one GPU, {:.4g} TFLOP/s ({}): check whether it "
+        "counts sparsity, another number format, or several GPUs",
+        *options.tflops_per_gpu,
+        peak.rate.value() / 1e12,
+        peak.basis);
   run.model = model_of(options);
   if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);

@@ -158,9 +158,13 @@ void divide_into_domains(const MfuOptions& options,
     return;
   }
   if (group.gpus % serving.domain != 0)
-    throw UserError("--gpus {}: no multiple of the {} GPUs that NVLink joins (--domain)",
-                    group.gpus,
-                    serving.domain);
+    throw UserError(
+        "--gpus {}: no multiple of the {} GPUs that NVLink joins; give {} or {}, or another "
+        "--domain",
+        group.gpus,
+        serving.domain,
+        group.gpus / serving.domain * serving.domain,
+        (group.gpus / serving.domain + 1) * serving.domain);
   question.groups = group.gpus / serving.domain;
   const Sheet gpu = datasheet_of(options);
   group.gpus = serving.domain;
@@ -218,7 +222,7 @@ void add_machine(const Flags& flags, ServingOptions& options) {
             "memory bandwidth of a GPU, in place of the datasheet's");
   flags.add("--memory-gib", server.memory, "memory of a GPU, in place of the datasheet's");
   flags.add("--domain", options.domain, "GPUs that NVLink joins: a group of tensor parallelism")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   flags.add("--link-latency-us",
             options.link_latency,

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -613,12 +615,35 @@ Run imported_run(std::vector<ImportedProbes> files, const std::vector<Collective
   return run;
 }
 
+namespace {
+/// One measurement given twice would pass for repeats that agree.
+void refuse_copies(const std::vector<std::string>& files) {
+  constexpr std::uintmax_t most_compared = 64 << 20;
+  std::map<std::uintmax_t, std::vector<std::string>> by_size;
+  for (const std::string& file : files) {
+    std::error_code trouble;
+    const std::uintmax_t size = std::filesystem::file_size(file, trouble);
+    if (trouble || size == 0 || size > most_compared) continue;
+    const auto bytes = [](const std::string& name) {
+      std::ifstream input(name, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(input), {});
+    };
+    for (const std::string& other : by_size[size])
+      if (bytes(other) == bytes(file))
+        throw UserError(
+            "{} and {} hold the same bytes: one measurement, not two repeats", other, file);
+    by_size[size].push_back(file);
+  }
+}
+}  // namespace
+
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options) {
   if (!options.collective.empty() && !collective_of_program(options.collective))
     throw UserError("--collective {} is none of {}",
                     options.collective,
                     listed(every<Collective>, [](Collective one) { return key_of(one); }));
   Imports imports(options);
+  refuse_copies(files);
   for (const std::string& file : files) {
     std::error_code trouble;
     if (std::filesystem::is_directory(file, trouble))

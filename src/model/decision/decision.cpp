@@ -196,7 +196,7 @@ void add_doubts(Decision& decision) {
   const auto& first = decision.rows.front().quality;
   if (!first || decision.request.rubric.quality_tolerance) return;
   for (const DecisionRow& row : decision.rows) {
-    const double drift = row.quality ? std::abs(*row.quality / *first - 1.0) : 0.0;
+    const double drift = row.quality && *first != 0.0 ? std::abs(*row.quality / *first - 1.0) : 0.0;
     if (!(drift > notable)) continue;
     Remark doubt(fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % off that at {}",
                              row.count,

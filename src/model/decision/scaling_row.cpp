@@ -278,8 +278,9 @@ bool may_be_weak(const ScalingTable& table) {
     return fmt::format("{}: efficiency {:.3g} % at {}", what, 100.0 * efficiency, last.count);
   };
   throw Question(
-      fmt::format("times barely fall from {} to {}: the work may grow with the count (weak "
+      fmt::format("times {} from {} to {}: the work may grow with the count (weak "
                   "scaling) or be the same (strong scaling), and nothing in the table settles it",
+                  weak < 1.0 ? "rise" : "barely fall",
                   first.count,
                   last.count),
       {{{"--scaling", "weak"}, means("each does as much as the first", weak)},
