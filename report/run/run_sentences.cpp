@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace scaleworth::report {
@@ -411,6 +412,34 @@ void add_run_warnings(const Run& run, Findings& findings) {
   }
 }
 
+/// Repeats so far apart are of two states of a machine, or of two machines: their mean is of none.
+void add_differing_runs(const Run& run, Findings& findings) {
+  constexpr double apart = 0.2;  // standard deviation over median, of a quarter of the settings
+  for (const ProbeRecord& probe : run.probes) {
+    std::map<Setting, Series> pooled;
+    for (const Point& point : probe.points) {
+      const auto number = point.setting.count(Parameter::run);
+      for (const Metric name : {Metric::wall_s, Metric::time_s, Metric::step_s}) {
+        if (!point.samples.contains(name)) continue;
+        const Series times = model::usable_times(point, name);
+        Series& all = pooled[point.setting.without({Parameter::run})];
+        for (std::size_t i = 0; i < times.size(); ++i)
+          all.add(times[i], number ? static_cast<int>(*number) : times.run(i));
+      }
+    }
+    std::vector<double> between;
+    for (const auto& [setting, times] : pooled)
+      if (const auto spread = run_spread(times))
+        between.push_back(spread->between_sd / *median(spread->medians));
+    const auto beyond = std::ranges::count_if(between, [](double one) { return one > apart; });
+    if (beyond == 0 || 4 * beyond < std::ssize(between)) continue;
+    findings.doubt("runs of {} differ by up to {:.0f} % (standard deviation)",
+                   probe.name,
+                   100.0 * std::ranges::max(between));
+    findings.list.back().again = "look at each run alone";
+  }
+}
+
 /// Of all CPUs, what programs beside ours used, where that is told.
 std::optional<double> notable_other_load(const Run& run) {
   constexpr double notable = 0.05;
@@ -646,6 +675,7 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audie
   }
   add_communication(analysis.collectives, findings);
   add_run_warnings(run, findings);
+  add_differing_runs(run, findings);
   add_slow_links(run, analysis, findings);
   add_other_programs(run, analysis, findings);
   // What the machine can do in parallel: as many workers as the compute probe ran at once.
