@@ -107,6 +107,7 @@ Table phases_table(const ServingView& view) {
 
 Table batches_table(const ServingView& view) {
   using Batch = ServedBatch;
+  const ServingGroup& group = view.question.server.group;
   const std::vector<ColumnOf<Batch>> columns{
       {parameter("batch", "batch", Unit::count), &Batch::batch},
       {measure("step_s", "step", Unit::seconds), path(&Batch::step, &Phase::time)},
@@ -121,9 +122,13 @@ Table batches_table(const ServingView& view) {
       {measure("bound", "step bound by"),
        [](const Batch& one) { return phase_bound_name(one.step.bound); }},
       {measure("compute_used", "of peak", Unit::percent).with_decimals(1),
-       [](const Batch& one) { return one.step.compute / one.step.time; }},
+       [&](const Batch& one) {
+         return group.compute_efficiency * (one.step.compute / one.step.time);
+       }},
       {measure("bandwidth_used", "of memory", Unit::percent).with_decimals(1),
-       [](const Batch& one) { return one.step.memory / one.step.time; }},
+       [&](const Batch& one) {
+         return group.bandwidth_efficiency * (one.step.memory / one.step.time);
+       }},
       {dollars("per_million_input_tokens_usd", "per million input"),
        path(&Batch::cost, &TokenCost::per_million_input)},
       {dollars("per_million_output_tokens_usd", "per million output"),

@@ -2,6 +2,7 @@
 #include "report/mfu/mfu_report.h"
 
 #include <bit>
+#include <cstdint>
 #include <map>
 #include <span>
 
@@ -37,13 +38,12 @@ std::string no_batch(const ServingView& view) {
   const auto& memory = view.answer.memory;
   if (memory.available && *memory.available < memory.weights + memory.cache_per_request) {
     return fmt::format(
-        "It does not fit: weights take {}, one request {}, and there are {}. {} such GPUs hold it "
-        "(a "
-        "power of two, which divides its heads).",
+        "It does not fit: weights take {}, one request {}, and there are {}. {} such GPUs, the "
+        "next power of two, hold it.",
         format_quantity(number(memory.weights), Unit::bytes),
         format_quantity(number(memory.cache_per_request), Unit::bytes),
         format_quantity(number(*memory.available), Unit::bytes),
-        std::bit_ceil(static_cast<unsigned>(*memory.least_gpus)));
+        std::bit_ceil(static_cast<std::uint64_t>(*memory.least_gpus)));
   }
   return "No batch passes every limit: relax one of those below.";
 }

@@ -9,6 +9,7 @@
 #include "src/model/gpu.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -58,26 +59,30 @@ std::string slow_gpu_sentence(const std::optional<GpusTogether>& together) {
       slow->cause.empty() ? "look at its cooling and power, or ask for another node" : slow->cause);
 }
 
-/// Where one GPU's way from the host, or to a neighbour, is much slower than another's.
+/// Where one GPU's best way from the host, or from a neighbour, is much slower than another's. The
+/// best: memory of a far NUMA node and GPUs without a direct link are slower by design.
 std::string slow_transfer_sentence(const Gpus& gpus) {
   constexpr double notable = 1.25;  // half a link's width is 2, a generation 2, noise below 1.1
   const GpuTransfer* slow = nullptr;
   const GpuTransfer* fast = nullptr;
   const auto rate = [](const GpuTransfer* one) { return one->plateau.value; };
   for (const TransferEnd from : {TransferEnd::host_pinned, TransferEnd::gpu}) {
-    const GpuTransfer* least = nullptr;
-    const GpuTransfer* most = nullptr;
+    std::map<MemoryPlace, const GpuTransfer*> best;  // by the GPU that receives
     for (const GpuResult& gpu : gpus) {
       for (const GpuTransfer& one : gpu.transfers) {
-        const bool between = one.target.kind == TransferEnd::gpu && one.source != one.target;
-        if (!between || one.source.kind != from || one.both_directions || one.together) continue;
-        if (!least || rate(&one) < rate(least)) least = &one;
-        if (!most || rate(&one) > rate(most)) most = &one;
+        if (one.target.kind != TransferEnd::gpu || one.source == one.target) continue;
+        if (one.source.kind != from || one.engine != TransferEngine::copy_engine) continue;
+        if (one.both_directions || one.together) continue;
+        const GpuTransfer*& known = best[one.target];
+        if (!known || rate(known) < rate(&one)) known = &one;
       }
     }
-    if (!least || (slow && rate(most) / rate(least) < rate(fast) / rate(slow))) continue;
-    slow = least;
-    fast = most;
+    if (best.empty()) continue;
+    const auto of = [&](const auto& entry) { return rate(entry.second); };
+    const auto [least, most] = std::ranges::minmax_element(best, {}, of);
+    if (slow && of(*most) / of(*least) < rate(fast) / rate(slow)) continue;
+    slow = least->second;
+    fast = most->second;
   }
   const auto way = [](const GpuTransfer* one) {
     return fmt::format("{} to {}", word_of(one->source), word_of(one->target));

@@ -212,7 +212,8 @@ int compare_runs(CompareOptions options) {
     options.selection.gpus_per_instance = parse_number<double>(options.gpus_per_instance.front());
   const bool tables = std::ranges::all_of(
       options.runs, [](const std::string& input) { return input_kind(input) == InputKind::table; });
-  const bool priced = !options.prices.empty() || !options.instance_prices.empty();
+  const bool priced = !options.prices.empty() || !options.instance_prices.empty() ||
+                      !options.gpus_per_instance.empty();
   const auto loss = allowed_loss(options.fail_above);
   if (tables || priced || !options.by.empty()) {
     if (loss)

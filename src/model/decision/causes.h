@@ -31,7 +31,9 @@ struct Crossing {
   double at = 1.0;  // between them, where the ratio of the two, a power of the count, is 1
 };
 
-/// Absent where parts are, and where it never does or does from the first count on.
+/// With r = communication / compute of two measured counts a < b, r_a <= 1 < r_b:
+///   at = a (b / a)^(ln(1 / r_a) / ln(r_b / r_a)), the middle of both in logarithms where r_a = 0.
+/// Absent without parts, and where it never does, or does from the first count on.
 std::optional<Crossing> communication_overtakes(const std::vector<DecisionRow>& rows);
 
 /// A part against the count, over the rows beyond the baseline where it took time.
