@@ -140,7 +140,7 @@ Seconds format_time(const GemmEffort& effort) {
   const double shapes = effort.shape_trials > 0 ? 2.0 : 1.0;
   return shapes * search_time(effort.reference) + (1.0 + 0.5 * cubes) * search_time(effort.brief) +
          (shapes + patterns) * (effort.pause + burst_time) + (shapes + cubes) * cold +
-         patterns * (effort.sustained.window + settle_time) +
+         2.0 * patterns * (rule.window + settle_time) +
          std::min(effort.shape_search, trials * trial_time);
 }
 

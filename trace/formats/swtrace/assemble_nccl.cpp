@@ -185,7 +185,9 @@ class Joiner {
       attach(calls, launches.front());
     } else if (launches.size() == calls.size()) {
       for (std::size_t i = 0; i < calls.size(); ++i) attach(calls.subspan(i, 1), launches[i]);
-    } else if (const auto lost = std::ranges::count_if(calls, needs_kernel); lost > 0) {
+    } else if (const auto lost = std::ranges::count_if(
+                   calls, [this](const CollectiveRow& call) { return needs_kernel(call); });
+               lost > 0) {
       recording_.losses["collective_calls_without_their_kernel"] += lost;
     }
   }
@@ -195,8 +197,9 @@ class Joiner {
  private:
   /// One rank alone has nothing to exchange: NCCL launches no kernel, or none of its own
   /// (NVIDIA/nccl, src/enqueue.cc, ncclLaunchOneRank).
-  static bool needs_kernel(const CollectiveRow& call) {
-    return (call.fields & collective_has_ranks) == 0 || call.ranks != 1;
+  bool needs_kernel(const CollectiveRow& call) const {
+    const auto group = recording_.groups.find(group_name(recording_, call.communicator));
+    return group == recording_.groups.end() || group->second.size != 1;
   }
 
   /// Whether the kernel is named after a function that none of the calls has: it is named after one

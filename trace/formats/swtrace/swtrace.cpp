@@ -247,6 +247,11 @@ class Assembler {
         open.erase(found);
       }
     }
+    // NCCL ends what it tells of its communicators by nvtxRangePopPayload, of which CUPTI reports
+    // nothing (CUPTI 13.0, "NVTX extended payload": not supported).
+    std::erase_if(open, [this](const auto& one) {
+      return recording_.names.at(name(one.second->name)).starts_with("ncclComm");
+    });
     for (const auto& [id, row] : open) add(*row, last);
     const auto lost = std::ranges::count_if(
         open, [&](const auto& one) { return time_of(*one.second) <= last_work; });

@@ -63,7 +63,8 @@ Batch with_kernels() {
   batch.names.insert(batch.names.end(),
                      {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgs)",
                       "ncclDevKernel_SendRecv(ncclDevKernelArgs)",
-                      "gemm"});
+                      "gemm",
+                      "ncclCommInit"});
   return batch;
 }
 
@@ -159,11 +160,11 @@ TEST_CASE("ranges and kernels that do not pair stay apart and are counted", "[re
 TEST_CASE("one rank alone exchanges nothing: no kernel of its calls is missing", "[recording]") {
   Batch batch = with_kernels();
   launch(batch, 1500, 5, gemm);
-  batch.collectives = {said(1400, 3, 1), said(1450, 3, 2)};
-  for (CollectiveRow& row : batch.collectives) {
-    row.fields |= collective_has_ranks;
-    row.ranks = 1;
-  }
+  // As NCCL's plugin reports: the size once, when the communicator is made.
+  CollectiveRow creation = said(1200, 10, 0);
+  creation.fields = collective_has_ranks;
+  creation.ranks = 1;
+  batch.collectives = {creation, said(1400, 3, 1), said(1450, 3, 2)};
   const Recording recording = assemble(batch);
   REQUIRE(recording.communications.empty());
   REQUIRE_FALSE(recording.losses.contains("collective_calls_without_their_kernel"));
@@ -183,9 +184,9 @@ TEST_CASE("a call that its kernel's name contradicts is counted and not joined",
 
 TEST_CASE("a collective without a kernel takes none of another", "[recording]") {
   Batch batch = with_kernels();
-  batch.names.emplace_back(copy_engine_word);  // 10
+  batch.names.emplace_back(copy_engine_word);  // 11
   batch.collectives = {said(1600, 3, 64), said(1700, 3, 64)};
-  batch.collectives[1].algorithm = 10;
+  batch.collectives[1].algorithm = 11;
   launch(batch, 1500, 5);
   const Recording recording = assemble(batch);
   REQUIRE(recording.communications.size() == 1);
@@ -374,6 +375,18 @@ TEST_CASE("a range that a kill left open lasts until the last event and is count
   REQUIRE(recording.host_events.front().end.count() == 1650);
   REQUIRE(recording.losses.at("ranges_without_an_end") == 1);
   REQUIRE(recording.losses.at("ranges_without_a_start") == 1);
+}
+
+TEST_CASE("NCCL's ranges of a communicator, whose end CUPTI does not report, are no loss",
+          "[recording]") {
+  Batch batch = with_kernels();
+  launch(batch, 1500, 5, gemm);
+  batch.marks = {{.time_ns = 100, .id = 1, .name = 10, .phase = MarkPhase::opened}};
+  const Recording recording = assemble(batch);
+  REQUIRE_FALSE(recording.losses.contains("ranges_without_an_end"));
+  REQUIRE(std::ranges::none_of(recording.host_events, [](const HostEvent& event) {
+    return event.activity == HostActivity::annotation;
+  }));
 }
 
 TEST_CASE("steps are those of the preferred name, numbered where it has no number", "[recording]") {
