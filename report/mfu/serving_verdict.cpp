@@ -27,13 +27,6 @@ bool at_the_roof(const ServingQuestion& question) {
   return !question.measured.any() && !reduced(question);
 }
 
-std::string costs(const ServingView& view, const TokenCost& cost) {
-  const std::string& currency = view.options.currency;
-  return fmt::format("{} per million output tokens, {} per million input",
-                     format_money(number(cost.per_million_output), currency),
-                     format_money(number(cost.per_million_input), currency));
-}
-
 std::string no_batch(const ServingView& view) {
   const auto& memory = view.answer.memory;
   if (memory.available && *memory.available < memory.weights + memory.cache_per_request) {
@@ -45,7 +38,18 @@ std::string no_batch(const ServingView& view) {
         format_quantity(number(*memory.available), Unit::bytes),
         std::bit_ceil(static_cast<std::uint64_t>(*memory.least_gpus)));
   }
-  return "No batch passes every limit: relax one of those below.";
+  const auto& batches = view.answer.batches;
+  const ServedBatch& quickest =
+      *std::ranges::min_element(batches, {}, &ServedBatch::time_to_first_token);
+  std::string least =
+      fmt::format("the first token takes {} at least",
+                  format_quantity(number(quickest.time_to_first_token), Unit::seconds));
+  if (quickest.time_per_output_token)
+    least += fmt::format(", each further one {}",
+                         format_quantity(number(*quickest.time_per_output_token), Unit::seconds));
+  if (memory.full_length_batch)
+    least += fmt::format(", and memory holds a batch of {}", *memory.full_length_batch);
+  return fmt::format("No batch passes every limit: {}; relax one.", least);
 }
 
 /// What published servers are held against: the ceiling of all batches where the batch fills the
@@ -54,6 +58,16 @@ double ceiling_for(const ServingView& view, const ServedBatch& batch) {
   const auto& filling = view.answer.memory.full_length_batch;
   const bool fills = filling && batch.batch == static_cast<double>(*filling);
   return fills ? view.answer.ceiling_output_tokens_per_s : batch.ceiling_output_tokens_per_s;
+}
+
+/// Against an API: yes where serving is cheaper even at the worst published part of the roof, no
+/// where the API is cheaper even than the roof.
+Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
+  if (!chosen.break_even) return Answer::yes;
+  const double utilisation = view.answer.utilisation;
+  if (utilisation <= *chosen.break_even) return Answer::no;
+  const auto real = real_break_even(view, chosen);
+  return !real || utilisation > real->high ? Answer::yes : Answer::unknown;
 }
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
@@ -70,22 +84,28 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
                         format_quantity(number(*chosen.time_per_output_token), Unit::seconds));
   }
   if (!chosen.cost) return text + ".";
-  if (!at_the_roof(view.question))
-    return text + "; " + costs(view, *chosen.cost) + ", at full load.";
+  const bool full = view.answer.utilisation == 1.0;
+  const auto& loaded = full ? chosen.cost : view.answer.loaded_cost;
+  text += fmt::format(
+      ", {} per million output tokens{}",
+      format_money(number(loaded->per_million_output), view.options.currency),
+      full ? " at full load" : fmt::format(" at {} use", percent(view.answer.utilisation)));
+  if (chosen.break_even) {
+    const Answer cheaper = answer_of(view, chosen);
+    return text + (cheaper == Answer::no    ? ": the API is cheaper."
+                   : cheaper == Answer::yes ? ": cheaper than the API."
+                                            : ": at this roof cheaper than the API.");
+  }
+  if (!at_the_roof(view.question)) return text + ".";
   const Dollars at_ceiling =
-      chosen.cost->per_million_output * (chosen.output_tokens_per_s / ceiling_for(view, chosen));
+      loaded->per_million_output * (chosen.output_tokens_per_s / ceiling_for(view, chosen));
   const auto at = [&](double part) {
     return format_money(number(at_ceiling / part), view.options.currency);
   };
-  return fmt::format(
-      "{}; at best {}, at full load. Published engines reach {:.0f} to {:.0f} % of this roof: {} "
-      "to {} per million output tokens.",
-      text,
-      costs(view, *chosen.cost),
-      100.0 * published_part_of_ceiling.low,
-      100.0 * published_part_of_ceiling.high,
-      at(published_part_of_ceiling.high),
-      at(published_part_of_ceiling.low));
+  return fmt::format("{}; published engines: {} to {}.",
+                     text,
+                     at(published_part_of_ceiling.high),
+                     at(published_part_of_ceiling.low));
 }
 
 /// What the figures are: a roof, a part of it, or a measurement.
@@ -122,7 +142,11 @@ std::string load_line(const ServingView& view) {
       percent(load.duty),
       load.burst,
       percent(answer.utilisation));
-  if (answer.loaded_cost) text += ", " + costs(view, *answer.loaded_cost);
+  if (answer.loaded_cost)
+    text += fmt::format(
+        ", {} per million output tokens, {} per million input",
+        format_money(number(answer.loaded_cost->per_million_output), view.options.currency),
+        format_money(number(answer.loaded_cost->per_million_input), view.options.currency));
   return text + ".";
 }
 
@@ -160,16 +184,6 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
                      cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
                      at_the_roof(view.question) && cheaper ? " at the roof" : "",
                      real_break_even_text(view, chosen));
-}
-
-/// Against an API: yes where serving is cheaper even at the worst published part of the roof, no
-/// where the API is cheaper even than the roof.
-Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
-  if (!chosen.break_even) return Answer::yes;
-  const double utilisation = view.answer.utilisation;
-  if (utilisation <= *chosen.break_even) return Answer::no;
-  const auto real = real_break_even(view, chosen);
-  return !real || utilisation > real->high ? Answer::yes : Answer::unknown;
 }
 
 std::string ridge_line(const ServingView& view) {

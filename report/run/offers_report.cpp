@@ -91,6 +91,8 @@ std::string ratio_sentence(const View& view, const OfferRatio& one) {
   const bool cheaper = one.cost->value < 1.0 - same_cost;
   const bool dearer = one.cost->value > 1.0 + same_cost;
   const std::string cost = cost_clause(view, one);
+  if (!one.differs() && one.cost->low() <= 1.0 && one.cost->high() >= 1.0)
+    return fmt::format("No difference beyond the noise in speed or cost: {}: take either.", speed);
   if (!one.differs())
     return fmt::format("No difference in speed beyond the noise: {}, and {}: take {}.",
                        speed,

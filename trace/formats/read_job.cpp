@@ -3,6 +3,7 @@
 
 #include "src/core/files/fields.h"
 #include "src/core/process.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
 #include "trace/formats/export/export.h"
@@ -438,6 +439,27 @@ void separate_processors(Job& job, const RuleTable& rules, std::vector<std::stri
   for (Recording& one : job.recordings) drop_loading(one, rules);
 }
 
+/// A file that ends before the middle of what the others show would leave no step that all have.
+void drop_cut_off(Job& job, std::vector<std::string>& left_out) {
+  const auto length = [](const Recording& one) {
+    const TimeInterval span = device_span(one);
+    return static_cast<double>((span.end - span.start).count());
+  };
+  std::vector<double> whole;
+  const auto is_cut = [](const Recording& one) { return one.losses.contains("truncated_bytes"); };
+  for (const Recording& one : job.recordings)
+    if (!is_cut(one)) whole.push_back(length(one));
+  const std::optional<double> usual = median(whole);
+  std::erase_if(job.recordings, [&](const Recording& one) {
+    if (!usual || !is_cut(one) || length(one) >= 0.5 * *usual) return false;
+    left_out.push_back(
+        fmt::format("{} ends early, after {:.0f} % of the others' time: copy it again",
+                    one.origin.file,
+                    100.0 * length(one) / *usual));
+    return true;
+  });
+}
+
 /// A job states its ranks; several devices of one process are no ranks that it could know of.
 void compare_job_sizes(Job& job) {
   std::set<std::string> files;
@@ -520,6 +542,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
   }
   faults.say(job);
   separate_processors(job, rules, left_out);
+  drop_cut_off(job, left_out);
   if (job.recordings.empty())
     throw UserError(!left_out.empty() ? left_out.front()
                                       : fmt::format("{} holds no recording: {}",

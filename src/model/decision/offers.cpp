@@ -26,14 +26,19 @@ std::vector<Offer> offers_of(const NamedTable& named) {
     const double work = row.work.value_or(1.0);
     const auto rate = [&](Seconds time) { return work / time.value(); };
     const auto& price = named.price ? named.price : row.facts.price;
-    return Offer{named.name, row.count, transform_decreasing(row.time, rate), price, named.input};
+    return Offer{named.name,
+                 row.count,
+                 transform_decreasing(row.time, rate),
+                 price,
+                 named.input,
+                 row.time.interval && !row.repeats_are_steps};
   });
 }
 
 OfferRatio ratio_of(const Offer& a, const Offer& b) {
   OfferRatio result{a, b, ratio(b.rate, a.rate), {}, {}};
-  const bool repeats = a.rate.interval && b.rate.interval;
-  const double presumed = repeats ? 0.0 : 1.96 * std::sqrt(2.0) * presumed_run_noise;
+  const double presumed =
+      a.repeated && b.repeated ? 0.0 : 1.96 * std::sqrt(2.0) * presumed_run_noise;
   const double speed = result.speed.value;
   const auto arm = [&](double end) { return std::hypot(std::log(end / speed), presumed); };
   result.speed.interval = Interval<double>{speed * std::exp(-arm(result.speed.low())),
@@ -97,8 +102,7 @@ OfferComparison compare_offers(const std::vector<NamedTable>& tables) {
   };
   result.fastest = index(
       std::ranges::max_element(result.offers, {}, [](const Offer& one) { return one.rate.value; }));
-  result.repeated = std::ranges::all_of(
-      result.offers, [](const Offer& one) { return one.rate.interval.has_value(); });
+  result.repeated = std::ranges::all_of(result.offers, &Offer::repeated);
   if (std::ranges::all_of(result.offers, [](const Offer& one) { return one.price.has_value(); }))
     result.cheapest = index(std::ranges::min_element(
         result.offers, {}, [](const Offer& one) { return one.cost()->value; }));

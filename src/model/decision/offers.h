@@ -20,6 +20,7 @@ struct Offer {
   Estimate<double> rate;  // work per second of all ranks; where no work is known runs or steps
   std::optional<DollarsPerSecond> price;  // of one rank
   std::string input{};                    // of its table
+  bool repeated = false;  // the rate's interval is of repeats, not of the steps of one run
 
   /// Of one unit of work: count x price / rate, in USD; absent without a price.
   std::optional<Estimate<double>> cost() const;

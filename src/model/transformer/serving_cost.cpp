@@ -53,6 +53,9 @@ std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) 
   return "";
 }
 
+/// A measurement above its roof by more than a clock that runs 2 % higher is none.
+constexpr double most_of_roof = 1.02;
+
 ServedBatch served(const ServingQuestion& question, double batch) {
   ServedBatch one{operate(question.server, question.request, batch, question.measured), {}, {}, ""};
   one.excluded = exclusion(one, question.limits);
@@ -215,6 +218,15 @@ ServingAnswer serve(const ServingQuestion& question) {
   double most = 0.0;
   for (const double batch : batches) {
     const ServedBatch& one = answer.batches.emplace_back(served(question, batch));
+    const double of_roof = one.output_tokens_per_s / one.ceiling_output_tokens_per_s;
+    if (question.measured.any() && of_roof > most_of_roof) {
+      throw UserError(
+          "the measured times give {:.3g} times the most that these GPUs could serve at batch "
+          "{:g}: "
+          "check the times, the batch, the model and the GPU",
+          of_roof,
+          batch);
+    }
     if (!one.excluded.empty() || (answer.chosen && one.output_tokens_per_s <= most)) continue;
     answer.chosen = answer.batches.size() - 1;
     most = one.output_tokens_per_s;
