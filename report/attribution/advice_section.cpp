@@ -30,7 +30,7 @@ std::string words_of(const AdviceSubject& subject) {
       [](const auto& value) -> std::string {
         using Value = std::decay_t<decltype(value)>;
         if constexpr (Vocabulary<Value>) return word_of(value);
-        return std::is_same_v<Value, PipelineTurns> ? "turns of the pipeline" : "slow fabric";
+        return std::is_same_v<Value, PipelineTurns> ? "bubble of the pipeline" : "slow fabric";
       },
       subject);
 }
@@ -118,13 +118,18 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   }
   if (view.averages && subjects.empty()) subjects.emplace_back(Part::compute, std::nullopt);
   std::vector<Advice> found;
-  for (const auto& [subject, share] : subjects)
-    if (auto advice = advice_on(subject); advice && !advice->url.empty() && found.size() < 3 &&
-                                          !std::ranges::count(found, advice->text, &Advice::text)) {
+  for (const auto& [subject, share] : subjects) {
+    auto advice = advice_on(subject);
+    if (!advice || advice->url.empty()) continue;
+    // What frees the late rank and what frees all of them may be one advice: all gain most.
+    if (Advice* same = find_in(found, advice->text, &Advice::text)) {
+      same->gain = std::max(same->gain, share);
+    } else if (found.size() < 3) {
       if (subject == AdviceSubject(HostCause::other)) say_where(view, *advice);
       advice->gain = share;
       found.push_back(std::move(*advice));
     }
+  }
   return found;
 }
 

@@ -24,8 +24,9 @@ std::string count_ranges(const std::vector<int>& counts) {
   return text;
 }
 
-/// " per million tokens", of times that are of some units of work; else empty.
+/// " per million tokens", of times that are of some units of work; " a step"; else empty.
 std::string per_work(const Decision& decision) {
+  if (decision.basis == TimeBasis::step) return " a step";
   if (decision.basis != TimeBasis::work_unit || !decision.rows.front().work) return "";
   // A weak table's rows have as much more as they are more; of them the first one's counts.
   const double exponent = std::round(std::log10(*decision.rows.front().work));
@@ -37,16 +38,25 @@ std::string per_work(const Decision& decision) {
   return thousands == 0 ? " per unit of work" : fmt::format(" per {} {}", amount, noun);
 }
 
+/// As the table has it: of weak scaling the time of more work than the first row's.
+std::string own_time(const Decision& decision, const DecisionRow& row) {
+  const double growth = decision.basis == TimeBasis::work_unit ? 1.0 : row.work_growth();
+  return format_quantity(number(row.wall().value * growth), Unit::seconds);
+}
+
 std::string figures(const DecideView& view, const DecisionRow& row) {
-  const std::string ratios = fmt::format(
-      "speed-up {:.2f}, efficiency {:.1f} %", row.speedup.value, 100.0 * row.efficiency.value);
+  // Failures cost the baseline less.
+  const DecisionRow* base = baseline_row(view.decision.rows);
+  const double kept = row.failures && base ? base->wall().value / base->same_work.value *
+                                                 (row.same_work.value / row.wall().value)
+                                           : 1.0;
+  const std::string ratios = fmt::format("speed-up {:.2f}, efficiency {:.1f} %",
+                                         kept * row.speedup.value,
+                                         100.0 * kept * row.efficiency.value);
   // Times of nothing are not told.
   if (view.decision.relative) return ratios;
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
-  text += fmt::format("{}{}, {}",
-                      format_quantity(number(row.wall().value), Unit::seconds),
-                      per_work(view.decision),
-                      ratios);
+  text += fmt::format("{}{}, {}", own_time(view.decision, row), per_work(view.decision), ratios);
   return text;
 }
 
@@ -308,7 +318,7 @@ std::string counts_line(const DecideView& view, bool brief) {
     if (decision.rubric.chosen != count && !decision.relative) {
       text += fmt::format(" ({}{})",
                           row.cost ? decision_money(view, row.cost->value) + ", " : "",
-                          format_quantity(number(row.wall().value), Unit::seconds));
+                          own_time(decision, row));
     }
     if (i + 1 < named.size()) text += ", ";
   }

@@ -349,7 +349,7 @@ TEST_CASE("the turns of a pipeline are not called a load that is uneven", "[attr
   job.stragglers.taking_turns = 0.3;
   const auto options = fixture::attribution_options();
   CHECK(judge_attribution({job, options, job_means(job.ledger)}).headline ==
-        "The turns of the pipeline take 4.00 ms of each step of 10.0 ms (40.0 %): use more "
+        "The bubble of the pipeline takes 4.00 ms of each step of 10.0 ms (40.0 %): use more "
         "micro-batches, or interleave the stages.");
 }
 
