@@ -178,6 +178,10 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   document.incomplete = incomplete(run);
   const std::vector<Finding> findings = findings_of(run, analysis, options.audience);
   document.verdict = judge(analysis, findings, options.audience);
+  if (const ProbeRecord* first = run.probes.empty() ? nullptr : &run.probes.front();
+      first && !first->reason.empty() &&
+      std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status) == 0)
+    document.verdict.headline = fmt::format("Nothing was measured: {}.", first->reason);
   std::vector<Section> sections{
       findings_section(findings),
       training_section(analysis.scaling, options.audience),

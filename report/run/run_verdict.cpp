@@ -28,21 +28,18 @@ std::string bound_below(double flop_per_byte) {
   return fmt::format("; below {:.3g} FLOP/byte memory is the limit", flop_per_byte);
 }
 
-/// " (power cap -37 %)": the step of the waterfall that costs most, where that is much.
+/// " (largest loss: power cap)": the step of the waterfall that costs most, where that is much.
 std::string largest_loss(const GpuFormat& format) {
   constexpr double much = 0.05;
   if (!format.waterfall) return "";
   const auto share = [&](const WaterfallStep& step) {
     return step.change ? *step.change / format.waterfall->spec : 0.0;
   };
-  const auto worst = std::ranges::min_element(format.waterfall->steps, {}, share);
-  if (worst == format.waterfall->steps.end() || share(*worst) > -much) return "";
-  return fmt::format(" ({} {:.0f} %)", worst->name, 100.0 * share(*worst));
-}
-
-std::string ridge_of(const GpuResult& gpu, NumberFormat format) {
-  const auto ridge = std::ranges::find(gpu.ridge_batches, format, &RidgeBatch::precision);
-  return ridge == gpu.ridge_batches.end() ? "" : bound_below(ridge->ridge.value());
+  // The last step is what nothing explains.
+  const auto& steps = format.waterfall->steps;
+  const auto worst = std::ranges::min_element(steps, {}, share);
+  if (worst == steps.end() || worst + 1 == steps.end() || share(*worst) > -much) return "";
+  return fmt::format(" (largest loss: {})", worst->name);
 }
 
 /// The slow one of several, whose pace all others keep.
@@ -126,7 +123,10 @@ std::string gpus_sentence(const Gpus& gpus, bool alike_in_speed) {
   }
   if (memory) text += (format ? ", and " : "") + rate_text(*memory) + " from memory";
   if (format == nullptr && !memory) return "";
-  if (format != nullptr && memory) text += ridge_of(gpu, format->format.precision);
+  // Of the two rates that stand here.
+  if (format != nullptr && memory)
+    text += bound_below((sustained ? *format->steady : *format->best_shape).rate.value.value() /
+                        memory->value());
   return text + ".";
 }
 

@@ -276,9 +276,11 @@ int Session::conclude() {
         "scaleworth: {}; what was measured is kept in {}\n", interruption_->what(), directory());
     return exit_code();
   }
-  const bool failed =
-      std::ranges::count(run_.probes, ProbeStatus::failed, &ProbeRecord::status) > 0;
-  return failed || disk_trouble_ ? exit_failed : exit_done;
+  const auto ended = [this](ProbeStatus as) {
+    return std::ranges::count(run_.probes, as, &ProbeRecord::status) > 0;
+  };
+  if (ended(ProbeStatus::failed) || disk_trouble_) return exit_failed;
+  return ended(ProbeStatus::measured) ? exit_done : exit_nothing;
 }
 
 ProbeRecord& Session::record(const std::string& probe) {
