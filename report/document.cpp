@@ -54,7 +54,7 @@ constexpr std::size_t most_findings = 6;
 Section remarks_summary(const Run& run, const model::Analysis& analysis) {
   Section section{"remarks", ""};
   for (const Finding& finding : findings_of(run, analysis)) {
-    if (!finding.warning && !finding.restates && section.list.size() < most_findings) {
+    if (!finding.warning && section.list.size() < most_findings) {
       section.list.push_back(finding.text);
     }
   }

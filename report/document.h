@@ -15,7 +15,6 @@ const char* answer_name(Answer answer);
 struct Finding {
   std::string text;
   bool warning = false;    // a warning about the measurement rather than a result
-  bool restates = false;   // says in words what tables show: left out of a summary
   std::string doubt = {};  // why the whole run is not reliable, for the verdict to begin with
   std::string again = {};  // what to do about that
 };

@@ -233,12 +233,11 @@ Table what_if_table(const AttributionView& view) {
       "What if: predicted step times",
       efficiency.what_if,
       columns,
-      {fmt::format(
-          "Each change alone; savings do not add up. Gaps that nothing recorded explains and, "
-          "unless they are the change, transfers stay as they are. The replay without a change is "
-          "{} off the measured {}.",
-          format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
-          format_quantity(number(step), Unit::seconds))});
+      {fmt::format("Each change alone; savings do not add up. Gaps that nothing recorded explains "
+                   "and, unless they are the change, transfers stay as they are. The replay "
+                   "without a change is {} off the measured {}.",
+                   format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
+                   format_quantity(number(step), Unit::seconds))});
   table.tiles = {{0, "saved_share", "Largest predicted gain", "", "what"}};
   return table;
 }

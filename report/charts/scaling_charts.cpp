@@ -278,8 +278,7 @@ Chart tradeoff_chart(const DecideView& view) {
       {"rows", std::move(rows)}};
   chart.how_to_read =
       "A point per count: to the left is faster, below is cheaper. Where the line falls to the "
-      "left "
-      "more ranks save both; where it rises, each hour saved is paid for.";
+      "left more ranks save both; where it rises, each hour saved is paid for.";
   chart.leads = true;
   return chart;
 }
@@ -357,8 +356,8 @@ Chart speedup_chart(const Analysis& analysis) {
   }
   chart.how_to_read =
       "Rank count (right) against speed-up of the same work (up), both doubling per step. Dots: "
-      "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its "
-      "95 % band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
+      "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its 95 "
+      "% band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
       "less.";
   const Seconds base = strong->rows.front().time.value;
   Curves curves{fmt::format("speed-up over {}", ranks_phrase(first)), true};

@@ -132,11 +132,10 @@ struct TermsWords {
   const std::string& currency;
 
   std::string operator()(const PricePart& terms) const {
-    return used(fmt::format("{:g} % of the price", 100.0 * terms.part), terms.utilisation);
-  }
-  std::string operator()(const ListPrice& terms) const {
-    return used(fmt::format("{:g} {} per rank-hour", per_hour(terms.per_rank), currency),
-                terms.utilisation);
+    const std::string price = fmt::format("{:g} % of the price", 100.0 * terms.part);
+    if (!terms.utilisation) return price;
+    return fmt::format(
+        "{}, paid for all hours and used {:g} % of them", price, 100.0 * *terms.utilisation);
   }
   std::string operator()(const OwnedTerms& terms) const {
     return fmt::format(
@@ -158,13 +157,6 @@ struct TermsWords {
                        per_hour(terms.price_per_rank),
                        currency,
                        interruption_terms(terms.preemption));
-  }
-
- private:
-  static std::string used(const std::string& price, const std::optional<double>& utilisation) {
-    if (!utilisation) return price;
-    return fmt::format(
-        "{}, paid for all hours and used {:g} % of them", price, 100.0 * *utilisation);
   }
 };
 
@@ -228,8 +220,6 @@ Table bill_table(const DecideView& view) {
       {count_parameter(), &DecisionRow::count},
       {dollars("ranks_usd", "ranks"), line(&BillLines::ranks)},
       {dollars("fixed_usd", "per hour"), line(&BillLines::fixed)},
-      {dollars("storage_usd", "storage"), line(&BillLines::storage)},
-      {dollars("egress_usd", "egress"), line(&BillLines::egress)},
       {dollars("waiting_usd", "waiting, no bill"), line(&BillLines::waiting)},
       {dollars("total_usd", "cost"), line(&BillLines::total)}};
   return limit_rows(make_table("bill", "What the cost consists of", decision.shown, columns));
@@ -251,48 +241,6 @@ std::string waiting_line(const DecideView& view) {
       format_money(number(lines.waiting), currency),
       format_money(number(lines.total()), currency),
       count);
-}
-
-Table sensitivity_table(const DecideView& view) {
-  const auto& decision = view.decision;
-  if (!decision.choice) return {};
-  // An input and the count that is the cheapest at its value.
-  using Cheapest = std::pair<const Sensitivity*, std::optional<int>>;
-  std::vector<Cheapest> inputs;
-  for (const auto& one : decision.sensitivities)
-    inputs.emplace_back(&one, decision.choice->cheapest);
-  for (const auto& one : decision.spot_sensitivities) {
-    inputs.emplace_back(&one, decision.spot ? decision.spot->cheapest : std::nullopt);
-  }
-  const auto bound = [](std::optional<double> Sensitivity::*end, const char* open) {
-    return [=](const Sensitivity& input) -> std::string {
-      if (!input.low && !input.high) return "any";
-      return input.*end ? fmt::format("{:.4g}", *(input.*end)) : open;
-    };
-  };
-  const auto of = [](auto value) {
-    return [=](const Cheapest& one) { return as_cell(std::invoke(value, *one.first)); };
-  };
-  return make_table<Cheapest>(
-      "sensitivity",
-      "What the cheapest count hangs on",
-      inputs,
-      {{parameter("input", "input"), of([](const Sensitivity& one) {
-          return one.unit.empty() ? one.name : fmt::format("{} ({})", one.name, one.unit);
-        })},
-       {measure("input_value", "value"),
-        of([](const Sensitivity& one) { return fmt::format("{:.4g}", one.value); })},
-       {measure("stays_at", "the cheapest stays", Unit::count), &Cheapest::second},
-       {measure("stays_from", "from"), of(bound(&Sensitivity::low, "0"))},
-       {measure("stays_to", "to"), of(bound(&Sensitivity::high, "no end"))},
-       {measure("elasticity", "least cost per input, % per %").with_decimals(3),
-        of(&Sensitivity::elasticity)}},
-      {fmt::format("One input at a time, looked for between 1/{0:g} and {0:g} times its value.{1}",
-                   sensitivity_reach,
-                   decision.choice->price_cancels
-                       ? " Nothing is paid per hour of wall clock, so that the price per rank "
-                         "cancels: the cheapest count does not depend on it at all."
-                       : "")});
 }
 
 const SpotCount& at_count(const DecideView& view, int count) {
@@ -582,12 +530,10 @@ std::string regime_terms(const Regime& regime, const std::string& currency) {
 }
 
 std::vector<Table> money_tables(const DecideView& view) {
-  const bool all = view.options.details;
   return {regimes_table(view),
           spot_table(view),
           failures_table(view),
-          all ? bill_table(view) : Table{},
-          all ? sensitivity_table(view) : Table{}};
+          view.options.details ? bill_table(view) : Table{}};
 }
 
 std::vector<std::string> deadline_lines(const DecideView& view) {

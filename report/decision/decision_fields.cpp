@@ -307,9 +307,7 @@ void put_step(Fields& json, const MarginalStep& one) {
 void put_bill(Fields& json, const Prices& one) {
   json("per_rank_hour_usd", per_hour(one.per_rank));
   json("fixed_per_hour_usd", per_hour(one.fixed));
-  json("storage_per_hour_usd", per_hour(one.storage));
   json("value_of_time_per_hour_usd", per_hour(one.value_of_time));
-  json("egress_per_run_usd", one.egress);
 }
 
 void put_regime(Fields& json, const RegimeResult& one, const std::string& currency) {
@@ -346,14 +344,6 @@ void put_spot(Fields& json, const SpotChoice& one) {
     of("interval_s", if_finished(plan.interval), "Work between checkpoints.");
     of("segments", if_finished(plan.segments), "Equal parts of the work between checkpoints.");
   });
-}
-
-void put_sensitivity(Fields& json, const Sensitivity& one) {
-  json("input", one.name);
-  FIELDS(json, or_null(one.unit), or_null(one.value));
-  json("stays_from", one.low, "The cheapest count is the same from here on; null: any.");
-  json("stays_to", one.high, "Up to here; null: any.");
-  json("elasticity", one.elasticity, "Per cent of least cost per per cent of the input.", or_null);
 }
 
 void put_loss(Fields& json, const RowLoss& one) {
@@ -573,10 +563,6 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.object("spot", decision.spot, put_spot);
   json.sentence("Where the carbon intensity comes from.");
   json("grid", view.decision.request.metrics.power.grid, or_null);
-  json.sentence("How far each input may change until another count is the cheapest.");
-  json.array("sensitivities", decision.sensitivities, put_sensitivity);
-  json.sentence("The same of the cheapest on spot.");
-  json.array("spot_sensitivities", decision.spot_sensitivities, put_sensitivity);
   json.sentence(
       "What each row beyond the baseline lost against the ideal, where the table has parts.");
   json.array("losses", decision.losses, put_loss);

@@ -88,8 +88,8 @@ std::string next_note(const NextMeasurement& next, const std::string& currency) 
   std::string text = fmt::format("Measure {} next: ", next.count);
   if (!next.width_before) return text + "it separates the parameters best (D-optimal).";
   return text + fmt::format(
-                    "for {} it narrows the interval of the count of least cost by {:.0f} "
-                    "%, the most per {}.",
+                    "for {} it narrows the interval of the count of least cost by {:.0f} %, the "
+                    "most per {}.",
                     format_money(number(*next.cost), currency),
                     100.0 * (1.0 - *next.width_after / *next.width_before),
                     currency);
@@ -171,11 +171,11 @@ Table forecast_table(const Decision& decision) {
   if (!forecast) return {};
   std::vector<std::string> notes{forecast->basis + "."};
   if (!forecast->points.empty()) {
-    notes.push_back(fmt::format(
-        "Intervals hold 95 % of the draws: of the laws by their weights, of their coefficients, "
-        "and of an error of {:.1f} % for each doubling beyond {}.",
-        100.0 * decision.laws->error_per_doubling,
-        decision.fitted_rows.back().count));
+    notes.push_back(
+        fmt::format("Intervals hold 95 % of the draws: of the laws by their weights, of their "
+                    "coefficients, and of an error of {:.1f} % for each doubling beyond {}.",
+                    100.0 * decision.laws->error_per_doubling,
+                    decision.fitted_rows.back().count));
   }
   return make_table(
       "forecast",
@@ -231,8 +231,7 @@ std::vector<Table> law_tables(const DecideView& view) {
                            [](const BoundRow& row) { return row.bounds.high; }},
                           {share("above", "above that"), &BoundRow::above}},
                          {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is "
-                          "overhead, which no "
-                          "dependency of the work explains."})),
+                          "overhead, which no dependency of the work explains."})),
           laws_compared_table(decision)};
 }
 }  // namespace scaleworth::report

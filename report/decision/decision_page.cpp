@@ -61,7 +61,7 @@ Json gates_of_row(const std::vector<Gate>& gates, const Rubric& rubric, const De
 /// a cost.
 Json objectives_by_terms(const DecideView& view, const Prices& prices) {
   const Decision& decision = view.decision;
-  const bool clock = (prices.fixed + prices.storage).value() > 0.0;
+  const bool clock = prices.fixed.value() > 0.0;
   Json table = Json::array();
   for (const bool deadline : {false, true}) {
     Rubric rubric = decision.request.rubric;
@@ -107,52 +107,50 @@ Json page_words(const DecideView& view, const Printed& printed, std::size_t time
   const std::string limits =
       std::string(failures ? " With failures the deadline cannot be changed here." : "") +
       (own_prices ? " Every row has a price of its own." : "");
-  const std::string answer =
-      reliable ? "Take {count}, {why}: {paid}"
-               : "Not reliable, see the lines below: by the figures alone {count} would be {why}: "
-                 "{paid}";
-  return {
-      {"title", "At another price or deadline"},
-      {"table", "Every count at these terms"},
-      {"cost_axis", fmt::format("cost{{per_million}} ({})", currency)},
-      {"price", fmt::format("Price of a {}-hour ({})", unit, currency)},
-      {"value", fmt::format("An hour of waiting is worth ({})", currency)},
-      {"deadline", "Deadline (hours)"},
-      {"reset", "Back to the report"},
-      {"headers",
-       {decision.noun.empty() ? printed.headers.front() : decision.noun,
-        printed.headers[time],
-        "cost{per_million}",
-        "limit",
-        "choice"}},
-      {"mark", mark},
-      {"none", Json::array({tile("Recommended", "none", "no count is within every limit")})},
-      {"tiles",
-       {tile("{loss}", "{loss_share} %", "of the time, the largest loss"),
-        tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
-        tile("Time", in_time, failures ? "without failures" : "of the same work"),
-        tile("Efficiency", "{efficiency} %", "speed-up {speedup}"),
-        tile("Cost", "{cost}", "of the same work"),
-        tile("Saving", "{saving}", "against the fastest, {fastest}"),
-        tile("K*", "{cheapest}", "the count of least cost, {least}")}},
-      {"mark_taken", "taken"},
-      {"mark_cheapest", "cheapest"},
-      {"mark_fastest", "fastest"},
-      {"recomputed", " (recomputed)"},
-      {"per_million", " per " + million_work(decision)},
-      {"answer", answer + in_time + "."},
-      {"no_answer", "No count is within every limit."},
-      {"of_passing", "{objective} of the {passing} counts within every limit"},
-      {"only", "the only count within every limit"},
-      {"invalid", "Not a number of 0 or more: nothing was recomputed."},
-      {"as_written",
-       "The values that the report was written with. Change one to see the recommendation that "
-       "follows." +
-           limits},
-      {"changed",
-       "Recomputed on this page from the coefficients that the program wrote. The sections below "
-       "stay as the report was written." +
-           limits}};
+  const std::string answer = reliable ? "Take {count}, {why}: {paid}"
+                                      : "Not reliable, see the lines below: by the figures alone "
+                                        "{count} would be {why}: {paid}";
+  return {{"title", "At another price or deadline"},
+          {"table", "Every count at these terms"},
+          {"cost_axis", fmt::format("cost{{per_million}} ({})", currency)},
+          {"price", fmt::format("Price of a {}-hour ({})", unit, currency)},
+          {"value", fmt::format("An hour of waiting is worth ({})", currency)},
+          {"deadline", "Deadline (hours)"},
+          {"reset", "Back to the report"},
+          {"headers",
+           {decision.noun.empty() ? printed.headers.front() : decision.noun,
+            printed.headers[time],
+            "cost{per_million}",
+            "limit",
+            "choice"}},
+          {"mark", mark},
+          {"none", Json::array({tile("Recommended", "none", "no count is within every limit")})},
+          {"tiles",
+           {tile("{loss}", "{loss_share} %", "of the time, the largest loss"),
+            tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
+            tile("Time", in_time, failures ? "without failures" : "of the same work"),
+            tile("Efficiency", "{efficiency} %", "speed-up {speedup}"),
+            tile("Cost", "{cost}", "of the same work"),
+            tile("Saving", "{saving}", "against the fastest, {fastest}"),
+            tile("K*", "{cheapest}", "the count of least cost, {least}")}},
+          {"mark_taken", "taken"},
+          {"mark_cheapest", "cheapest"},
+          {"mark_fastest", "fastest"},
+          {"recomputed", " (recomputed)"},
+          {"per_million", " per " + million_work(decision)},
+          {"answer", answer + in_time + "."},
+          {"no_answer", "No count is within every limit."},
+          {"of_passing", "{objective} of the {passing} counts within every limit"},
+          {"only", "the only count within every limit"},
+          {"invalid", "Not a number of 0 or more: nothing was recomputed."},
+          {"as_written",
+           "The values that the report was written with. Change one to see the recommendation that "
+           "follows." +
+               limits},
+          {"changed",
+           "Recomputed on this page from the coefficients that the program wrote. The sections "
+           "below stay as the report was written." +
+               limits}};
 }
 
 /// The part, other than compute, that takes most of the time at the count; null where none is

@@ -6,7 +6,7 @@
 #include "report/document.h"
 #include "report/names.h"
 #include "src/model/decision/decision.h"
-#include "src/model/decision/sensitivity.h"
+#include "src/model/decision/regimes.h"
 
 #include <optional>
 

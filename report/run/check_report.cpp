@@ -70,8 +70,8 @@ std::string check_headline(const ComparedRun& run,
           *find_in(result.figures, CheckStatus::fail, &CheckedFigure::status);
       return wrong +
              fmt::format(
-                 "Fail: {} of {} figures are worse than the baseline by {:g} % or "
-                 "more; first {}: {} of the baseline.",
+                 "Fail: {} of {} figures are worse than the baseline by {:g} % or more; first {}: "
+                 "{} of the baseline.",
                  with(CheckStatus::fail),
                  judged,
                  percent,
@@ -90,8 +90,8 @@ std::string check_headline(const ComparedRun& run,
     case CheckStatus::warn:
       return wrong +
              fmt::format(
-                 "Warn: {} of {} figures are worse than the baseline, by less than "
-                 "{:g} % or not beyond chance among so many.",
+                 "Warn: {} of {} figures are worse than the baseline, by less than {:g} % or not "
+                 "beyond chance among so many.",
                  with(CheckStatus::warn),
                  judged,
                  percent) +
@@ -184,8 +184,7 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
   const std::size_t none = result.figures.empty() && wrong == 0 ? 1 : 0;
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" "
-      "tests=\"{}\" "
-      "failures=\"{}\" skipped=\"{}\">\n",
+      "tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
       xml_text(name),
       result.figures.size() + wrong + none,
       static_cast<std::size_t>(with(CheckStatus::fail)) + wrong,

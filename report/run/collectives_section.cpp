@@ -53,10 +53,8 @@ std::optional<CommunicationFit> chosen_fit(const AlgorithmResult& result) {
 
 constexpr const char* line_note =
     "Alpha is of t(n) = alpha + beta n from the smallest size on, 1/beta (r_inf) of such a line up "
-    "to "
-    "the largest; absent where not even three sizes lie on a line, nine of ten within 10 %. Half "
-    "of "
-    "it from: n_1/2, the message whose size over its time is half of 1/beta.";
+    "to the largest; absent where not even three sizes lie on a line, nine of ten within 10 %. "
+    "Half of it from: n_1/2, the message whose size over its time is half of 1/beta.";
 
 /// Of the chosen fit, or of what it may have; absent without one.
 template <class Result, class... Of>
@@ -298,9 +296,9 @@ Table choices(const Results& results) {
                  rows,
                  columns,
                  {line_note,
-                  "busbw counts bytes as a ring would send them; a switch that reduces "
-                  "(NVLS) sends fewer, so busbw can exceed the link. Through a port: the "
-                  "bytes that the algorithm which ran really sends, over the same time."});
+                  "busbw counts bytes as a ring would send them; a switch that reduces (NVLS) "
+                  "sends fewer, so busbw can exceed the link. Through a port: the bytes that the "
+                  "algorithm which ran really sends, over the same time."});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.rows[i].in_summary = is_whole(*std::get<0>(rows[i].levels));
   }
@@ -327,18 +325,17 @@ Table regimes(const Results& results) {
     const auto* segment = segment_of(*std::get<0>(row.levels), *std::get<1>(row.levels));
     if (segment) rows.push_back({std::tuple_cat(row.levels, std::tuple(segment))});
   }
-  return nccl_table(
-      "nccl_regimes",
-      "The fastest way by size: minimum over the measured lines",
-      rows,
-      {{parameter("smallest_bytes", "from", Unit::bytes), &AlgorithmRegime::smallest},
-       {parameter("largest_bytes", "to", Unit::bytes), &AlgorithmRegime::largest},
-       {parameter("form", "way"), way_name},
-       {measure("alpha", "alpha", Unit::seconds), alpha_of},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta}},
-      {"Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where two "
-       "lines cross."},
-      true);
+  return nccl_table("nccl_regimes",
+                    "The fastest way by size: minimum over the measured lines",
+                    rows,
+                    {{parameter("smallest_bytes", "from", Unit::bytes), &AlgorithmRegime::smallest},
+                     {parameter("largest_bytes", "to", Unit::bytes), &AlgorithmRegime::largest},
+                     {parameter("form", "way"), way_name},
+                     {measure("alpha", "alpha", Unit::seconds), alpha_of},
+                     {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta}},
+                    {"Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where "
+                     "two lines cross."},
+                    true);
 }
 
 Table predictions(const Results& results) {

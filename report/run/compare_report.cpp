@@ -189,19 +189,18 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   }
   std::vector<std::string> lines;
   if (all > 0)
-    lines.push_back(
-        fmt::format("Of {} key figures B is better in {}, worse in {}, and the same "
-                    "within the noise in {}{}.",
-                    all,
-                    better,
-                    worse,
-                    all - better - worse - unknown,
-                    unknown == 0 ? "" : fmt::format("; of {} the noise is not known", unknown)));
-  if (all > 0 && !repeats)
     lines.push_back(fmt::format(
-        "Without repeats the noise between runs is taken as {:g} % of each: measure both three "
-        "times (--repeat 3) before you decide on a small difference.",
-        100.0 * model::presumed_run_noise));
+        "Of {} key figures B is better in {}, worse in {}, and the same within the noise in {}{}.",
+        all,
+        better,
+        worse,
+        all - better - worse - unknown,
+        unknown == 0 ? "" : fmt::format("; of {} the noise is not known", unknown)));
+  if (all > 0 && !repeats)
+    lines.push_back(
+        fmt::format("Without repeats the noise between runs is taken as {:g} % of each: measure "
+                    "both three times (--repeat 3) before you decide on a small difference.",
+                    100.0 * model::presumed_run_noise));
   return lines;
 }
 
@@ -282,13 +281,13 @@ Document compose_comparison(const ComparedRun& a,
 
 // ---- JSON
 
-constexpr JsonHead comparison_head{"compare.schema.json",
-                                   "scaleworth compare and check --format json",
-                                   "Two runs joined on metric and setting. A is the first run or "
-                                   "the baseline. Numbers are in base "
-                                   "units: seconds, bytes per second. What does not exist is null.",
-                                   1,
-                                   "scaleworth comparison"};
+constexpr JsonHead comparison_head{
+    "compare.schema.json",
+    "scaleworth compare and check --format json",
+    "Two runs joined on metric and setting. A is the first run or the baseline. Numbers are in "
+    "base units: seconds, bytes per second. What does not exist is null.",
+    1,
+    "scaleworth comparison"};
 
 void put_figure(Fields& json, const ComparedFigure& figure) {
   json("metric", info(figure.metric).key, "As in run.schema.json.");

@@ -132,10 +132,10 @@ Table soft_roofs(const RooflineResult& roofline) {
       roofline.soft_roofs,
       roof_columns<SoftRoof>({{parameter("precision", "precision"), &SoftRoof::format},
                               {parameter("workers", "workers", Unit::count), &SoftRoof::workers}}),
-      {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
-       "perfectly, 1 not at all. Below the ridge, the peak over the best rate of memory where that "
-       "was measured, a kernel is bound by memory. The residual "
-       "is a median over the ladder without interval."});
+      {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute perfectly, "
+       "1 not at all. Below the ridge, the peak over the best rate of memory where that was "
+       "measured, a kernel is bound by memory. The residual is a median over the ladder without "
+       "interval."});
   for (const auto& roof : roofline.soft_roofs) {
     if (!roof.sharpness_note.empty()) {
       table.notes.push_back(word_of(roof.format) + ": " + roof.sharpness_note);
@@ -171,8 +171,7 @@ Table gemms(const RooflineResult& roofline) {
        {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
        {measure("bound", "bound"), [](const PlacedGemm& gemm) { return bound_name(gemm.bound); }}},
       {"Intensity counts each matrix moved once. Bound: the side of the ridge on which its "
-       "intensity "
-       "lies, however far below the roof; ridge where the known bandwidths allow both. "
+       "intensity lies, however far below the roof; ridge where the known bandwidths allow both. "
        "Intensity is exact; roof and fraction take the ceilings' central values."},
       below_largest(roofline.gemms, &PlacedGemm::workers));
 }

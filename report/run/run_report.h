@@ -38,10 +38,6 @@ std::vector<Finding> findings_of(const Run& run,
                                  const model::Analysis& analysis,
                                  Audience audience = Audience::terminal);
 
-/// Of the ceilings with the most workers the fastest; null without one in that format.
-const model::ComputeCeiling* ceiling_of_most(const std::vector<model::ComputeCeiling>& ceilings,
-                                             NumberFormat precision);
-
 Section findings_section(const std::vector<Finding>& findings);
 Section warnings_section(const Run& run,
                          const model::Analysis& analysis,

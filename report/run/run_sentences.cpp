@@ -26,11 +26,6 @@ struct Findings {
   void result(fmt::format_string<Values...> sentence, Values&&... values) {
     list.push_back({fmt::format(sentence, std::forward<Values>(values)...)});
   }
-  /// What tables show as well.
-  template <class... Values>
-  void restated(fmt::format_string<Values...> sentence, Values&&... values) {
-    list.push_back({fmt::format(sentence, std::forward<Values>(values)...), false, true});
-  }
   template <class... Values>
   void warning(fmt::format_string<Values...> sentence, Values&&... values) {
     list.push_back({fmt::format(sentence, std::forward<Values>(values)...), true});
@@ -39,7 +34,7 @@ struct Findings {
   template <class... Values>
   void doubt(fmt::format_string<Values...> sentence, Values&&... values) {
     const std::string text = fmt::format(sentence, std::forward<Values>(values)...);
-    list.push_back({capitalised(text) + ".", true, false, text, "run again on an idle machine"});
+    list.push_back({capitalised(text) + ".", true, text, "run again on an idle machine"});
   }
 };
 
@@ -111,8 +106,8 @@ void add_contention(const GpuResult& gpu, Findings& findings) {
   const auto nearest = std::ranges::min_element(gpu.contention, {}, distance);
   if (nearest->multiprocessors == all) return;
   findings.result(
-      "GPU {}: while another kernel holds {} of {} multiprocessors, {} products keep {} "
-      "% of their rate per clock.",
+      "GPU {}: while another kernel holds {} of {} multiprocessors, {} products keep {} % of their "
+      "rate per clock.",
       gpu.identity.ordinal,
       all - nearest->multiprocessors,
       all,
@@ -133,90 +128,6 @@ void add_ridge(const GpuResult& gpu, Findings& findings) {
                   shown->tokens
                       ? fmt::format("are bound by memory below {:.0f} tokens", *shown->tokens)
                       : "stay bound by memory at any number of tokens");
-}
-
-void add_cost(const GpuResult& gpu, Findings& findings) {
-  if (!gpu.cost) return;
-  const GpuCost& cost = *gpu.cost;
-  std::string text;
-  if (cost.per_exaflop) {
-    text = fmt::format(
-        "${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), word_of(*cost.precision));
-  }
-  if (cost.per_terabyte) {
-    text += text.empty() ? "" : ", ";
-    text += fmt::format("${:.3g} per TB read from memory", cost.per_terabyte->value());
-  }
-  findings.restated("GPU {} costs {}.", gpu.identity.ordinal, text);
-}
-
-void add_rates(const RooflineResult& roofline, Findings& findings) {
-  std::string text;
-  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
-    const auto* ceiling = ceiling_of_most(roofline.ceilings, precision);
-    if (ceiling == nullptr) continue;
-    const auto& rate = ceiling->ceiling();
-    text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
-                        text.empty() ? counted(ceiling->workers, "worker") + " reach " : ", ",
-                        estimate_text(number(rate), 1e-9),
-                        word_of(precision),
-                        word_of(ceiling->isa),
-                        ceiling->contended ? ", per second of CPU time" : "");
-  }
-  const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
-  if (const auto* memory = model::memory_rate(roofline.memory_levels, most)) {
-    text += text.empty() ? "" : "; ";
-    text += fmt::format("memory gives {} {} GB/s ({})",
-                        counted(memory->workers, "worker"),
-                        estimate_text(number(memory->value), 1e-9),
-                        word_of(memory->stream));
-  }
-  if (!text.empty()) findings.restated("{}", text + ".");
-}
-
-void add_ridges(const RooflineResult& roofline, Findings& findings) {
-  const std::string text = listed(roofline.soft_roofs, [](const SoftRoof& roof) {
-    return fmt::format("{} {} with {}",
-                       word_of(roof.format),
-                       estimate_text(number(roof.ridge), 1.0),
-                       counted(roof.workers, "worker"));
-  });
-  if (text.empty()) return;
-  findings.restated("Ridge points in FLOP/B, memory-bound below: {}.", text);
-}
-
-/// Of the isolated all-reduce among the most ranks with a fit.
-void add_communication(const std::vector<CollectiveResult>& collectives, Findings& findings) {
-  const CollectiveResult* widest = nullptr;
-  for (const CollectiveResult& one : collectives) {
-    if (one.collective != Collective::all_reduce || one.mode != CollectiveMode::isolated) continue;
-    if (one.chosen >= one.fits.size()) continue;
-    if (one.points.empty()) continue;
-    if (widest == nullptr || one.ranks > widest->ranks) widest = &one;
-  }
-  if (widest == nullptr) return;
-  const CommunicationFit& fit = widest->fits[widest->chosen];
-  const double most = widest->points.back().message.value();
-  const Scale scale = scale_for(Unit::bytes, most);
-  std::string text = fmt::format(
-      "All-reduce over {}: {} for the smallest messages, busbw {:.3g} GB/s for the large ones, up "
-      "to {:.3g} {}",
-      ranks_phrase(widest->ranks),
-      time_text(widest->points.front().time.value),
-      1e-9 * model::large_bus_bandwidth(widest->points).value(),
-      most * scale.factor,
-      scale.symbol);
-  if (fit.held_out_error) {
-    text += fmt::format("; error on sizes left out {:.1f} %", 100.0 * *fit.held_out_error);
-  }
-  findings.restated("{}", text + ".");
-}
-
-/// Three digits as a person writes money, without an exponent.
-std::string dollars_text(Dollars amount) {
-  const double size = std::abs(amount.value());
-  const int leading = size > 0.0 ? saturated<int>(std::floor(std::log10(size))) : 0;
-  return fmt::format("${:.{}f}", amount.value(), std::max(2, 2 - leading));
 }
 
 std::string mixture_text(const ScalingCause& cause) {
@@ -243,53 +154,12 @@ void add_cause(const ScalingResult& scaling, Findings& findings) {
   }
 }
 
-std::string cost_sentence(const ScalingResult& scaling) {
-  const CostChoice& cost = *scaling.decision->choice;
-  const auto per_million = [&](int count) {
-    return *scaling.decision->row(count).cost_per_work * 1e6;
-  };
-  std::string text = fmt::format("Cheapest measured count ({} scaling): {}",
-                                 word_of(scaling.mode),
-                                 ranks_phrase(cost.cheapest));
-  text += fmt::format(" at {} per million tokens", dollars_text(per_million(cost.cheapest)));
-  if (cost.plateau.size() > 1) {
-    text += fmt::format(" (plateau, within 1 % of it: {})", fmt::join(cost.plateau, ", "));
-  }
-  text += cost.fastest == cost.cheapest
-              ? ", which is also the fastest."
-              : fmt::format("; the fastest, {}, costs {} more.",
-                            ranks_phrase(cost.fastest),
-                            dollars_text(per_million(cost.fastest) - per_million(cost.cheapest)));
-  if (cost.price_cancels) {
-    text += " Without a price per hour of wall clock this choice is the same at every price.";
-  }
-  return text;
-}
-
 /// "fastest at 8 ranks", or that the curve still improves at its end.
 std::string fastest_text(const ScalingLaw& law) {
   const int end = law.curve.back().ranks;
   return *law.fastest == end && end > 1
              ? fmt::format("more ranks help up to the end of the curve, {}", ranks_phrase(end))
              : fmt::format("fastest at {}", ranks_phrase(*law.fastest));
-}
-
-std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& law) {
-  const int most = scaling.rows.back().count;
-  std::string text = fmt::format("Predicted from the measured parts ({} scaling): {}",
-                                 word_of(scaling.mode),
-                                 fastest_text(law));
-  if (law.cost_optimal) text += ", cheapest at " + cost_optimal_text(law);
-  text += *law.fastest > most || law.cost_optimal.value_or(0) > most
-              ? fmt::format("; beyond {} is extrapolated.", ranks_phrase(most))
-              : ".";
-  if (!law.reproduces_measured) {
-    text += fmt::format(
-        " It misses the measured counts by {:.1f} % (root mean square), more than "
-        "its range: use it with care.",
-        100.0 * law.residual);
-  }
-  return text;
 }
 
 void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& findings) {
@@ -299,11 +169,12 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& find
                      law.prediction ? "The prediction" : "The scaling law",
                      word_of(scaling.mode),
                      law.not_identifiable);
-  } else if (law.prediction && law.fastest) {
-    const bool misses = !law.reproduces_measured;
-    if (scaling.mode != BatchScaling::strong || misses) {
-      findings.list.push_back({predicted_sentence(scaling, law), misses, true});
-    }
+  } else if (law.prediction && !law.reproduces_measured) {
+    findings.warning(
+        "The prediction from the measured parts ({} scaling) misses the measured counts by {:.1f} "
+        "% (root mean square), more than its range: use it with care.",
+        word_of(scaling.mode),
+        100.0 * law.residual);
   } else if (law.serial && law.coherency && law.fastest) {
     findings.result("Fitted {} law: contention s = {}, coherency c = {}; {}{}.",
                     word_of(scaling.mode),
@@ -314,24 +185,12 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& find
   }
 }
 
-/// Cost, law, and for weak scaling efficiency, cause and prediction of one mode. What the report's
-/// verdict states of strong scaling is not repeated.
+/// The law, and for weak scaling the cause. What tables show, and what the verdict states of strong
+/// scaling, is not repeated.
 void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
   if (scaling.rows.empty()) return;
-  const DecisionRow& first = scaling.rows.front();
-  const DecisionRow& last = scaling.rows.back();
   const auto& decision = scaling.decision;
   if (scaling.mode == BatchScaling::weak) {
-    if (const auto efficiency = decided(last, &DecisionRow::efficiency);
-        efficiency && scaling.rows.size() > 1) {
-      findings.restated(
-          "Weak scaling from {} to {}: efficiency {} %, a step takes {} instead of {}.",
-          ranks_phrase(first.count),
-          last.count,
-          estimate_text(*efficiency, 100.0),
-          time_text(last.time.value),
-          time_text(first.time.value));
-    }
     if (decision && decision->diagnosis.cause) {
       add_cause(scaling, findings);
     } else if (decision && !decision->diagnosis.no_cause.empty()) {
@@ -345,25 +204,7 @@ void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
                       time_text(decision->straggler->cost));
     }
   }
-  if (decision && decision->choice) findings.restated("{}", cost_sentence(scaling));
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
-}
-
-/// MFU of all modes in one sentence.
-void add_utilisation(const Analysis& analysis, Findings& findings) {
-  std::string text;
-  std::string basis;
-  for (const ScalingResult& scaling : analysis.scaling) {
-    if (scaling.rows.empty() || !scaling.rows.back().trained.mfu_measured) continue;
-    const DecisionRow& last = scaling.rows.back();
-    text += fmt::format("{}{:.1f} % ({} scaling, {})",
-                        text.empty() ? "MFU " : ", ",
-                        100.0 * *last.trained.mfu_measured,
-                        word_of(scaling.mode),
-                        ranks_phrase(last.count));
-    basis = last.trained.mfu_basis;
-  }
-  if (!text.empty()) findings.restated("{}", text + " of the measured ceiling: " + basis + ".");
 }
 
 const Point* variant_point(const ProbeRecord& probe, StepVariant variant) {
@@ -530,8 +371,8 @@ void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& find
     findings.warning("In {} scaling {}.", word_of(scaling.mode), scaling.slowed);
   if (workers > 0 && last.count > workers) {
     findings.warning(
-        "{} ranks share {} workers: the {} loss at that count is the machine's size, "
-        "not the program's.",
+        "{} ranks share {} workers: the {} loss at that count is the machine's size, not the "
+        "program's.",
         last.count,
         workers,
         word_of(scaling.mode));
@@ -540,8 +381,8 @@ void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& find
     const auto efficiency = decided(row, &DecisionRow::efficiency);
     if (efficiency && efficiency->interval && efficiency->interval->low > 1.0) {
       findings.warning(
-          "{} scaling is superlinear at {}: efficiency {} %; caches, or a baseline "
-          "that was disturbed.",
+          "{} scaling is superlinear at {}: efficiency {} %; caches, or a baseline that was "
+          "disturbed.",
           word_of(scaling.mode),
           ranks_phrase(row.count),
           estimate_text(*efficiency, 100.0));
@@ -581,16 +422,16 @@ void add_limits(const GpuIdentity& gpu, Findings& findings) {
   if (gpu.power_limit_w && gpu.default_power_limit_w &&
       *gpu.power_limit_w < 0.995 * *gpu.default_power_limit_w) {
     findings.warning(
-        "GPU {}: its power limit is {:.0f} W, below the default of {:.0f} W: its rates "
-        "are those of a capped GPU.",
+        "GPU {}: its power limit is {:.0f} W, below the default of {:.0f} W: its rates are those "
+        "of a capped GPU.",
         gpu.ordinal,
         *gpu.power_limit_w,
         *gpu.default_power_limit_w);
   }
   if (gpu.mig) {
     findings.warning(
-        "GPU {} is a MIG slice: clock and power are shared with other slices, and the "
-        "datasheet's peaks are those of the whole GPU.",
+        "GPU {} is a MIG slice: clock and power are shared with other slices, and the datasheet's "
+        "peaks are those of the whole GPU.",
         gpu.ordinal);
   }
 }
@@ -664,16 +505,9 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audie
     add_losses(gpu, findings);
     add_contention(gpu, findings);
     add_ridge(gpu, findings);
-    add_cost(gpu, findings);
   }
   for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
-  add_utilisation(analysis, findings);
   add_step_variants(run, findings);
-  if (analysis.roofline) {
-    add_rates(*analysis.roofline, findings);
-    add_ridges(*analysis.roofline, findings);
-  }
-  add_communication(analysis.collectives, findings);
   add_run_warnings(run, findings);
   add_differing_runs(run, findings);
   add_slow_links(run, analysis, findings);

@@ -130,6 +130,18 @@ std::string gpus_sentence(const Gpus& gpus, bool alike_in_speed) {
   return text + ".";
 }
 
+/// Of the ceilings with the most workers the fastest; null without one in that format.
+const ComputeCeiling* ceiling_of_most(const std::vector<ComputeCeiling>& ceilings,
+                                      NumberFormat precision) {
+  const auto place = [](const ComputeCeiling& one) {
+    return std::pair(one.workers, one.wall_rate.value);
+  };
+  const ComputeCeiling* best = nullptr;
+  for (const ComputeCeiling& one : ceilings)
+    if (one.precision == precision && (!best || place(*best) < place(one))) best = &one;
+  return best;
+}
+
 std::string host_sentence(const RooflineResult& roofline) {
   std::string text;
   std::optional<FlopPerSecond> rate;
@@ -267,20 +279,7 @@ bool more_ranks_possible(const Analysis& analysis) {
   if (!analysis.gpus.empty()) return analysis.gpus.size() > 1;
   return analysis.roofline && largest(analysis.roofline->ceilings, &ComputeCeiling::workers) > 1;
 }
-}  // namespace
 
-const ComputeCeiling* ceiling_of_most(const std::vector<ComputeCeiling>& ceilings,
-                                      NumberFormat precision) {
-  const auto place = [](const ComputeCeiling& one) {
-    return std::pair(one.workers, one.wall_rate.value);
-  };
-  const ComputeCeiling* best = nullptr;
-  for (const ComputeCeiling& one : ceilings)
-    if (one.precision == precision && (!best || place(*best) < place(one))) best = &one;
-  return best;
-}
-
-namespace {
 /// What the machine, its collectives and its step at one count do, for a run without two counts.
 Verdict machine_verdict(const Analysis& analysis, Audience audience) {
   const std::string slow_gpu = slow_gpu_sentence(analysis.gpus_together);

@@ -150,11 +150,10 @@ Table utilisation(const Scaling& scaling, Audience audience) {
                 words_for(audience, "MFU of --peak", "MFU of the given peak"),
                 Unit::percent),
         utilisation_of(&TrainedStep::mfu_peak)}},
-      {fmt::format(
-          "FLOPs of the model's matrix products over the step time, against our FMA ceiling "
-          "of as many workers and against {} per rank (n/a when not given: a peak is never "
-          "guessed). The interval is the step's; the ceiling counts as exact.",
-          words_for(audience, "--peak", "the given peak"))});
+      {fmt::format("FLOPs of the model's matrix products over the step time, against our FMA "
+                   "ceiling of as many workers and against {} per rank (n/a when not given: a peak "
+                   "is never guessed). The interval is the step's; the ceiling counts as exact.",
+                   words_for(audience, "--peak", "the given peak"))});
   if (const auto last = last_strong(rows))
     table.tiles = {{*last, "mfu_measured", "MFU", "of the measured ceiling"}};
   std::set<std::string> known{""};

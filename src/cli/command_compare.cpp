@@ -295,10 +295,9 @@ int check_runs(const CheckOptions& options) {
 
 Command add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = app.add_subcommand(
-      "compare",
-      "what differs between two runs, or two recordings of a job, by how much, and whether it is "
-      "more than noise");
+  CLI::App* command = app.add_subcommand("compare",
+                                         "what differs between two runs, or two recordings of a "
+                                         "job, by how much, and whether it is more than noise");
   const Flags flags(*command);
   flags
       .add("run",

@@ -31,15 +31,13 @@ void add_prices(DecideOptions& options, const ScalingTable* table) {
   }
   if (const auto price = table ? rank_price(*table, options.price) : options.price) {
     prices->per_rank = *price;
-    const bool free = price->value() == 0.0 && prices->per_clock().value() == 0.0 &&
-                      prices->egress.value() == 0.0;
-    if (free) throw UserError("--price 0: what costs nothing has no cheapest count; leave it out");
+    if (price->value() == 0.0 && prices->per_clock().value() == 0.0)
+      throw UserError("--price 0: what costs nothing has no cheapest count; leave it out");
     return;
   }
-  if (prices->per_clock().value() > 0.0 || prices->egress.value() > 0.0) {
-    throw UserError(
-        "--fixed, --value-of-time, storage and egress come on top of a price; give --price in " +
-        options.render.currency + " per rank and hour");
+  if (prices->per_clock().value() > 0.0) {
+    throw UserError("--fixed and --value-of-time come on top of a price; give --price in " +
+                    options.render.currency + " per rank and hour");
   }
   prices.reset();
 }

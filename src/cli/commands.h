@@ -107,12 +107,7 @@ struct DecideOptions {
   // What the request is completed from.
   std::optional<DollarsPerSecond> price;  // of a rank; the table may have prices of its own
   std::optional<DollarsPerSecond> instance_price;
-  double storage_gb = 0.0;
-  double storage_usd_per_gb_month = 0.0;
-  double egress_gb = 0.0;
-  double egress_usd_per_gb = 0.0;
   std::vector<std::string> regimes;  // "spot:0.30"
-  std::string regimes_file;
   OwnedTerms owned;
   MfuOptions peak;  // --gpu, --model, --dtype and --peak
   DecisionRequest request;

@@ -4,11 +4,9 @@
 #include "src/cli/flags.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
-#include "src/core/files/toml_table.h"
 
 #include <array>
 #include <initializer_list>
-#include <iterator>
 #include <memory>
 
 namespace scaleworth::cli {
@@ -63,16 +61,12 @@ std::optional<OwnedTerms> owned_of(const CLI::App& command, const DecideOptions&
   return owned;
 }
 
-/// Those of --regime, of the file, and "owned" where the flags describe it, in this order.
+/// Those of --regime, and "owned" where the flags describe it, in this order.
 std::vector<Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
   const std::optional<OwnedTerms> owned = owned_of(command, options);
   auto regimes = mapped(options.regimes, [&](const std::string& text) {
     return regime_of(text, options.request.spot, owned);
   });
-  if (!options.regimes_file.empty()) {
-    const std::string text = toml_file::read_small_file(options.regimes_file);
-    std::ranges::move(parse_regimes(text, options.regimes_file), std::back_inserter(regimes));
-  }
   const bool listed = std::ranges::any_of(regimes, [](const Regime& at) {
     return at.name == "owned" && std::holds_alternative<OwnedTerms>(at.terms);
   });
@@ -95,18 +89,6 @@ void complete_power(PowerTerms& power) {
                            region.grams_per_kwh,
                            region.year,
                            region.source);
-}
-
-void complete_bill(const CLI::App& command, DecideOptions& options) {
-  Prices& prices = *options.request.metrics.prices;
-  given(command,
-        {"--storage-gb", "--storage-usd-per-gb-month"},
-        "storage needs both --storage-gb and --storage-usd-per-gb-month");
-  given(command,
-        {"--egress-gb", "--egress-usd-per-gb"},
-        "egress needs both --egress-gb and --egress-usd-per-gb");
-  prices.storage = storage_rate(options.storage_gb, options.storage_usd_per_gb_month);
-  prices.egress = egress_cost(options.egress_gb, options.egress_usd_per_gb);
 }
 
 /// The known communication and work that laws ask for.
@@ -172,7 +154,6 @@ void complete(const CLI::App& command, DecideOptions& options) {
     if (spot) spot->preemption.failures_per_hour = terms.failures_per_hour;
   }
   complete_law_inputs(command, request);
-  complete_bill(command, options);
 }
 
 void add_input(CLI::App& command, DecideOptions& options) {
@@ -251,12 +232,6 @@ void add_bill(CLI::App& command, DecideOptions& options) {
             prices.value_of_time,
             "USD that an hour of waiting is worth: acts exactly like --fixed, but is no "
             "bill, so that --budget leaves it out");
-  flags.add("--storage-gb", options.storage_gb, "GB kept while it runs");
-  flags.add("--storage-usd-per-gb-month",
-            options.storage_usd_per_gb_month,
-            "their price; a month has 730 h");
-  flags.add("--egress-gb", options.egress_gb, "GB that leave, once per run");
-  flags.add("--egress-usd-per-gb", options.egress_usd_per_gb, "their price");
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
@@ -268,13 +243,6 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
              "ways to pay side by side, as NAME:PART of the price: on-demand,spot:0.30; a "
              "commitment as NAME:PART@USED, reserved:0.60@0.80 being paid for all hours and "
              "used 80 % of them; \"spot\" alone takes --spot-price, \"owned\" alone --capex");
-  flags.add("--regimes",
-            options.regimes_file,
-            "TOML with [[regime]] tables: name, and price_part or price_usd_per_hour (each with "
-            "utilisation), or capex_usd (with residual_usd, lifetime_years, discount_rate, "
-            "power_kw, pue, electricity_usd_per_kwh, opex_usd_per_year, utilisation), or "
-            "price_usd_per_hour with preemption_per_hour (and ranks_per_instance, checkpoint_s, "
-            "restart_s, reacquire_s, notice_s)");
   flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
       ->check(nonnegative_number);
   flags.add("--preemption-per-hour",

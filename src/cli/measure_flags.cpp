@@ -74,11 +74,10 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
                oversubscribe,
                "allow more ranks than cores; the result is labelled, not a scaling figure");
   app.add_flag("--dry-run", dry_run, "print the plan and its time estimate, measure nothing");
-  flags.add(
-      "--time",
-      time,
-      "LIMIT in seconds, or 5m, or 1h: measures what matters most of what fits, and says what "
-      "was left out; with --repeat, of each run");
+  flags.add("--time",
+            time,
+            "LIMIT in seconds, or 5m, or 1h: measures what matters most of what fits, and says "
+            "what was left out; with --repeat, of each run");
   app.add_flag("--quiet", quiet, "no progress on stderr");
   flags
       .add("--repeat",
@@ -102,8 +101,7 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
     flags.add("--shape",
               shapes,
               "M,N,K or MxNxK, with a batch as fourth: place your own matrix products under the "
-              "roof instead of "
-              "the standard families");
+              "roof instead of the standard families");
     flags.add("--shape-file",
               shape_file,
               "as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
@@ -121,8 +119,8 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
   flags
       .add("--machine",
            machine,
-           "what is measured: cuda (this node's GPUs), host (its cores), auto (cuda where there "
-           "is a GPU)")
+           "what is measured: cuda (this node's GPUs), host (its cores), auto (cuda where there is "
+           "a GPU)")
       ->check(CLI::IsMember({"auto", "cuda", "host"}))
       ->capture_default_str();
   flags.add("--mpirun", mpirun, "launcher for the ranks when none started us")

@@ -6,7 +6,6 @@
 namespace scaleworth::model {
 namespace {
 constexpr double hours_per_year = 8760.0;
-constexpr double hours_per_month = hours_per_year / 12.0;
 
 void require_usage_effectiveness(double value) {
   require(value >= 1.0 && std::isfinite(value),
@@ -66,23 +65,7 @@ BillLines bill_lines(const Prices& prices, int ranks, Seconds time) {
   job_cost(prices, ranks, time);
   return {prices.per_rank * static_cast<double>(ranks) * time,
           prices.fixed * time,
-          prices.storage * time,
-          prices.egress,
           prices.value_of_time * time};
-}
-
-DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month) {
-  require(gigabytes >= 0.0 && usd_per_gigabyte_month >= 0.0,
-          "storage takes 0 GB or more at 0 or more per GB and month; correct --storage-gb or "
-          "--storage-usd-per-gb-month");
-  return dollars_per_hour(gigabytes * usd_per_gigabyte_month / hours_per_month);
-}
-
-Dollars egress_cost(double gigabytes, double usd_per_gigabyte) {
-  require(
-      gigabytes >= 0.0 && usd_per_gigabyte >= 0.0,
-      "egress takes 0 GB or more at 0 or more per GB; correct --egress-gb or --egress-usd-per-gb");
-  return Dollars(gigabytes * usd_per_gigabyte);
 }
 
 Prices prices_at(const Prices& prices, const CountTime& at) {
@@ -91,17 +74,14 @@ Prices prices_at(const Prices& prices, const CountTime& at) {
 
 Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
   require(ranks >= 1, "a cost needs at least one rank");
-  require(!(prices.per_rank.value() < 0.0 || prices.per_clock().value() < 0.0 ||
-            prices.egress.value() < 0.0),
+  require(!(prices.per_rank.value() < 0.0 || prices.per_clock().value() < 0.0),
           "a price is negative; give --price and --fixed as USD per hour, 0 or more");
-  return (prices.per_rank * static_cast<double>(ranks) + prices.per_clock()) * time + prices.egress;
+  return (prices.per_rank * static_cast<double>(ranks) + prices.per_clock()) * time;
 }
 
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second) {
   require(tokens_per_second > 0.0, "a cost per token needs a rate above zero");
-  Prices running = prices;
-  running.egress = Dollars(0.0);
-  return job_cost(running, ranks, Seconds(1e6 / tokens_per_second));
+  return job_cost(prices, ranks, Seconds(1e6 / tokens_per_second));
 }
 
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times) {

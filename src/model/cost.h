@@ -14,13 +14,11 @@ namespace scaleworth::model {
 struct Prices {
   DollarsPerSecond per_rank;
   DollarsPerSecond fixed = DollarsPerSecond(0.0);  // of the wall clock, whatever the count
-  DollarsPerSecond storage = DollarsPerSecond(0.0);
   /// What waiting is worth to whoever waits: like `fixed`, but on no bill.
   DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
-  Dollars egress = Dollars(0.0);  // once per job, whatever the time
 
   /// All that runs with the wall clock: f.
-  DollarsPerSecond per_clock() const { return fixed + storage + value_of_time; }
+  DollarsPerSecond per_clock() const { return fixed + value_of_time; }
   Prices with_rank_price(DollarsPerSecond price) const {
     Prices other = *this;
     other.per_rank = price;
@@ -28,11 +26,10 @@ struct Prices {
   }
 };
 
-/// C(K) = (K p + f) T + e with the egress e, for at least one rank.
+/// C(K) = (K p + f) T, for at least one rank.
 Dollars job_cost(const Prices& prices, int ranks, Seconds time);
 
-/// C(K) for one million tokens at `tokens_per_second` > 0 of all ranks together, without what is
-/// paid once per job.
+/// C(K) for one million tokens at `tokens_per_second` > 0 of all ranks together.
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second);
 
 struct CountTime {
@@ -58,21 +55,13 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
 struct BillLines {
   Dollars ranks;
   Dollars fixed;
-  Dollars storage;
-  Dollars egress;
   Dollars waiting;
 
-  Dollars total() const { return ranks + fixed + storage + egress + waiting; }
+  Dollars total() const { return ranks + fixed + waiting; }
 };
 
 /// What C(K) consists of.
 BillLines bill_lines(const Prices& prices, int ranks, Seconds time);
-
-/// Storage while a job runs, from a price per month of 730 h (8760 h / 12).
-DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month);
-
-/// Data that leaves once per run.
-Dollars egress_cost(double gigabytes, double usd_per_gigabyte);
 
 /// Per rank: network, storage and staff belong into `capital` and `operation_per_year`.
 struct OwnedTerms {

@@ -5,7 +5,6 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
-#include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -64,64 +63,6 @@ bool has_kind(std::string_view json, std::string_view value) {
   throw UserError(message);
 }
 
-constexpr std::uintmax_t most_bytes = 512U << 20U;
-using toml_file::Table;
-
-OwnedTerms owned(Table& table, double capex_usd) {
-  const auto value = [&](const char* key, double otherwise) {
-    return table.optional_positive(key).value_or(otherwise);
-  };
-  OwnedTerms terms;
-  terms.capital = Dollars(capex_usd);
-  terms.residual = Dollars(value("residual_usd", 0.0));
-  terms.lifetime_years = table.positive("lifetime_years");
-  terms.discount_rate = value("discount_rate", 0.0);
-  terms.power_kw = value("power_kw", 0.0);
-  terms.power_usage_effectiveness = value("pue", 1.0);
-  terms.usd_per_kwh = value("electricity_usd_per_kwh", 0.0);
-  terms.operation_usd_per_year = value("opex_usd_per_year", 0.0);
-  terms.utilisation = value("utilisation", 1.0);
-  return terms;
-}
-
-SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
-  SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
-  Preemption& preemption = terms.preemption;
-  preemption.per_hour = preemption_per_hour;
-  const auto read = [&](const char* key, Seconds& time) {
-    if (const auto seconds = table.optional_amount(key)) time = Seconds(*seconds);
-  };
-  read("checkpoint_s", preemption.checkpoint);
-  read("restart_s", preemption.restart);
-  read("reacquire_s", preemption.reacquisition);
-  read("notice_s", preemption.notice);
-  if (table.has("ranks_per_instance")) {
-    const std::int64_t ranks = table.positive_integer("ranks_per_instance");
-    preemption.ranks_per_instance = static_cast<int>(std::min<std::int64_t>(ranks, 1 << 30));
-  }
-  return terms;
-}
-
-Regime regime(Table& table) {
-  Regime result{table.text("name"), PricePart{}};
-  const auto part = table.optional_positive("price_part");
-  const auto price = table.optional_positive("price_usd_per_hour");
-  const auto capex = table.optional_positive("capex_usd");
-  if (part.has_value() + price.has_value() + capex.has_value() != 1) {
-    table.refuse("a regime has one of price_part, price_usd_per_hour and capex_usd");
-  }
-  if (capex) {
-    result.terms = owned(table, *capex);
-  } else if (part) {
-    result.terms = PricePart{*part, table.optional_positive("utilisation")};
-  } else if (const auto rate = table.optional_amount("preemption_per_hour")) {
-    result.terms = spot(table, *price, *rate);
-  } else {
-    result.terms = ListPrice{dollars_per_hour(*price), table.optional_positive("utilisation")};
-  }
-  table.finish();
-  return result;
-}
 }  // namespace
 
 Attribution attributed_job(const std::string& input) {
@@ -248,14 +189,5 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
                       100.0 * common));
   }
   return attributed_table(std::move(counts), declared);
-}
-
-std::vector<Regime> parse_regimes(std::string_view text, const std::string& file) {
-  Table root = Table::parse(text, file);
-  std::vector<Regime> regimes;
-  for (Table& table : root.tables("regime")) regimes.push_back(regime(table));
-  root.finish();
-  if (regimes.empty()) root.refuse("no regime in the file: write each as [[regime]]");
-  return regimes;
 }
 }  // namespace scaleworth::cli

@@ -168,7 +168,7 @@ std::string Table::text_value(const Node& node, const char* key) const {
   return *text;
 }
 
-double Table::positive_value(const Node& node, const char* key, bool or_zero) const {
+double Table::positive_value(const Node& node, const char* key) const {
   double value = 0.0;
   if (const auto* integer = std::get_if<std::int64_t>(&node.value)) {
     value = static_cast<double>(*integer);
@@ -178,11 +178,8 @@ double Table::positive_value(const Node& node, const char* key, bool or_zero) co
     refuse_form(key, "a number without quotes");
   }
   // Products of what is larger than any amount end as infinity.
-  if (!(value <= 1e40) || value < 0.0 || (value == 0.0 && !or_zero)) {
-    refuse_form(key,
-                or_zero ? "a number of 0 or more"
-                        : "a positive number: leave the key out if it is unknown");
-  }
+  if (!(value <= 1e40) || !(value > 0.0))
+    refuse_form(key, "a positive number: leave the key out if it is unknown");
   return value;
 }
 

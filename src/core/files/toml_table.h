@@ -46,10 +46,6 @@ class Table {
   std::optional<double> optional_positive(const char* key) {
     return find(key) ? std::optional(positive(key)) : std::nullopt;
   }
-  /// 0 or more.
-  std::optional<double> optional_amount(const char* key) {
-    return find(key) ? std::optional(positive_value(required(key), key, true)) : std::nullopt;
-  }
   bool has(const char* key) { return find(key) != nullptr; }
   bool flag(const char* key, bool otherwise);
   /// Lists are empty when the key is missing.
@@ -74,7 +70,7 @@ class Table {
   template <class T>
   const T* find_as(const char* key, const char* form);
   [[noreturn]] void refuse_form(const char* key, const char* form) const;
-  double positive_value(const Node& node, const char* key, bool or_zero = false) const;
+  double positive_value(const Node& node, const char* key) const;
   std::int64_t positive_integer_value(const Node& node, const char* key) const;
   std::string text_value(const Node& node, const char* key) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/decision/sensitivity.h"
+#include "src/model/decision/regimes.h"
 #include "src/model/laws/model_selection.h"
 
 #include <limits>

@@ -17,20 +17,13 @@ void add_money(Decision& decision) {
     }
     return;
   }
-  const std::vector<CountTime> times = count_times(decision.fitted_rows);
-  decision.choice = choose_count(*prices, times);
+  decision.choice = choose_count(*prices, count_times(decision.fitted_rows));
   const std::optional<Deadline> deadline = deadline_of(request.rubric);
-  const auto undisturbed = undisturbed_times(decision.rows, request.rubric.deadline_probability);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
     const Prices spot = prices->with_rank_price(request.spot->price_per_rank);
-    decision.spot = choose_spot_count(spot, request.spot->preemption, undisturbed, deadline);
-  }
-  decision.sensitivities =
-      cost_sensitivities(times, *prices, decision.coefficients, request.rubric.currency);
-  if (request.spot) {
-    decision.spot_sensitivities =
-        spot_sensitivities(undisturbed, *prices, *request.spot, request.rubric.currency);
+    const auto times = undisturbed_times(decision.rows, request.rubric.deadline_probability);
+    decision.spot = choose_spot_count(spot, request.spot->preemption, times, deadline);
   }
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/model/decision/causes.h"
-#include "src/model/decision/sensitivity.h"
+#include "src/model/decision/regimes.h"
 #include "src/model/laws/law_evidence.h"
 #include "src/model/laws/model_selection.h"
 
@@ -45,8 +45,6 @@ struct Decision : TableKind {
   std::optional<double> continuous_optimum;  // coefficients with prices
   std::vector<RegimeResult> regimes;
   std::optional<SpotChoice> spot;
-  std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices
-  std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
   RubricResult rubric;
   std::vector<ValueOfWaiting> waiting;  // of the counts that pass every gate, with prices
   std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline

@@ -262,10 +262,10 @@ void work_from_throughput(ScalingTable& table) {
   if (explained) {
     const auto times = take_if_grown(table.rows, work, rounding_tolerance);
     if (times)
-      table.remarks.push_back(fmt::format(
-          "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
-          "speed-up compares throughputs",
-          *times));
+      table.remarks.push_back(
+          fmt::format("the work of a row is its time x throughput; the largest is {:.3g} times the "
+                      "least, so speed-up compares throughputs",
+                      *times));
     return;
   }
   const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
@@ -278,9 +278,9 @@ void work_from_throughput(ScalingTable& table) {
                   *stated_time(first) / *stated_time(*last),
                   *last->throughput / *first.throughput),
       "",
-      fmt::format("; time x rate is {:.3g} times as much, which neither the counts nor a batch "
-                  "explain",
-                  done[i]));
+      fmt::format(
+          "; time x rate is {:.3g} times as much, which neither the counts nor a batch explain",
+          done[i]));
   doubt.again = "time both again, or leave out the wrong column";
   table.doubts.push_back(std::move(doubt));
 }
@@ -341,12 +341,11 @@ void check_agreement(const ScalingTable& table) {
   const double usual = *median(ratios);
   for (std::size_t i = 0; i < ratios.size(); ++i)
     if (!within(ratios[i] / usual, 100.0))
-      refuse(
-          table.rows[i],
-          "time x throughput is {:g} times the batch, in the other rows about {:g} times; correct "
-          "one of the three",
-          ratios[i],
-          usual);
+      refuse(table.rows[i],
+             "time x throughput is {:g} times the batch, in the other rows about {:g} times; "
+             "correct one of the three",
+             ratios[i],
+             usual);
 }
 
 /// From one count to the next a time, of equal work, neither falls nor grows by a hundred times as
@@ -398,9 +397,9 @@ Remark basis_remark(const ScalingTable& table) {
             "; --work N gives those of a run of N units (tokens, items) in such steps"};
   }
   if (table.basis != TimeBasis::work_unit) return {};
-  return {fmt::format("no time in the table: times are those of 10^{:.0f} units of work, by the "
-                      "throughput",
-                      std::log10(*table.rows.front().work)),
+  return {fmt::format(
+              "no time in the table: times are those of 10^{:.0f} units of work, by the throughput",
+              std::log10(*table.rows.front().work)),
           "; --work N gives those of a whole run"};
 }
 
@@ -545,12 +544,12 @@ std::vector<Remark> table_remarks(const ScalingTable& table) {
         "count buys nothing");
   }
   if (table.load_unit != 1.0) {
-    remarks.push_back(fmt::format(
-        "the loads are counted in units of {0:g}: outside the tables, and in JSON, a count "
-        "of {1} is a load of {2:g}",
-        table.load_unit,
-        table.rows.back().count,
-        table.rows.back().count * table.load_unit));
+    remarks.push_back(
+        fmt::format("the loads are counted in units of {0:g}: outside the tables, and in JSON, a "
+                    "count of {1} is a load of {2:g}",
+                    table.load_unit,
+                    table.rows.back().count,
+                    table.rows.back().count * table.load_unit));
   }
   for (const auto& remark : {basis_remark(table), batch_remark(table), layout_remark(table)}) {
     if (!remark.empty()) remarks.push_back(remark);

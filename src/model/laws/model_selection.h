@@ -30,14 +30,6 @@ struct LawFamily {
 /// 0 <= b <= 2.
 std::vector<LawFamily> law_families();
 
-/// The performance-model normal form of one parameter, for curves whose shape is not known:
-/// K T(K) = a + b K^i log2(K)^j, a and b >= 0, with the pair (i, j) out of 42 that predicts best
-/// with each point left out once (symmetric mean absolute percentage error), or b = 0 where no term
-/// does. Coefficients a, b, i, j. K T rather than T, for the terms only grow: a time that falls and
-/// rises again is beyond the form. No term with fewer than five points, which a choice among 42
-/// would meet by chance. Source: Calotoiu et al., SC 13, and the pairs of the tool Extra-P 4.2.
-FittedLaw fit_normal_form(std::span<const TimePoint> points);
-
 /// The step of a fixed layout, T = a m + b with m micro-batches, as a law of the count: m = M / K
 /// where the batch is fixed, else m is fixed and the work grows with the count.
 LawFamily micro_batch_family(bool fixed_batch);

@@ -38,26 +38,6 @@ TEST_CASE("the law that generated the times has the weight and the forecast", "[
   CHECK(band.high > 31.142);
 }
 
-TEST_CASE("the normal form finds the term of a curve of unknown shape", "[scaling]") {
-  // K T = 3 + 0.2 K^(4/3) log2 K.
-  const auto data = points({1, 2, 4, 8, 16, 32}, [](int k) {
-    return (3.0 + 0.2 * std::pow(k, 4.0 / 3.0) * std::log2(k)) / k;
-  });
-  const FittedLaw law = fit_normal_form(data);
-  CHECK_THAT(law.coefficients[0], WithinAbs(3.0, 1e-6));
-  CHECK_THAT(law.coefficients[1], WithinAbs(0.2, 1e-6));
-  CHECK_THAT(law.coefficients[2], WithinAbs(4.0 / 3.0, 1e-12));
-  CHECK(law.coefficients[3] == 1.0);
-  // Four points would meet one of 42 terms by chance: none is taken.
-  const std::vector<TimePoint> four(data.begin(), data.begin() + 4);
-  CHECK(fit_normal_form(four).coefficients[1] == 0.0);
-}
-
-TEST_CASE("the normal form of a constant rate has no term", "[scaling]") {
-  const FittedLaw law = fit_normal_form(points({1, 2, 4, 8, 16}, [](int k) { return 7.0 / k; }));
-  CHECK_THAT(law.time(64), WithinRel(7.0 / 64, 1e-9));
-}
-
 TEST_CASE("a power of the count is found", "[scaling]") {
   const auto laws =
       combine_laws(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }));

@@ -11,7 +11,6 @@ using namespace scaleworth::report;
 using scaleworth::model::AnalysisOptions;
 using scaleworth::testing::add_training;
 using scaleworth::testing::LedgerTimes;
-using scaleworth::testing::priced;
 using scaleworth::testing::probe;
 using scaleworth::testing::scattered;
 using scaleworth::testing::whole_run;
@@ -29,13 +28,6 @@ bool says(const std::vector<Finding>& findings, const std::string& text, bool wa
 }
 
 }  // namespace
-
-TEST_CASE("the findings name cost and MFU with numbers", "[sentences]") {
-  const auto findings = findings_of_run(whole_run(), priced());
-  CHECK(says(findings, "1 rank at $0.0391 per million tokens", false));
-  CHECK(says(findings, "is the same at every price", false));
-  CHECK(says(findings, "MFU 20.5 % (strong scaling, 2 ranks) of the measured ceiling", false));
-}
 
 TEST_CASE("the findings warn of an interrupted run and failed probes", "[sentences]") {
   Run run = whole_run();
@@ -62,20 +54,6 @@ TEST_CASE("the findings warn of more ranks than workers and a slowed rank", "[se
   const auto findings = findings_of_run(run, {});
   CHECK(says(findings, "4 ranks share 2 workers", true));
   CHECK(says(findings, "rank 3 was slowed on purpose by a factor of 2", true));
-}
-
-TEST_CASE("the findings price an all-reduce among the most ranks", "[sentences]") {
-  Run run = whole_run();
-  for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
-    Point point;
-    point.setting = {{Parameter::collective, std::string("all_reduce")},
-                     {Parameter::mode, std::string("isolated")},
-                     {Parameter::ranks, std::int64_t{2}},
-                     {Parameter::message_bytes, static_cast<std::int64_t>(bytes)}};
-    point.samples = {{Metric::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
-    probe(run, probe_name::comm_collectives).points.push_back(point);
-  }
-  CHECK(says(findings_of_run(run, {}), "All-reduce over 2 ranks", false));
 }
 
 TEST_CASE("a run with nothing measured has its warning", "[sentences]") {

@@ -125,7 +125,7 @@ TEST_CASE("the verdict counts the warnings about the measurement", "[verdict]") 
 TEST_CASE("a run beside other programs never reads like a clean one", "[verdict]") {
   const auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
   const Verdict verdict = judge(
-      analysis, {{"A.", true, false, "other programs used 34 %", "run again on an idle machine"}});
+      analysis, {{"A.", true, "other programs used 34 %", "run again on an idle machine"}});
   REQUIRE(verdict.answer == Answer::unknown);
   REQUIRE(verdict.headline ==
           "Not reliable: other programs used 34 %; run again on an idle machine.");

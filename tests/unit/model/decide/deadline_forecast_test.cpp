@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/model/decision/regimes.h"
 #include "src/model/decision/scaling_row.h"
-#include "src/model/decision/sensitivity.h"
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 

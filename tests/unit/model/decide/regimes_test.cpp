@@ -43,7 +43,7 @@ TEST_CASE("an owned rank is one more way to pay, with its threshold against the 
   const Decision decision = decide_curve(
       published_curve,
       64,
-      request({{"owned", published::owned(0.6)}, {"list", ListPrice{dollars_per_hour(1), {}}}}));
+      request({{"owned", published::owned(0.6)}, {"half", PricePart{0.5, std::nullopt}}}));
   CHECK_THAT(used_hour(decision.regimes[0]), WithinAbs(1.886, 5e-4));
   CHECK_THAT(*decision.regimes[0].break_even, WithinAbs(1.1314 / 2.10, 5e-5));
   CHECK_FALSE(decision.regimes[1].break_even);
@@ -188,7 +188,7 @@ TEST_CASE("ways to pay that cannot be are refused", "[decide]") {
   };
   CHECK_THROWS_AS(decided({"reserved", PricePart{0.6, 0.0}}), UserError);
   CHECK_THROWS_AS(decided({"reserved", PricePart{0.6, 1.5}}), UserError);
-  CHECK_THROWS_AS(decided({"list", ListPrice{dollars_per_hour(0), {}}}), UserError);
+  CHECK_THROWS_AS(decided({"reserved", PricePart{0.0, std::nullopt}}), UserError);
   CHECK_THROWS_AS(decided({"owned", published::owned(0.0)}), UserError);
   CHECK_THROWS_AS(
       decide_curve(published_curve, 8, request({{"a", PricePart{}}, {"a", PricePart{}}})),

@@ -142,23 +142,22 @@ TEST_CASE("a decision on recordings tells its factors and the rank that the othe
 
 TEST_CASE("the page gets the coefficients of a count's cost, its gates and the rule at other terms",
           "[decide]") {
-  // One hour at 1 rank, half an hour at 2; 3 USD an hour and 5 once beside the price of a rank.
+  // One hour at 1 rank, half an hour at 2; 3 USD an hour beside the price of a rank.
   const model::ScalingTable table =
       model::assemble({model::example::observation(1, 3600), model::example::observation(2, 1800)});
   model::DecisionRequest request;
   request.metrics.prices = model::Prices{.per_rank = dollars_per_hour(2.0),
                                          .fixed = dollars_per_hour(3.0),
-                                         .value_of_time = dollars_per_hour(7.0),
-                                         .egress = Dollars(5.0)};
+                                         .value_of_time = dollars_per_hour(7.0)};
   request.rubric.budget = Dollars(9.0);
   const auto page = [&] {
     const auto decision = model::decide_table(table, request);
     return decision_page_data({decision, fixture::table_options("table.csv", Format::html)});
   };
-  // At 2 ranks: 3 x .5 + 5 = 6.5, a USD of price 2 x .5 = 1, a USD of waiting .5.
+  // At 2 ranks: 3 x .5 = 1.5, a USD of price 2 x .5 = 1, a USD of waiting .5.
   const Json row = page()["rows"][1];
   const std::vector<double> coefficients = row["cost"]["value"];
-  CHECK_THAT(coefficients[0], WithinRel(6.5, 1e-12));
+  CHECK_THAT(coefficients[0], WithinRel(1.5, 1e-12));
   CHECK_THAT(coefficients[1], WithinRel(1.0, 1e-12));
   CHECK_THAT(coefficients[2], WithinRel(0.5, 1e-12));
   CHECK(row["cost"]["high"].is_null());

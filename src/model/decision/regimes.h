@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How far each input may move before another count becomes the cheapest, and what it does to the
-/// least cost.
+/// What the next count saves and costs, what an hour of waiting must be worth for it, the ways to
+/// pay, and which count meets a deadline.
 #pragma once
 
 #include "src/core/estimate.h"
@@ -13,20 +13,6 @@
 #include <variant>
 
 namespace scaleworth::model {
-struct Sensitivity {
-  std::string name;
-  std::string unit;
-  double value = 0.0;
-  /// The cheapest count stays between these, to a relative 1e-6; absent: as far as was looked
-  /// (`sensitivity_reach` times the value either way, or what the input can be). Another count that
-  /// is cheapest within one doubling only may be missed, which cannot be for an input that all
-  /// costs are linear in.
-  std::optional<double> low;
-  std::optional<double> high;
-  double elasticity = 0.0;  // per cent of least cost per per cent of the input, at K*
-};
-inline constexpr double sensitivity_reach = 1000.0;
-
 enum class StepKind {
   free,    // saves time and money: taken before any that costs
   paid,    // saves time, costs money
@@ -75,12 +61,6 @@ struct PricePart {
   std::optional<double> utilisation;
 };
 
-/// A price of its own, for machines that stay.
-struct ListPrice {
-  DollarsPerSecond per_rank;
-  std::optional<double> utilisation;
-};
-
 /// Machines that may be taken away: the costs are expected ones.
 struct SpotTerms {
   DollarsPerSecond price_per_rank;
@@ -90,7 +70,7 @@ struct SpotTerms {
 /// A way to pay for a rank; what runs with the clock or is paid once stays as it is.
 struct Regime {
   std::string name;
-  std::variant<PricePart, ListPrice, OwnedTerms, SpotTerms> terms;
+  std::variant<PricePart, OwnedTerms, SpotTerms> terms;
 };
 
 struct RegimeResult {
@@ -117,22 +97,6 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
 /// What failures at the published rate of a GPU would take of the wall time of a long job at the
 /// largest count of ranks, from 256 on; else nothing.
 std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis);
-
-/// Price per rank, price per hour, time of all counts; with the coefficients that the times were
-/// computed from, s and c. Each row's cheapest count is that of the prices, which are in
-/// `currency`.
-std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
-                                            const Prices& prices,
-                                            const std::optional<Coefficients>& coefficients,
-                                            const std::string& currency);
-
-/// The same on machines that may be taken away, whose cheapest count is by expected cost: spot
-/// price, reclaims, checkpoint and restart. Empty when no count ends, or beyond 512 counts, where
-/// it would take long.
-std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
-                                            const Prices& prices,
-                                            const SpotTerms& terms,
-                                            const std::string& currency);
 
 /// One count by the law, for the work of the baseline.
 struct PredictedCount {
