@@ -404,20 +404,6 @@ void put_law_evidence(Fields& json, const LawEvidence& evidence) {
     next("optimum_width_after", one.width_after);
     next("cost_usd", one.cost, "Of that run.");
   });
-  json.object("throughput_fit", evidence.throughput, [](Fields& of, const ThroughputFit& fit) {
-    const auto parameter = [](Fields& each, const ThroughputParameter& one) {
-      FIELDS(each, or_null(one.value), one.standard_error);
-      each("low", one.interval ? std::optional(one.interval->low) : std::nullopt);
-      each("high", one.interval ? std::optional(one.interval->high) : std::nullopt);
-    };
-    of.object("contention", fit.contention, parameter);
-    of.object("coherency", fit.coherency, parameter);
-    of.object("single_per_s", fit.single, parameter);
-    of("residual_sd_per_s", fit.residual_sd, or_null);
-    of("degrees_of_freedom", fit.degrees);
-    of("peak_count", fit.peak_load);
-    of("limit_per_s", fit.limit);
-  });
 }
 
 void put_further_laws(Fields& json, const FurtherLaws& laws) {
@@ -573,7 +559,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
       "Fitted laws with their parameters.");
   json.sentence(
       "The contention-coherency law row by row, its counts of least time and cost, the count to "
-      "measure next, the fit to throughputs.");
+      "measure next.");
   json.object("law_evidence", decision.evidence, put_law_evidence);
   json.sentence(
       "Gustafson, micro-batches, measured communication, work and depth; null or empty where the "

@@ -44,19 +44,6 @@ void add_contention(Parameters& all, const Decision& decision) {
         if_known(law->expected_regret)}});
 }
 
-void add_throughput(Parameters& all, const ThroughputFit& fit) {
-  const auto cell = [&](const ThroughputParameter& one) {
-    return as_cell(Estimate<double>{one.value, one.interval, fit.residuals.size()});
-  };
-  add(all,
-      "the same, of throughput",
-      {{"throughput at 1 (per s)", cell(fit.single)},
-       {"s", cell(fit.contention)},
-       {"c", cell(fit.coherency)},
-       {"residual (per s)", as_cell(fit.residual_sd)},
-       {"count of the peak", if_known(fit.peak_load)}});
-}
-
 void add_further(Parameters& all, const FurtherLaws& laws) {
   if (const auto& fit = laws.gustafson) {
     add(all,
@@ -98,12 +85,6 @@ std::string next_note(const NextMeasurement& next, const std::string& currency) 
 std::vector<std::string> law_notes(const DecideView& view) {
   const Decision& decision = view.decision;
   std::vector<std::string> notes;
-  if (const auto& fit = decision.evidence.throughput) {
-    notes.push_back(fmt::format(
-        "Of throughput: least squares with additive noise, Student t intervals on {} degrees of "
-        "freedom; the largest counts weigh most. Others fit it so; the relative fit decides.",
-        fit->degrees));
-  }
   const auto& micro_batches = decision.further.micro_batches;
   if (micro_batches && !micro_batches->per_micro_batch.interval) {
     notes.push_back("Micro-batches: two runs are met exactly; a third would give intervals.");
@@ -126,7 +107,6 @@ Table laws_table(const DecideView& view) {
   const Decision& decision = view.decision;
   Parameters all;
   add_contention(all, decision);
-  if (const auto& fit = decision.evidence.throughput) add_throughput(all, *fit);
   add_further(all, decision.further);
   if (const auto& amdahl = decision.amdahl) {
     add(all,

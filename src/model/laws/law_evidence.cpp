@@ -70,11 +70,6 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                          const std::optional<ContentionFit>& fit,
                          const std::optional<Prices>& prices) {
   LawEvidence evidence;
-  if (rows.size() >= minimum_counts && all_have(rows, &DecisionRow::throughput)) {
-    evidence.throughput = fit_throughput(mapped(rows, [](const DecisionRow& row) {
-      return ThroughputPoint{static_cast<double>(row.count), *row.throughput};
-    }));
-  }
   if (!fit) return evidence;
   const std::vector<TimePoint> points = points_of_laws(rows);
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -43,8 +43,6 @@ struct LawRow {
 struct LawEvidence {
   std::vector<LawRow> rows;             // none without a fit
   std::optional<NextMeasurement> next;  // from four counts on
-  /// To the throughputs, where every row has one and there are four rows at least.
-  std::optional<ThroughputFit> throughput;
 };
 
 /// A time of `row`, s, at `count` as laws are fitted to it: with the relative standard deviation of
