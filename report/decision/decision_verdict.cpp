@@ -44,6 +44,25 @@ std::string own_time(const Decision& decision, const DecisionRow& row) {
   return format_quantity(number(row.wall().value * growth), Unit::seconds);
 }
 
+/// What a row costs: "$0.277 by spot ($0.555 by owned, $0.924 at the price given)" where other ways
+/// to pay were asked for, the cheapest of those that are in time first.
+std::string cost_text(const DecideView& view, const DecisionRow& row) {
+  const Decision& decision = view.decision;
+  constexpr std::size_t most_named = 3;
+  const auto place = static_cast<std::size_t>(
+      std::ranges::find(decision.rows, row.count, &DecisionRow::count) - decision.rows.begin());
+  std::vector<std::pair<Dollars, std::string>> ways{{row.cost->value, " at the price given"}};
+  for (const RegimeResult& one : decision.regimes)
+    if (const auto& cost = one.costs.at(place);
+        cost && one.in_time.at(place) && *cost != row.cost->value)
+      ways.emplace_back(*cost, " by " + one.regime.name);
+  if (ways.size() < 2) return decision_money(view, row.cost->value);
+  std::ranges::sort(ways);
+  ways.resize(std::min(ways.size(), most_named));
+  const auto told = [&](const auto& way) { return decision_money(view, way.first) + way.second; };
+  return fmt::format("{} ({})", told(ways.front()), listed(std::span(ways).subspan(1), told, ", "));
+}
+
 std::string figures(const DecideView& view, const DecisionRow& row) {
   // Failures cost the baseline less.
   const DecisionRow* base = baseline_row(view.decision.rows);
@@ -55,7 +74,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
                                          100.0 * kept * row.efficiency.value);
   // Times of nothing are not told.
   if (view.decision.relative) return ratios;
-  std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
+  std::string text = row.cost ? cost_text(view, row) + ", " : "";
   text += fmt::format("{}{}, {}", own_time(view.decision, row), per_work(view.decision), ratios);
   return text;
 }
@@ -241,36 +260,6 @@ std::string cliff_sentence(const Decision& decision) {
       row.speedup.value,
       faster->speedup.value,
       row.count);
-}
-
-/// "Pay by spot: 4 GPUs cost $0.277, against $0.693 by reserved and $0.924 at the price given. ",
-/// of the ways to pay that were asked for; else empty.
-std::string regime_sentence(const DecideView& view, const DecisionRow& chosen) {
-  const Decision& decision = view.decision;
-  constexpr std::size_t most_named = 3;
-  if (decision.regimes.empty() || !chosen.cost) return "";
-  const auto place = static_cast<std::size_t>(&chosen - decision.rows.data());
-  std::vector<std::pair<Dollars, std::string>> ways{{chosen.cost->value, "at the price given"}};
-  for (const RegimeResult& one : decision.regimes)
-    if (const auto& cost = one.costs.at(place); cost && *cost != chosen.cost->value)
-      ways.emplace_back(*cost, "by " + one.regime.name);
-  if (ways.size() < 2) return "";
-  std::ranges::sort(ways);
-  std::string others;
-  for (std::size_t i = 1; i < std::min(ways.size(), most_named); ++i)
-    others += fmt::format("{}{} {}",
-                          i == 1                                       ? ""
-                          : i + 1 == std::min(ways.size(), most_named) ? " and "
-                                                                       : ", ",
-                          decision_money(view, ways[i].first),
-                          ways[i].second);
-  return fmt::format("Pay {}: {} {} cost{} {}, against {}. ",
-                     ways.front().second,
-                     chosen.count,
-                     counted_noun(decision, chosen.count),
-                     chosen.count == 1 ? "s" : "",
-                     decision_money(view, ways.front().first),
-                     others);
 }
 
 std::string plateau_line(const Decision& decision) {
@@ -463,6 +452,16 @@ std::string budget_line(const DecideView& view) {
   const auto& exclusions = decision.rubric.exclusions;
   const auto over = std::ranges::find(exclusions, GateKind::budget, &Exclusion::gate);
   if (over == exclusions.end() || over->counts.size() != decision.rows.size()) return "";
+  for (const RegimeResult& way : decision.regimes)
+    for (std::size_t i = 0; i < decision.rows.size(); ++i)
+      if (way.costs[i] && way.in_time[i] && *way.costs[i] <= *decision.request.rubric.budget)
+        return fmt::format(
+            "At the price given no count is within the budget of {}; by {} {} costs {}: "
+            "pay so, or allow more.",
+            format_money(number(*decision.request.rubric.budget), view.options.currency),
+            way.regime.name,
+            named_count(decision, decision.rows[i].count),
+            decision_money(view, *way.costs[i]));
   const DecisionRow& cheapest = decision.row(decision.named.cheapest);
   return fmt::format(
       "No count is within the budget of {}: the cheapest, {}, costs up to {}; allow that, or do "
@@ -580,8 +579,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   } else {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
     const std::string take = headline(view, chosen, brief ? "Yes: " : "");
-    verdict.headline = forecast_sentences(view) + regime_sentence(view, chosen) +
-                       cliff_sentence(decision) + take + ".";
+    verdict.headline = forecast_sentences(view) + cliff_sentence(decision) + take + ".";
     verdict.answer = Answer::yes;
     const std::string next = step_up(view, chosen);
     if (!next.empty() && !take.ends_with(next)) lines.push_back(next.substr(2) + ".");

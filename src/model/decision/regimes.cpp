@@ -103,6 +103,7 @@ void add_costs(RegimeResult& result,
     if (!own_prices) at.price_factor = 1.0;
     const Dollars cost(cost_of(prices, at, at.time.value));
     result.costs.emplace_back(cost);
+    result.in_time.push_back(!deadline || rows[i].in_time(*deadline));
     if (!deadline || !rows[i].in_time(*deadline) || (least && cost >= *least)) continue;
     least = cost;
     result.cheapest_in_time = at.ranks;
@@ -123,6 +124,7 @@ void add_spot_costs(RegimeResult& result,
   std::vector<CountTime> expected;
   for (const SpotCount& at : spot.counts) {
     result.costs.push_back(at.cost);
+    result.in_time.push_back(!deadline || at.in_time.value_or(0.0) >= deadline->probability);
     if (!at.plan) continue;
     const double held = at.plan->billed / at.plan->expected;
     expected.push_back({at.ranks, {at.plan->expected, std::nullopt, 0}, held});
@@ -213,7 +215,7 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
   for (const Regime& regime : regimes) {
     if (!names.insert(regime.name).second) refuse(regime.name, "stands twice; rename one");
     const Rate rate = std::visit(RateOf{regime.name, prices.per_rank}, regime.terms);
-    RegimeResult result{regime, rate.per_rank, {}, {}, {}, rate.break_even, {}};
+    RegimeResult result{regime, rate.per_rank, {}, {}, {}, {}, rate.break_even, {}};
     const Prices own = prices.with_rank_price(rate.per_rank);
     if (std::holds_alternative<SpotTerms>(regime.terms)) {
       add_spot_costs(result, own, rows, deadline);

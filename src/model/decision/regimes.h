@@ -77,6 +77,7 @@ struct RegimeResult {
   Regime regime;
   DollarsPerSecond per_rank;                  // of an hour that is used
   std::vector<std::optional<Dollars>> costs;  // row by row, of the same work; absent: no end
+  std::vector<bool> in_time;                  // row by row: meets the deadline, if there is one
   std::optional<CostChoice> choice;           // absent when no count comes to an end
   /// With a deadline: the cheapest count that meets it with the probability asked for.
   std::optional<int> cheapest_in_time;
