@@ -597,6 +597,13 @@ std::string table_text(const std::string& path) {
 }
 }  // namespace
 
+RawTable read_raw_table(const std::string& path) {
+  RawTable table = raw_table(table_text(path), path);
+  unify_prefixes(table);
+  if (table.comma == Comma::unstated) table.comma = comma_of(table);
+  return table;
+}
+
 TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection,

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/service_files.h"
+
+#include "src/cli/input/table_input.h"
+#include "src/core/files/toml_table.h"
+
+#include <cmath>
+#include <initializer_list>
+
+namespace scaleworth::cli {
+namespace {
+using toml_file::printable;
+
+bool has_any(const WordList& words, std::initializer_list<const char*> wanted) {
+  return std::ranges::any_of(wanted,
+                             [&](const char* word) { return std::ranges::count(words, word) > 0; });
+}
+
+enum class ServiceColumn { none, concurrency, requests, tokens, latency };
+
+struct Column {
+  ServiceColumn is = ServiceColumn::none;
+  double factor = 1.0;  // of base units
+  std::string latency = {};
+  bool of_output = false;
+};
+
+/// "ttft_ms" without a percentile is "ttft".
+std::optional<std::string> latency_name(const std::string& header, const WordList& words) {
+  if (const auto known = table_column(header, ""); known && known->meaning == Meaning::latency)
+    return known->latency;
+  for (const std::string& word : words)
+    if (is_word("latency", word)) return word;
+  return std::nullopt;
+}
+
+Column column_of(const std::string& header) {
+  const HeaderWords parts = header_words(header);
+  const WordList words = all_header_words(header);
+  if (!parts.per_time && has_any(words, {"concurrency", "concurrent", "users", "clients", "batch"}))
+    return {ServiceColumn::concurrency};
+  const bool input = has_any(words, {"input", "prompt", "prefill"});
+  const bool output = has_any(words, {"output", "out", "generated", "generation", "decode"});
+  if (has_any(words, {"rps", "qps"})) return {ServiceColumn::requests};
+  if (has_any(words, {"tps"}) && !input) return {ServiceColumn::tokens, 1.0, "", output};
+  if (parts.per_time && parts.per.empty()) {
+    const auto counts = [&](const char* noun) {
+      return std::ranges::any_of(parts.name, [&](const std::string& word) {
+        const Noun* const found = work_of(word);
+        return found && found->noun == noun;
+      });
+    };
+    const double factor = 1.0 / parts.per_time->factor;
+    if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output};
+    if (counts("requests")) return {ServiceColumn::requests, factor};
+  }
+  const bool time = parts.unit && parts.unit->dimension == Dimension::time;
+  if (const auto latency = time ? latency_name(header, words) : std::nullopt)
+    return {ServiceColumn::latency, parts.unit->factor, *latency};
+  return {};
+}
+
+/// A number above zero in base units; absent for an empty cell.
+std::optional<double> value_in(const RawTable& table,
+                               const RawRow& row,
+                               std::size_t at,
+                               double factor) {
+  const RawCell& cell = row.cells[at];
+  if (std::holds_alternative<std::monostate>(cell) || is_missing(cell)) return std::nullopt;
+  const auto number = cell_number(cell_text(cell), table.comma);
+  if (!number || !(number->value >= 0.0) || !std::isfinite(number->value))
+    throw UserError("{}: column '{}' has '{}', which is no number of 0 or more",
+                    row.place,
+                    printable(table.columns[at]),
+                    printable(cell_text(cell)));
+  return number->value * (number->unit ? number->unit->factor : factor);
+}
+
+/// Of several columns of one kind the first, of tokens the first of output.
+std::optional<std::size_t> chosen(const std::vector<Column>& columns, ServiceColumn is) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].is == is && (!best || (columns[i].of_output && !columns[*best].of_output)))
+      best = i;
+  return best;
+}
+
+ServiceFile read_service_table(const std::string& path) {
+  const RawTable table = read_raw_table(path);
+  const auto columns = mapped(table.columns, column_of);
+  const auto concurrency = chosen(columns, ServiceColumn::concurrency);
+  const auto requests = chosen(columns, ServiceColumn::requests);
+  const auto tokens = chosen(columns, ServiceColumn::tokens);
+  if (!concurrency || (!requests && !tokens))
+    throw UserError(
+        "{}: no {}; a service curve has concurrency, requests_per_s or tokens_per_s, "
+        "and latencies as ttft_p99_ms",
+        table.place,
+        concurrency ? "rate of requests or tokens" : "column of the concurrency");
+  ServiceFile file;
+  for (const RawRow& row : table.rows) {
+    const auto value = [&](const std::optional<std::size_t>& at) {
+      return at ? value_in(table, row, *at, columns[*at].factor) : std::nullopt;
+    };
+    const auto load = value(concurrency);
+    ServicePoint point{load.value_or(0.0), value(requests), value(tokens)};
+    if (!load || (!point.requests_per_s && !point.tokens_per_s)) {
+      file.remarks.push_back(row.place + ": left out, without a load or a rate");
+      continue;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].is != ServiceColumn::latency) continue;
+      if (const auto time = value(i)) point.latencies.push_back({columns[i].latency, *time});
+    }
+    file.points.push_back(std::move(point));
+  }
+  if (file.points.empty()) throw UserError("{}: no row has a concurrency and a rate", table.place);
+  return file;
+}
+}  // namespace
+
+ServiceFile read_service_file(const std::string& path) {
+  return read_service_table(path);
+}
+
+std::vector<DemandHour> read_demand_hours(const std::string& path) {
+  const RawTable table = read_raw_table(path);
+  const auto counts = [](const std::string& header) {
+    const WordList words = all_header_words(header);
+    return has_any(words, {"requests", "request", "reqs", "req", "queries", "count", "calls"});
+  };
+  const auto found = std::ranges::find_if(table.columns, counts);
+  if (found == table.columns.end())
+    throw UserError("{}: no column of requests; write hour,requests and one line per hour",
+                    table.place);
+  const auto at = static_cast<std::size_t>(found - table.columns.begin());
+  const HeaderWords words = header_words(*found);
+  const double seconds = words.per_time ? words.per_time->factor : seconds_per_hour;
+  std::vector<DemandHour> hours;
+  for (const RawRow& row : table.rows) {
+    const auto count = value_in(table, row, at, 1.0);
+    if (!count) throw UserError("{}: no requests; write 0 where there are none", row.place);
+    hours.push_back({*count / seconds});
+  }
+  return hours;
+}
+}  // namespace scaleworth::cli
