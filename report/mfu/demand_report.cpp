@@ -3,6 +3,10 @@
 #include "report/mfu/mfu_report.h"
 #include "src/core/files/fields.h"
 
+#include <cmath>
+#include <numeric>
+#include <span>
+
 namespace scaleworth::report {
 namespace {
 constexpr double hours_per_month = 730.0;  // 8760 / 12
@@ -197,6 +201,68 @@ constexpr const char* left_out =
     "Read off the measured curve, without queueing: requests that come in bunches wait longer than "
     "under the steady load of a measurement; a burst factor buys room for them.";
 
+/// "8,000": two digits.
+std::string about(double count) {
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(count)) - 1.0));
+  return grouped(fixed(std::round(count / unit) * unit, 0));
+}
+
+/// "[1.02, 1.60]"; an end that so few requests do not bound is open.
+std::string interval_text(const LatencyQuantile& one) {
+  const auto end = [](const std::optional<double>& seconds, const char* open) {
+    return seconds ? seconds_text(*seconds) : open;
+  };
+  return fmt::format("[{}, {}]", end(one.low, "0"), end(one.high, "unbounded"));
+}
+
+Verdict judge_latencies(const DemandView& view) {
+  const SampledLatency& first = view.answer.latencies.front();
+  const LatencyQuantile& p99 = first.quantiles[2];
+  Verdict verdict;
+  verdict.answer = p99.high ? Answer::yes : Answer::unknown;
+  const std::string what = fmt::format("The p99{} is {} {} of {}",
+                                       first.kind.empty() ? "" : " of " + first.kind,
+                                       seconds_text(p99.seconds),
+                                       interval_text(p99),
+                                       counted(first.requests, "request"));
+  verdict.headline =
+      what + (p99.high ? fmt::format("; within 10 % takes about {}.", about(p99.requests_for_tenth))
+                       : fmt::format(", too few to bound it: measure {:g} or more.",
+                                     p99.requests_for_tenth));
+  verdict.lines = {
+      "Intervals hold for any distribution, at 95 %, of requests that do not depend on each other; "
+      "those of one load test do, so that the true ones are wider."};
+  return verdict;
+}
+
+/// How well the law predicts the measured loads, each left out in turn.
+std::string law_line(const DemandView& view) {
+  const auto& errors = view.answer.errors;
+  if (errors.empty()) return "";
+  const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+  return fmt::format(
+      "Between measured loads by a saturating law: left out in turn, they are predicted {} off on "
+      "average, {} at most.",
+      part_text(sum / static_cast<double>(errors.size())),
+      part_text(*std::ranges::max_element(errors)));
+}
+
+/// Of loads that were not measured, where no demand is asked about.
+Verdict judge_loads(const DemandView& view) {
+  const ServicePoint& first = view.answer.predicted.front();
+  Verdict verdict;
+  verdict.answer = Answer::yes;
+  verdict.headline = fmt::format(
+      "Predicted: {} at concurrency {:g}", rate_text(*first.requests_per_s), first.concurrency);
+  for (const ServicePoint& point : std::span(view.answer.predicted).subspan(1))
+    verdict.headline =
+        if_it_fits(verdict.headline,
+                   fmt::format(", {:.3g} at {:g}", *point.requests_per_s, point.concurrency));
+  verdict.headline += ".";
+  if (const std::string law = law_line(view); !law.empty()) verdict.lines = {law};
+  return verdict;
+}
+
 Verdict judge_demand(const DemandView& view) {
   const DemandAnswer& answer = view.answer;
   Verdict verdict;
@@ -212,20 +278,30 @@ Verdict judge_demand(const DemandView& view) {
   const bool api = !answer.ways.empty() && answer.ways.front().payment == Payment::api;
   verdict.answer = api ? Answer::no : Answer::yes;
   verdict.headline = headline(view);
-  if (const auto& doubts = view.names.doubts; !doubts.empty()) {
-    verdict.answer = Answer::unknown;
-    verdict.lines = doubts;
-    verdict.headline = not_reliable(doubts.front(), doubts.size(), "measure the curve again");
-  }
   const auto add = [&](std::string line) {
     if (!line.empty()) verdict.lines.push_back(std::move(line));
   };
   add(capacity_line(view));
+  if (answer.capacity->interpolated) add(law_line(view));
   add(use_line(view));
   add(duty_line(view));
   add(following_line(view));
   add(api_line(view));
   add(left_out);
+  return verdict;
+}
+
+/// Of what was asked, with the doubts of the input before it.
+Verdict judge(const DemandView& view) {
+  const bool latencies = view.answer.curve.empty();
+  Verdict verdict = latencies                     ? judge_latencies(view)
+                    : view.question.hours.empty() ? judge_loads(view)
+                                                  : judge_demand(view);
+  const auto& doubts = view.names.doubts;
+  if (doubts.empty()) return verdict;
+  verdict.answer = Answer::unknown;
+  verdict.headline = not_reliable(doubts.front(), doubts.size(), "measure that again");
+  verdict.lines.insert(verdict.lines.begin(), doubts.begin(), doubts.end());
   return verdict;
 }
 
@@ -312,19 +388,54 @@ Table replicas_table(const DemandView& view) {
       [=](const ReplicaUse& use) { return use.replica > shown && use.replica < last; });
 }
 
-Table curve_table(const DemandView& view) {
+struct QuantileRow {
+  const SampledLatency* of;
+  LatencyQuantile one;
+};
+
+Table latencies_table(const DemandView& view) {
+  std::vector<QuantileRow> rows;
+  for (const SampledLatency& of : view.answer.latencies)
+    for (const LatencyQuantile& one : of.quantiles) rows.push_back({&of, one});
+  const std::vector<ColumnOf<QuantileRow>> columns{
+      {parameter("source", "of"), [](const QuantileRow& row) { return row.of->source; }},
+      {parameter("kind", "latency"),
+       [](const QuantileRow& row) { return row.of->kind.empty() ? "whole answer" : row.of->kind; }},
+      {parameter("quantile", "quantile"),
+       [](const QuantileRow& row) { return fmt::format("p{:g}", 100.0 * row.one.part); }},
+      {measure("requests", "count", Unit::count),
+       [](const QuantileRow& row) { return row.of->requests; }},
+      {measure("latency_s", "time", Unit::seconds),
+       [](const QuantileRow& row) { return row.one.seconds; }},
+      {measure("low_s", "from", Unit::seconds), [](const QuantileRow& row) { return row.one.low; }},
+      {measure("high_s", "to", Unit::seconds), [](const QuantileRow& row) { return row.one.high; }},
+      {measure("requests_for_tenth", "needed for 10 %", Unit::count),
+       [](const QuantileRow& row) { return row.one.requests_for_tenth; }}};
+  return make_table(
+      "latencies",
+      "Single latencies",
+      rows,
+      columns,
+      {"from, to: 95 %, for any distribution; n/a: so few requests do not bound it."});
+}
+
+Table curve_table(const char* id, const char* title, const std::vector<ServicePoint>& curve) {
+  if (curve.empty()) return {};
   std::vector<ColumnOf<ServicePoint>> columns{
       {parameter("concurrency", "concurrency"), &ServicePoint::concurrency},
       {requests_column("requests_per_s", "requests/s"), &ServicePoint::requests_per_s},
       {measure("tokens_per_s", "output", Unit::tokens_per_second).with_digits(4).if_present(),
        &ServicePoint::tokens_per_s}};
-  for (const Latency& latency : view.answer.curve.front().latencies)
-    columns.emplace_back(measure(latency.name + "_s", latency_words(latency.name), Unit::seconds),
+  for (const Latency& latency : curve.front().latencies) {
+    Column column = measure(latency.name + "_s", latency_words(latency.name), Unit::seconds);
+    const bool detail = latency.name.ends_with("p90") || latency.name.ends_with("p95");
+    columns.emplace_back(detail ? column.as_detail() : column,
                          [name = latency.name](const ServicePoint& point) {
                            const auto* found = find_in(point.latencies, name, &Latency::name);
                            return found ? as_cell(found->seconds) : Cell{};
                          });
-  return make_table("curve", "One replica, as measured", view.answer.curve, columns);
+  }
+  return make_table(id, title, curve, columns);
 }
 
 Document compose_demand(const DemandView& view) {
@@ -332,7 +443,9 @@ Document compose_demand(const DemandView& view) {
   std::vector<NextCommand> next;
   const std::string command =
       view.options.command.empty() ? "scaleworth demand ..." : view.options.command;
-  if (!view.question.price)
+  if (view.question.hours.empty())
+    next.push_back({command + " --requests-per-s N", "how many GPUs that many requests are worth"});
+  else if (!view.question.price)
     next.push_back({command + " --price USD_PER_GPU_HOUR", "what a million tokens cost"});
   else if (!view.question.api)
     next.push_back({command + " --api-price USD_PER_MILLION", "from which demand on it pays"});
@@ -345,16 +458,24 @@ Document compose_demand(const DemandView& view) {
                  {},
                  {},
                  {answer.hours.size() > 1 ? hours_table(view) : Table{}, replicas_table(view)}}};
-  sections.push_back({"curve", "Service curve", {}, {}, {curve_table(view)}});
+  sections.push_back({"curve",
+                      "Service curve",
+                      {},
+                      {},
+                      {curve_table("predicted", "One replica, predicted", answer.predicted),
+                       curve_table("curve", "One replica, as measured", answer.curve)}});
+  sections.push_back({"latencies", "Latencies", {}, {}, {latencies_table(view)}});
   sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
   return {.title = document_title(view.options.tool_version, "how many GPUs for this demand?"),
           .subject = view.options.input,
-          .subtitle = fmt::format("{}: {}, {} per replica",
-                                  view.options.input,
-                                  counted(answer.curve.size(), "measured load"),
-                                  counted(view.question.gpus_per_replica, "GPU")),
+          .subtitle = answer.curve.empty()
+                          ? fmt::format("{}: single latencies", view.options.input)
+                          : fmt::format("{}: {}, {} per replica",
+                                        view.options.input,
+                                        counted(answer.curve.size(), "measured load"),
+                                        counted(view.question.gpus_per_replica, "GPU")),
           .intervals = false,
-          .verdict = judge_demand(view),
+          .verdict = judge(view),
           .sections = with_content(std::move(sections)),
           .next = std::move(next)};
 }
@@ -382,6 +503,7 @@ std::vector<Chart> demand_charts(const DemandView& view) {
                   {"log", false}};
     charts.push_back(std::move(hours));
   }
+  if (answer.curve.empty()) return charts;
   Chart curve{"service-curve",
               "curve",
               "Requests per second of one replica against the concurrency",
@@ -410,6 +532,21 @@ constexpr JsonHead demand_head{
 void latency(Fields& json, const Latency& one) {
   json("name", one.name, "ttft_p99, tpot_mean, p99 (of all of an answer) ...");
   json("seconds", one.seconds);
+}
+
+void latency_quantile(Fields& json, const LatencyQuantile& one) {
+  json("quantile", one.part);
+  json("seconds", one.seconds);
+  json("low", one.low, "Of the 95 % interval; null: too few requests bound it.");
+  json("high", one.high);
+  json("requests_for_tenth", one.requests_for_tenth, "That bring both ends within about 10 %.");
+}
+
+void sampled_latency(Fields& json, const SampledLatency& one) {
+  json("kind", one.kind, "ttft, itl ...; empty: of whole answers.");
+  json("source", one.source);
+  json("requests", one.requests);
+  json.array("quantiles", one.quantiles, latency_quantile);
 }
 
 void service_point(Fields& json, const ServicePoint& one) {
@@ -481,7 +618,11 @@ void demand_document(Fields& json, const DemandView& view, const Document& whole
   json.array("ways", answer.ways, payment_way, "Cheapest first.");
   json.array("hours", answer.hours, hour_plan);
   json.array("replica_uses", answer.uses, replica_use);
+  json.array("predicted", answer.predicted, service_point, "At the concurrencies asked for.");
+  json.sentence("|predicted / measured - 1| of the rate at each inner load, left out in turn.");
+  json("left_out_errors", answer.errors);
   json.array("curve", answer.curve, service_point, "By rising concurrency.");
+  json.array("latencies", answer.latencies, sampled_latency, "Of single requests.");
   json("doubts", view.names.doubts, "Why the figures may be wrong.");
   json("remarks", view.names.remarks);
 }

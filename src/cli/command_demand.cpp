@@ -2,7 +2,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/service_files.h"
+#include "src/cli/input/imports.h"
 
 #include <memory>
 
@@ -120,19 +120,29 @@ void add_hours(const DemandOptions& options, DemandQuestion& question) {
   if (options.duty < 1.0) question.hours.push_back({0.0, day * (1.0 - options.duty)});
 }
 
+void add_demand(const DemandOptions& options, DemandQuestion& question) {
+  add_hours(options, question);
+  if (question.curve.empty())
+    throw UserError(
+        "no service curve: give a table of concurrency, rate and latencies, or files of a "
+        "load generator");
+  const auto curve = in_requests(question.curve, question.tokens_per_request);
+  for (const std::string& text : options.limits) question.limits.push_back(limit_of(text, curve));
+}
+
 int print_demand(DemandOptions& options) {
   DemandQuestion& question = options.question;
   report::MfuNames names;
   for (const std::string& input : options.inputs) {
     ServiceFile file = read_service_file(input);
     std::ranges::move(file.points, std::back_inserter(question.curve));
+    std::ranges::move(file.samples, std::back_inserter(question.samples));
     std::ranges::move(file.doubts, std::back_inserter(names.doubts));
     std::ranges::move(file.remarks, std::back_inserter(names.remarks));
   }
   question.tokens_per_request = amount("--tokens-per-request", options.tokens_per_request);
-  add_hours(options, question);
-  const auto curve = in_requests(question.curve, question.tokens_per_request);
-  for (const std::string& text : options.limits) question.limits.push_back(limit_of(text, curve));
+  const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
+  if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
   if (!options.start_up.empty())
     question.start_up = Seconds(duration("--start-up", options.start_up));
   if (options.price) question.price = dollars_per_hour(*options.price);
@@ -146,10 +156,12 @@ int print_demand(DemandOptions& options) {
 void add_flags(CLI::App& command, DemandOptions& options) {
   const Flags flags(command);
   command
-      .add_option("curve",
-                  options.inputs,
-                  "service curve of one replica: a table of concurrency, requests_per_s or "
-                  "tokens_per_s, and latencies as ttft_p99_ms")
+      .add_option(
+          "curve",
+          options.inputs,
+          "service curve of one replica: a table of concurrency, requests_per_s or "
+          "tokens_per_s, and latencies as ttft_p99_ms; or files of vLLM bench serve, SGLang "
+          "bench_serving, guidellm, aiperf; latencies of single requests alone")
       ->required();
   flags.add("--requests-per-s", options.requests_per_s, "the demand: mean requests per second");
   flags.add("--tokens-per-request",
@@ -162,6 +174,9 @@ void add_flags(CLI::App& command, DemandOptions& options) {
   flags.list("--latency-limit",
              options.limits,
              "2s, or of which latency of the curve, ttft_p99=500ms,tpot_p50=20ms");
+  flags.list("--concurrency",
+             options.question.loads,
+             "concurrencies between the measured ones to predict, as 24,48");
   flags.add("--gpus-per-replica", options.question.gpus_per_replica, "GPUs of the measured server")
       ->check(CLI::Range(1, 100000));
   flags.add("--start-up", options.start_up, "time from renting a replica until it serves, as 5m");

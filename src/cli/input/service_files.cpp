@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/service_files.h"
-
+#include "src/cli/input/imports.h"
 #include "src/cli/input/table_input.h"
+#include "src/core/files/atomic_file.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/toml_table.h"
 
 #include <cmath>
 #include <initializer_list>
+
+#include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
 namespace {
@@ -85,12 +89,32 @@ std::optional<std::size_t> chosen(const std::vector<Column>& columns, ServiceCol
   return best;
 }
 
-ServiceFile read_service_table(const std::string& path) {
-  const RawTable table = read_raw_table(path);
+/// A latency per row.
+ServiceFile latencies_in(const RawTable& table, const std::vector<Column>& columns) {
+  ServiceFile file;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].is != ServiceColumn::latency) continue;
+    LatencySamples& samples = file.samples.emplace_back();
+    samples.kind = columns[i].latency == "latency" ? "" : columns[i].latency;
+    samples.source = table.file;
+    for (const RawRow& row : table.rows)
+      if (const auto time = value_in(table, row, i, columns[i].factor); time && *time > 0.0)
+        samples.sorted.push_back(*time);
+    if (samples.sorted.empty())
+      file.samples.pop_back();
+    else
+      std::ranges::sort(samples.sorted);
+  }
+  return file;
+}
+
+ServiceFile service_table(const RawTable& table) {
   const auto columns = mapped(table.columns, column_of);
   const auto concurrency = chosen(columns, ServiceColumn::concurrency);
   const auto requests = chosen(columns, ServiceColumn::requests);
   const auto tokens = chosen(columns, ServiceColumn::tokens);
+  if (!concurrency && !requests && !tokens)
+    if (ServiceFile single = latencies_in(table, columns); !single.samples.empty()) return single;
   if (!concurrency || (!requests && !tokens))
     throw UserError(
         "{}: no {}; a service curve has concurrency, requests_per_s or tokens_per_s, "
@@ -119,12 +143,75 @@ ServiceFile read_service_table(const std::string& path) {
 }
 }  // namespace
 
+namespace {
+/// What json.dumps writes of a rate without limit is no JSON.
+std::string plain_json(std::string_view text) {
+  std::string plain(text);
+  for (const std::string_view word : {": Infinity", ": NaN"})
+    for (std::size_t at = plain.find(word); at != std::string::npos; at = plain.find(word, at))
+      plain.replace(at, word.size(), ": null");
+  return plain;
+}
+
+/// The lines of a text in which each is an object; empty for one document.
+std::vector<std::string_view> json_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (const std::string_view line : split(text, '\n'))
+    if (!trimmed(line).empty()) lines.push_back(trimmed(line));
+  const auto whole = [](std::string_view line) {
+    return line.starts_with('{') && line.ends_with('}');
+  };
+  return std::ranges::all_of(lines, whole) ? lines : std::vector<std::string_view>{};
+}
+
+std::string text_of(const std::string& path) {
+  constexpr std::uintmax_t most_bytes = 512U << 20U;
+  return read_whole(path, path, most_bytes, " are too many; give the run's summary alone");
+}
+
+/// One column without a separator is a table, too.
+RawTable table_in(std::string_view text, const std::string& file) {
+  const std::string_view head = trimmed(text.substr(0, text.find('\n')));
+  if (head.find_first_of(",;|\t{[ ") != std::string_view::npos) return parse_raw_table(text, file);
+  std::string table;
+  for (const std::string_view line : split(text, '\n'))
+    table += fmt::format("{}|row\n", trimmed(line));
+  return parse_raw_table(table, file);
+}
+}  // namespace
+
+ServiceFile parse_service_file(std::string_view text, const std::string& file) {
+  const std::string_view front = trimmed(text);
+  if (!front.starts_with('{')) return service_table(table_in(text, file));
+  const std::string plain = plain_json(front);
+  const std::vector<std::string_view> lines = json_lines(plain);
+  ServiceFile found;
+  if (lines.empty()) {
+    if (read_load_generator(parse_bounded_json(plain, file), found, file)) return found;
+    return service_table(table_in(plain, file));
+  }
+  std::string rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string place = lines.size() == 1 ? file : fmt::format("{}:{}", file, i + 1);
+    if (read_load_generator(parse_bounded_json(lines[i], place), found, place)) continue;
+    rows += fmt::format("{}{}", rows.empty() ? "[" : ",", lines[i]);
+  }
+  if (rows.empty()) return found;
+  if (!found.points.empty())
+    throw UserError("{}: some lines are no result of a load generator as the others are", file);
+  return service_table(parse_raw_table(rows + "]", file));
+}
+
 ServiceFile read_service_file(const std::string& path) {
-  return read_service_table(path);
+  return parse_service_file(text_of(path), path);
 }
 
 std::vector<DemandHour> read_demand_hours(const std::string& path) {
-  const RawTable table = read_raw_table(path);
+  return parse_demand_hours(text_of(path), path);
+}
+
+std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::string& file) {
+  const RawTable table = table_in(text, file);
   const auto counts = [](const std::string& header) {
     const WordList words = all_header_words(header);
     return has_any(words, {"requests", "request", "reqs", "req", "queries", "count", "calls"});

@@ -597,8 +597,8 @@ std::string table_text(const std::string& path) {
 }
 }  // namespace
 
-RawTable read_raw_table(const std::string& path) {
-  RawTable table = raw_table(table_text(path), path);
+RawTable parse_raw_table(std::string_view text, const std::string& file) {
+  RawTable table = raw_table(text, file);
   unify_prefixes(table);
   if (table.comma == Comma::unstated) table.comma = comma_of(table);
   return table;

@@ -2,9 +2,11 @@
 #include "src/model/transformer/demand.h"
 
 #include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "src/model/cost.h"
 
 #include <cmath>
+#include <limits>
 
 namespace scaleworth::model {
 namespace {
@@ -48,7 +50,8 @@ double rate_of(const ServicePoint& point) {
   return *point.requests_per_s;
 }
 
-/// Where along the curve, in points, the limit is reached; absent where it is not.
+/// The concurrency at which the limit is reached, 0 where the smallest load exceeds it; absent
+/// where none does.
 std::optional<double> reached_at(const std::vector<ServicePoint>& curve,
                                  const LatencyLimit& limit) {
   require(positive(limit.seconds), "a limit on a latency is a time above zero");
@@ -61,26 +64,13 @@ std::optional<double> reached_at(const std::vector<ServicePoint>& curve,
                       curve[i].concurrency,
                       listed(curve[i].latencies, &Latency::name));
     if (*latency > limit.seconds)
-      return static_cast<double>(i) -
-             (i == 0 ? 1.0 : (*latency - limit.seconds) / (*latency - before));
+      return i == 0 ? 0.0
+                    : between(curve[i - 1].concurrency,
+                              curve[i].concurrency,
+                              (limit.seconds - before) / (*latency - before));
     before = *latency;
   }
   return std::nullopt;
-}
-
-/// `place` points along the curve.
-ServicePoint point_at(const std::vector<ServicePoint>& curve, double place) {
-  const auto low = static_cast<std::size_t>(place);
-  const double part = place - static_cast<double>(low);
-  ServicePoint point = curve[low];
-  if (part == 0.0) return point;
-  const ServicePoint& next = curve[low + 1];
-  point.concurrency = between(point.concurrency, next.concurrency, part);
-  point.requests_per_s = between(rate_of(point), rate_of(next), part);
-  for (Latency& latency : point.latencies)
-    latency.seconds =
-        between(latency.seconds, latency_at(next, latency.name).value_or(latency.seconds), part);
-  return point;
 }
 
 void check(const DemandQuestion& question) {
@@ -275,6 +265,122 @@ class Planner {
 };
 }  // namespace
 
+LatencyQuantile latency_quantile(const std::vector<double>& sorted, double part) {
+  const auto n = static_cast<double>(sorted.size());
+  LatencyQuantile found{part, *quantile(sorted, part), {}, {}};
+  constexpr double tail = 0.025;
+  double log_chance = n * std::log1p(-part);  // of B = k
+  double below = 0.0;                         // P(B < k)
+  for (std::size_t k = 0; k <= sorted.size(); ++k) {
+    if (k > 0 && below <= tail) found.low = sorted[k - 1];
+    if (!found.high && k > 0 && 1.0 - below <= tail) found.high = sorted[k - 1];
+    below += std::exp(log_chance);
+    const auto at = static_cast<double>(k);
+    log_chance += std::log((n - at) / (at + 1.0)) + std::log(part / (1.0 - part));
+  }
+  if (found.low) found.low = std::min(*found.low, found.seconds);
+  const double aside = 0.5 * std::min(part, 1.0 - part);
+  const double spread = std::log(*quantile(sorted, part + aside) / *quantile(sorted, part - aside));
+  const double density = 2.0 * aside / spread;  // of log x
+  constexpr double narrow = 1.96 / 0.1;
+  found.requests_for_tenth =
+      std::ceil(std::max(std::log(tail) / std::log(std::max(part, 1.0 - part)),
+                         narrow * narrow * part * (1.0 - part) / (density * density)));
+  return found;
+}
+
+ServiceLaw::ServiceLaw(const std::vector<ServicePoint>& curve) {
+  for (const ServicePoint& point : curve) log_loads_.push_back(std::log(point.concurrency));
+  double least_squares = std::numeric_limits<double>::infinity();
+  constexpr int last = 30;  // tenths of k
+  for (int tenths = curve.size() > 2 ? 4 : last + 1; tenths <= last; ++tenths) {
+    ServiceLaw other = *this;
+    other.shape_ = 0.1 * tenths;
+    // y = a^k + u / m^k with y = L^k, u = c^k, weights 1 / y^2.
+    double all = 0.0;
+    double sum_u = 0.0;
+    double sum_y = 0.0;
+    double sum_uu = 0.0;
+    double sum_uy = 0.0;
+    for (const ServicePoint& point : curve) {
+      const double u = std::pow(point.concurrency, other.shape_);
+      const double y = std::pow(point.concurrency / rate_of(point), other.shape_);
+      const double weight = 1.0 / (y * y);
+      all += weight;
+      sum_u += weight * u;
+      sum_y += weight * y;
+      sum_uu += weight * u * u;
+      sum_uy += weight * u * y;
+    }
+    other.inverse_ = (all * sum_uy - sum_u * sum_y) / (all * sum_uu - sum_u * sum_u);
+    other.least_ = (sum_y - other.inverse_ * sum_u) / all;
+    if (!(other.least_ > 0.0) || !(other.inverse_ >= 0.0)) continue;
+    double squares = 0.0;
+    for (const ServicePoint& point : curve) {
+      const double off =
+          std::log(point.concurrency / rate_of(point)) - other.log_latency(point.concurrency);
+      squares += off * off;
+    }
+    if (!(squares < least_squares)) continue;
+    least_squares = squares;
+    *this = other;
+  }
+  for (const ServicePoint& point : curve)
+    residuals_.push_back(std::log(point.concurrency / rate_of(point)) -
+                         log_latency(point.concurrency));
+}
+
+double ServiceLaw::log_latency(double concurrency) const {
+  return std::log(least_ + inverse_ * std::pow(concurrency, shape_)) / shape_;
+}
+
+double ServiceLaw::rate(double concurrency) const {
+  const double at = std::log(concurrency);
+  const auto next = std::ranges::lower_bound(log_loads_, at);
+  const std::size_t high = std::clamp<std::size_t>(
+      static_cast<std::size_t>(next - log_loads_.begin()), 1, log_loads_.size() - 1);
+  const double part = (at - log_loads_[high - 1]) / (log_loads_[high] - log_loads_[high - 1]);
+  const double residual = between(residuals_[high - 1], residuals_[high], part);
+  return concurrency / std::exp(log_latency(concurrency) + residual);
+}
+
+std::vector<double> left_out_errors(const std::vector<ServicePoint>& curve) {
+  std::vector<double> errors;
+  for (std::size_t i = 1; i + 1 < curve.size() && curve.size() > 3; ++i) {
+    std::vector<ServicePoint> others = curve;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    errors.push_back(
+        std::abs(ServiceLaw(others).rate(curve[i].concurrency) / rate_of(curve[i]) - 1.0));
+  }
+  return errors;
+}
+
+ServicePoint service_at(const std::vector<ServicePoint>& curve, double concurrency) {
+  if (!(concurrency >= curve.front().concurrency) || !(concurrency <= curve.back().concurrency))
+    throw UserError("concurrency {:g} lies outside of those measured, {:g} to {:g}: measure it",
+                    concurrency,
+                    curve.front().concurrency,
+                    curve.back().concurrency);
+  const auto next = std::ranges::lower_bound(curve, concurrency, {}, &ServicePoint::concurrency);
+  if (next->concurrency == concurrency) return *next;
+  ServicePoint point = *(next - 1);
+  const double part = (concurrency - point.concurrency) / (next->concurrency - point.concurrency);
+  const double measured = rate_of(point);
+  point.concurrency = concurrency;
+  point.requests_per_s = ServiceLaw(curve).rate(concurrency);
+  if (point.tokens_per_s) *point.tokens_per_s *= rate_of(point) / measured;
+  for (Latency& latency : point.latencies) {
+    // Of the mean what Little's law leaves open, as where loads were not quite kept.
+    const auto scale = [&](const ServicePoint& at) {
+      return latency.name == little ? at.concurrency / rate_of(at) : 1.0;
+    };
+    const double before = latency.seconds / scale(*(next - 1));
+    const double behind = latency_at(*next, latency.name).value_or(latency.seconds) / scale(*next);
+    latency.seconds = between(before, behind, part) * scale(point);
+  }
+  return point;
+}
+
 std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,
                                       std::optional<double> tokens_per_request) {
   require(!curve.empty(), "the curve has no points");
@@ -303,8 +409,7 @@ std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,
 
 std::optional<Capacity> capacity_of(const std::vector<ServicePoint>& curve,
                                     const std::vector<LatencyLimit>& limits) {
-  const double last = static_cast<double>(curve.size() - 1);
-  double end = last;
+  double end = curve.back().concurrency;
   Capacity capacity;
   for (const LatencyLimit& limit : limits) {
     const auto reached = reached_at(curve, limit);
@@ -312,26 +417,36 @@ std::optional<Capacity> capacity_of(const std::vector<ServicePoint>& curve,
     end = *reached;
     capacity.bound = limit.name;
   }
-  if (end < 0.0) return std::nullopt;
-  double best = end;
-  for (double i = 0.0; i <= end; ++i)
-    if (rate_of(point_at(curve, i)) > rate_of(point_at(curve, best))) best = i;
-  const ServicePoint at = point_at(curve, best);
-  capacity.requests_per_s = rate_of(at);
-  capacity.concurrency = at.concurrency;
-  capacity.latencies = at.latencies;
-  capacity.interpolated = best != std::floor(best);
-  capacity.at_largest = best == last && curve.size() > 0;
-  if (best < end) capacity.bound.reset();
+  if (end < curve.front().concurrency) return std::nullopt;
+  ServicePoint best = service_at(curve, end);
+  for (const ServicePoint& point : curve)
+    if (point.concurrency < end && rate_of(point) > rate_of(best)) best = point;
+  if (best.concurrency < end) capacity.bound.reset();
+  capacity.requests_per_s = rate_of(best);
+  capacity.concurrency = best.concurrency;
+  capacity.latencies = best.latencies;
+  capacity.interpolated = find_in(curve, best.concurrency, &ServicePoint::concurrency) == nullptr;
+  capacity.at_largest = best.concurrency == curve.back().concurrency;
   return capacity;
 }
 
 DemandAnswer plan_demand(const DemandQuestion& question) {
-  check(question);
   DemandAnswer answer;
+  for (const auto& [kind, source, sorted] : question.samples) {
+    answer.latencies.push_back({kind, source, sorted.size(), {}});
+    for (const double part : {0.5, 0.9, 0.99, 0.999})
+      answer.latencies.back().quantiles.push_back(latency_quantile(sorted, part));
+  }
+  const bool no_demand = question.hours.empty();
+  if (no_demand && question.loads.empty() && !question.samples.empty()) return answer;
+  if (!no_demand || question.loads.empty()) check(question);
   answer.curve = in_requests(question.curve, question.tokens_per_request);
   answer.tokens_per_request =
       question.tokens_per_request ? question.tokens_per_request : mean_tokens(question.curve);
+  answer.errors = left_out_errors(answer.curve);
+  for (const double load : question.loads)
+    answer.predicted.push_back(service_at(answer.curve, load));
+  if (no_demand) return answer;
   answer.capacity = capacity_of(answer.curve, question.limits);
   if (!answer.capacity) return answer;
   Planner planner(question, answer);

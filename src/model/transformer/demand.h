@@ -18,6 +18,30 @@ struct ServicePoint {
   std::vector<Latency> latencies = {};   // "ttft_p99", s
 };
 
+/// Latencies of single requests, independent of each other.
+struct LatencySamples {
+  std::string kind;            // "ttft", "itl"; empty: of whole answers
+  std::string source;          // file
+  std::vector<double> sorted;  // s, rising
+};
+
+/// A quantile with its distribution-free 95 % interval.
+struct LatencyQuantile {
+  double part = 0.5;
+  double seconds = 0.0;
+  std::optional<double> low;  // absent: too few requests to bound it on that side
+  std::optional<double> high;
+  double requests_for_tenth = 0.0;  // that bring both ends within 10 %
+};
+
+/// Of type 7 (Hyndman & Fan 1996). The interval is that of two order statistics, x(r) and x(s): r
+/// the largest with P(B < r) <= 2.5 %, s the smallest with P(B >= s) <= 2.5 %, B binomial of n and
+/// `part` (David & Nagaraja, Order Statistics, 3rd ed., section 7.1). How many bring it within 10
+/// %: (1.96 / 10 %)^2 p (1 - p) / g^2, the asymptotic variance of a quantile, with g the density of
+/// log x from the quantiles half of min(p, 1 - p) aside; and as many as bound it at all. `sorted`
+/// has at least one latency above 0; `part` in (0, 1).
+LatencyQuantile latency_quantile(const std::vector<double>& sorted, double part);
+
 /// "ttft_p99 below 0.5 s".
 using LatencyLimit = Latency;
 
@@ -35,7 +59,10 @@ struct Commitment {
 
 struct DemandQuestion {
   std::vector<ServicePoint> curve;
-  std::vector<DemandHour> hours;             // in the order of time, the first follows the last
+  std::vector<LatencySamples> samples;
+  std::vector<double> loads;  // concurrencies to predict
+  /// In the order of time, the first follows the last; empty: only the two above are asked about.
+  std::vector<DemandHour> hours;
   double burst = 1.0;                        // peak over mean within each of these, at least 1
   std::optional<double> tokens_per_request;  // of output; absent: as the curve has it
   std::vector<LatencyLimit> limits;          // all must hold
@@ -56,16 +83,46 @@ struct Capacity {
   std::optional<std::string> bound = {};  // the limit that ends it
 };
 
+/// The rate between measured loads: mean latencies L = c / X (Little) follow L^k = a^k + (c / m)^k,
+/// which is flat at small loads and saturates at m requests per second; a, m >= 0 by least squares
+/// of relative residuals at each k of 0.4, 0.5 ... 3, of which the best is taken. What is left at
+/// the measured loads is interpolated in logarithms, so that each of them is met. With two points,
+/// and where no k fits, straight lines in logarithms.
+class ServiceLaw {
+ public:
+  /// Rising concurrency, two points or more, all in requests per second.
+  explicit ServiceLaw(const std::vector<ServicePoint>& curve);
+  /// Requests per second at a concurrency within the measured ones.
+  double rate(double concurrency) const;
+
+ private:
+  double log_latency(double concurrency) const;
+  double shape_ = 1.0;    // k
+  double least_ = 0.0;    // a^k
+  double inverse_ = 1.0;  // 1 / m^k
+  std::vector<double> log_loads_;
+  std::vector<double> residuals_;  // of log L
+};
+
+/// |predicted / measured - 1| of the rate at each load but the first and the last, each predicted
+/// by the law of the others; empty for fewer than four.
+std::vector<double> left_out_errors(const std::vector<ServicePoint>& curve);
+
+/// The point at a concurrency within the measured ones: the rate by `ServiceLaw`, the mean
+/// latency by Little's law, others by straight lines over the concurrency. Throws UserError outside
+/// of them.
+ServicePoint service_at(const std::vector<ServicePoint>& curve, double concurrency);
+
 /// The curve in requests per second, by rising concurrency. Of points with both rates tokens count
 /// where `tokens_per_request` says what a request is, for a longer one takes proportionally longer.
 std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,
                                       std::optional<double> tokens_per_request);
 
 /// The most requests per second up to the load at which the first limit is reached, found between
-/// measured loads by straight lines of rate and latency over the concurrency; beyond the largest
-/// load nothing is assumed. A mean latency that was not measured is concurrency over rate (Little,
-/// Operations Research 9, 1961). Absent where the smallest load already exceeds a limit. Throws
-/// UserError for a latency that the curve does not have. `curve`: as `in_requests` gives it.
+/// measured loads as `service_at` has them; beyond the largest load nothing is assumed. A mean
+/// latency that was not measured is concurrency over rate (Little, Operations Research 9, 1961).
+/// Absent where the smallest load already exceeds a limit. Throws UserError for a latency that the
+/// curve does not have. `curve`: as `in_requests` gives it.
 std::optional<Capacity> capacity_of(const std::vector<ServicePoint>& curve,
                                     const std::vector<LatencyLimit>& limits);
 
@@ -97,8 +154,19 @@ struct PaymentWay {
   std::optional<double> break_even_rent = {};
 };
 
+/// Quantiles 0.5, 0.9, 0.99 and 0.999 of samples.
+struct SampledLatency {
+  std::string kind;
+  std::string source;
+  std::size_t requests = 0;
+  std::vector<LatencyQuantile> quantiles;
+};
+
 struct DemandAnswer {
+  std::vector<SampledLatency> latencies;
   std::vector<ServicePoint> curve;  // in requests per second
+  std::vector<ServicePoint> predicted;
+  std::vector<double> errors;  // `left_out_errors`
   std::optional<Capacity> capacity;
   std::optional<double> tokens_per_request;
   double mean_requests_per_s = 0.0;

@@ -4,15 +4,15 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 
+#include <cmath>
+
 using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
-/// 2, 6 and 8 requests/s at a p99 of 1, 2 and 4 s.
+/// 6 and 8 requests/s at a p99 of 2 and 4 s.
 std::vector<ServicePoint> curve() {
-  return in_requests({{1.0, 2.0, {}, {{"p99", 1.0}}},
-                      {8.0, 6.0, {}, {{"p99", 2.0}}},
-                      {16.0, 8.0, {}, {{"p99", 4.0}}}},
+  return in_requests({{8.0, 6.0, {}, {{"p99", 2.0}}}, {16.0, 8.0, {}, {{"p99", 4.0}}}},
                      std::nullopt);
 }
 
@@ -26,9 +26,9 @@ DemandQuestion question(std::vector<DemandHour> hours) {
 }  // namespace
 
 TEST_CASE("a replica carries what the curve has where the limit is reached", "[demand]") {
-  // 3 s is half of the way from 2 to 4 s: 7 requests/s at concurrency 12.
+  // 3 s is half of the way from 2 to 4 s: concurrency 12, where 6 (8/6)^log2(12/8) = 7.0997.
   const auto half = capacity_of(curve(), {{"p99", 3.0}});
-  CHECK_THAT(half->requests_per_s, WithinRel(7.0, 1e-12));
+  CHECK_THAT(half->requests_per_s, WithinRel(7.0997, 1e-5));
   CHECK_THAT(half->concurrency, WithinRel(12.0, 1e-12));
   CHECK(half->interpolated);
   CHECK(half->bound == "p99");
@@ -37,16 +37,49 @@ TEST_CASE("a replica carries what the curve has where the limit is reached", "[d
   CHECK(most->requests_per_s == 8.0);
   CHECK(most->at_largest);
   CHECK_FALSE(most->bound.has_value());
-  CHECK_FALSE(capacity_of(curve(), {{"p99", 0.9}}).has_value());
+  CHECK_FALSE(capacity_of(curve(), {{"p99", 1.9}}).has_value());
   CHECK_THROWS_AS(capacity_of(curve(), {{"ttft_p99", 1.0}}), UserError);
 }
 
 TEST_CASE("of two limits the first that is reached counts", "[demand]") {
-  // The mean is 0.5, 1.33 and 2 s by Little's law; 1 s lies 0.6 of the way to the second point:
-  // 2 + 0.6 * 4 = 4.4 requests/s.
-  const auto found = capacity_of(curve(), {{"p99", 3.0}, {"mean", 1.0}});
-  CHECK_THAT(found->requests_per_s, WithinRel(4.4, 1e-12));
+  // The mean is 1.333 and 2 s by Little's law; 1.5 s lies at concurrency 10:
+  // 6 (8/6)^log2(10/8) = 6.5822 requests/s.
+  const auto found = capacity_of(curve(), {{"p99", 3.0}, {"mean", 1.5}});
+  CHECK_THAT(found->requests_per_s, WithinRel(6.5822, 1e-5));
   CHECK(found->bound == "mean");
+}
+
+TEST_CASE("the law of a saturating server is found again", "[demand]") {
+  // L = sqrt(1 + (c / 10)^2): at 20 sqrt(5) s, 20 / 2.23607 = 8.94427 requests/s.
+  std::vector<ServicePoint> points;
+  for (const double c : {1.0, 5.0, 10.0, 40.0})
+    points.push_back({c, c / std::sqrt(1.0 + c * c / 100.0), {}, {}});
+  points = in_requests(points, std::nullopt);
+  CHECK_THAT(*service_at(points, 20.0).requests_per_s, WithinRel(8.94427, 1e-6));
+  CHECK(service_at(points, 5.0).requests_per_s == points[1].requests_per_s);
+  CHECK(left_out_errors(points).size() == 2);
+  CHECK(left_out_errors(points)[0] < 1e-6);
+  CHECK_THROWS_AS(service_at(points, 41.0), UserError);
+  CHECK_THROWS_AS(service_at(points, 0.5), UserError);
+}
+
+TEST_CASE("a quantile's interval is that of order statistics", "[demand]") {
+  // Of 10: P(B < 2) = 11/1024 and P(B >= 9) = 11/1024, but P(B < 3) = 56/1024: [x(2), x(9)].
+  std::vector<double> ten;
+  for (int i = 1; i <= 10; ++i) ten.push_back(i);
+  const LatencyQuantile median = latency_quantile(ten, 0.5);
+  CHECK(median.seconds == 5.5);
+  CHECK(median.low == 2.0);
+  CHECK(median.high == 9.0);
+  // 0.99^n falls to 2.5 % at 367.04: no 10 requests bound a p99 from above.
+  const LatencyQuantile tail = latency_quantile(ten, 0.99);
+  CHECK_FALSE(tail.high.has_value());
+  CHECK(tail.requests_for_tenth >= 368.0);
+  // x = u^-0.2, u uniform: the density of log x at the p99 is 5 * 0.01, and
+  // 384.16 * 0.0099 / 0.0025 = 1521; quantiles 0.5 % aside give ln(3) / 5 for 0.01: 1836.
+  std::vector<double> pareto;
+  for (int i = 100000; i > 0; --i) pareto.push_back(std::pow((i - 0.5) / 100000.0, -0.2));
+  CHECK_THAT(latency_quantile(pareto, 0.99).requests_for_tenth, WithinRel(1836.0, 0.01));
 }
 
 TEST_CASE("a duty of 0.4 makes a token 2.5 times as expensive", "[demand]") {
