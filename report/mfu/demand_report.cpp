@@ -535,8 +535,7 @@ void latency(Fields& json, const Latency& one) {
 }
 
 void latency_quantile(Fields& json, const LatencyQuantile& one) {
-  json("quantile", one.part);
-  json("seconds", one.seconds);
+  json.members("quantile", one.part, "seconds", one.seconds);
   json("low", one.low, "Of the 95 % interval; null: too few requests bound it.");
   json("high", one.high);
   json("requests_for_tenth", one.requests_for_tenth, "That bring both ends within about 10 %.");
@@ -544,21 +543,18 @@ void latency_quantile(Fields& json, const LatencyQuantile& one) {
 
 void sampled_latency(Fields& json, const SampledLatency& one) {
   json("kind", one.kind, "ttft, itl ...; empty: of whole answers.");
-  json("source", one.source);
-  json("requests", one.requests);
+  FIELDS(json, one.source, one.requests);
   json.array("quantiles", one.quantiles, latency_quantile);
 }
 
 void service_point(Fields& json, const ServicePoint& one) {
   json("concurrency", one.concurrency, "Requests at work at once.");
-  json("requests_per_s", one.requests_per_s);
-  json("output_tokens_per_s", one.tokens_per_s);
+  json.members("requests_per_s", one.requests_per_s, "output_tokens_per_s", one.tokens_per_s);
   json.array("latencies", one.latencies, latency);
 }
 
 void capacity(Fields& json, const Capacity& one) {
-  json("requests_per_s", one.requests_per_s);
-  json("concurrency", one.concurrency);
+  FIELDS(json, one.requests_per_s, one.concurrency);
   json("interpolated", one.interpolated, "Between two measured loads.");
   json("at_largest_load", one.at_largest, "No limit binds: it may carry more.");
   json("bound_by", one.bound, "The latency whose limit ends it; null: none.");
@@ -573,9 +569,8 @@ void hour_plan(Fields& json, const HourPlan& one) {
 }
 
 void replica_use(Fields& json, const ReplicaUse& one) {
-  json("replica", one.replica);
   json("needed", one.needed, "Part of the time in which the peak needs it.");
-  json("utilisation", one.utilisation);
+  FIELDS(json, one.replica, one.utilisation);
   json("per_million_tokens_usd", one.per_million_tokens);
 }
 

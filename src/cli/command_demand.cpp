@@ -3,6 +3,7 @@
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/imports.h"
+#include "src/core/files/toml_table.h"
 
 #include <memory>
 

@@ -36,11 +36,11 @@ std::optional<double> positive_at(const json& object, std::initializer_list<cons
   return number && *number > 0.0 && std::isfinite(*number) ? number : std::nullopt;
 }
 
-std::vector<double> numbers_in(const json* list, double factor) {
+/// Those above 0: the time of what failed is 0.
+std::vector<double> numbers_in(const json& list) {
   std::vector<double> numbers;
-  if (list == nullptr || !list->is_array()) return numbers;
-  for (const json& one : *list)
-    if (one.is_number() && one.get<double>() > 0.0) numbers.push_back(one.get<double>() * factor);
+  for (const json& one : list)
+    if (one.is_number() && one.get<double>() > 0.0) numbers.push_back(one.get<double>());
   return numbers;
 }
 
@@ -192,20 +192,19 @@ void read_flat(const json& run, ServiceFile& file, const std::string& place) {
   const auto single = [&](const char* key) {
     std::vector<double> all;
     const json* list = member_of(run, key);
-    if (list == nullptr || !list->is_array()) return all;
-    for (std::size_t i = 0; i < list->size(); ++i) {
+    for (std::size_t i = 0; list != nullptr && list->is_array() && i < list->size(); ++i) {
       if (is_failed(i)) continue;
       const json& one = (*list)[i];
-      const auto numbers = one.is_array() ? numbers_in(&one, 1.0) : numbers_in(&*list, 1.0);
+      const auto numbers = numbers_in(one.is_array() ? one : json::array({one}));
       all.insert(all.end(), numbers.begin(), numbers.end());
-      if (!one.is_array()) break;
     }
     return all;
   };
   load.add_samples("ttft", single("ttfts"), linear_quantile);
   load.add_samples("itl", single("itls"), linear_quantile);
   load.add_samples("", single("latencies"), linear_quantile);
-  const std::vector<double> starts = numbers_in(member_of(run, "start_times"), 1.0);
+  const json* begun = member_of(run, "start_times");
+  const auto starts = numbers_in(begun != nullptr && begun->is_array() ? *begun : json::array());
   if (starts.size() > 1) {
     const auto [first, last] = std::ranges::minmax(starts);
     if (last > first) load.sent_rate = static_cast<double>(starts.size() - 1) / (last - first);

@@ -383,16 +383,19 @@ ServicePoint service_at(const std::vector<ServicePoint>& curve, double concurren
 
 std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,
                                       std::optional<double> tokens_per_request) {
-  require(!curve.empty(), "the curve has no points");
-  require(!tokens_per_request || positive(*tokens_per_request),
-          "a request has a number of tokens above zero");
+  constexpr std::size_t most_points = 1000;
+  constexpr double largest = 1e12;
+  require(!curve.empty() && curve.size() <= most_points, "a curve has 1 to 1000 measured loads");
+  const auto plausible = [](double value) { return value >= 1.0 / largest && value <= largest; };
+  require(!tokens_per_request || plausible(*tokens_per_request),
+          "a request has between 1e-12 and 1e12 tokens");
   for (ServicePoint& point : curve) {
     if (point.tokens_per_s && tokens_per_request)
       point.requests_per_s = *point.tokens_per_s / *tokens_per_request;
     require(point.requests_per_s.has_value(),
             "the curve is in tokens per second: say by --tokens-per-request what a request has");
-    require(positive(rate_of(point)), "a throughput of the curve is not above zero");
-    require(positive(point.concurrency), "a concurrency of the curve is not above zero");
+    require(plausible(rate_of(point)) && plausible(point.concurrency),
+            "a throughput and a concurrency of the curve lie between 1e-12 and 1e12");
     const bool measured =
         std::ranges::any_of(point.latencies, [](const Latency& one) { return one.name == little; });
     if (!measured) point.latencies.push_back({little, point.concurrency / rate_of(point)});
