@@ -82,7 +82,7 @@ std::string action_of(const DemandView& view, const PaymentWay* way) {
 }
 
 std::string rate_text(double requests_per_s) {
-  return fmt::format("{:.3g} requests/s", requests_per_s);
+  return format_number(number(requests_per_s), Unit::plain, {}) + " requests/s";
 }
 
 std::string limits_text(const DemandView& view) {

@@ -24,7 +24,7 @@ enum class ServiceColumn { none, concurrency, requests, tokens, latency };
 
 struct Column {
   ServiceColumn is = ServiceColumn::none;
-  double factor = 1.0;  // of base units
+  double factor = 1.0;  // of base units; 0: as each cell says
   std::string latency = {};
   bool of_output = false;
 };
@@ -45,7 +45,10 @@ Column column_of(const std::string& header) {
     return {ServiceColumn::concurrency};
   const bool input = has_any(words, {"input", "prompt", "prefill"});
   const bool output = has_any(words, {"output", "out", "generated", "generation", "decode"});
-  if (has_any(words, {"rps", "qps"})) return {ServiceColumn::requests};
+  const bool rate = has_any(words, {"throughput"});  // "request_throughput"
+  if (has_any(words, {"rps", "qps"}) || (rate && has_any(words, {"request"})))
+    return {ServiceColumn::requests};
+  if (rate && output && !parts.per_time) return {ServiceColumn::tokens, 1.0, "", true};
   if (has_any(words, {"tps"}) && !input) return {ServiceColumn::tokens, 1.0, "", output};
   if (parts.per_time && parts.per.empty()) {
     const auto counts = [&](const char* noun) {
@@ -58,9 +61,9 @@ Column column_of(const std::string& header) {
     if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output};
     if (counts("requests")) return {ServiceColumn::requests, factor};
   }
-  const bool time = parts.unit && parts.unit->dimension == Dimension::time;
-  if (const auto latency = time ? latency_name(header, words) : std::nullopt)
-    return {ServiceColumn::latency, parts.unit->factor, *latency};
+  const bool other = parts.unit && parts.unit->dimension != Dimension::time;
+  if (const auto latency = other ? std::nullopt : latency_name(header, words))
+    return {ServiceColumn::latency, parts.unit ? parts.unit->factor : 0.0, *latency};
   return {};
 }
 
@@ -71,7 +74,8 @@ std::optional<double> value_in(const RawTable& table,
                                double factor) {
   const RawCell& cell = row.cells[at];
   if (std::holds_alternative<std::monostate>(cell) || is_missing(cell)) return std::nullopt;
-  const auto number = cell_number(cell_text(cell), table.comma);
+  const std::string text = cell_text(cell);  // "c=8" is 8
+  const auto number = cell_number(text.substr(text.find('=') + 1), table.comma);
   if (!number || !(number->value >= 0.0) || !std::isfinite(number->value))
     throw UserError("{}: column '{}' has '{}', which is no number of 0 or more",
                     row.place,
@@ -134,7 +138,8 @@ ServiceFile service_table(const RawTable& table) {
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].is != ServiceColumn::latency) continue;
-      if (const auto time = value(i)) point.latencies.push_back({columns[i].latency, *time});
+      if (const auto time = value(i); time && *time > 0.0)
+        point.latencies.push_back({columns[i].latency, *time});
     }
     file.points.push_back(std::move(point));
   }
