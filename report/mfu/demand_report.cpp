@@ -99,7 +99,6 @@ std::string headline(const DemandView& view) {
   const PaymentWay* way = answer.ways.empty() ? nullptr : &answer.ways.front();
   if (way && way->payment == Payment::api) {
     const auto* own = find_in(answer.ways, Payment::fixed, &PaymentWay::payment);
-    if (own == nullptr) return "Take the API: without --price there is nothing to compare it with.";
     return fmt::format("Take the API: {} would be {} used and cost {}, {:.3g} times its {}.",
                        gpus_text(view, answer.replicas),
                        part_text(answer.utilisation),

@@ -161,7 +161,7 @@ class Planner {
   }
 
   void money() {
-    if (!question_.price) return add_api();
+    if (!question_.price) return;
     const DollarsPerSecond rent = of_replica(*question_.price);
     if (tokens_per_s_) answer_.full_cost = million_tokens(rent, *tokens_per_s_);
     const auto break_even = break_even_api(rent);

@@ -69,7 +69,7 @@ struct DemandQuestion {
   int gpus_per_replica = 1;
   std::optional<DollarsPerSecond> price;  // of a GPU on demand
   std::vector<Commitment> commitments;    // need `price`
-  std::optional<Dollars> api;             // of a million output tokens
+  std::optional<Dollars> api;             // of a million output tokens, beside `price`
   Seconds start_up;                       // a replica is paid so long before it serves
 };
 
