@@ -290,6 +290,8 @@ Verdict judge_demand(const DemandView& view) {
   return verdict;
 }
 
+constexpr std::size_t few_remarks = 3;  // stand below the first sentence
+
 /// Of what was asked, with the doubts of the input before it.
 Verdict judge(const DemandView& view) {
   const bool latencies = view.answer.curve.empty();
@@ -297,6 +299,9 @@ Verdict judge(const DemandView& view) {
                     : view.question.hours.empty() ? judge_loads(view)
                                                   : judge_demand(view);
   const auto& doubts = view.names.doubts;
+  const auto& remarks = view.names.remarks;
+  if (remarks.size() <= few_remarks)
+    verdict.lines.insert(verdict.lines.end(), remarks.begin(), remarks.end());
   if (doubts.empty()) return verdict;
   verdict.answer = Answer::unknown;
   verdict.headline = not_reliable(doubts.front(), doubts.size(), "measure that again");
@@ -464,7 +469,8 @@ Document compose_demand(const DemandView& view) {
                       {curve_table("predicted", "One replica, predicted", answer.predicted),
                        curve_table("curve", "One replica, as measured", answer.curve)}});
   sections.push_back({"latencies", "Latencies", {}, {}, {latencies_table(view)}});
-  sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
+  if (view.names.remarks.size() > few_remarks)
+    sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
   return {.title = document_title(view.options.tool_version, "how many GPUs for this demand?"),
           .subject = view.options.input,
           .subtitle = answer.curve.empty()

@@ -220,7 +220,8 @@ struct ServiceFile {
 /// - a table with a row per load: concurrency, a rate of requests or tokens, latencies;
 /// - a table or JSON lines with a latency per request;
 /// - JSON of vLLM's `bench serve` and JSON lines of SGLang's bench_serving (one point a line), JSON
-///   of guidellm (report version 1 and 2) and of aiperf (schema 1.0 to 1.4).
+///   of guidellm (report version 1 and 2) and of aiperf (schema 1.0 to 1.4), our own of `mfu
+///   --inference`.
 /// Percentiles are computed again from single latencies where these are there; one that is printed
 /// more than 0.01 ms off is a doubt. Throws UserError, with file and place, for anything else.
 ServiceFile parse_service_file(std::string_view text, const std::string& file);

@@ -305,6 +305,25 @@ void read_aiperf(const json& run, ServiceFile& file, const std::string& place) {
   }
   load.finish();
 }
+/// What `mfu --inference --format json` makes of a model; batches that do not fit are left out.
+void read_modelled(const json& batches, ServiceFile& file, const std::string& place) {
+  for (const json& batch : batches) {
+    if (!text_in(member_of(batch, "excluded")).empty()) continue;
+    const auto load = positive_at(batch, {"batch"});
+    ServicePoint point{load.value_or(0.0),
+                       positive_at(batch, {"requests_per_s"}),
+                       positive_at(batch, {"output_tokens_per_s"})};
+    if (!load || !point.requests_per_s)
+      throw UserError("{}: a batch without its rate; give the JSON as mfu wrote it", place);
+    for (const auto& [key, name] :
+         {std::pair{"time_to_first_token_s", "ttft"}, std::pair{"time_per_output_token_s", "tpot"}})
+      if (const auto time = positive_at(batch, {key})) point.latencies.push_back({name, *time});
+    file.points.push_back(std::move(point));
+  }
+  file.remarks.push_back(place +
+                         ": computed by mfu --inference, not measured; without efficiencies "
+                         "a bound that no server reaches");
+}
 }  // namespace
 
 bool read_load_generator(const json& run, ServiceFile& file, const std::string& place) {
@@ -320,6 +339,10 @@ bool read_load_generator(const json& run, ServiceFile& file, const std::string& 
     for (const json& one : *benchmarks)
       read_guidellm(one, file, fmt::format("{}: benchmark {}", place, ++number));
     return number > 0;
+  }
+  if (const json* batches = member_of(run, "batches"); batches && batches->is_array()) {
+    read_modelled(*batches, file, place);
+    return !file.points.empty();
   }
   const json* rate = member_of(run, "request_throughput");
   if (rate == nullptr) return false;
