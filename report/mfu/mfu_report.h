@@ -5,6 +5,7 @@
 #include "report/document.h"
 #include "report/names.h"
 #include "report/render.h"
+#include "src/model/transformer/demand.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/training_budget.h"
 #include "src/model/transformer/utilisation.h"
@@ -24,10 +25,12 @@ struct MfuNames {
   std::string bandwidth_basis;  // "datasheet"
   std::string link_basis = {};  // "the datasheet's NVLink, without latency"
   std::vector<std::string> remarks = {};
+  std::vector<std::string> doubts = {};  // why the input may be wrong
 };
 
 // In each of the report's formats: what a training run makes of its GPUs, what a training budget is
-// best spent on, and what serving a model costs. CSV, HTML and JSON hold everything.
+// best spent on, what serving a model costs, and how many GPUs a demand is worth. CSV, HTML and
+// JSON hold everything.
 
 /// What was asked and what follows from it.
 template <class Question, class Answer>
@@ -41,19 +44,23 @@ using MfuView = AnswerView<TrainingRun, TrainingUse>;
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
 using BudgetView = AnswerView<TrainingQuestion, TrainingPlan>;
 using ServingView = AnswerView<ServingQuestion, ServingAnswer>;
+using DemandView = AnswerView<DemandQuestion, DemandAnswer>;
 
 std::string render_mfu(const MfuView& view);
 std::string render_budget(const BudgetView& view);
 std::string render_serving(const ServingView& view);
+std::string render_demand(const DemandView& view);
 Verdict judge_serving(const ServingView& view);
 
 /// Numbers in base units, null for what is absent; the words are those of the whole report.
 std::string json_of_view(const MfuView& view, const Document& whole);
 std::string json_of_view(const BudgetView& view, const Document& whole);
 std::string json_of_view(const ServingView& view, const Document& whole);
+std::string json_of_view(const DemandView& view, const Document& whole);
 std::string mfu_schema();
 std::string budget_schema();
 std::string serving_schema();
+std::string demand_schema();
 
 /// By the document and charts of the view.
 template <class View>

@@ -272,6 +272,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_attribute_command(app));
   commands.push_back(add_decide_command(app));
   commands.push_back(add_mfu_command(app));
+  commands.push_back(add_demand_command(app));
   commands.push_back(add_compare_command(app));
   commands.push_back(add_check_command(app));
   commands.push_back(add_import_command(app));

@@ -49,6 +49,7 @@ Command add_trace_command(CLI::App& app);
 Command add_attribute_command(CLI::App& app);
 Command add_decide_command(CLI::App& app);
 Command add_mfu_command(CLI::App& app);
+Command add_demand_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_import_command(CLI::App& app);

@@ -451,7 +451,7 @@ void refuse_alone(const CLI::App& command) {
   }
 }
 
-constexpr const char* examples =
+constexpr const char* decide_examples =
     "A table: scaleworth decide breakdown.csv --price 3.20 --deadline-hours 2\n"
     "A curve: scaleworth decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9\n"
     "A run:   scaleworth decide RUN_DIRECTORY --price 2.10\n"
@@ -486,7 +486,7 @@ Command add_decide_command(CLI::App& app) {
             return std::string();
           },
           ""));
-  command->footer(examples + app.get_footer());
+  command->footer(decide_examples + app.get_footer());
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);
             options->render.command = typed_command(arguments);

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
       {"attribution.schema.json", report::attribution_schema()},
       {"compare.schema.json", report::comparison_schema()},
       {"decision.schema.json", report::decision_schema()},
+      {"demand.schema.json", report::demand_schema()},
       {"machines.schema.json", report::offers_schema()},
       {"mfu.schema.json", report::mfu_schema()},
       {"mfu_budget.schema.json", report::budget_schema()},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Results of other tools as a run: what `scaleworth import` reads. nccl-tests and rccl-tests, NCCL
-/// Inspector, nvbandwidth, mamf-finder, gpu-fryer.
+/// Inspector, nvbandwidth, mamf-finder, gpu-fryer. What load generators measured, for `demand`.
 #pragma once
 
 #include "src/core/run.h"
+#include "src/model/transformer/demand.h"
 
 #include <array>
 #include <istream>
@@ -206,4 +207,30 @@ std::string known_columns_of_tests();
 bool set_value(TestTiming& timing, const ForeignValue& value, std::optional<double> number);
 /// Whether algbw is bytes over time, within the printed digits; true where it is not stated.
 bool is_consistent(std::int64_t bytes, const TestTiming& timing);
+
+/// The points of a service curve, single latencies, and what is to be said of both.
+struct ServiceFile {
+  std::vector<model::ServicePoint> points;
+  std::vector<model::LatencySamples> samples{};
+  std::vector<std::string> doubts{};  // why the figures may be wrong
+  std::vector<std::string> remarks{};
+};
+
+/// One of these, told by its content:
+/// - a table with a row per load: concurrency, a rate of requests or tokens, latencies;
+/// - a table or JSON lines with a latency per request;
+/// - JSON of vLLM's `bench serve` and JSON lines of SGLang's bench_serving (one point a line), JSON
+///   of guidellm (report version 1 and 2) and of aiperf (schema 1.0 to 1.4), our own of `mfu
+///   --inference`.
+/// Percentiles are computed again from single latencies where these are there; one that is printed
+/// more than 0.01 ms off is a doubt. Throws UserError, with file and place, for anything else.
+ServiceFile parse_service_file(std::string_view text, const std::string& file);
+/// Adds what a load generator wrote of one run or several; false for another document.
+bool read_load_generator(const nlohmann::json& run, ServiceFile& file, const std::string& place);
+/// Of at most 512 MiB.
+ServiceFile read_service_file(const std::string& path);
+
+/// A table with a row per hour and its count of requests, or its requests per second.
+std::vector<model::DemandHour> parse_demand_hours(std::string_view text, const std::string& file);
+std::vector<model::DemandHour> read_demand_hours(const std::string& path);
 }  // namespace scaleworth::cli

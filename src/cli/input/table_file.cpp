@@ -586,6 +586,13 @@ std::string table_text(const std::string& path) {
 }
 }  // namespace
 
+RawTable parse_raw_table(std::string_view text, const std::string& file) {
+  RawTable table = raw_table(text, file);
+  unify_prefixes(table);
+  if (table.comma == Comma::unstated) table.comma = comma_of(table);
+  return table;
+}
+
 TableFile parse_table(std::string_view text,
                       const std::string& file,
                       const TableSelection& selection,

@@ -77,6 +77,10 @@ TableFile parse_table(std::string_view text,
 /// The cells of a text that is no TOML and no JSON. Throws UserError as `parse_table`.
 RawTable read_cells(std::string_view text, const std::string& file);
 
+/// The cells of a table as `parse_table` takes it, with counts in the header made rows. Throws
+/// UserError for what is none.
+RawTable parse_raw_table(std::string_view text, const std::string& file);
+
 /// Throw UserError beginning with `place` for one row or column more than a table may have.
 void check_row_count(std::size_t rows_so_far, const std::string& place);
 void check_column_count(std::size_t columns, const std::string& place);

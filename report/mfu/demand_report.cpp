@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/charts.h"
+#include "report/mfu/mfu_report.h"
+#include "src/core/files/fields.h"
+
+#include <cmath>
+#include <numeric>
+#include <span>
+
+namespace scaleworth::report {
+namespace {
+constexpr double hours_per_month = 730.0;  // 8760 / 12
+
+std::string part_text(double part) {
+  return fmt::format("{:.3g} %", 100.0 * part);
+}
+
+std::string money(const DemandView& view, double amount) {
+  return format_money(number(amount), view.options.currency);
+}
+
+std::string per_million(const DemandView& view, const std::optional<Dollars>& cost) {
+  return cost ? money(view, cost->value()) + " per million tokens" : "";
+}
+
+/// "p99" of all the answer, "ttft_p99".
+std::string latency_words(const std::string& name) {
+  const bool bare = name.find('_') == std::string::npos && name != "latency";
+  return bare && (name.front() == 'p' || name == "mean") ? name + " latency" : name;
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 60.0 ? format_quantity(number(seconds), Unit::seconds)
+                        : fmt::format("{:.3g} min", seconds / 60.0);
+}
+
+/// "6 GPUs (3 replicas of 2)".
+std::string gpus_text(const DemandView& view, int replicas) {
+  const int each = view.question.gpus_per_replica;
+  const std::string gpus = counted(static_cast<std::size_t>(replicas) * each, "GPU");
+  return each == 1 ? gpus : fmt::format("{} ({} of {})", gpus, counted(replicas, "replica"), each);
+}
+
+std::string way_name(const PaymentWay& way) {
+  switch (way.payment) {
+    case Payment::fixed:
+      return "rent all of the time";
+    case Payment::following:
+      return "rent by the hour";
+    case Payment::committed:
+      return way.name;
+    case Payment::mixed:
+      return way.name + ", rent the rest by the hour";
+    case Payment::api:
+      return "API";
+    case Payment::mixed_api:
+      break;
+  }
+  return "rent all of the time, the rest to the API";
+}
+
+/// What to do, as a command: "Rent 6 GPUs (3 replicas of 2)".
+std::string action_of(const DemandView& view, const PaymentWay* way) {
+  const int all = view.answer.replicas;
+  if (way == nullptr) return "Take " + gpus_text(view, all);
+  switch (way->payment) {
+    case Payment::fixed:
+      return "Rent " + gpus_text(view, all);
+    case Payment::following:
+      return fmt::format("Rent up to {} by the hour", gpus_text(view, all));
+    case Payment::committed:
+      return fmt::format("Take {} as {}", gpus_text(view, all), way->name);
+    case Payment::mixed:
+      return fmt::format("Take {} as {} and rent up to {} more by the hour",
+                         gpus_text(view, way->replicas),
+                         way->name,
+                         (all - way->replicas) * view.question.gpus_per_replica);
+    default:
+      break;
+  }
+  return fmt::format("Rent {} and leave the rest to the API", gpus_text(view, way->replicas));
+}
+
+std::string rate_text(double requests_per_s) {
+  return format_number(number(requests_per_s), Unit::plain, {}) + " requests/s";
+}
+
+std::string limits_text(const DemandView& view) {
+  return listed(
+      view.question.limits,
+      [](const LatencyLimit& limit) {
+        return fmt::format("{} below {}", latency_words(limit.name), seconds_text(limit.seconds));
+      },
+      " and ");
+}
+
+std::string headline(const DemandView& view) {
+  const DemandAnswer& answer = view.answer;
+  const PaymentWay* way = answer.ways.empty() ? nullptr : &answer.ways.front();
+  if (way && way->payment == Payment::api) {
+    const auto* own = find_in(answer.ways, Payment::fixed, &PaymentWay::payment);
+    return fmt::format("Take the API: {} would be {} used and cost {}, {:.3g} times its {}.",
+                       gpus_text(view, answer.replicas),
+                       part_text(answer.utilisation),
+                       per_million(view, own->per_million_tokens),
+                       own->cost / way->cost,
+                       money(view, view.question.api->value()));
+  }
+  const bool steady = answer.peak_requests_per_s <= answer.mean_requests_per_s * (1.0 + 1e-9);
+  std::string text = fmt::format("{}: {}{}",
+                                 action_of(view, way),
+                                 steady ? "" : "peaks of ",
+                                 rate_text(answer.peak_requests_per_s));
+  if (const std::string limits = limits_text(view); !limits.empty()) text += " at " + limits;
+  // Of what is always paid, or of what follows the hours.
+  if (!way || way->replicas == answer.replicas)
+    text += fmt::format(", {} used", part_text(answer.utilisation));
+  else if (way->payment == Payment::following)
+    text += fmt::format(", {} used",
+                        part_text(answer.utilisation * answer.replicas / answer.following));
+  if (way)
+    text += ", " + (way->per_million_tokens ? per_million(view, way->per_million_tokens)
+                                            : money(view, per_hour(way->cost)) + " per hour");
+  const bool said = view.question.api || !way || !way->per_million_tokens;
+  return if_it_fits(text, said ? "" : "; an API below that is cheaper") + ".";
+}
+
+std::string capacity_line(const DemandView& view) {
+  const Capacity& capacity = *view.answer.capacity;
+  const std::string why = capacity.bound        ? latency_words(*capacity.bound) + " sets the limit"
+                          : capacity.at_largest ? "the largest load measured: it may carry more"
+                                                : "more load answers no more requests";
+  return fmt::format("A replica carries {} at concurrency {:.3g}{}: {}.",
+                     rate_text(capacity.requests_per_s),
+                     capacity.concurrency,
+                     capacity.interpolated ? ", interpolated between measured loads" : "",
+                     why);
+}
+
+std::string use_line(const DemandView& view) {
+  const DemandAnswer& answer = view.answer;
+  if (answer.replicas < 2) return "";
+  const ReplicaUse& last = answer.uses.back();
+  return fmt::format(
+      "The last of the {} replicas is needed {} of the time and {} used{}; one more would serve "
+      "nothing.",
+      answer.replicas,
+      part_text(last.needed),
+      part_text(last.utilisation),
+      last.per_million_tokens ? ": its tokens cost " + per_million(view, last.per_million_tokens)
+                              : "");
+}
+
+std::string duty_line(const DemandView& view) {
+  const auto* own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
+  if (own == nullptr || !view.answer.full_cost) return "";
+  return fmt::format(
+      "At full use a million tokens cost {}; the fixed fleet at this demand {:.3g} "
+      "times that, {}.",
+      money(view, view.answer.full_cost->value()),
+      *own->per_million_tokens / *view.answer.full_cost,
+      money(view, own->per_million_tokens->value()));
+}
+
+std::string following_line(const DemandView& view) {
+  const DemandAnswer& answer = view.answer;
+  if (answer.following >= answer.replicas) return "";
+  return fmt::format(
+      "A fleet that follows the hours runs {:.3g} of {} replicas on average, {} "
+      "less{}.",
+      answer.following,
+      answer.replicas,
+      part_text(1.0 - answer.following / answer.replicas),
+      view.question.start_up.value() > 0.0
+          ? fmt::format(", each up {} before it is needed",
+                        seconds_text(view.question.start_up.value()))
+          : words_for(view.options.audience,
+                      ", without the time to start (--start-up 5m)",
+                      ", without the time to start"));
+}
+
+std::string api_line(const DemandView& view) {
+  const auto* own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
+  if (own == nullptr || !own->break_even_api) return "";
+  const double needed = *own->break_even_api;
+  if (needed > 1.0)
+    return fmt::format(
+        "The API is cheaper at any demand: even a full replica costs {:.3g} times "
+        "what it asks.",
+        needed);
+  return fmt::format("A rented replica breaks even with the API at {} use; {}.",
+                     part_text(needed),
+                     view.answer.least_demand
+                         ? fmt::format("one's own pays from {} on average in this shape",
+                                       rate_text(*view.answer.least_demand))
+                         : "the API is cheaper than any fleet that this shape of demand needs");
+}
+
+constexpr const char* left_out =
+    "Read off the measured curve, without queueing: requests that come in bunches wait longer than "
+    "under the steady load of a measurement; a burst factor buys room for them.";
+
+/// "8,000": two digits.
+std::string about(double count) {
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(count)) - 1.0));
+  return grouped(fixed(std::round(count / unit) * unit, 0));
+}
+
+/// "[1.02, 1.60]"; an end that so few requests do not bound is open.
+std::string interval_text(const LatencyQuantile& one) {
+  const auto end = [](const std::optional<double>& seconds, const char* open) {
+    return seconds ? seconds_text(*seconds) : open;
+  };
+  return fmt::format("[{}, {}]", end(one.low, "0"), end(one.high, "unbounded"));
+}
+
+Verdict judge_latencies(const DemandView& view) {
+  const SampledLatency& first = view.answer.latencies.front();
+  const LatencyQuantile& p99 = first.quantiles[2];
+  Verdict verdict;
+  verdict.answer = p99.high ? Answer::yes : Answer::unknown;
+  const std::string what = fmt::format("The p99{} is {} {} of {}",
+                                       first.kind.empty() ? "" : " of " + first.kind,
+                                       seconds_text(p99.seconds),
+                                       interval_text(p99),
+                                       counted(first.requests, "request"));
+  verdict.headline =
+      what + (p99.high ? fmt::format("; within 10 % takes about {}.", about(p99.requests_for_tenth))
+                       : fmt::format(", too few to bound it: measure {:g} or more.",
+                                     p99.requests_for_tenth));
+  verdict.lines = {
+      "Intervals hold for any distribution, at 95 %, of requests that do not depend on each other; "
+      "those of one load test do, so that the true ones are wider."};
+  return verdict;
+}
+
+/// How well the law predicts the measured loads, each left out in turn.
+std::string law_line(const DemandView& view) {
+  const auto& errors = view.answer.errors;
+  if (errors.empty()) return "";
+  const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+  return fmt::format(
+      "Between measured loads by a saturating law: left out in turn, they are predicted {} off on "
+      "average, {} at most.",
+      part_text(sum / static_cast<double>(errors.size())),
+      part_text(*std::ranges::max_element(errors)));
+}
+
+/// Of loads that were not measured, where no demand is asked about.
+Verdict judge_loads(const DemandView& view) {
+  const ServicePoint& first = view.answer.predicted.front();
+  Verdict verdict;
+  verdict.answer = Answer::yes;
+  verdict.headline = fmt::format(
+      "Predicted: {} at concurrency {:g}", rate_text(*first.requests_per_s), first.concurrency);
+  for (const ServicePoint& point : std::span(view.answer.predicted).subspan(1))
+    verdict.headline =
+        if_it_fits(verdict.headline,
+                   fmt::format(", {:.3g} at {:g}", *point.requests_per_s, point.concurrency));
+  verdict.headline += ".";
+  if (const std::string law = law_line(view); !law.empty()) verdict.lines = {law};
+  return verdict;
+}
+
+Verdict judge_demand(const DemandView& view) {
+  const DemandAnswer& answer = view.answer;
+  Verdict verdict;
+  if (!answer.capacity) {
+    verdict.answer = Answer::no;
+    verdict.headline = fmt::format(
+        "No load keeps {}: the smallest measured, concurrency {:g}, already exceeds it; relax the "
+        "limit, or measure smaller loads.",
+        limits_text(view),
+        answer.curve.front().concurrency);
+    return verdict;
+  }
+  const bool api = !answer.ways.empty() && answer.ways.front().payment == Payment::api;
+  verdict.answer = api ? Answer::no : Answer::yes;
+  verdict.headline = headline(view);
+  const auto add = [&](std::string line) {
+    if (!line.empty()) verdict.lines.push_back(std::move(line));
+  };
+  add(capacity_line(view));
+  if (answer.capacity->interpolated) add(law_line(view));
+  add(use_line(view));
+  add(duty_line(view));
+  add(following_line(view));
+  add(api_line(view));
+  add(left_out);
+  return verdict;
+}
+
+constexpr std::size_t few_remarks = 3;  // stand below the first sentence
+
+/// Of what was asked, with the doubts of the input before it.
+Verdict judge(const DemandView& view) {
+  const bool latencies = view.answer.curve.empty();
+  Verdict verdict = latencies                     ? judge_latencies(view)
+                    : view.question.hours.empty() ? judge_loads(view)
+                                                  : judge_demand(view);
+  const auto& doubts = view.names.doubts;
+  const auto& remarks = view.names.remarks;
+  if (remarks.size() <= few_remarks)
+    verdict.lines.insert(verdict.lines.end(), remarks.begin(), remarks.end());
+  if (doubts.empty()) return verdict;
+  verdict.answer = Answer::unknown;
+  verdict.headline = not_reliable(doubts.front(), doubts.size(), "measure that again");
+  verdict.lines.insert(verdict.lines.begin(), doubts.begin(), doubts.end());
+  return verdict;
+}
+
+Column requests_column(const char* id, const char* header) {
+  return measure(id, header).with_digits(4);
+}
+
+Column cents(const char* id, const char* header) {
+  return measure(id, header, Unit::dollars).with_decimals(2).if_present();
+}
+
+Table ways_table(const DemandView& view) {
+  const std::vector<ColumnOf<PaymentWay>> columns{
+      {parameter("way", "way to pay"), way_name},
+      {measure("always_paid_replicas", "replicas always paid", Unit::count), &PaymentWay::replicas},
+      {cents("usd_per_hour", "per hour"), [](const PaymentWay& way) { return per_hour(way.cost); }},
+      {cents("usd_per_month", "per month"),
+       [](const PaymentWay& way) { return per_hour(way.cost) * hours_per_month; }},
+      {cents("per_million_tokens_usd", "per million tokens"), &PaymentWay::per_million_tokens},
+      {measure("break_even_with_api", "break-even with API", Unit::percent).if_present(),
+       &PaymentWay::break_even_api},
+      {measure("break_even_with_rent", "with rent", Unit::percent).if_present(),
+       &PaymentWay::break_even_rent}};
+  Table table = make_table(
+      "ways",
+      "Ways to pay, cheapest first",
+      view.answer.ways,
+      columns,
+      {"break-even with API: of a replica's use, above which it is cheaper; with rent: of the time "
+       "that it is needed. A month has 730 hours."});
+  if (table.rows.empty()) return table;
+  table.rows.front().chosen = true;
+  table.tiles = {{0, "per_million_tokens_usd", "Million tokens", "the cheapest way"},
+                 {0, "usd_per_month", "Month", "the cheapest way"}};
+  return table;
+}
+
+Table hours_table(const DemandView& view) {
+  const auto& hours = view.answer.hours;
+  const double burst = view.question.burst;
+  const double carries = view.answer.capacity->requests_per_s;
+  double begins = 0.0;
+  const std::vector<ColumnOf<HourPlan>> columns{
+      {parameter("hour", "from hour"),
+       [&](const HourPlan& hour) {
+         const double begin = begins;
+         begins += hour.demand.hours;
+         return number(begin);
+       }},
+      {requests_column("requests_per_s", "requests/s"),
+       [](const HourPlan& hour) { return hour.demand.requests_per_s; }},
+      {requests_column("peak_requests_per_s", "peak").if_present(),
+       [&](const HourPlan& hour) {
+         return burst > 1.0 ? std::optional(hour.demand.requests_per_s * burst) : std::nullopt;
+       }},
+      {measure("replicas", "replicas", Unit::count), &HourPlan::replicas},
+      {measure("gpus", "GPUs", Unit::count),
+       [&](const HourPlan& hour) { return hour.replicas * view.question.gpus_per_replica; }},
+      {measure("running_replicas", "running when it follows").with_digits(3), &HourPlan::running},
+      {measure("fixed_use", "use of the fixed fleet", Unit::percent), [&](const HourPlan& hour) {
+         return hour.demand.requests_per_s / (view.answer.replicas * carries);
+       }}};
+  Table table = make_table("hours", "Hour by hour", hours, columns);
+  constexpr std::size_t a_day = 24;
+  for (std::size_t i = a_day; i < table.rows.size(); ++i) table.rows[i].detail = true;
+  return table;
+}
+
+Table replicas_table(const DemandView& view) {
+  const std::vector<ColumnOf<ReplicaUse>> columns{
+      {parameter("replica", "replica", Unit::count), &ReplicaUse::replica},
+      {measure("needed", "needed", Unit::percent), &ReplicaUse::needed},
+      {measure("used", "used", Unit::percent), &ReplicaUse::utilisation},
+      {cents("per_million_tokens_usd", "per million tokens"), &ReplicaUse::per_million_tokens}};
+  const int last = view.answer.replicas;
+  constexpr int shown = 8;
+  return make_table(
+      "replicas",
+      "Each replica serves what those before it cannot",
+      view.answer.uses,
+      columns,
+      {"needed: part of the time in which the peak asks for it; used: part of what "
+       "it could carry in all the time, by hourly means."},
+      [=](const ReplicaUse& use) { return use.replica > shown && use.replica < last; });
+}
+
+struct QuantileRow {
+  const SampledLatency* of;
+  LatencyQuantile one;
+};
+
+Table latencies_table(const DemandView& view) {
+  std::vector<QuantileRow> rows;
+  for (const SampledLatency& of : view.answer.latencies)
+    for (const LatencyQuantile& one : of.quantiles) rows.push_back({&of, one});
+  const std::vector<ColumnOf<QuantileRow>> columns{
+      {parameter("source", "of"), [](const QuantileRow& row) { return row.of->source; }},
+      {parameter("kind", "latency"),
+       [](const QuantileRow& row) { return row.of->kind.empty() ? "whole answer" : row.of->kind; }},
+      {parameter("quantile", "quantile"),
+       [](const QuantileRow& row) { return fmt::format("p{:g}", 100.0 * row.one.part); }},
+      {measure("requests", "count", Unit::count),
+       [](const QuantileRow& row) { return row.of->requests; }},
+      {measure("latency_s", "time", Unit::seconds),
+       [](const QuantileRow& row) { return row.one.seconds; }},
+      {measure("low_s", "from", Unit::seconds), [](const QuantileRow& row) { return row.one.low; }},
+      {measure("high_s", "to", Unit::seconds), [](const QuantileRow& row) { return row.one.high; }},
+      {measure("requests_for_tenth", "needed for 10 %", Unit::count),
+       [](const QuantileRow& row) { return row.one.requests_for_tenth; }}};
+  return make_table(
+      "latencies",
+      "Single latencies",
+      rows,
+      columns,
+      {"from, to: 95 %, for any distribution; n/a: so few requests do not bound it."});
+}
+
+Table curve_table(const char* id, const char* title, const std::vector<ServicePoint>& curve) {
+  if (curve.empty()) return {};
+  std::vector<ColumnOf<ServicePoint>> columns{
+      {parameter("concurrency", "concurrency"), &ServicePoint::concurrency},
+      {requests_column("requests_per_s", "requests/s"), &ServicePoint::requests_per_s},
+      {measure("tokens_per_s", "output", Unit::tokens_per_second).with_digits(4).if_present(),
+       &ServicePoint::tokens_per_s}};
+  for (const Latency& latency : curve.front().latencies) {
+    Column column = measure(latency.name + "_s", latency_words(latency.name), Unit::seconds);
+    const bool detail = latency.name.ends_with("p90") || latency.name.ends_with("p95");
+    columns.emplace_back(detail ? column.as_detail() : column,
+                         [name = latency.name](const ServicePoint& point) {
+                           const auto* found = find_in(point.latencies, name, &Latency::name);
+                           return found ? as_cell(found->seconds) : Cell{};
+                         });
+  }
+  return make_table(id, title, curve, columns);
+}
+
+Document compose_demand(const DemandView& view) {
+  const auto& answer = view.answer;
+  std::vector<NextCommand> next;
+  const std::string command =
+      view.options.command.empty() ? "scaleworth demand ..." : view.options.command;
+  if (view.question.hours.empty())
+    next.push_back({command + " --requests-per-s N", "how many GPUs that many requests are worth"});
+  else if (!view.question.price)
+    next.push_back({command + " --price USD_PER_GPU_HOUR", "what a million tokens cost"});
+  else if (!view.question.api)
+    next.push_back({command + " --api-price USD_PER_MILLION", "from which demand on it pays"});
+  next.push_back({command + " --format html > report.html", "charts, in one file"});
+  std::vector<Section> sections;
+  if (answer.capacity)
+    sections = {{"ways", "Ways to pay", {}, {}, {ways_table(view)}},
+                {"hours",
+                 "Demand",
+                 {},
+                 {},
+                 {answer.hours.size() > 1 ? hours_table(view) : Table{}, replicas_table(view)}}};
+  sections.push_back({"curve",
+                      "Service curve",
+                      {},
+                      {},
+                      {curve_table("predicted", "One replica, predicted", answer.predicted),
+                       curve_table("curve", "One replica, as measured", answer.curve)}});
+  sections.push_back({"latencies", "Latencies", {}, {}, {latencies_table(view)}});
+  if (view.names.remarks.size() > few_remarks)
+    sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
+  return {.title = document_title(view.options.tool_version, "how many GPUs for this demand?"),
+          .subject = view.options.input,
+          .subtitle = answer.curve.empty()
+                          ? fmt::format("{}: single latencies", view.options.input)
+                          : fmt::format("{}: {}, {} per replica",
+                                        view.options.input,
+                                        counted(answer.curve.size(), "measured load"),
+                                        counted(view.question.gpus_per_replica, "GPU")),
+          .intervals = false,
+          .verdict = judge(view),
+          .sections = with_content(std::move(sections)),
+          .next = std::move(next)};
+}
+
+std::vector<Chart> demand_charts(const DemandView& view) {
+  const DemandAnswer& answer = view.answer;
+  std::vector<Chart> charts;
+  if (answer.capacity) {
+    Chart hours{"replicas-by-hour",
+                "hours",
+                "Replicas by the hour",
+                "The fixed fleet carries the largest peak; a fleet that follows the hours is paid "
+                "below its line."};
+    std::vector<Json> rows;
+    double begins = 0.0;
+    for (const HourPlan& hour : answer.hours) {
+      rows.push_back({{"series", "follows the hours"}, {"x", begins}, {"value", hour.running}});
+      rows.push_back({{"series", "fixed fleet"}, {"x", begins}, {"value", answer.replicas}});
+      begins += hour.demand.hours;
+    }
+    hours.data = {{"kind", "lines"},
+                  {"rows", std::move(rows)},
+                  {"x", "hour"},
+                  {"y", "replicas"},
+                  {"log", false}};
+    charts.push_back(std::move(hours));
+  }
+  if (answer.curve.empty()) return charts;
+  Chart curve{"service-curve",
+              "curve",
+              "Requests per second of one replica against the concurrency",
+              "Where the line bends, more load mostly makes each request slower."};
+  std::vector<Json> rows;
+  for (const ServicePoint& point : answer.curve)
+    rows.push_back(
+        {{"series", "measured"}, {"x", point.concurrency}, {"value", *point.requests_per_s}});
+  curve.data = {{"kind", "lines"},
+                {"rows", std::move(rows)},
+                {"x", "concurrency"},
+                {"y", "requests/s"},
+                {"log", false}};
+  charts.push_back(std::move(curve));
+  return charts;
+}
+
+constexpr JsonHead demand_head{
+    "demand.schema.json",
+    "scaleworth demand --format json",
+    "How many GPUs a demand is worth. Units stand in the keys: _s seconds, _per_s per second, _usd "
+    "US dollars; utilisations are fractions of 1. What does not exist is null.",
+    1,
+    "scaleworth demand"};
+
+void latency(Fields& json, const Latency& one) {
+  json("name", one.name, "ttft_p99, tpot_mean, p99 (of all of an answer) ...");
+  json("seconds", one.seconds);
+}
+
+void latency_quantile(Fields& json, const LatencyQuantile& one) {
+  json.members("quantile", one.part, "seconds", one.seconds);
+  json("low", one.low, "Of the 95 % interval; null: too few requests bound it.");
+  json("high", one.high);
+  json("requests_for_tenth", one.requests_for_tenth, "That bring both ends within about 10 %.");
+}
+
+void sampled_latency(Fields& json, const SampledLatency& one) {
+  json("kind", one.kind, "ttft, itl ...; empty: of whole answers.");
+  FIELDS(json, one.source, one.requests);
+  json.array("quantiles", one.quantiles, latency_quantile);
+}
+
+void service_point(Fields& json, const ServicePoint& one) {
+  json("concurrency", one.concurrency, "Requests at work at once.");
+  json.members("requests_per_s", one.requests_per_s, "output_tokens_per_s", one.tokens_per_s);
+  json.array("latencies", one.latencies, latency);
+}
+
+void capacity(Fields& json, const Capacity& one) {
+  FIELDS(json, one.requests_per_s, one.concurrency);
+  json("interpolated", one.interpolated, "Between two measured loads.");
+  json("at_largest_load", one.at_largest, "No limit binds: it may carry more.");
+  json("bound_by", one.bound, "The latency whose limit ends it; null: none.");
+  json.array("latencies", one.latencies, latency, "At that load.");
+}
+
+void hour_plan(Fields& json, const HourPlan& one) {
+  json("hours", one.demand.hours, "That this part of the profile lasts.");
+  json("requests_per_s", one.demand.requests_per_s, "Mean.");
+  json("replicas", one.replicas, "That its peak needs.");
+  json("running_replicas", one.running, "Mean of a fleet that follows the hours.");
+}
+
+void replica_use(Fields& json, const ReplicaUse& one) {
+  json("needed", one.needed, "Part of the time in which the peak needs it.");
+  FIELDS(json, one.replica, one.utilisation);
+  json("per_million_tokens_usd", one.per_million_tokens);
+}
+
+void payment_way(Fields& json, const PaymentWay& one) {
+  json("way", way_name(one));
+  json("always_paid_replicas", one.replicas);
+  json("usd_per_hour", per_hour(one.cost));
+  json("per_million_tokens_usd", one.per_million_tokens);
+  json("break_even_with_api", one.break_even_api, "Utilisation; above 1: never.");
+  json("break_even_with_rent", one.break_even_rent, "Part of the time that a replica is needed.");
+}
+
+void demand_document(Fields& json, const DemandView& view, const Document& whole) {
+  const DemandAnswer& answer = view.answer;
+  put_versions(json, view.options);
+  put_currency(json, view.options);
+  put_verdict(json,
+              whole.verdict,
+              {.meaning = "no: no load keeps the limits, or the API is cheaper; unknown: the "
+                          "figures may be wrong; else yes."});
+  json("gpus_per_replica", view.question.gpus_per_replica);
+  json("tokens_per_request", answer.tokens_per_request, "Of output.");
+  json("burst", view.question.burst, "Peak over mean within an hour.");
+  json("start_up_s", view.question.start_up);
+  json("price_usd_per_gpu_hour", per_hour(view.question.price));
+  json("api_usd_per_million_tokens", view.question.api);
+  json.array("limits", view.question.limits, latency);
+  json.object("capacity", answer.capacity, capacity, "Of a replica; null: no load keeps them.");
+  json("mean_requests_per_s", answer.mean_requests_per_s);
+  json("peak_requests_per_s", answer.peak_requests_per_s, "Burst included.");
+  json("replicas", answer.replicas, "That carry the peak.");
+  json("gpus", answer.replicas * view.question.gpus_per_replica);
+  json("utilisation", answer.utilisation, "Of that fleet on average.");
+  json("following_replicas", answer.following, "On average where the fleet follows the hours.");
+  json("full_use_per_million_tokens_usd", answer.full_cost);
+  json.sentence(
+      "From which a replica of one's own is cheaper than the API; null: never, or no "
+      "price of both.");
+  json("least_demand_requests_per_s", answer.least_demand);
+  json.array("ways", answer.ways, payment_way, "Cheapest first.");
+  json.array("hours", answer.hours, hour_plan);
+  json.array("replica_uses", answer.uses, replica_use);
+  json.array("predicted", answer.predicted, service_point, "At the concurrencies asked for.");
+  json.sentence("|predicted / measured - 1| of the rate at each inner load, left out in turn.");
+  json("left_out_errors", answer.errors);
+  json.array("curve", answer.curve, service_point, "By rising concurrency.");
+  json.array("latencies", answer.latencies, sampled_latency, "Of single requests.");
+  json("doubts", view.names.doubts, "Why the figures may be wrong.");
+  json("remarks", view.names.remarks);
+}
+}  // namespace
+
+std::string render_demand(const DemandView& view) {
+  return render_view(view, compose_demand, demand_charts);
+}
+
+std::string json_of_view(const DemandView& view, const Document& whole) {
+  return json_of(demand_head, [&](Fields& json) { demand_document(json, view, whole); });
+}
+
+std::string demand_schema() {
+  return schema_of(demand_head, [](Fields& json) { demand_document(json, {{}, {}, {}, {}}, {}); });
+}
+}  // namespace scaleworth::report

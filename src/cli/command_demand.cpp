@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/bind_flags.h"
+#include "src/cli/commands.h"
+#include "src/cli/flags.h"
+#include "src/cli/input/imports.h"
+#include "src/core/files/toml_table.h"
+
+#include <memory>
+
+namespace scaleworth::cli {
+namespace {
+struct DemandOptions {
+  std::vector<std::string> inputs;
+  std::string requests_per_s;
+  std::string tokens_per_request;
+  std::string hours;  // a file
+  double duty = 1.0;
+  std::vector<std::string> limits;
+  std::string start_up;
+  std::optional<double> price;
+  std::optional<double> api;
+  std::vector<std::string> regimes;
+  std::string regimes_file;
+  DemandQuestion question;
+  report::RenderOptions render;
+};
+
+/// "20", "1.5k", "15M".
+std::optional<double> amount(const char* flag, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto number = cell_number(text, Comma::thousands);
+  if (number && !number->unit && number->value > 0.0 && number->value < 1e15) return number->value;
+  throw UserError("{} {}: give a number above 0, as 20 or 1.5k", flag, printable(text));
+}
+
+/// "2s", "500 ms", "5m".
+double duration(const char* flag, const std::string& text) {
+  const auto number = cell_number(text, Comma::thousands);
+  if (number && number->unit && number->unit->dimension == Dimension::time && number->value > 0.0)
+    return number->value * number->unit->factor;
+  throw UserError("{} {}: give a time with its unit, as 500ms, 2s or 5m", flag, printable(text));
+}
+
+/// Of one latency that is not named the rule takes the whole answer's highest percentile, else that
+/// of the first token.
+std::string default_latency(const std::vector<ServicePoint>& curve) {
+  const auto& known = curve.front().latencies;
+  if (known.size() == 1) return known.front().name;
+  for (const char* name : {"p99",
+                           "e2e_p99",
+                           "request_p99",
+                           "p95",
+                           "e2e_p95",
+                           "request_p95",
+                           "ttft_p99",
+                           "ttft_p95",
+                           "p90",
+                           "ttft_p90",
+                           "p50",
+                           "ttft_p50",
+                           "ttft"})
+    if (find_in(known, name, &Latency::name) != nullptr) return name;
+  return known.empty() ? "mean" : known.front().name;
+}
+
+/// "2s", or "ttft_p99=500ms".
+LatencyLimit limit_of(const std::string& text, const std::vector<ServicePoint>& curve) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos) return {default_latency(curve), duration("--latency-limit", text)};
+  return {text.substr(0, at), duration("--latency-limit", text.substr(at + 1))};
+}
+
+DollarsPerSecond committed_price(const Regime& regime, DollarsPerSecond price) {
+  if (const auto* part = std::get_if<PricePart>(&regime.terms)) return price * part->part;
+  if (const auto* list = std::get_if<ListPrice>(&regime.terms)) return list->per_rank;
+  if (const auto* owned = std::get_if<OwnedTerms>(&regime.terms)) {
+    OwnedTerms always = *owned;
+    always.utilisation = 1.0;
+    return owned_price(always);
+  }
+  throw UserError("--regimes: {} may be taken away; a commitment is paid all of the time",
+                  printable(regime.name));
+}
+
+void add_commitments(const DemandOptions& options, DemandQuestion& question) {
+  if (options.regimes.empty() && options.regimes_file.empty()) return;
+  if (!question.price) throw UserError("--regime needs --price, of which it is a part");
+  std::vector<Regime> regimes;
+  for (const std::string& text : options.regimes) {
+    const std::size_t at = text.rfind(':');
+    const auto part =
+        parse_number<double>(at == std::string::npos ? "" : std::string_view(text).substr(at + 1));
+    if (!part || !(*part > 0.0) || at == 0)
+      throw UserError("--regime {}: write NAME:PART, its part of the price, as reserved:0.60",
+                      printable(text));
+    regimes.push_back({text.substr(0, at), PricePart{*part, {}}});
+  }
+  if (!options.regimes_file.empty())
+    std::ranges::move(
+        parse_regimes(toml_file::read_small_file(options.regimes_file), options.regimes_file),
+        std::back_inserter(regimes));
+  for (const Regime& regime : regimes)
+    question.commitments.push_back({regime.name, committed_price(regime, *question.price)});
+}
+
+void add_hours(const DemandOptions& options, DemandQuestion& question) {
+  const auto rate = amount("--requests-per-s", options.requests_per_s);
+  if (rate.has_value() == !options.hours.empty())
+    throw UserError(
+        "how much is asked for? Give --requests-per-s, as 20, or --demand with a CSV "
+        "of hour,requests");
+  if (!rate) {
+    question.hours = read_demand_hours(options.hours);
+    return;
+  }
+  constexpr double day = 24.0;
+  if (!(options.duty > 0.0) || !(options.duty <= 1.0))
+    throw UserError("--duty {:g}: the part of the hours with requests, above 0 and at most 1",
+                    options.duty);
+  question.hours = {{*rate, day * options.duty}};
+  if (options.duty < 1.0) question.hours.push_back({0.0, day * (1.0 - options.duty)});
+}
+
+void add_demand(const DemandOptions& options, DemandQuestion& question) {
+  add_hours(options, question);
+  if (question.curve.empty())
+    throw UserError(
+        "no service curve: give a table of concurrency, rate and latencies, or files of a "
+        "load generator");
+  const auto curve = in_requests(question.curve, question.tokens_per_request);
+  for (const std::string& text : options.limits) question.limits.push_back(limit_of(text, curve));
+}
+
+int print_demand(DemandOptions& options) {
+  DemandQuestion& question = options.question;
+  report::MfuNames names;
+  for (const std::string& input : options.inputs) {
+    ServiceFile file = read_service_file(input);
+    std::ranges::move(file.points, std::back_inserter(question.curve));
+    std::ranges::move(file.samples, std::back_inserter(question.samples));
+    std::ranges::move(file.doubts, std::back_inserter(names.doubts));
+    std::ranges::move(file.remarks, std::back_inserter(names.remarks));
+  }
+  question.tokens_per_request = amount("--tokens-per-request", options.tokens_per_request);
+  const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
+  if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
+  if (!options.start_up.empty())
+    question.start_up = Seconds(duration("--start-up", options.start_up));
+  if (options.price) question.price = dollars_per_hour(*options.price);
+  if (options.api) question.api = Dollars(*options.api);
+  add_commitments(options, question);
+  options.render.input = options.inputs.front();
+  fmt::print("{}", report::render_demand({question, plan_demand(question), names, options.render}));
+  return exit_done;
+}
+
+void add_flags(CLI::App& command, DemandOptions& options) {
+  const Flags flags(command);
+  command
+      .add_option(
+          "curve",
+          options.inputs,
+          "service curve of one replica: a table of concurrency, requests_per_s or "
+          "tokens_per_s, and latencies as ttft_p99_ms; or files of vLLM bench serve, SGLang "
+          "bench_serving, guidellm, aiperf; latencies of single requests alone")
+      ->required();
+  flags.add("--requests-per-s", options.requests_per_s, "the demand: mean requests per second");
+  flags.add("--tokens-per-request",
+            options.tokens_per_request,
+            "output tokens of a request (as the curve has it)");
+  flags.add("--demand", options.hours, "instead: CSV of hour,requests, a line per hour");
+  flags.add("--duty", options.duty, "part of the hours with requests, as 0.4")
+      ->needs("--requests-per-s");
+  flags.add("--burst", options.question.burst, "peak over mean within an hour, as 2");
+  flags.list("--latency-limit",
+             options.limits,
+             "2s, or of which latency of the curve, ttft_p99=500ms,tpot_p50=20ms");
+  flags.list("--concurrency",
+             options.question.loads,
+             "concurrencies between the measured ones to predict, as 24,48");
+  flags.add("--gpus-per-replica", options.question.gpus_per_replica, "GPUs of the measured server")
+      ->check(CLI::Range(1, 100000));
+  flags.add("--start-up", options.start_up, "time from renting a replica until it serves, as 5m");
+  flags.add("--price", options.price, "USD for one GPU for one hour")->check(positive_number);
+  flags.list("--regime",
+             options.regimes,
+             "other ways to pay, for all of the time: name and part of the price, reserved:0.60");
+  flags.add("--regimes",
+            options.regimes_file,
+            "TOML with [[regime]] tables, as decide takes them, owned GPUs too");
+  flags.add("--api-price", options.api, "an API's USD per million output tokens")
+      ->check(positive_number);
+}
+
+constexpr const char* demand_examples =
+    "A rate:  scaleworth demand curve.csv --requests-per-s 20 --latency-limit ttft_p99=500ms "
+    "--price 2.50\n"
+    "A day:   scaleworth demand curve.csv --demand hours.csv --start-up 5m --price 2.50 "
+    "--regime reserved:0.60 --api-price 0.60\n";
+}  // namespace
+
+Command add_demand_command(CLI::App& app) {
+  auto options = std::make_shared<DemandOptions>();
+  CLI::App* command = app.add_subcommand(
+      "demand",
+      "how many GPUs a demand is worth, from a server's measured curve: own, rent or API");
+  add_flags(*command, *options);
+  add_currency(*command, options->render.currency);
+  add_render_flags(*command, options->render);
+  command->footer(demand_examples + app.get_footer());
+  return {command, [=](const Arguments& arguments) {
+            options->render.command = typed_command(arguments);
+            return print_demand(*options);
+          }};
+}
+}  // namespace scaleworth::cli

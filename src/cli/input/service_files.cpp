@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/imports.h"
+#include "src/cli/input/table_input.h"
+#include "src/core/files/atomic_file.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/fields.h"
+#include "src/core/files/toml_table.h"
+
+#include <cmath>
+#include <initializer_list>
+
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::cli {
+namespace {
+using toml_file::printable;
+
+bool has_any(const WordList& words, std::initializer_list<const char*> wanted) {
+  return std::ranges::any_of(wanted,
+                             [&](const char* word) { return std::ranges::count(words, word) > 0; });
+}
+
+enum class ServiceColumn { none, concurrency, requests, tokens, latency };
+
+struct Column {
+  ServiceColumn is = ServiceColumn::none;
+  double factor = 1.0;  // of base units; 0: as each cell says
+  std::string latency = {};
+  bool of_output = false;
+};
+
+/// "ttft_ms" without a percentile is "ttft".
+std::optional<std::string> latency_name(const std::string& header, const WordList& words) {
+  if (const auto known = table_column(header, ""); known && known->meaning == Meaning::latency)
+    return known->latency;
+  for (const std::string& word : words)
+    if (is_word("latency", word)) return word;
+  return std::nullopt;
+}
+
+Column column_of(const std::string& header) {
+  const HeaderWords parts = header_words(header);
+  const WordList words = all_header_words(header);
+  if (!parts.per_time && has_any(words, {"concurrency", "concurrent", "users", "clients", "batch"}))
+    return {ServiceColumn::concurrency};
+  const bool input = has_any(words, {"input", "prompt", "prefill"});
+  const bool output = has_any(words, {"output", "out", "generated", "generation", "decode"});
+  const bool rate = has_any(words, {"throughput"});  // "request_throughput"
+  if (has_any(words, {"rps", "qps"}) || (rate && has_any(words, {"request"})))
+    return {ServiceColumn::requests};
+  if (rate && output && !parts.per_time) return {ServiceColumn::tokens, 1.0, "", true};
+  if (has_any(words, {"tps"}) && !input) return {ServiceColumn::tokens, 1.0, "", output};
+  if (parts.per_time && parts.per.empty()) {
+    const auto counts = [&](const char* noun) {
+      return std::ranges::any_of(parts.name, [&](const std::string& word) {
+        const Noun* const found = work_of(word);
+        return found && found->noun == noun;
+      });
+    };
+    const double factor = 1.0 / parts.per_time->factor;
+    if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output};
+    if (counts("requests")) return {ServiceColumn::requests, factor};
+  }
+  const bool other = parts.unit && parts.unit->dimension != Dimension::time;
+  if (const auto latency = other ? std::nullopt : latency_name(header, words))
+    return {ServiceColumn::latency, parts.unit ? parts.unit->factor : 0.0, *latency};
+  return {};
+}
+
+/// A number above zero in base units; absent for an empty cell.
+std::optional<double> value_in(const RawTable& table,
+                               const RawRow& row,
+                               std::size_t at,
+                               double factor) {
+  const RawCell& cell = row.cells[at];
+  if (std::holds_alternative<std::monostate>(cell) || is_missing(cell)) return std::nullopt;
+  const std::string text = cell_text(cell);  // "c=8" is 8
+  const auto number = cell_number(text.substr(text.find('=') + 1), table.comma);
+  if (!number || !(number->value >= 0.0) || !std::isfinite(number->value))
+    throw UserError("{}: column '{}' has '{}', which is no number of 0 or more",
+                    row.place,
+                    printable(table.columns[at]),
+                    printable(cell_text(cell)));
+  return number->value * (number->unit ? number->unit->factor : factor);
+}
+
+/// Of several columns of one kind the first, of tokens the first of output.
+std::optional<std::size_t> chosen(const std::vector<Column>& columns, ServiceColumn is) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].is == is && (!best || (columns[i].of_output && !columns[*best].of_output)))
+      best = i;
+  return best;
+}
+
+/// A latency per row.
+ServiceFile latencies_in(const RawTable& table, const std::vector<Column>& columns) {
+  ServiceFile file;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].is != ServiceColumn::latency) continue;
+    LatencySamples& samples = file.samples.emplace_back();
+    samples.kind = columns[i].latency == "latency" ? "" : columns[i].latency;
+    samples.source = table.file;
+    for (const RawRow& row : table.rows)
+      if (const auto time = value_in(table, row, i, columns[i].factor); time && *time > 0.0)
+        samples.sorted.push_back(*time);
+    if (samples.sorted.empty())
+      file.samples.pop_back();
+    else
+      std::ranges::sort(samples.sorted);
+  }
+  return file;
+}
+
+ServiceFile service_table(const RawTable& table) {
+  const auto columns = mapped(table.columns, column_of);
+  const auto concurrency = chosen(columns, ServiceColumn::concurrency);
+  const auto requests = chosen(columns, ServiceColumn::requests);
+  const auto tokens = chosen(columns, ServiceColumn::tokens);
+  if (!concurrency && !requests && !tokens)
+    if (ServiceFile single = latencies_in(table, columns); !single.samples.empty()) return single;
+  if (!concurrency || (!requests && !tokens))
+    throw UserError(
+        "{}: no {}; a service curve has concurrency, requests_per_s or tokens_per_s, "
+        "and latencies as ttft_p99_ms",
+        table.place,
+        concurrency ? "rate of requests or tokens" : "column of the concurrency");
+  ServiceFile file;
+  for (const RawRow& row : table.rows) {
+    const auto value = [&](const std::optional<std::size_t>& at) {
+      return at ? value_in(table, row, *at, columns[*at].factor) : std::nullopt;
+    };
+    const auto load = value(concurrency);
+    ServicePoint point{load.value_or(0.0), value(requests), value(tokens)};
+    if (!load || (!point.requests_per_s && !point.tokens_per_s)) {
+      file.remarks.push_back(row.place + ": left out, without a load or a rate");
+      continue;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].is != ServiceColumn::latency) continue;
+      if (const auto time = value(i); time && *time > 0.0)
+        point.latencies.push_back({columns[i].latency, *time});
+    }
+    file.points.push_back(std::move(point));
+  }
+  if (file.points.empty()) throw UserError("{}: no row has a concurrency and a rate", table.place);
+  return file;
+}
+}  // namespace
+
+namespace {
+/// What json.dumps writes of a rate without limit is no JSON.
+std::string plain_json(std::string_view text) {
+  std::string plain(text);
+  for (const std::string_view word : {": Infinity", ": NaN"})
+    for (std::size_t at = plain.find(word); at != std::string::npos; at = plain.find(word, at))
+      plain.replace(at, word.size(), ": null");
+  return plain;
+}
+
+/// The lines of a text in which each is an object; empty for one document.
+std::vector<std::string_view> json_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (const std::string_view line : split(text, '\n'))
+    if (!trimmed(line).empty()) lines.push_back(trimmed(line));
+  const auto whole = [](std::string_view line) {
+    return line.starts_with('{') && line.ends_with('}');
+  };
+  return std::ranges::all_of(lines, whole) ? lines : std::vector<std::string_view>{};
+}
+
+std::string text_of(const std::string& path) {
+  constexpr std::uintmax_t most_bytes = 512U << 20U;
+  return read_whole(path, path, most_bytes, " are too many; give the run's summary alone");
+}
+
+/// One column without a separator is a table, too.
+RawTable table_in(std::string_view text, const std::string& file) {
+  const std::string_view head = trimmed(text.substr(0, text.find('\n')));
+  if (head.find_first_of(",;|\t{[ ") != std::string_view::npos) return parse_raw_table(text, file);
+  std::string table;
+  for (const std::string_view line : split(text, '\n'))
+    table += fmt::format("{}|row\n", trimmed(line));
+  return parse_raw_table(table, file);
+}
+}  // namespace
+
+ServiceFile parse_service_file(std::string_view text, const std::string& file) {
+  const std::string_view front = trimmed(text);
+  if (!front.starts_with('{')) return service_table(table_in(text, file));
+  const std::string plain = plain_json(front);
+  const std::vector<std::string_view> lines = json_lines(plain);
+  ServiceFile found;
+  if (lines.empty()) {
+    if (read_load_generator(parse_bounded_json(plain, file), found, file)) return found;
+    return service_table(table_in(plain, file));
+  }
+  std::string rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string place = lines.size() == 1 ? file : fmt::format("{}:{}", file, i + 1);
+    if (read_load_generator(parse_bounded_json(lines[i], place), found, place)) continue;
+    rows += fmt::format("{}{}", rows.empty() ? "[" : ",", lines[i]);
+  }
+  if (rows.empty()) return found;
+  if (!found.points.empty())
+    throw UserError("{}: some lines are no result of a load generator as the others are", file);
+  return service_table(parse_raw_table(rows + "]", file));
+}
+
+ServiceFile read_service_file(const std::string& path) {
+  return parse_service_file(text_of(path), path);
+}
+
+std::vector<DemandHour> read_demand_hours(const std::string& path) {
+  return parse_demand_hours(text_of(path), path);
+}
+
+std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::string& file) {
+  const RawTable table = table_in(text, file);
+  const auto counts = [](const std::string& header) {
+    const WordList words = all_header_words(header);
+    return has_any(words, {"requests", "request", "reqs", "req", "queries", "count", "calls"});
+  };
+  const auto found = std::ranges::find_if(table.columns, counts);
+  if (found == table.columns.end())
+    throw UserError("{}: no column of requests; write hour,requests and one line per hour",
+                    table.place);
+  const auto at = static_cast<std::size_t>(found - table.columns.begin());
+  const HeaderWords words = header_words(*found);
+  const double seconds = words.per_time ? words.per_time->factor : seconds_per_hour;
+  std::vector<DemandHour> hours;
+  for (const RawRow& row : table.rows) {
+    const auto count = value_in(table, row, at, 1.0);
+    if (!count) throw UserError("{}: no requests; write 0 where there are none", row.place);
+    hours.push_back({*count / seconds});
+  }
+  return hours;
+}
+}  // namespace scaleworth::cli
