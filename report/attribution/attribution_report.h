@@ -5,6 +5,7 @@
 #include "report/charts/charts.h"
 #include "report/document.h"
 #include "src/core/attribution.h"
+#include "src/core/machine_change.h"
 #include "src/core/mean_ledger.h"
 #include "src/model/recording_comparison.h"
 
@@ -143,6 +144,21 @@ std::string render_recording_comparison(const ComparedJob& a,
                                         const RenderOptions& options);
 /// docs/recording_comparison.schema.json.
 std::string recording_comparison_schema();
+
+/// A recorded job on another machine.
+struct PredictedJob {
+  std::string name;  // of the machine, as on the command line
+  const Attribution& recorded;
+  const Attribution& predicted;  // of the recording with the times that it has there
+  const MachinePrediction& prediction;
+  bool by_sheets = false;
+  std::optional<DollarsPerSecond> price_from{};  // of a GPU of the recorded machine
+  std::optional<DollarsPerSecond> price_on{};
+  std::optional<double> tokens{};  // of one step of the whole job
+};
+std::string render_prediction(const PredictedJob& job, const RenderOptions& options);
+/// docs/prediction.schema.json.
+std::string prediction_schema();
 
 /// The range that holds at least half of the time that hosts are late for that cause; null for
 /// none.

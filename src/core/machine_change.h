@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recorded job on another machine: what its work is, and what each kind of it takes there.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/core/step_ledger.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleworth {
+/// What of a machine sets the pace of a piece of work.
+enum class WorkKind : std::uint8_t {
+  product,     // matrix products: their ceiling in the number format
+  memory,      // kernels that stream: the memory's bandwidth
+  other,       // compute between both
+  copy,        // between host and GPU, or GPUs
+  collective,  // its transfer
+  host
+};
+template <>
+inline constexpr std::array word_list<WorkKind>{Word{"product", "matrix products"},
+                                                Word{"memory", "memory-bound kernels"},
+                                                Word{"other", "other kernels"},
+                                                Word{"copy", "copies"},
+                                                Word{"collective", "collectives"},
+                                                Word{"host", "host"}};
+
+/// Work of a job that one figure of a machine sets the pace of.
+struct MachineWork {
+  WorkKind kind = WorkKind::host;
+  std::optional<NumberFormat> format{};  // of products, by kernels' names
+  std::string direction{};               // of copies: "HtoD", "DtoH", "PtoP"
+  CollectiveKind collective = CollectiveKind::unknown;
+  std::optional<std::int64_t> bytes{};  // of a collective, the larger of input and output
+  int ranks = 0;  // of a collective: its members; of others: that share a host's processors
+  auto operator<=>(const MachineWork&) const = default;
+};
+
+/// Where the pace of work comes from.
+enum class PaceBasis : std::uint8_t {
+  measured,    // figures of both machines
+  largest,     // of a collective without a recorded size: those of the largest messages
+  curve,       // of a collective: the time on the new machine alone, the old one is not known
+  between,     // between products and memory
+  datasheets,  // the vendor's figures of both
+  presumed     // no figure: the range that is presumed
+};
+template <>
+inline constexpr std::array word_list<PaceBasis>{
+    Word{"measured", "measured on both"},
+    Word{"largest", "size not recorded: the largest messages"},
+    Word{"curve", "the new machine's curve alone"},
+    Word{"between", "between products and memory"},
+    Word{"datasheets", "data sheets of both"},
+    Word{"presumed", "no figure: presumed"}};
+
+struct WorkPace {
+  MachineWork work;
+  double recorded = 0.0;  // s, of the mean step and rank; of collectives the transfer
+  double calls = 0.0;     // pieces of it, of the mean step and rank
+  double ratio = 1.0;     // time on the new machine over that recorded
+  double error = 0.0;     // standard deviation of its logarithm
+  PaceBasis basis = PaceBasis::presumed;
+};
+
+/// The step on the new machine.
+struct MachinePrediction {
+  double replay_error = 0.0;  // of the unchanged replay against the recording, as a fraction
+  std::vector<WorkPace> paces;
+  Estimate<double> ratio;  // step on the new machine over that recorded
+};
+}  // namespace scaleworth
