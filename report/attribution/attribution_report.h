@@ -156,9 +156,15 @@ struct PredictedJob {
   std::optional<DollarsPerSecond> price_on{};
   std::optional<double> tokens{};  // of one step of the whole job
 };
+/// Throws UserError for work of 1 % of the step or more without a figure, with the machine (`from`
+/// is the recorded one's) and the probe that it lacks.
+void refuse_missing_figures(const PredictedJob& job, const std::string& from);
 std::string render_prediction(const PredictedJob& job, const RenderOptions& options);
 /// docs/prediction.schema.json.
 std::string prediction_schema();
+
+/// "all reduce of 64 MiB over 8 ranks", "bf16 matrix products".
+std::string work_text(const MachineWork& work);
 
 /// The range that holds at least half of the time that hosts are late for that cause; null for
 /// none.

@@ -6,7 +6,6 @@
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/imports.h"
-#include "src/core/mean_ledger.h"
 #include "src/core/process.h"
 #include "src/model/comparison.h"
 #include "trace/analysis/efficiency/efficiency.h"
@@ -29,55 +28,44 @@ struct PredictOptions {
   report::RenderOptions render;
 };
 
-/// The machine of a run, or of a GPU's name where there is no such file.
-struct NamedMachine {
-  std::optional<Run> run;
-  model::MachineSource machine;
-
-  explicit NamedMachine(const std::string& input, bool or_gpu) {
-    std::error_code trouble;
-    machine.name = std::filesystem::path(input).lexically_normal().string();
-    if (or_gpu && !std::filesystem::exists(input, trouble)) {
-      machine.sheet = &find_gpu(gpu_catalogue(), input);
-    } else {
-      run = read_for("predict", {input}, [&] { return read_any_run(input); });
-    }
-  }
-  const model::MachineSource& get() {
-    if (run) machine.run = &*run;
-    return machine;
-  }
-};
-
 int predict_job(const PredictOptions& options) {
   if (options.from.empty())
     throw UserError(
         "predict compares two machines: run `scaleworth bench --suite quick` on the one that "
         "recorded the job and give --from RUN, or the name of its GPU for its data sheet");
-  NamedMachine from(options.from, true);
-  NamedMachine on(options.on, false);
+  const auto run_of = [](const std::string& input) {
+    return read_for("predict", {input}, [&] { return read_any_run(input); });
+  };
+  std::error_code trouble;
+  std::optional<Run> recorded_on;
+  model::MachineSource from;
+  if (std::filesystem::exists(options.from, trouble)) {
+    from.run = &recorded_on.emplace(run_of(options.from));
+  } else {
+    from.sheet = &find_gpu(gpu_catalogue(), options.from);
+  }
+  const Run on = run_of(options.on);
   const RuleTable rules = RuleTable::built_in();
   Job job = read_for("predict", options.inputs, [&] { return read_job(options.inputs, rules); });
   classify(job.recordings, rules);
   const Attributed recorded = attribute(job);
   MachineChange change(job, recorded);
   if (!change.reason.empty()) throw NothingMeasurable("cannot predict this job: {}", change.reason);
-  const double step = job_means(recorded.result.ledger)->mean.step.mean;
-  const auto paces = model::machine_paces(change.paces, from.get(), on.get(), step);
-  const MachinePrediction prediction = change.predict(paces);
-  const Attribution predicted = change.attribute_with(paces);
+  const auto prediction = change.predict(model::machine_paces(change.paces, from, {&on}));
+  Attribution predicted;
+  const report::PredictedJob result{options.on,
+                                    recorded.result,
+                                    predicted,
+                                    prediction,
+                                    from.sheet != nullptr,
+                                    options.price_from,
+                                    options.price_on,
+                                    options.tokens};
+  report::refuse_missing_figures(result, options.from);
+  predicted = change.attribute_with(prediction.paces);
   report::RenderOptions rendered = options.render;
   rendered.input = report::shell_words(options.inputs);
-  fmt::print("{}",
-             report::render_prediction({on.machine.name,
-                                        recorded.result,
-                                        predicted,
-                                        prediction,
-                                        from.machine.sheet != nullptr,
-                                        options.price_from,
-                                        options.price_on,
-                                        options.tokens},
-                                       rendered));
+  fmt::print("{}", report::render_prediction(result, rendered));
   return exit_done;
 }
 }  // namespace

@@ -5,6 +5,7 @@
 #include "src/core/estimate.h"
 #include "src/core/step_ledger.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ enum class PaceBasis : std::uint8_t {
   curve,       // of a collective: the time on the new machine alone, the old one is not known
   between,     // between products and memory
   datasheets,  // the vendor's figures of both
-  presumed     // no figure: the range that is presumed
+  not_on,      // the new machine has no figure: presumed unchanged, as is the next
+  not_from     // the recorded machine has none that the new one has
 };
 template <>
 inline constexpr std::array word_list<PaceBasis>{
@@ -53,7 +55,11 @@ inline constexpr std::array word_list<PaceBasis>{
     Word{"curve", "the new machine's curve alone"},
     Word{"between", "between products and memory"},
     Word{"datasheets", "data sheets of both"},
-    Word{"presumed", "no figure: presumed"}};
+    Word{"not_on", "no figure of the new machine: presumed"},
+    Word{"not_from", "no figure of the recorded machine: presumed"}};
+constexpr bool has_figures(PaceBasis basis) {
+  return basis < PaceBasis::not_on;
+}
 
 struct WorkPace {
   MachineWork work;
@@ -61,7 +67,13 @@ struct WorkPace {
   double calls = 0.0;     // pieces of it, of the mean step and rank
   double ratio = 1.0;     // time on the new machine over that recorded
   double error = 0.0;     // standard deviation of its logarithm
-  PaceBasis basis = PaceBasis::presumed;
+  PaceBasis basis = PaceBasis::not_on;
+
+  /// The ratio with its 95 % interval.
+  Estimate<double> interval() const {
+    const double reach = std::exp(1.96 * error);
+    return {ratio, Interval<double>{ratio / reach, ratio * reach}, 0};
+  }
 };
 
 /// The step on the new machine.

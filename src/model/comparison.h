@@ -94,7 +94,6 @@ struct Comparison {
 
 /// A machine by what was measured on it, or a GPU by its data sheet.
 struct MachineSource {
-  std::string name;  // as on the command line
   const Run* run = nullptr;
   const GpuDatasheet* sheet = nullptr;
 };
@@ -103,15 +102,14 @@ struct MachineSource {
 /// memory and copies take the inverse ratio of the two machines' figures (of several that both
 /// have, the median; of several GPUs, the slowest one's; ranks on processors share them), compute
 /// of no known kind the mean of products and memory, collectives the ratio of the fitted times at
-/// their size and ranks, the host that of one core. Against a data sheet the figures are those of
-/// both data sheets, and collectives take the time of the curve. Errors: of the figures, of their
-/// spread, and of how far kernels follow ceilings (4 %, hosts 8 %, data sheets 15 %: presumed).
-/// Throws UserError where `on` or `from` lacks the figure of work that takes 1 % of a step of
-/// `step_s` or more.
+/// their size and ranks (what a call took beyond its curve stays), the host that of one core.
+/// Against a data sheet the figures are those of both data sheets, and collectives take the time of
+/// the curve. Errors: of the figures, of their spread, and of how far kernels follow ceilings (4 %,
+/// hosts 8 %, data sheets 15 %: presumed). What has no figure is as recorded, with a standard
+/// deviation of 20 %.
 std::vector<WorkPace> machine_paces(std::vector<WorkPace> work,
                                     const MachineSource& from,
-                                    const MachineSource& on,
-                                    double step_s);
+                                    const MachineSource& on);
 
 /// What is judged: the figures of the machine and the key figures of each sweep.
 std::vector<ComparedFigure> judged(const Comparison& comparison);

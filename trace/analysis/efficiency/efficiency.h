@@ -69,7 +69,6 @@ class MachineChange {
   /// Why nothing can be predicted: no steps, clocks that do not compare, work that is not known, or
   /// a replay without change that misses the recording by more than 5 %; else empty.
   std::string reason;
-  double error = 0.0;           // of that replay, as a fraction
   std::vector<WorkPace> paces;  // the work of the steps, the host first, as recorded
 
   MachineChange(Job& job, const Attributed& recorded);
@@ -82,13 +81,12 @@ class MachineChange {
   Attribution attribute_with(const std::vector<WorkPace>& with);
 
  private:
-  std::string build();
+  std::string obstacle() const;
   void number_work();
 
   Job& job_;
   const Attributed& recorded_;
-  EfficiencyWindows windows_;
-  std::vector<ReplayGraph> runs_;
+  JobReplay replay_;
 };
 
 /// The chain of work that set the length of the recording: from the end of each run back to its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/files/csv.h"
 #include "src/core/mean_ledger.h"
 #include "trace/analysis/efficiency/efficiency.h"
 #include "trace/attribute.h"
@@ -10,47 +11,30 @@
 
 namespace scaleworth::trace {
 namespace {
-struct FormatWord {
-  const char* word;
+struct FormatWords {
   NumberFormat format;
+  std::string_view words;  // divided by blanks
 };
 /// In kernels' names, small letters; the first that is found counts, so that operands go before
 /// accumulators and results: "sm90_xmma_gemm_bf16bf16_bf16f32_f32", "nvjet_tst" (T: bf16, S: fp32).
-constexpr std::array format_words{FormatWord{"e2m1", NumberFormat::nvfp4},
-                                  FormatWord{"nvfp4", NumberFormat::nvfp4},
-                                  FormatWord{"mxfp8", NumberFormat::mxfp8},
-                                  FormatWord{"e5m2", NumberFormat::fp8_e5m2},
-                                  FormatWord{"e4m3", NumberFormat::fp8_e4m3},
-                                  FormatWord{"fp8", NumberFormat::fp8_e4m3},
-                                  FormatWord{"nvjet_q", NumberFormat::fp8_e4m3},
-                                  FormatWord{"nvjet_sm90_q", NumberFormat::fp8_e4m3},
-                                  FormatWord{"int8", NumberFormat::int8},
-                                  FormatWord{"imma", NumberFormat::int8},
-                                  FormatWord{"bf16", NumberFormat::bf16},
-                                  FormatWord{"bfloat16", NumberFormat::bf16},
-                                  FormatWord{"nvjet_t", NumberFormat::bf16},
-                                  FormatWord{"nvjet_sm90_t", NumberFormat::bf16},
-                                  FormatWord{"tf32", NumberFormat::tf32},
-                                  FormatWord{"fp16", NumberFormat::fp16},
-                                  FormatWord{"f16", NumberFormat::fp16},
-                                  FormatWord{"h16", NumberFormat::fp16},
-                                  FormatWord{"half", NumberFormat::fp16},
-                                  FormatWord{"hgemm", NumberFormat::fp16},
-                                  FormatWord{"nvjet_h", NumberFormat::fp16},
-                                  FormatWord{"nvjet_s", NumberFormat::tf32},
-                                  FormatWord{"dgemm", NumberFormat::fp64},
-                                  FormatWord{"f64", NumberFormat::fp64},
-                                  FormatWord{"double", NumberFormat::fp64},
-                                  FormatWord{"sgemm", NumberFormat::fp32},
-                                  FormatWord{"f32", NumberFormat::fp32},
-                                  FormatWord{"fp32", NumberFormat::fp32},
-                                  FormatWord{"float", NumberFormat::fp32}};
+constexpr std::array format_words{
+    FormatWords{NumberFormat::nvfp4, "e2m1 nvfp4"},
+    FormatWords{NumberFormat::mxfp8, "mxfp8"},
+    FormatWords{NumberFormat::fp8_e5m2, "e5m2"},
+    FormatWords{NumberFormat::fp8_e4m3, "e4m3 fp8 nvjet_q nvjet_sm90_q"},
+    FormatWords{NumberFormat::int8, "int8 imma"},
+    FormatWords{NumberFormat::bf16, "bf16 bfloat16 nvjet_t nvjet_sm90_t"},
+    FormatWords{NumberFormat::tf32, "tf32 nvjet_ss"},
+    FormatWords{NumberFormat::fp16, "fp16 f16 h16 half hgemm nvjet_h nvjet_sm90_h"},
+    FormatWords{NumberFormat::fp64, "dgemm f64 double"},
+    FormatWords{NumberFormat::fp32, "sgemm f32 fp32 float"}};
 
 std::optional<NumberFormat> format_of(std::string_view name, bool on_processor) {
   std::string small(name);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const FormatWord& one : format_words)
-    if (small.find(one.word) != std::string::npos) return one.format;
+  for (const auto& [format, words] : format_words)
+    for (const std::string_view word : split(words, ' '))
+      if (small.find(word) != std::string::npos) return format;
   return on_processor ? std::optional(NumberFormat::fp32) : std::nullopt;
 }
 
@@ -83,24 +67,23 @@ MachineWork work_of(const Recording& recording, const DeviceEvent& event, int ra
   return work;
 }
 
-/// Of communication that `wait` names; null: it has no partners in the recordings.
 MachineWork collective_work(const Recording& recording,
-                            const DeviceEvent& event,
-                            const CollectiveWait* wait,
+                            const CommunicationSplit& split,
+                            const std::vector<CollectiveWait>& collectives,
                             int job_ranks) {
-  MachineWork work{.kind = WorkKind::collective, .collective = event.collective};
-  work.ranks = job_ranks;
-  if (wait != nullptr) {
-    work.collective = wait->kind;
-    work.bytes = wait->bytes;
-    work.ranks = static_cast<int>(wait->participants.size());
+  const DeviceEvent& event = recording.device_events[split.event];
+  MachineWork work{
+      .kind = WorkKind::collective, .collective = event.collective, .ranks = job_ranks};
+  if (split.collective >= 0) {
+    const CollectiveWait& wait = collectives[static_cast<std::size_t>(split.collective)];
+    work.collective = wait.kind;
+    work.bytes = wait.bytes;
+    work.ranks = static_cast<int>(wait.participants.size());
+  } else if (const Communication* known = communication_of(recording, event)) {
+    work.bytes = std::max(known->input_bytes, known->output_bytes);
+    const ProcessGroup* group = value_at(recording.groups, known->group);
+    if (group != nullptr && group->size) work.ranks = *group->size;
   }
-  const Communication* known = communication_of(recording, event);
-  if (known == nullptr) return work;
-  for (const auto& side : {known->input_bytes, known->output_bytes})
-    if (side && !(wait && wait->bytes)) work.bytes = std::max(work.bytes.value_or(0), *side);
-  const ProcessGroup* group = value_at(recording.groups, known->group);
-  if (group != nullptr && group->size) work.ranks = std::max(work.ranks, *group->size);
   return work;
 }
 
@@ -188,15 +171,16 @@ Change change_of(const std::vector<WorkPace>& paces) {
 }  // namespace
 
 MachineChange::MachineChange(Job& job, const Attributed& recorded)
-    : job_(job), recorded_(recorded) {
-  reason = build();
+    : job_(job),
+      recorded_(recorded),
+      replay_(job, recorded.steps, recorded.waits, recorded.alignment, 1) {
+  reason = obstacle();
   if (reason.empty()) number_work();
 }
 
-std::string MachineChange::build() {
+std::string MachineChange::obstacle() const {
   constexpr double most_error = 0.05;
   constexpr double most_unknown = 0.05;  // of the step
-  constexpr std::int64_t most_nodes = 64'000'000;
   const auto means = job_means(recorded_.result.ledger);
   if (!means || means->mean.step.mean <= 0.0) return "no step was found in the recordings.";
   const double unknown = means->mean.all_unknown_work() / means->mean.step.mean;
@@ -204,32 +188,15 @@ std::string MachineChange::build() {
     return fmt::format(
         "{:.0f} % of each step is work of which the recordings do not show what it is.",
         100.0 * unknown);
-  if (!recorded_.alignment.report.comparable)
-    return "the ranks' clocks do not compare: " + recorded_.alignment.report.reason;
-  auto chosen = choose_windows(job_, recorded_.steps, recorded_.alignment.map);
-  if (!chosen) return "the recordings hold no work of a GPU.";
-  windows_ = std::move(*chosen);
-  std::int64_t events = 0;
-  for (const EfficiencyWindow& run : windows_.runs)
-    events += events_within(job_, recorded_.alignment.map, run);
-  if (events == 0) return "no GPU work begins in the steps that count.";
-  if (events > most_nodes)
-    return fmt::format("{} events without steps are too many to replay.", events);
-  for (const EfficiencyWindow& run : windows_.runs)
-    runs_.push_back(build_replay_graph(job_, recorded_.waits, recorded_.alignment.map, run));
-  error = Predictor(runs_, {}).error();
-  if (std::abs(error) <= most_error) return "";
-  return fmt::format(
-      "a replay of the recorded dependencies misses the measured time by {:.0f} %, so that they "
-      "are "
-      "not understood.",
-      100.0 * error);
+  if (!replay_.reason.empty() || std::abs(replay_.error) <= most_error) return replay_.reason;
+  return fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} %.",
+                     100.0 * replay_.error);
 }
 
 void MachineChange::number_work() {
   std::map<MachineWork, std::uint16_t> numbers;
   double rank_steps = 0.0;
-  for (const EfficiencyWindow& run : windows_.runs) rank_steps += run.steps();
+  for (const EfficiencyWindow& run : replay_.windows.runs) rank_steps += run.steps();
   rank_steps *= static_cast<double>(job_.recordings.size());
   const auto number = [&](MachineWork work) {
     // Beyond so many kinds of messages their sizes are not told apart.
@@ -243,29 +210,23 @@ void MachineChange::number_work() {
       group_times(mean.part_times())[index_of(PartGroup::host)].value_or(0.0);
   const int job_ranks =
       std::max(static_cast<int>(job_.recordings.size()), recorded_.result.job_size.at_least);
-  for (ReplayGraph& run : runs_)
+  for (ReplayGraph& run : replay_.runs)
     for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
       const Recording& recording = job_.recordings[rank];
-      std::map<NodeIndex, const CollectiveWait*> collectives;
       for (const CommunicationSplit& split : recorded_.waits.by_rank[rank])
-        if (split.collective >= 0)
-          collectives[run.node_of(rank, split.event)] =
-              &recorded_.waits.collectives[static_cast<std::size_t>(split.collective)];
+        if (const NodeIndex node = run.node_of(rank, split.event); node != no_index)
+          run.devices[node].work =
+              number(collective_work(recording, split, recorded_.waits.collectives, job_ranks));
       const int ranks = sharing(job_, recording);
       std::map<std::tuple<NameId, WorkClass, std::uint32_t>, std::uint16_t> known;
       for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i) {
         DeviceNode& node = run.devices[i];
         const DeviceEvent& event = recording.device_events[node.event];
-        if (node.kind == DeviceNode::Kind::communication) {
-          const auto found = collectives.find(i);
-          node.work = number(collective_work(
-              recording, event, found == collectives.end() ? nullptr : found->second, job_ranks));
-        } else {
-          const auto [place, fresh] =
-              known.try_emplace({event.name, event.work_class, event.copy}, std::uint16_t{});
-          if (fresh) place->second = number(work_of(recording, event, ranks));
-          node.work = place->second;
-        }
+        const auto [place, fresh] =
+            known.try_emplace({event.name, event.work_class, event.copy}, node.work);
+        const bool communicates = node.kind == DeviceNode::Kind::communication;
+        if (fresh && !communicates) place->second = number(work_of(recording, event, ranks));
+        if (!communicates) node.work = place->second;
         paces[node.work].recorded +=
             1e-9 * static_cast<double>(recorded_length(run, node)) / rank_steps;
         paces[node.work].calls += 1.0 / rank_steps;
@@ -284,9 +245,10 @@ MachinePrediction MachineChange::predict(const std::vector<WorkPace>& with) cons
         if (one.work.kind == kind) one.ratio *= std::exp(side * one.error);
       changes.push_back(change_of(moved));
     }
-  const Predictor predictor(runs_, changes);
-  MachinePrediction result{error, with, {predictor.ratio(changes.front()), std::nullopt, 0}};
-  double down = noise * noise + error * error;
+  const Predictor predictor(replay_.runs, changes);
+  MachinePrediction result{
+      replay_.error, with, {predictor.ratio(changes.front()), std::nullopt, 0}};
+  double down = noise * noise + replay_.error * replay_.error;
   double up = down;
   for (std::size_t i = 1; i + 1 < changes.size(); i += 2) {
     const double one = std::log(predictor.ratio(changes[i]) / result.ratio.value);
@@ -308,7 +270,7 @@ Attribution MachineChange::attribute_with(const std::vector<WorkPace>& with) {
   for (const Recording& one : job_.recordings)
     replayed.emplace_back(one.device_events.size(), no_time);
   nanoseconds later{};  // than recorded, by the runs before
-  for (const ReplayGraph& run : runs_) {
+  for (const ReplayGraph& run : replay_.runs) {
     ReplayedTimes times;
     const auto end = replay(run, change, &times);
     const auto add = [&](TimeMap& map, const auto& node, const ReplayedTimes::Span& span) {
@@ -337,9 +299,10 @@ Attribution MachineChange::attribute_with(const std::vector<WorkPace>& with) {
     places[rank] = move_events(job_.recordings[rank], view, replayed[rank], devices[rank], of_host);
     auto& steps = known.steps.by_rank.emplace_back();
     for (StepSpan step : recorded_.steps.by_rank[rank]) {
-      const bool in_a_run = std::ranges::any_of(windows_.runs, [&](const EfficiencyWindow& run) {
-        return step.start >= run.by_rank[rank].start && step.end <= run.by_rank[rank].end;
-      });
+      const bool in_a_run =
+          std::ranges::any_of(replay_.windows.runs, [&](const EfficiencyWindow& run) {
+            return step.start >= run.by_rank[rank].start && step.end <= run.by_rank[rank].end;
+          });
       if (!in_a_run && !step.excluded) continue;  // too many to replay
       step.start = devices[rank].at(step.start);
       step.end = devices[rank].at(step.end);

@@ -153,14 +153,14 @@ TEST_CASE("work is told apart by class, format and size", "[predict]") {
   const MachineChange change(job.job(), recorded);
   REQUIRE(change.paces.size() == 7);
   CHECK(change.paces[0].work.kind == WorkKind::host);
-  CHECK(change.paces[1].work.format == NumberFormat::bf16);
-  CHECK(change.paces[2].work.format == NumberFormat::fp32);
-  CHECK(change.paces[3].work.format == NumberFormat::fp16);
-  CHECK(change.paces[4].work.kind == WorkKind::memory);
-  CHECK(change.paces[5].work.kind == WorkKind::other);
-  CHECK(change.paces[6].work.collective == CollectiveKind::all_gather);
-  CHECK(change.paces[6].work.bytes == 200);
-  CHECK(change.paces[6].work.ranks == 2);
+  CHECK(change.paces[1].work.collective == CollectiveKind::all_gather);
+  CHECK(change.paces[1].work.bytes == 200);
+  CHECK(change.paces[1].work.ranks == 2);
+  CHECK(change.paces[2].work.format == NumberFormat::bf16);
+  CHECK(change.paces[3].work.format == NumberFormat::fp32);
+  CHECK(change.paces[4].work.format == NumberFormat::fp16);
+  CHECK(change.paces[5].work.kind == WorkKind::memory);
+  CHECK(change.paces[6].work.kind == WorkKind::other);
   CHECK_THAT(change.paces[1].recorded, WithinAbs(10e-6, 1e-12));
 }
 
