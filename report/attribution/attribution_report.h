@@ -13,12 +13,19 @@ namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
 inline constexpr int attribution_schema_version = 3;
 
+/// A job's collectives against the curves of a run.
+struct FabricComparison {
+  std::string name;  // of the run, as on the command line
+  std::vector<FabricRow> rows;
+};
+
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
 /// every table and JSON every result, of collectives the thousand with the most waiting. Without a
 /// price per GPU no amount is printed. `options.input` is what was attributed.
 std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
-                               const RenderOptions& options);
+                               const RenderOptions& options,
+                               const FabricComparison* fabric = nullptr);
 
 /// Absent where the whole is 0.
 inline std::optional<double> share_of(double part, double whole) {
@@ -31,6 +38,7 @@ struct AttributionView {
   const RenderOptions& options;
   std::optional<JobMeans> averages;
   std::optional<DollarsPerSecond> price_per_gpu = {};
+  const FabricComparison* fabric = nullptr;  // null: none was asked for
 };
 
 /// Single collectives that CSV and JSON hold.
@@ -49,6 +57,8 @@ Table rank_table(const AttributionView& view);
 Table straggler_table(const AttributionView& view);
 Table kinds_table(const AttributionView& view);
 Table what_if_table(const AttributionView& view);
+/// Empty without a fabric.
+Table fabric_table(const AttributionView& view);
 
 /// Time of collectives in waiting and in transfer, over their participants, in seconds.
 struct CollectiveTime {

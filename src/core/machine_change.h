@@ -76,6 +76,36 @@ struct WorkPace {
   }
 };
 
+/// What holds up the collectives of one kind, size and number of ranks.
+enum class FabricVerdict : std::uint8_t {
+  as_measured,
+  transfer_bound,
+  skew_bound,
+  mixed,
+  cannot_tell
+};
+template <>
+inline constexpr std::array word_list<FabricVerdict>{Word{"as_measured", "as measured"},
+                                                     Word{"transfer_bound", "transfer-bound"},
+                                                     Word{"skew_bound", "skew-bound"},
+                                                     Word{"mixed", "mixed"},
+                                                     Word{"cannot_tell", "cannot tell"}};
+
+/// They against a fitted curve, in the steps that count.
+struct FabricRow {
+  MachineWork work;
+  std::int64_t calls = 0;
+  double wait = 0.0;                 // s, mean of a call and rank
+  std::optional<double> transfer{};  // s, from when the last rank came; median of the calls
+  std::optional<double> expected{};  // s, of the curve
+  FabricVerdict verdict = FabricVerdict::cannot_tell;
+
+  /// s of a call and rank, beyond the curve.
+  double excess() const {
+    return transfer && expected ? std::max(0.0, *transfer - *expected) : 0.0;
+  }
+};
+
 /// The step on the new machine.
 struct MachinePrediction {
   double replay_error = 0.0;  // of the unchanged replay against the recording, as a fraction

@@ -10,6 +10,10 @@
 
 #include <cmath>
 
+namespace scaleworth {
+struct Attribution;
+}  // namespace scaleworth
+
 namespace scaleworth::model {
 /// The figures of a run, each with its value in each of several runs.
 /// Machine: flop_rate (multiply-adds by format; products by format and nominal shape),
@@ -110,6 +114,14 @@ struct MachineSource {
 std::vector<WorkPace> machine_paces(std::vector<WorkPace> work,
                                     const MachineSource& from,
                                     const MachineSource& on);
+
+/// Each kind, size and number of ranks of a job's collectives against the fitted curve of `fabric`,
+/// most calls x (wait + excess) first. A transfer beyond the curve's interval, at least 10 %, is
+/// excess; waiting is skew. Of excess and waiting together, where that is 10 % of the time or more,
+/// the one with 80 % (DESIGN: a cause explains 80 %) holds them up, else both do. Cannot tell
+/// without a recorded size, below 8 KiB, without a curve of as many ranks, and where partners left
+/// no recording.
+std::vector<FabricRow> against_fabric(const Attribution& job, const Run& fabric);
 
 /// What is judged: the figures of the machine and the key figures of each sweep.
 std::vector<ComparedFigure> judged(const Comparison& comparison);
