@@ -149,7 +149,7 @@ std::vector<CollectiveSum> collective_sums(const Attribution& job) {
 }
 }  // namespace
 
-Attributed attribute(const Job& job) {
+Attributed attribute(const Job& job, const Known* known) {
   Attributed all;
   Attribution& result = all.result;
   const RankNumbers numbers(job);
@@ -170,13 +170,13 @@ Attributed attribute(const Job& job) {
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);
 
-  all.matching = match_collectives(job);
+  all.matching = known ? known->matching : match_collectives(job);
   result.unmatched_collectives = all.matching.unmatched;
   result.remarks.insert(
       result.remarks.end(), all.matching.remarks.begin(), all.matching.remarks.end());
-  all.alignment = align_clocks(job, all.matching);
+  all.alignment = known ? known->alignment : align_clocks(job, all.matching);
   result.clocks = all.alignment.report;
-  all.steps = find_steps(job, all.alignment.map);
+  all.steps = known ? known->steps : find_steps(job, all.alignment.map);
   all.steps.drawn = slowest_step(all.steps);
   result.step_choice = all.steps.choice;
   all.waits = split_waits(job, all.matching, all.alignment);

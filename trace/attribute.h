@@ -20,6 +20,13 @@ struct Attributed {
   Waits waits;
 };
 
-/// `job` must be classified.
-Attributed attribute(const Job& job);
+/// Collectives, clocks and steps of a job, where they are known.
+struct Known {
+  Matching matching;
+  Alignment alignment;
+  StepPlan steps;
+};
+
+/// `job` must be classified. Null: all of that is to be found.
+Attributed attribute(const Job& job, const Known* known = nullptr);
 }  // namespace scaleworth::trace

@@ -476,14 +476,33 @@ void check_read(const Attribution& job, const JsonReader& json) {
 }
 }  // namespace
 
+namespace {
+void put_fabric(Fields& json, const FabricRow& row) {
+  json.named("fabric_row");
+  FIELDS(json, row.work.collective, row.work.bytes, row.work.ranks, row.calls);
+  json("wait_s", row.wait, "Mean of a call and rank.");
+  json("transfer_s", row.transfer, "From when the last rank came; median of the calls.");
+  json("expected_s", row.expected, "By the fitted curve.");
+  FIELDS(json, row.verdict);
+}
+
+void whole_document(Fields& json, const AttributionView& view) {
+  document(json, view.attribution, &view);
+  json.members_if(view.fabric != nullptr, [&](Fields& of) {
+    const std::vector<FabricRow> rows = view.fabric ? view.fabric->rows : std::vector<FabricRow>{};
+    of.array("fabric", rows, put_fabric, "Collectives against the curves of --fabric.");
+  });
+}
+}  // namespace
+
 std::string attribution_json(const AttributionView& view) {
-  return json_of(attribution_head, [&](Fields& json) { document(json, view.attribution, &view); });
+  return json_of(attribution_head, [&](Fields& json) { whole_document(json, view); });
 }
 
 std::string attribution_schema() {
   return schema_of(attribution_head, [](Fields& json) {
     const AttributionView none{{}, {}, {}};
-    document(json, none.attribution, &none);
+    whole_document(json, none);
   });
 }
 

@@ -25,6 +25,24 @@ std::vector<NextCommand> next_commands(const AttributionView& view) {
   return next;
 }
 
+/// Of the collectives that lose most against the fabric's curve; empty without one.
+std::string fabric_sentence(const AttributionView& view) {
+  if (view.fabric == nullptr) return "";
+  const auto one = std::ranges::find_if(view.fabric->rows, [](const FabricRow& row) {
+    return row.verdict != FabricVerdict::as_measured && row.verdict != FabricVerdict::cannot_tell;
+  });
+  if (one == view.fabric->rows.end())
+    return fmt::format("Against {} no collective is slow or late, as far as it can be told.",
+                       view.fabric->name);
+  return fmt::format("Against {}: {} is {}: {} of waiting, and a transfer of {} instead of {}.",
+                     view.fabric->name,
+                     work_text(one->work),
+                     word_of(one->verdict),
+                     format_quantity(number(one->wait), Unit::seconds),
+                     format_quantity(number(*one->transfer), Unit::seconds),
+                     format_quantity(number(*one->expected), Unit::seconds));
+}
+
 /// Everything but the sections.
 Document frame(const AttributionView& view) {
   Document document;
@@ -41,6 +59,8 @@ Document frame(const AttributionView& view) {
                   choice.source.empty() ? "no steps found" : choice.source);
   document.intervals = false;
   document.verdict = judge_attribution(view);
+  if (const std::string sentence = fabric_sentence(view); !sentence.empty())
+    document.verdict.lines.push_back(sentence);
   document.next = next_commands(view);
   return document;
 }
@@ -98,8 +118,11 @@ Document summarise_attribution(const AttributionView& view) {
            "ledger",
            "",
            {view.averages ? parts_table(view) : Table{}, few_ranks ? rank_table(view) : Table{}}),
-       section_of(
-           "stragglers", "", {shortened(straggler_table(view)), shortened(kinds_table(view))}),
+       section_of("stragglers",
+                  "",
+                  {shortened(straggler_table(view)),
+                   shortened(kinds_table(view)),
+                   shortened(fabric_table(view))}),
        section_of(
            "efficiency", "", {attribution.efficiency ? shortened(what_if_table(view)) : Table{}}),
        remarks(attribution),
@@ -113,8 +136,10 @@ Document summarise_attribution(const AttributionView& view) {
 
 std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
-                               const RenderOptions& options) {
-  const AttributionView view{attribution, options, job_means(attribution.ledger), price_per_gpu};
+                               const RenderOptions& options,
+                               const FabricComparison* fabric) {
+  const AttributionView view{
+      attribution, options, job_means(attribution.ledger), price_per_gpu, fabric};
   const auto document = [&](const RenderOptions& as) {
     return as.details ? compose_attribution(view) : summarise_attribution(view);
   };

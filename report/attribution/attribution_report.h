@@ -5,6 +5,7 @@
 #include "report/charts/charts.h"
 #include "report/document.h"
 #include "src/core/attribution.h"
+#include "src/core/machine_change.h"
 #include "src/core/mean_ledger.h"
 #include "src/model/recording_comparison.h"
 
@@ -12,12 +13,19 @@ namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
 inline constexpr int attribution_schema_version = 3;
 
+/// A job's collectives against the curves of a run.
+struct FabricComparison {
+  std::string name;  // of the run, as on the command line
+  std::vector<FabricRow> rows;
+};
+
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
 /// every table and JSON every result, of collectives the thousand with the most waiting. Without a
 /// price per GPU no amount is printed. `options.input` is what was attributed.
 std::string render_attribution(const Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
-                               const RenderOptions& options);
+                               const RenderOptions& options,
+                               const FabricComparison* fabric = nullptr);
 
 /// Absent where the whole is 0.
 inline std::optional<double> share_of(double part, double whole) {
@@ -30,6 +38,7 @@ struct AttributionView {
   const RenderOptions& options;
   std::optional<JobMeans> averages;
   std::optional<DollarsPerSecond> price_per_gpu = {};
+  const FabricComparison* fabric = nullptr;  // null: none was asked for
 };
 
 /// Single collectives that CSV and JSON hold.
@@ -48,6 +57,8 @@ Table rank_table(const AttributionView& view);
 Table straggler_table(const AttributionView& view);
 Table kinds_table(const AttributionView& view);
 Table what_if_table(const AttributionView& view);
+/// Empty without a fabric.
+Table fabric_table(const AttributionView& view);
 
 /// Time of collectives in waiting and in transfer, over their participants, in seconds.
 struct CollectiveTime {
@@ -143,6 +154,27 @@ std::string render_recording_comparison(const ComparedJob& a,
                                         const RenderOptions& options);
 /// docs/recording_comparison.schema.json.
 std::string recording_comparison_schema();
+
+/// A recorded job on another machine.
+struct PredictedJob {
+  std::string name;  // of the machine, as on the command line
+  const Attribution& recorded;
+  const Attribution& predicted;  // of the recording with the times that it has there
+  const MachinePrediction& prediction;
+  bool by_sheets = false;
+  std::optional<DollarsPerSecond> price_from{};  // of a GPU of the recorded machine
+  std::optional<DollarsPerSecond> price_on{};
+  std::optional<double> tokens{};  // of one step of the whole job
+};
+/// Throws UserError for work of 1 % of the step or more without a figure, with the machine (`from`
+/// is the recorded one's) and the probe that it lacks.
+void refuse_missing_figures(const PredictedJob& job, const std::string& from);
+std::string render_prediction(const PredictedJob& job, const RenderOptions& options);
+/// docs/prediction.schema.json.
+std::string prediction_schema();
+
+/// "all reduce of 64 MiB over 8 ranks", "bf16 matrix products".
+std::string work_text(const MachineWork& work);
 
 /// The range that holds at least half of the time that hosts are late for that cause; null for
 /// none.

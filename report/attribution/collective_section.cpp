@@ -255,6 +255,23 @@ Table kinds_table(const AttributionView& view) {
   return table;
 }
 
+Table fabric_table(const AttributionView& view) {
+  if (view.fabric == nullptr) return {};
+  return make_table<FabricRow>(
+      "fabric",
+      "Collectives against the curves of " + view.fabric->name,
+      view.fabric->rows,
+      {{parameter("collective", "collective"),
+        [](const FabricRow& row) { return work_text(row.work); }},
+       {measure("calls", "calls", Unit::count), &FabricRow::calls},
+       {times("wait_s", "wait"), &FabricRow::wait},
+       {times("transfer_s", "transfer"), &FabricRow::transfer},
+       {times("expected_s", "by the curve"), &FabricRow::expected},
+       {measure("fabric_verdict", "verdict"), &FabricRow::verdict}},
+      {"Wait: mean of a call and rank. Transfer: from when the last rank came, median. Beyond the "
+       "curve is a slow fabric, waiting is skew."});
+}
+
 Section collectives_section(const AttributionView& view) {
   Section section{"collectives", "Collectives: waiting and transfer"};
   const auto& attribution = view.attribution;
@@ -270,7 +287,7 @@ Section collectives_section(const AttributionView& view) {
     return section;
   }
   for (const auto& fabric : attribution.slow_fabric) section.list.push_back(fabric.sentence);
-  section.tables = {kinds_table(view), single_table(view)};
+  section.tables = {kinds_table(view), fabric_table(view), single_table(view)};
   return section;
 }
 

@@ -275,6 +275,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_demand_command(app));
   commands.push_back(add_compare_command(app));
   commands.push_back(add_check_command(app));
+  commands.push_back(add_predict_command(app));
   commands.push_back(add_import_command(app));
   commands.push_back(add_report_command(app));
   commands.push_back(add_pack_command(app));

@@ -52,6 +52,7 @@ Command add_mfu_command(CLI::App& app);
 Command add_demand_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
+Command add_predict_command(CLI::App& app);
 Command add_import_command(CLI::App& app);
 Command add_report_command(CLI::App& app);
 Command add_pack_command(CLI::App& app);

@@ -4,10 +4,12 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
+#include "src/cli/input/imports.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/process.h"
 #include "src/core/whole_number.h"
+#include "src/model/comparison.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/export/export.h"
@@ -24,6 +26,7 @@ struct AttributeOptions {
   report::RenderOptions render;
   std::optional<DollarsPerSecond> price;  // of a GPU
   std::string rules;
+  std::string fabric;       // a run; empty: none
   std::string export_path;  // empty: no export
   bool slowest_step = false;
   std::string window;        // "FROM:TO" in seconds
@@ -91,7 +94,15 @@ int attribute_recordings(const AttributeOptions& options) {
   export_file(job, attributed, options);
   report::RenderOptions rendered = options.render;
   rendered.input = report::shell_words(options.inputs);
-  fmt::print("{}", report::render_attribution(attributed.result, options.price, rendered));
+  std::optional<report::FabricComparison> fabric;
+  if (!options.fabric.empty()) {
+    const Run run =
+        read_for("attribute", {options.fabric}, [&] { return read_any_run(options.fabric); });
+    fabric = {options.fabric, model::against_fabric(attributed.result, run)};
+  }
+  fmt::print("{}",
+             report::render_attribution(
+                 attributed.result, options.price, rendered, fabric ? &*fabric : nullptr));
   return exit_done;
 }
 }  // namespace
@@ -141,6 +152,10 @@ Command add_attribute_command(CLI::App& app) {
             options->rules,
             "a TOML file with your own rules for kernel and host names, ahead of the "
             "built-in ones (data/kernels.toml shows the form)");
+  flags.add("--fabric",
+            options->fabric,
+            "a run of this machine, of comm or imported: whether a slow collective waits for late "
+            "ranks or for the fabric");
   flags.add("--export",
             options->export_path,
             "write the timeline with waits and arrows: .pftrace (Perfetto), .json or .json.gz");

@@ -2,11 +2,17 @@
 /// What differs between two runs: a join of their figures on metric and setting.
 #pragma once
 
+#include "src/core/catalogue.h"
 #include "src/core/figures/metric.h"
+#include "src/core/machine_change.h"
 #include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
+
+namespace scaleworth {
+struct Attribution;
+}  // namespace scaleworth
 
 namespace scaleworth::model {
 /// The figures of a run, each with its value in each of several runs.
@@ -89,6 +95,33 @@ struct Comparison {
 
   bool empty() const { return sweeps.empty() && machine.empty(); }
 };
+
+/// A machine by what was measured on it, or a GPU by its data sheet.
+struct MachineSource {
+  const Run* run = nullptr;
+  const GpuDatasheet* sheet = nullptr;
+};
+
+/// The pace of each kind of a recorded job's work on the machine `on`, which has a run. Products,
+/// memory and copies take the inverse ratio of the two machines' figures (of several that both
+/// have, the median; of several GPUs, the slowest one's; ranks on processors share them), compute
+/// of no known kind the mean of products and memory, collectives the ratio of the fitted times at
+/// their size and ranks (what a call took beyond its curve stays), the host that of one core.
+/// Against a data sheet the figures are those of both data sheets, and collectives take the time of
+/// the curve. Errors: of the figures, of their spread, and of how far kernels follow ceilings (4 %,
+/// hosts 8 %, data sheets 15 %: presumed). What has no figure is as recorded, with a standard
+/// deviation of 20 %.
+std::vector<WorkPace> machine_paces(std::vector<WorkPace> work,
+                                    const MachineSource& from,
+                                    const MachineSource& on);
+
+/// Each kind, size and number of ranks of a job's collectives against the fitted curve of `fabric`,
+/// most calls x (wait + excess) first. A transfer beyond the curve's interval, at least 10 %, is
+/// excess; waiting is skew. Of excess and waiting together, where that is 10 % of the time or more,
+/// the one with 80 % (DESIGN: a cause explains 80 %) holds them up, else both do. Cannot tell
+/// without a recorded size, below 8 KiB, without a curve of as many ranks, and where partners left
+/// no recording.
+std::vector<FabricRow> against_fabric(const Attribution& job, const Run& fabric);
 
 /// What is judged: the figures of the machine and the key figures of each sweep.
 std::vector<ComparedFigure> judged(const Comparison& comparison);

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
       {"mfu_budget.schema.json", report::budget_schema()},
       {"mfu_inference.schema.json", report::serving_schema()},
       {"recording_comparison.schema.json", report::recording_comparison_schema()},
+      {"prediction.schema.json", report::prediction_schema()},
       {"run.schema.json", run_schema()},
   };
   int different = 0;

@@ -344,6 +344,6 @@ double Predictor::ratio(const Change& change) const {
   if (!change.on_time.empty() && !(before > 0.0)) return 1.0;  // no rank is left to wait for it
   // The gap behind the last work of a run belongs to its last step, and stays.
   const double gaps = last_gaps(change);
-  return std::clamp((replayed(change) + gaps) / (before + gaps), 0.0, 1.0);
+  return std::max((replayed(change) + gaps * change.host_pace) / (before + gaps), 0.0);
 }
 }  // namespace scaleworth::trace

@@ -2,6 +2,7 @@
 /// POP factors and what-if over a window.
 #pragma once
 
+#include "src/core/machine_change.h"
 #include "trace/analysis/efficiency/job_replay.h"
 
 namespace scaleworth::trace {
@@ -43,7 +44,7 @@ class Predictor {
 
   /// The unchanged replay against the recording, as a fraction.
   double error() const { return replayed({}) / recorded({}) - 1.0; }
-  /// At most 1, because every change takes something away; 1 where only ranks on_time have work.
+  /// 1 where only ranks on_time have work; above 1 only for paces above 1.
   /// Throws std::out_of_range for a change that was not replayed.
   double ratio(const Change& change) const;
 
@@ -56,6 +57,36 @@ class Predictor {
   const std::vector<ReplayGraph>& runs_;
   std::vector<Change> changes_;
   std::vector<std::optional<std::int64_t>> ends_;  // by change, then by run
+};
+
+struct Attributed;
+
+/// The steps that count of a recorded job, on another machine: every piece of work takes the pace
+/// that its kind has there, and what depended on it begins when that allows it. Refers to what it
+/// is made of.
+class MachineChange {
+ public:
+  /// Why nothing can be predicted: no steps, clocks that do not compare, work that is not known, or
+  /// a replay without change that misses the recording by more than 5 %; else empty.
+  std::string reason;
+  std::vector<WorkPace> paces;  // the work of the steps, the host first, as recorded
+
+  MachineChange(Job& job, const Attributed& recorded);
+  /// `with`: `paces` with ratios. The interval (95 %) combines in quadrature what the step changes
+  /// by when all work of one kind takes its interval's ends, the replay's error, and 2.8 % from one
+  /// recording to the next (presumed).
+  MachinePrediction predict(const std::vector<WorkPace>& with) const;
+  /// Gives the job the times that it has then; what is to be said of it. Once: afterwards the
+  /// recording is gone.
+  Attribution attribute_with(const std::vector<WorkPace>& with);
+
+ private:
+  std::string obstacle() const;
+  void number_work();
+
+  Job& job_;
+  const Attributed& recorded_;
+  JobReplay replay_;
 };
 
 /// The chain of work that set the length of the recording: from the end of each run back to its

@@ -101,7 +101,8 @@ class Pieces {
 JobReplay::JobReplay(const Job& of_job,
                      const StepPlan& of_steps,
                      const Waits& of_waits,
-                     const Alignment& of_alignment)
+                     const Alignment& of_alignment,
+                     std::size_t least_ranks)
     : job(of_job),
       steps(of_steps),
       waits(of_waits),
@@ -109,19 +110,19 @@ JobReplay::JobReplay(const Job& of_job,
       useful(job.recordings.size()),
       numbers_(job),
       slow_(job.recordings.size()) {
-  reason = build_graphs();
+  reason = build_graphs(least_ranks);
   if (runs.empty()) return;
   find_stages();
   measure_pieces();
 }
 
-std::string JobReplay::build_graphs() {
+std::string JobReplay::build_graphs(std::size_t least_ranks) {
   /// A window without steps may hold a whole recording; so many pieces of GPU work and their
   /// launches take about 10 GB.
   constexpr std::int64_t most_nodes = 64'000'000;
   /// A replay that misses the recording by more than this does not know what depended on what.
   constexpr double most_error = 0.10;
-  if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
+  if (job.recordings.size() < least_ranks) return "one rank alone has no parallel efficiency.";
   auto chosen = choose_windows(job, steps, alignment.map);
   if (!chosen) return "the recordings hold no work of a GPU.";
   windows = std::move(*chosen);

@@ -45,7 +45,12 @@ class JobReplay {
   /// kernels' own noise does not.
   bool rotating_load = false;
 
-  JobReplay(const Job& job, const StepPlan& steps, const Waits& waits, const Alignment& alignment);
+  /// Nothing is replayed of fewer ranks than `least_ranks`.
+  JobReplay(const Job& job,
+            const StepPlan& steps,
+            const Waits& waits,
+            const Alignment& alignment,
+            std::size_t least_ranks = 2);
 
   bool is_slow(Rank rank) const {
     const auto place = numbers_.place_of(rank);
@@ -65,7 +70,7 @@ class JobReplay {
   std::vector<double> ratios(const std::vector<Change>& changes) const;
 
  private:
-  std::string build_graphs();
+  std::string build_graphs(std::size_t least_ranks);
   void find_stages();
   void measure_pieces();
   void find_units();

@@ -18,6 +18,11 @@ std::int64_t bounded(std::int64_t time) {
   return std::clamp(time, -horizon, horizon);
 }
 
+std::int64_t paced(std::int64_t length, double pace) {
+  return pace == 1.0 ? length
+                     : saturated<std::int64_t>(std::round(static_cast<double>(length) * pace));
+}
+
 /// The latest arrival of all ranks, and that of those which are not excused.
 struct Arrivals {
   std::int64_t latest = never;
@@ -57,10 +62,11 @@ class Causes {
     if (counts) replayed_ = std::max(replayed_, replayed + delay);
   }
 
-  /// When the node begins in the replay; `otherwise` where no cause is left.
-  std::int64_t start(std::int64_t otherwise) const {
+  /// When the node begins in the replay; `otherwise` where no cause is left. `pace`: of what no
+  /// cause explains.
+  std::int64_t start(std::int64_t otherwise, double pace) const {
     if (recorded_ == never) return start_;
-    return replayed_ == never ? otherwise : bounded(replayed_ + (start_ - recorded_));
+    return replayed_ == never ? otherwise : bounded(replayed_ + paced(start_ - recorded_, pace));
   }
 
  private:
@@ -79,7 +85,7 @@ class Replay {
     for (const HostNode& node : graph.hosts) host_starts_.push_back(node.start);
   }
 
-  std::int64_t run() {
+  std::int64_t run(ReplayedTimes* times) {
     std::size_t count = 0;
     for (const NodeIndex node : graph_.order) {
       if (count++ % interrupt_every == 0) check_interrupt();
@@ -92,6 +98,11 @@ class Replay {
     std::int64_t last = never;
     for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
       if (!change_.excuses(graph_.devices[node].rank)) last = std::max(last, device_end(node));
+    if (times == nullptr) return last;
+    for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
+      times->devices.push_back({device_starts_[node], device_end(node)});
+    for (NodeIndex node = 0; node < graph_.hosts.size(); ++node)
+      times->hosts.push_back({host_starts_[node], host_end(node)});
     return last;
   }
 
@@ -99,20 +110,20 @@ class Replay {
   void begin_host(NodeIndex index) {
     const HostNode& node = graph_.hosts[index];
     if (node.before == no_index) return;
-    std::int64_t pause = node.start - graph_.hosts[node.before].end;
-    if (!change_.host.empty())
-      pause =
-          saturated<std::int64_t>(std::round(static_cast<double>(pause) * change_.host[node.rank]));
-    host_starts_[index] = bounded(host_end(node.before) + pause);
+    const double pace = change_.host.empty() ? 1.0 : change_.host[node.rank];
+    const std::int64_t pause = node.start - graph_.hosts[node.before].end;
+    host_starts_[index] = bounded(host_end(node.before) + paced(pause, pace * change_.host_pace));
   }
 
   std::int64_t host_end(NodeIndex index) const {
     const HostNode& node = graph_.hosts[index];
     const std::int64_t length = node.end - node.start;
-    if (node.target == no_index) return bounded(host_starts_[index] + length);
+    const double pace = change_.host_pace;
+    if (node.target == no_index) return bounded(host_starts_[index] + paced(length, pace));
     const std::int64_t released =
-        device_end(node.target) + (node.end - graph_.devices[node.target].end);
-    return bounded(std::max(host_starts_[index] + std::min(length, usual_call_ns), released));
+        device_end(node.target) + paced(node.end - graph_.devices[node.target].end, pace);
+    const std::int64_t own = paced(std::min(length, usual_call_ns), pace);
+    return bounded(std::max(host_starts_[index] + own, released));
   }
 
   void begin_device(NodeIndex index) {
@@ -128,7 +139,8 @@ class Replay {
                  host_starts_[node.launch],
                  usual_launch_ns,
                  !change_.no_host_delay);
-    device_starts_[index] = causes.start(graph_.ranks[node.rank].start);
+    device_starts_[index] = causes.start(graph_.ranks[node.rank].start,
+                                         node.launch == no_index ? change_.host_pace : 1.0);
     if (node.meeting != no_index)
       arrivals_[node.meeting].add(device_starts_[index], node, change_.excuses(node.rank));
   }
@@ -148,10 +160,8 @@ class Replay {
     if (change_.no_communication)
       return node.partner == no_index ? start : std::max(start, partner_start(node));
     if (node.meeting != no_index) return meeting_end(index);
-    const std::int64_t recorded =
-        node.partner == no_index ? node.start : graph_.devices[node.partner].start;
     const std::int64_t awaited = node.partner == no_index ? never : partner_start(node);
-    return bounded(std::max(start, awaited) + transfer(node, recorded));
+    return bounded(std::max(start, awaited) + transfer(node));
   }
 
   std::int64_t meeting_end(NodeIndex index) const {
@@ -164,7 +174,7 @@ class Replay {
       awaited = arrivals.awaited;
       if (change_.excuses(node.rank)) own = std::min(own, awaited);
     }
-    return bounded(std::max(own, awaited) + transfer(node, meeting.latest));
+    return bounded(std::max(own, awaited) + transfer(node));
   }
 
   std::int64_t partner_start(const DeviceNode& node) const {
@@ -173,17 +183,15 @@ class Replay {
   }
 
   std::int64_t work(const DeviceNode& node) const {
-    const std::int64_t recorded = node.end - node.start;
-    if (node.kind != DeviceNode::Kind::compute) return recorded;
-    double pace = change_.typical_pieces ? node.typical : 1.0;
-    if (!change_.compute.empty()) pace *= change_.compute[node.rank];
-    return pace == 1.0 ? recorded
-                       : saturated<std::int64_t>(std::round(static_cast<double>(recorded) * pace));
+    double pace = change_.pace(node);
+    const bool computes = node.kind == DeviceNode::Kind::compute;
+    if (computes && change_.typical_pieces) pace *= node.typical;
+    if (computes && !change_.compute.empty()) pace *= change_.compute[node.rank];
+    return paced(node.end - node.start, pace);
   }
 
-  std::int64_t transfer(const DeviceNode& node, std::int64_t awaited) const {
-    if (change_.no_transfer) return 0;
-    return node.end - std::clamp(awaited, node.start, node.end);
+  std::int64_t transfer(const DeviceNode& node) const {
+    return change_.no_transfer ? 0 : paced(recorded_length(graph_, node), change_.pace(node));
   }
 
   const ReplayGraph& graph_;
@@ -194,9 +202,19 @@ class Replay {
 };
 }  // namespace
 
-std::optional<std::int64_t> replay(const ReplayGraph& graph, const Change& change) {
+std::optional<std::int64_t> replay(const ReplayGraph& graph,
+                                   const Change& change,
+                                   ReplayedTimes* times) {
   if (!recorded_end(graph, change)) return std::nullopt;
-  return Replay(graph, change).run();
+  return Replay(graph, change).run(times);
+}
+
+std::int64_t recorded_length(const ReplayGraph& graph, const DeviceNode& node) {
+  if (node.kind != DeviceNode::Kind::communication) return node.end - node.start;
+  const std::int64_t awaited = node.meeting != no_index   ? graph.meetings[node.meeting].latest
+                               : node.partner != no_index ? graph.devices[node.partner].start
+                                                          : node.start;
+  return node.end - std::clamp(awaited, node.start, node.end);
 }
 
 std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change) {

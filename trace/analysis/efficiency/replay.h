@@ -57,6 +57,7 @@ struct DeviceNode {
   float typical = 1.0F;         // of compute: its piece of the work's mean over its own length
   CollectiveKind collective = CollectiveKind::unknown;
   Kind kind = Kind::compute;
+  std::uint16_t work = 0;  // what a machine is asked for: index of Change::paces
 };
 
 /// A call that launched GPU work or waited for it.
@@ -144,18 +145,41 @@ struct Change {
   std::vector<double> compute{};
   /// By rank: what its host takes from call to call, of the recorded time. Empty: as recorded.
   std::vector<double> host{};
+  /// By DeviceNode::work: what it takes of the recorded time, of communication its transfer. Empty:
+  /// as recorded.
+  std::vector<double> paces{};
+  /// What every host takes of the recorded time: calls, from call to call, and, where no launch is
+  /// recorded, what no cause explains before a piece of work.
+  double host_pace = 1.0;
 
+  double pace(const DeviceNode& node) const { return paces.empty() ? 1.0 : paces[node.work]; }
   bool excuses(std::uint32_t rank) const { return rank < on_time.size() && on_time[rank]; }
 
   bool operator==(const Change&) const = default;
 };
 
+/// When the nodes of a graph begin and end in a replay, by their index.
+struct ReplayedTimes {
+  struct Span {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+  };
+  std::vector<Span> devices;
+  std::vector<Span> hosts;
+};
+
+/// Of a device node what no partner shortens: compute and copies as recorded, communication from
+/// when all that it waits for had come.
+std::int64_t recorded_length(const ReplayGraph& graph, const DeviceNode& node);
+
 /// End of the last work of any rank (but those on_time), on the common clock; absent when none has
 /// any. A node begins when the last of its causes and the usual delay after it have passed, and as
 /// much later as it did in the recording; without a change every node keeps its times, except where
 /// the recording contradicts itself. Linear in nodes; holds 8 bytes for each and 40 for each
-/// meeting.
-std::optional<std::int64_t> replay(const ReplayGraph& graph, const Change& change);
+/// meeting. `times` gets those of all nodes.
+std::optional<std::int64_t> replay(const ReplayGraph& graph,
+                                   const Change& change,
+                                   ReplayedTimes* times = nullptr);
 
 /// The same end as recorded. Linear in ranks.
 std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `scaleworth predict RECORDINGS --on RUN`: a recorded job on another machine.
+#include "report/attribution/attribution_report.h"
+#include "report/names.h"
+#include "src/cli/bind_flags.h"
+#include "src/cli/commands.h"
+#include "src/cli/flags.h"
+#include "src/cli/input/imports.h"
+#include "src/core/process.h"
+#include "src/model/comparison.h"
+#include "trace/analysis/efficiency/efficiency.h"
+#include "trace/attribute.h"
+#include "trace/classify.h"
+#include "trace/formats/read_job.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace scaleworth::cli {
+namespace {
+struct PredictOptions {
+  std::vector<std::string> inputs;
+  std::string from;
+  std::string on;
+  std::optional<DollarsPerSecond> price_from;
+  std::optional<DollarsPerSecond> price_on;
+  std::optional<double> tokens;
+  report::RenderOptions render;
+};
+
+int predict_job(const PredictOptions& options) {
+  if (options.from.empty())
+    throw UserError(
+        "predict compares two machines: run `scaleworth bench --suite quick` on the one that "
+        "recorded the job and give --from RUN, or the name of its GPU for its data sheet");
+  const auto run_of = [](const std::string& input) {
+    return read_for("predict", {input}, [&] { return read_any_run(input); });
+  };
+  std::error_code trouble;
+  std::optional<Run> recorded_on;
+  model::MachineSource from;
+  if (std::filesystem::exists(options.from, trouble)) {
+    from.run = &recorded_on.emplace(run_of(options.from));
+  } else {
+    from.sheet = &find_gpu(gpu_catalogue(), options.from);
+  }
+  const Run on = run_of(options.on);
+  const RuleTable rules = RuleTable::built_in();
+  Job job = read_for("predict", options.inputs, [&] { return read_job(options.inputs, rules); });
+  classify(job.recordings, rules);
+  const Attributed recorded = attribute(job);
+  MachineChange change(job, recorded);
+  if (!change.reason.empty()) throw NothingMeasurable("cannot predict this job: {}", change.reason);
+  const auto prediction = change.predict(model::machine_paces(change.paces, from, {&on}));
+  Attribution predicted;
+  const report::PredictedJob result{options.on,
+                                    recorded.result,
+                                    predicted,
+                                    prediction,
+                                    from.sheet != nullptr,
+                                    options.price_from,
+                                    options.price_on,
+                                    options.tokens};
+  report::refuse_missing_figures(result, options.from);
+  predicted = change.attribute_with(prediction.paces);
+  report::RenderOptions rendered = options.render;
+  rendered.input = report::shell_words(options.inputs);
+  fmt::print("{}", report::render_prediction(result, rendered));
+  return exit_done;
+}
+}  // namespace
+
+Command add_predict_command(CLI::App& app) {
+  auto options = std::make_shared<PredictOptions>();
+  CLI::App* command = app.add_subcommand(
+      "predict", "a recorded job on another machine: the time of a step there, and its cost");
+  const Flags flags(*command);
+  flags.add("recording", options->inputs, "recordings of one job, as attribute takes them")
+      ->required();
+  flags.add("--on", options->on, "a run of the other machine: of bench, or imported")->required();
+  flags.add("--from",
+            options->from,
+            "a run of the machine that recorded the job; or the name of its GPU: then data sheets "
+            "of both count");
+  flags.add("--price-from", options->price_from, "USD for one GPU of it for one hour")
+      ->check(positive_number);
+  flags.add("--price-on", options->price_on, "USD for one GPU of the other one for one hour")
+      ->check(positive_number);
+  flags.add("--tokens", options->tokens, "tokens of one step of all ranks: costs are of a million")
+      ->check(positive_number);
+  add_currency(*command, options->render.currency);
+  add_render_flags(*command, options->render);
+  return {command, [options](const Arguments&) { return predict_job(*options); }};
+}
+}  // namespace scaleworth::cli
