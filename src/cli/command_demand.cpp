@@ -20,7 +20,6 @@ struct DemandOptions {
   std::optional<double> price;
   std::optional<double> api;
   std::vector<std::string> regimes;
-  std::string regimes_file;
   DemandQuestion question;
   report::RenderOptions render;
 };
@@ -70,37 +69,23 @@ LatencyLimit limit_of(const std::string& text, const std::vector<ServicePoint>& 
   return {text.substr(0, at), duration("--latency-limit", text.substr(at + 1))};
 }
 
-DollarsPerSecond committed_price(const Regime& regime, DollarsPerSecond price) {
-  if (const auto* part = std::get_if<PricePart>(&regime.terms)) return price * part->part;
-  if (const auto* list = std::get_if<ListPrice>(&regime.terms)) return list->per_rank;
-  if (const auto* owned = std::get_if<OwnedTerms>(&regime.terms)) {
-    OwnedTerms always = *owned;
-    always.utilisation = 1.0;
-    return owned_price(always);
-  }
-  throw UserError("--regimes: {} may be taken away; a commitment is paid all of the time",
-                  printable(regime.name));
-}
-
+/// "reserved:0.60" is a part of the price, "owned=1.10" USD for one GPU and hour.
 void add_commitments(const DemandOptions& options, DemandQuestion& question) {
-  if (options.regimes.empty() && options.regimes_file.empty()) return;
-  if (!question.price) throw UserError("--regime needs --price, of which it is a part");
-  std::vector<Regime> regimes;
+  if (!options.regimes.empty() && !question.price)
+    throw UserError("--regime needs --price, beside which it stands");
   for (const std::string& text : options.regimes) {
-    const std::size_t at = text.rfind(':');
-    const auto part =
+    const std::size_t at = text.find_last_of(":=");
+    const auto number =
         parse_number<double>(at == std::string::npos ? "" : std::string_view(text).substr(at + 1));
-    if (!part || !(*part > 0.0) || at == 0)
-      throw UserError("--regime {}: write NAME:PART, its part of the price, as reserved:0.60",
-                      printable(text));
-    regimes.push_back({text.substr(0, at), PricePart{*part, {}}});
+    if (!number || !(*number > 0.0) || at == 0)
+      throw UserError(
+          "--regime {}: write NAME:PART, its part of the price, as reserved:0.60, or NAME=USD for "
+          "one GPU and hour, as owned=1.10",
+          printable(text));
+    question.commitments.push_back(
+        {text.substr(0, at),
+         text[at] == '=' ? dollars_per_hour(*number) : *question.price * *number});
   }
-  if (!options.regimes_file.empty())
-    std::ranges::move(
-        parse_regimes(toml_file::read_small_file(options.regimes_file), options.regimes_file),
-        std::back_inserter(regimes));
-  for (const Regime& regime : regimes)
-    question.commitments.push_back({regime.name, committed_price(regime, *question.price)});
 }
 
 void add_hours(const DemandOptions& options, DemandQuestion& question) {
@@ -182,12 +167,11 @@ void add_flags(CLI::App& command, DemandOptions& options) {
       ->check(CLI::Range(1, 100000));
   flags.add("--start-up", options.start_up, "time from renting a replica until it serves, as 5m");
   flags.add("--price", options.price, "USD for one GPU for one hour")->check(positive_number);
-  flags.list("--regime",
-             options.regimes,
-             "other ways to pay, for all of the time: name and part of the price, reserved:0.60");
-  flags.add("--regimes",
-            options.regimes_file,
-            "TOML with [[regime]] tables, as decide takes them, owned GPUs too");
+  flags.list(
+      "--regime",
+      options.regimes,
+      "other ways to pay, for all of the time: name and part of the price, reserved:0.60, or "
+      "name and USD for one GPU and hour, owned=1.10 (decide --capex tells that of owned ones)");
   flags.add("--api-price", options.api, "an API's USD per million output tokens")
       ->check(positive_number);
 }

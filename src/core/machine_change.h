@@ -43,7 +43,7 @@ enum class PaceBasis : std::uint8_t {
   measured,    // figures of both machines
   largest,     // of a collective without a recorded size: those of the largest messages
   curve,       // of a collective: the time on the new machine alone, the old one is not known
-  between,     // between products and memory
+  between,     // between two ceilings
   datasheets,  // the vendor's figures of both
   not_on,      // the new machine has no figure: presumed unchanged, as is the next
   not_from     // the recorded machine has none that the new one has
@@ -53,7 +53,7 @@ inline constexpr std::array word_list<PaceBasis>{
     Word{"measured", "measured on both"},
     Word{"largest", "size not recorded: the largest messages"},
     Word{"curve", "the new machine's curve alone"},
-    Word{"between", "between products and memory"},
+    Word{"between", "between two ceilings"},
     Word{"datasheets", "data sheets of both"},
     Word{"not_on", "no figure of the new machine: presumed"},
     Word{"not_from", "no figure of the recorded machine: presumed"}};
