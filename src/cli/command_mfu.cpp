@@ -347,6 +347,7 @@ Command add_mfu_command(CLI::App& app) {
   serving->add_to(*command);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
+  take_typed_numbers(*command);
   command->footer(examples + app.get_footer());
   return {command, [=](const Arguments& arguments) {
             options->render.command = typed_command(arguments);

@@ -115,7 +115,11 @@ int pack_run(const PackOptions& options) {
     const bool whole = gzfwrite(bytes.data(), 1, bytes.size(), packed) == bytes.size();
     if (!whole) file.fail();
   };
-  for (const fs::path& path : files) {
+  // The run first, by which readers of the archive know it.
+  std::vector<fs::path> order{run / run_file_name};
+  files.erase(order.front());
+  order.insert(order.end(), files.begin(), files.end());
+  for (const fs::path& path : order) {
     const std::string contents =
         read_whole(path.string(), path.string(), 1U << 30U, "; move it out of the run");
     write(tar_header((run.filename() / path.lexically_relative(run)).string(), contents.size()));
@@ -125,12 +129,11 @@ int pack_run(const PackOptions& options) {
   write(std::string(2 * tar_block, '\0'));
   if (gzclose(packed) != Z_OK) file.fail();
   file.commit();
-  fmt::print("{} in {}{}\n\nnext: tar xzf {} on any machine, then scaleworth report {}\n",
-             counted(files.size(), "file"),
+  fmt::print("{} in {}{}\n\nnext, on any machine: scaleworth report {}\n",
+             counted(order.size(), "file"),
              out,
              left_out == 0 ? "" : fmt::format("; left out: {}", counted(left_out, "recording")),
-             report::shell_words({out}),
-             report::shell_words({run.filename().string()}));
+             report::shell_words({out}));
   return exit_done;
 }
 
@@ -212,6 +215,7 @@ Command add_report_command(CLI::App& app) {
       .add("run", options->runs, "run directories, run.json files or results that import takes")
       ->required();
   options->report.add_to(*command);
+  take_typed_numbers(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
 }
 

@@ -4,6 +4,7 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/version.h"
 #include "src/model/analysis.h"
@@ -137,5 +138,38 @@ FlopPerSecond parse_compute_rate(const std::string& text) {
   }
   throw UserError("--peak '" + text +
                   "' needs a positive number with its unit, for example 95GFLOP/s or 0.98PFLOP/s");
+}
+
+namespace {
+/// A number as people type it, "$3.20", "15T", "40%", "2h", as the flag's own unit has it; what is
+/// no such number is left to the parser.
+std::string typed_number(const std::string& flag, const std::string& text) {
+  const auto number = cell_number(text, Comma::thousands);
+  if (!number || number->clock || parse_number<double>(text)) return text;
+  double value = number->value;
+  if (trimmed(text).ends_with('%')) value /= 100.0;
+  if (number->unit) {
+    // Of times that the flag's name gives no unit there are none.
+    constexpr std::array<std::pair<std::string_view, double>, 5> endings{
+        {{"-hours", 3600.0}, {"-ms", 1e-3}, {"-us", 1e-6}, {"-s", 1.0}, {"-years", 31557600.0}}};
+    const auto* const ending =
+        std::ranges::find_if(endings, [&](const auto& one) { return flag.ends_with(one.first); });
+    if (ending == endings.end()) return text;
+    value *= number->unit->factor / ending->second;
+  }
+  return fmt::format("{}", value);
+}
+}  // namespace
+
+void take_typed_numbers(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_type_name().rfind("FLOAT", 0) != 0) continue;
+    option->transform(CLI::Validator(
+        [flag = option->get_name()](std::string& text) {
+          text = typed_number(flag, text);
+          return std::string();
+        },
+        ""));
+  }
 }
 }  // namespace scaleworth::cli

@@ -35,6 +35,10 @@ std::string typed_command(const Arguments& arguments);
 /// `directory` names the run in the "next" line; may be empty.
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory);
 
+/// Takes numbers of all flags as people type them ("$3.20", "15T", "40%", "2h"), before any check
+/// of theirs: to be called when all flags are there.
+void take_typed_numbers(CLI::App& command);
+
 /// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 compute twice as long. Throws UserError.
 TrainingWork::Straggler parse_straggler(const std::string& text);
 

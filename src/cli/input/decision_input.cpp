@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "src/cli/input/imports.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
@@ -121,6 +122,7 @@ InputKind input_kind(const std::string& input) {
     return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;
   };
   if (ends(".csv .tsv .toml .md")) return InputKind::table;
+  if (packed_run(input)) return InputKind::run;
   if (ends(".swtrace .sqlite .nsys-rep .gz .zst .tar .tgz .zip")) return InputKind::recordings;
   return kind_of_content(front_of(input));
 }
@@ -128,6 +130,9 @@ InputKind input_kind(const std::string& input) {
 void refuse_foreign(const std::string& input, std::string_view command) {
   const InputKind kind = input_kind(input);
   if (kind == InputKind::other) return;
+  if (fs::is_directory(input) && kind == InputKind::recordings && command == "report")
+    throw UserError("{} has no run.json: give the folder of a run, or recordings to attribute",
+                    input);
   const auto& [what, commands] = taken[static_cast<std::size_t>(kind)];
   if (!command.empty() && commands.find(command) != std::string_view::npos) return;
   throw UserError("{} is {}: {}",

@@ -8,6 +8,7 @@
 #include "src/core/run.h"
 #include "src/core/whole_number.h"
 #include "src/model/collectives.h"
+#include "trace/formats/byte_source.h"
 
 #include <cctype>
 #include <cerrno>
@@ -656,7 +657,24 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
   return imports.finish();
 }
 
+std::optional<std::string> packed_run(const std::string& path) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  if (!path.ends_with(".tgz")) return std::nullopt;
+  const auto archive = trace::open_byte_source(path);
+  trace::TarReader members(*archive);
+  const auto first = members.next();
+  if (!first || !first->name().ends_with(std::string("/") + run_file_name)) return std::nullopt;
+  std::string text;
+  std::vector<char> piece(std::size_t{1} << 20);
+  while (const std::size_t bytes = first->read(piece)) {
+    text.append(piece.data(), bytes);
+    if (text.size() > most_bytes) throw UserError("{}: its run.json is above 1 GiB", path);
+  }
+  return text;
+}
+
 Run read_any_run(const std::string& path) {
+  if (const auto packed = packed_run(path)) return join_runs(run_from_json(*packed, path));
   std::error_code trouble;
   const std::filesystem::path file(path);
   std::ifstream input(path, std::ios::binary);

@@ -139,7 +139,10 @@ class InspectorReader {
 /// The files, "-" or a pipe too, as `imported_run`. Throws UserError for what is no such result.
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options);
 
-/// A run directory, a run.json or results that can be imported, as `read_run`.
+/// The run.json of an archive that `pack` wrote, whose first file it is; absent for anything else.
+std::optional<std::string> packed_run(const std::string& path);
+
+/// A run directory, a run.json, a packed run or results that can be imported, as `read_run`.
 Run read_any_run(const std::string& path);
 
 // For the readers: the names in data/imports.toml.
