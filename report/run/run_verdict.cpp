@@ -262,7 +262,7 @@ std::string communication_sentence(const Analysis& analysis) {
 }
 
 /// Of the only count measured.
-std::string step_sentence(const std::vector<ScalingResult>& scaling) {
+std::string step_sentence(const std::vector<ScalingResult>& scaling, const RenderOptions& options) {
   const auto strong = std::ranges::find(scaling, BatchScaling::strong, &ScalingResult::mode);
   if (strong == scaling.end() || strong->rows.size() != 1) return "";
   const DecisionRow& row = strong->rows.front();
@@ -272,6 +272,8 @@ std::string step_sentence(const std::vector<ScalingResult>& scaling) {
   if (row.trained.mfu_measured)
     text += fmt::format(", {:.0f} % of what its products reach alone",
                         100.0 * *row.trained.mfu_measured);
+  if (row.cost && strong->decision)
+    text += ", " + decision_money({*strong->decision, options}, row.cost->value);
   return text + ".";
 }
 
@@ -281,7 +283,8 @@ bool more_ranks_possible(const Analysis& analysis) {
 }
 
 /// What the machine, its collectives and its step at one count do, for a run without two counts.
-Verdict machine_verdict(const Analysis& analysis, Audience audience) {
+Verdict machine_verdict(const Analysis& analysis, const RenderOptions& options) {
+  const Audience audience = options.audience;
   const std::string slow_gpu = slow_gpu_sentence(analysis.gpus_together);
   std::string machine = gpus_sentence(analysis.gpus, slow_gpu.empty());
   if (machine.empty() && analysis.roofline) machine = host_sentence(*analysis.roofline);
@@ -292,7 +295,7 @@ Verdict machine_verdict(const Analysis& analysis, Audience audience) {
                                       machine,
                                       communication,
                                       slow_transfer_sentence(analysis.gpus),
-                                      step_sentence(analysis.scaling)}) {
+                                      step_sentence(analysis.scaling, options)}) {
     if (sentence.empty()) continue;
     verdict.headline.empty() ? verdict.headline = sentence : verdict.lines.emplace_back(sentence);
   }
@@ -405,7 +408,7 @@ Verdict judge_scaling(const Analysis& analysis,
                       const RenderOptions& options) {
   const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
   if (!shows_scaling(analysis)) {
-    Verdict verdict = machine_verdict(analysis, options.audience);
+    Verdict verdict = machine_verdict(analysis, options);
     if (!doubts.empty()) doubt(verdict, doubts, verdict.headline);
     for (const ScalingResult& scaling : analysis.scaling)
       if (scaling.mode == BatchScaling::strong && scaling.decision)
