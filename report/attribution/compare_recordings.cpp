@@ -166,7 +166,12 @@ Document compose_comparison(const ComparedJob& a,
   document.subject = b.name;
   document.subtitle = fmt::format("A: {}; B: {}", a.name, b.name);
   std::string& headline = document.verdict.headline;
-  headline = step_sentence(comparison.step) + part_sentence(comparison);
+  if (comparison.in_common < model::least_in_common)
+    headline = fmt::format(
+        "Not reliable: {:.0f} % of the compute is of kinds that both have, so these may be two "
+        "programs. ",
+        100.0 * comparison.in_common);
+  headline += step_sentence(comparison.step) + part_sentence(comparison);
   for (const ComparedStraggler& one : comparison.stragglers) headline += straggler_sentence(one);
   std::vector<std::string>& lines = document.verdict.lines;
   if (job_ranks(a.job) != job_ranks(b.job))

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <numeric>
 
 namespace scaleworth::model {
 namespace {
@@ -151,6 +152,22 @@ std::vector<Figure> attribution_figures(const Attribution& job) {
   return figures;
 }
 
+std::optional<ClassShares> class_shares(const Attribution& job) {
+  const auto means = job_means(job.ledger);
+  if (!means) return std::nullopt;
+  ClassShares shares = means->mean.compute_by_class;
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (!(all > 0.0)) return std::nullopt;
+  for (double& share : shares) share /= all;
+  return shares;
+}
+
+double common_share(const ClassShares& one, const ClassShares& other) {
+  double common = 0.0;
+  for (std::size_t i = 0; i < one.size(); ++i) common += std::min(one[i], other[i]);
+  return common;
+}
+
 RecordingComparison compare_recordings(const Attribution& a,
                                        const Attribution& b,
                                        const std::array<std::string, 2>& names) {
@@ -180,6 +197,9 @@ RecordingComparison compare_recordings(const Attribution& a,
       return std::abs(one.change.value);
     });
   comparison.stragglers = compared_stragglers(a, b);
+  const auto compute_a = class_shares(a);
+  const auto compute_b = class_shares(b);
+  if (compute_a && compute_b) comparison.in_common = common_share(*compute_a, *compute_b);
   return comparison;
 }
 }  // namespace scaleworth::model

@@ -26,6 +26,14 @@ std::vector<Figure> attribution_figures(const Attribution& job);
 /// small changes are not seen.
 inline constexpr double presumed_recording_noise = 0.01;
 
+using ClassShares = std::array<double, work_classes>;
+/// Of a job's compute by kind of work; absent without compute.
+std::optional<ClassShares> class_shares(const Attribution& job);
+/// What two jobs have in common of their compute, from 0 to 1.
+double common_share(const ClassShares& one, const ClassShares& other);
+/// One program keeps its kernels, on more ranks and after a change, whatever tiles they choose.
+inline constexpr double least_in_common = 0.5;
+
 /// One metric at one setting in both.
 struct ComparedTime {
   Metric metric = Metric::step_time;
@@ -58,6 +66,7 @@ struct RecordingComparison {
   /// Significant ones. The same: of one level and the same ranks. Moved: others of one level and
   /// cause, the most expensive of A with that of B.
   std::vector<ComparedStraggler> stragglers;
+  double in_common = 1.0;  // as `common_share`; 1 where either has no compute
 };
 
 /// Throws UserError where either has no step; `names` of A and B for the message.

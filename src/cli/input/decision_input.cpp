@@ -6,6 +6,7 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
+#include "src/model/recording_comparison.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 namespace scaleworth::cli {
 using namespace trace;
@@ -143,34 +143,10 @@ void refuse_foreign(const std::string& input, std::string_view command) {
                                                  fmt::join(split(commands, ' '), " or ")));
 }
 
-namespace {
-using ClassShares = std::array<double, work_classes>;
-
-/// Of a job's compute by kind of work; absent without compute.
-std::optional<ClassShares> class_shares(const Attribution& attribution) {
-  const auto means = job_means(attribution.ledger);
-  if (!means) return std::nullopt;
-  ClassShares shares = means->mean.compute_by_class;
-  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
-  if (!(all > 0.0)) return std::nullopt;
-  for (double& share : shares) share /= all;
-  return shares;
-}
-
-/// What two jobs have in common of their compute, from 0 to 1.
-double common_share(const ClassShares& one, const ClassShares& other) {
-  double common = 0.0;
-  for (std::size_t i = 0; i < one.size(); ++i) common += std::min(one[i], other[i]);
-  return common;
-}
-}  // namespace
-
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
                               std::optional<Scaling> declared) {
-  // One program on more ranks keeps its kernels, whatever tiles they choose.
-  constexpr double least_in_common = 0.5;
   std::vector<AttributedCount> counts;
-  std::optional<ClassShares> first;
+  std::optional<model::ClassShares> first;
   for (const std::string& input : inputs) {
     const InputKind kind = input_kind(input);
     if (kind == InputKind::table || kind == InputKind::run) {
@@ -181,11 +157,11 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
     }
     const Attribution attribution = attributed_job(input);
     counts.push_back(attributed_count(attribution, input));
-    const auto shares = class_shares(attribution);
+    const auto shares = model::class_shares(attribution);
     if (!first) first = shares;
     if (!first || !shares) continue;
-    const double common = common_share(*first, *shares);
-    if (common < least_in_common)
+    const double common = model::common_share(*first, *shares);
+    if (common < model::least_in_common)
       counts.back().doubts.push_back(
           fmt::format("{} and {} have {:.0f} % of their compute in common, by kinds of work: "
                       "recordings of different programs are no scaling curve",
