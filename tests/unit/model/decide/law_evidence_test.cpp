@@ -69,16 +69,6 @@ TEST_CASE("each row is held against the law and against the law without it", "[d
   CHECK(std::abs(*eight.left_out) > std::abs(eight.residual));
 }
 
-TEST_CASE("a throughput in every row is fitted as others fit it", "[decide]") {
-  DecisionRequest request;
-  request.metrics.work = 1000.0;
-  const Decision decision = decide_table(breakdown_table(), request);
-  REQUIRE(decision.evidence.throughput);
-  CHECK_THAT(decision.evidence.throughput->single.value, WithinRel(1000.0 / 800.0, 0.02));
-  CHECK(decision.evidence.throughput->single.interval);
-  CHECK_FALSE(decide_table(breakdown_table(), {}).evidence.throughput);
-}
-
 TEST_CASE("the noise of a count is that of its median, not of one repeat", "[decide]") {
   std::vector<TableRow> rows;
   for (int repeat = 1; repeat <= 4; ++repeat) {
