@@ -202,8 +202,8 @@ class MachinePaces {
   }
 
   /// Of kernels that stream, anywhere between the memory and the last cache of a GPU, which holds
-  /// what the kernel before has left: PyTorch's steps gained from an H100 to an H200 half of what
-  /// the memory alone gives.
+  /// what the kernel before has left: a PyTorch step gained from an H100 to an H200 two thirds of
+  /// what the memory alone gives.
   Pace streams(int ranks) const {
     const Pace far = memory(ranks, MemoryLevelName::memory);
     const Pace near = ranks == 0 ? memory(ranks, MemoryLevelName::l2) : far;

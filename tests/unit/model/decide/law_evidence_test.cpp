@@ -101,7 +101,6 @@ TEST_CASE("two rows are fitted to no law with an interval", "[decide]") {
       decide_table(assemble({observation(1, 100.0), observation(2, 60.0)}), {});
   CHECK_FALSE(decision.fit);
   CHECK(decision.evidence.rows.empty());
-  CHECK_FALSE(decision.evidence.throughput);
   REQUIRE(decision.law);
   CHECK_FALSE(decision.law->serial);
   CHECK_FALSE(decision.law->not_identifiable.empty());
