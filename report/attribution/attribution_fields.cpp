@@ -488,10 +488,8 @@ void put_fabric(Fields& json, const FabricRow& row) {
 
 void whole_document(Fields& json, const AttributionView& view) {
   document(json, view.attribution, &view);
-  json.members_if(view.fabric != nullptr, [&](Fields& of) {
-    const std::vector<FabricRow> rows = view.fabric ? view.fabric->rows : std::vector<FabricRow>{};
-    of.array("fabric", rows, put_fabric, "Collectives against the curves of --fabric.");
-  });
+  const std::vector<FabricRow> rows = view.fabric ? view.fabric->rows : std::vector<FabricRow>{};
+  json.array("fabric", rows, put_fabric, "Collectives against the curves of --fabric.");
 }
 }  // namespace
 
