@@ -136,9 +136,8 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
   if (name == "tgs") rate.per_rank = true;  // tokens per GPU and second
   rate.work_noun = work_noun(header.name);
   if (header.per_time) {
-    const bool money = std::ranges::any_of(
-        header.name, [](const std::string& word) { return is_word("money", word); });
-    if (header.name.empty() || money || counts_bytes(header.name)) return std::nullopt;
+    if (header.name.empty() || has_word("money", header.name) || counts_bytes(header.name))
+      return std::nullopt;
     rate.factor = 1.0 / header.per_time->factor;
     const bool of_steps = std::ranges::all_of(header.name, [](const std::string& word) {
       return is_word("step", word) || is_word("all", word) || word == "speed" ||
@@ -162,11 +161,10 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
 
 /// "$/GPU/h", "Price per hour", "on-demand price ($/hr)", "usd_per_hour".
 std::optional<TableColumn> price_column(const HeaderWords& header) {
-  const auto is_money = [](const std::string& word) { return is_word("money", word); };
-  const auto other = [&](const std::string& word) {
-    return !is_money(word) && !thing_of(word) && !is_word("price", word);
+  const auto other = [](const std::string& word) {
+    return !is_word("money", word) && !thing_of(word) && !is_word("price", word);
   };
-  if (!std::ranges::any_of(header.name, is_money) || std::ranges::any_of(header.name, other))
+  if (!has_word("money", header.name) || std::ranges::any_of(header.name, other))
     return std::nullopt;
   const bool price = std::ranges::count(header.name, "price") > 0;
   const bool hourly = std::ranges::count(header.name, "hourly") > 0 ||
@@ -234,10 +232,6 @@ std::optional<TableColumn> batch_of_rank(const HeaderWords& header) {
   return column;
 }
 
-bool names_a_time(const WordList& name) {
-  return std::ranges::any_of(name, [](const std::string& word) { return is_word("time", word); });
-}
-
 /// By the name as a whole, then without "total" and the like.
 const ColumnName* known_by_name(const HeaderWords& header, std::string& key) {
   key = header.key();
@@ -286,7 +280,7 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   const bool in_time = header.unit && header.unit->dimension == Dimension::time;
   const bool some_time =
       !known && header.per.empty() &&
-      ((in_time && (names_a_time(header.name) || header.basis != Per::unstated)) ||
+      ((in_time && (has_word("time", header.name) || header.basis != Per::unstated)) ||
        says_what_took_time(header));
   if (time_of_step || some_time) {
     column.meaning = Meaning::time;
@@ -322,13 +316,11 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
                                           return is_word("step", word) || is_word("time", word) ||
                                                  word == "training" || word == "train";
                                         }) &&
-                    std::ranges::any_of(
-                        header.name, [](const std::string& word) { return is_word("step", word); });
+                    has_word("step", header.name);
   column.per = step ? Per::step : header.basis;
   // Of a run and of a step the run is the whole.
   if (column.meaning == Meaning::time && column.per == Per::step) column.choice += choice_of_steps;
-  column.epoch = std::ranges::any_of(
-      header.name, [](const std::string& word) { return is_word("epoch", word); });
+  column.epoch = has_word("epoch", header.name);
   column.unclear_batch = column.meaning == Meaning::batch &&
                          key.find("global") == std::string::npos &&
                          key.find("total") == std::string::npos && key != "gbs" &&
@@ -386,11 +378,8 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
   if (column) {
     column->name = text;
     column->percent = header.percent;
-    column->weak = column->strong = false;
-    for (const std::string& word : all_header_words(text)) {
-      column->weak = column->weak || is_word("weak", word);
-      column->strong = column->strong || is_word("strong", word);
-    }
+    column->weak = has_word("weak", all_header_words(text));
+    column->strong = has_word("strong", all_header_words(text));
   }
   return column;
 }

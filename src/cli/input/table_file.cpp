@@ -367,26 +367,22 @@ class Reading {
     constexpr double barely = 1.15;
     if (table.basis != TimeBasis::work_unit || table.axis == Axis::load || table.rows.size() < 2)
       return;
-    const auto rate = std::ranges::find_if(chosen.columns, [](const auto& column) {
-      return column && column->meaning == Meaning::throughput;
-    });
-    if (rate == chosen.columns.end() || (*rate)->per_rank || (*rate)->all_of_them ||
-        (*rate)->flops || (*rate)->inverse)
-      return;
+    const TableColumn* rate = find_column(chosen.columns, Meaning::throughput);
+    if (!rate || rate->per_rank || rate->all_of_them || rate->flops || rate->inverse) return;
     const auto rate_of = [](const TableRow& row) { return *row.work / row.time.value.value(); };
     const double first = rate_of(table.rows.front());
     double most = first;
     for (const TableRow& row : table.rows) most = std::max(most, rate_of(row));
-    if (most >= barely * first && !(*rate)->of_one_or_all) return;
+    if (most >= barely * first && !rate->of_one_or_all) return;
     if (states_rate_of_all(table, rate_of)) return;
-    const std::string& name = (*rate)->name;
+    const std::string& name = rate->name;
     std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
     throw Question(
         fmt::format("'{}' {}",
                     name,
-                    (*rate)->of_one_or_all ? "may be the rate of one or of all of them"
-                                           : "barely rises with the count: it may be the rate of "
-                                             "one or of all of them"),
+                    rate->of_one_or_all ? "may be the rate of one or of all of them"
+                                        : "barely rises with the count: it may be the rate of "
+                                          "one or of all of them"),
         {{{"--rename", fmt::format("{}={} per {}", name, name, one)}, "the rate of each"},
          {{"--rename", fmt::format("{}=total {}", name, name)}, "the rate of all together"}});
   }
@@ -397,13 +393,9 @@ class Reading {
                            const TableSelection& selection,
                            std::vector<TableRow>& rows,
                            const TableKind& kind) {
-    const auto price = std::ranges::find_if(chosen.columns, [](const auto& column) {
-      return column && column->meaning == Meaning::price;
-    });
-    if (price == chosen.columns.end() ||
-        !any_has(rows, [](const TableRow& row) { return row.facts.price; }))
-      return;
-    const TableColumn& column = **price;
+    const TableColumn* price = find_column(chosen.columns, Meaning::price);
+    if (!price || !any_has(rows, [](const TableRow& row) { return row.facts.price; })) return;
+    const TableColumn& column = *price;
     const std::string counted = counted_noun(column.rank);
     if (column.rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
     const auto divide = [&](auto by) {
@@ -478,10 +470,7 @@ class Reading {
       return number ? number->value : 0.0;
     };
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      const WordList words = all_header_words(table.columns[i]);
-      const bool size =
-          std::ranges::any_of(words, [](const std::string& word) { return is_word("size", word); });
-      if (!size || i == counted ||
+      if (!has_word("size", all_header_words(table.columns[i])) || i == counted ||
           (chosen.columns[i] && chosen.columns[i]->meaning < Meaning::tensor))
         continue;
       const RawRow& first = table.rows.front();

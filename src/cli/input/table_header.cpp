@@ -228,6 +228,10 @@ bool is_word(std::string_view use, std::string_view word) {
   return found != vocabulary().lists.end() && std::ranges::count(found->second, word) > 0;
 }
 
+bool has_word(std::string_view use, const WordList& words) {
+  return std::ranges::any_of(words, [=](const std::string& word) { return is_word(use, word); });
+}
+
 const std::vector<Unit>& table_units() {
   return vocabulary().units;
 }

@@ -6,8 +6,8 @@
 #include "src/core/attribution.h"
 #include "src/core/error.h"
 #include "src/model/decision/offers.h"
+#include "src/model/decision/regimes.h"
 #include "src/model/decision/scaling_table.h"
-#include "src/model/decision/sensitivity.h"
 
 #include <cstddef>
 #include <optional>
@@ -206,8 +206,9 @@ bool names_a_count(const std::string& header);
 /// What cells say that they are, all of them: "time" ("714.8 ms"), "throughput" ("895 records/s"),
 /// "speedup" ("1.88x"), else "value".
 std::string named_by_cells(const std::vector<RawCell>& cells);
-/// Whether data/columns.toml has `word` in the list of this use.
+/// Whether data/columns.toml has `word`, or one of `words`, in the list of this use.
 bool is_word(std::string_view use, std::string_view word);
+bool has_word(std::string_view use, const WordList& words);
 const std::vector<Unit>& table_units();
 /// Null for a name that data/columns.toml does not have: "total_time".
 const ColumnName* column_named(const std::string& key);
@@ -278,6 +279,9 @@ Comma comma_of(const RawTable& table);
 /// One per column of a table; absent for one that is left out.
 using Columns = std::vector<std::optional<TableColumn>>;
 
+/// The first column of a meaning; null without one.
+const TableColumn* find_column(const Columns& columns, Meaning meaning);
+
 struct BuiltRows {
   std::vector<TableRow> rows;
   std::vector<std::string> left_out;  // "8 (OOM)"
@@ -301,6 +305,8 @@ std::vector<std::size_t> by_name(const RawTable& table);
 std::vector<std::string> values_of(const RawTable& table, std::size_t column);
 /// The numbers of a column, absent where a cell has none.
 std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column);
+/// Whether any cell of it has one.
+bool has_numbers(const RawTable& table, std::size_t column);
 /// Whether the name of a column says what is counted, and is no letter, which may be a size.
 bool counts_machines(const RawTable& table, std::size_t column);
 
@@ -386,7 +392,4 @@ Attribution attributed_job(const std::string& input);
 /// wrote. Throws UserError naming the input that cannot be read or attributed.
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
                               std::optional<Scaling> declared);
-
-/// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
-std::vector<Regime> parse_regimes(std::string_view text, const std::string& file);
 }  // namespace scaleworth::cli

@@ -217,10 +217,7 @@ std::optional<std::string> missing_in(const RawRow& row, const Columns& columns,
       const auto number = cell_number(count, Comma::thousands);
       const bool none = number && number->value == 0.0 && !is_empty(cell);
       if (none && several) return "no count";
-      if (!number && std::ranges::any_of(all_header_words(count), [](const std::string& word) {
-            return is_word("serial", word);
-          }))
-        return "no count";
+      if (!number && has_word("serial", all_header_words(count))) return "no count";
       const bool fraction = count.find('/') != std::string::npos &&
                             count.find_first_not_of("0123456789/") == std::string::npos;
       if (fraction) return "no whole count";
@@ -238,10 +235,7 @@ bool is_remark(const RawCell& cell, const TableColumn& column, const Columns& co
   const bool ratio = column.meaning == Meaning::speedup || column.meaning == Meaning::efficiency;
   const auto* const text = std::get_if<std::string>(&cell);
   return ratio && text && !cell_number(*text, Comma::thousands) &&
-         std::ranges::any_of(columns, [](const auto& other) {
-           return other &&
-                  (other->meaning == Meaning::time || other->meaning == Meaning::throughput);
-         });
+         (find_column(columns, Meaning::time) || find_column(columns, Meaning::throughput));
 }
 
 struct RowReader {
@@ -332,22 +326,18 @@ void count_loads(const RawTable& table, Columns& columns) {
 
 /// A rate of one GPU under a count of nodes has no whole.
 void check_rate_of_one(const RawTable& table, const Columns& columns) {
-  const auto count = std::ranges::find_if(
-      columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
-  const bool per_node = std::ranges::any_of(
-      columns, [](const auto& column) { return column && column->meaning == Meaning::per_node; });
+  const TableColumn* count = find_column(columns, Meaning::count);
+  if (!count || find_column(columns, Meaning::per_node)) return;
   for (const auto& rate : columns) {
-    if (!rate || !rate->per_rank || rate->relative || count == columns.end() || per_node) continue;
-    const bool of_nodes = counted_noun(rate->rank) == "nodes";
-    const bool of_gpus = (*count)->noun == "GPUs";
-    if (of_nodes
-            ? of_gpus
-            : (*count)->nodes && !rate->rank.empty() && counted_noun(rate->rank) != (*count)->noun)
+    if (!rate || !rate->per_rank || rate->relative) continue;
+    const std::string of = counted_noun(rate->rank);
+    if (of == "nodes" ? count->noun == "GPUs"
+                      : count->nodes && !rate->rank.empty() && of != count->noun)
       refuse_column(
           table.place,
           *rate,
           fmt::format("is of another thing than '{}' counts; give the rate of all, as tokens_per_s",
-                      printable((*count)->name)));
+                      printable(count->name)));
   }
 }
 }  // namespace
@@ -422,15 +412,13 @@ TableKind kind_of(const Columns& columns) {
     kind.named_weak = kind.named_weak || column->weak;
     kind.named_strong = kind.named_strong || column->strong;
   }
-  for (const auto& column : columns)
-    if (column && column->meaning == Meaning::per_node) {
-      kind.noun = column->noun;
-      kind.axis = Axis::ranks;
-    }
+  if (const TableColumn* per_node = find_column(columns, Meaning::per_node)) {
+    kind.noun = per_node->noun;
+    kind.axis = Axis::ranks;
+  }
   if (!timed && parts_of_step) kind.basis = TimeBasis::step;
   if (!timed && !rate_of_work && !parts_of_step)
-    kind.relative = std::ranges::none_of(
-        columns, [](const auto& column) { return column && column->meaning == Meaning::compute; });
+    kind.relative = find_column(columns, Meaning::compute) == nullptr;
   return kind;
 }
 
@@ -513,11 +501,10 @@ struct CountedRows {
   std::optional<std::size_t> program_of(const std::vector<const RawRow*>& rows) const {
     for (const std::size_t column : by_name(table)) {
       const auto& meaning = chosen.columns[column];
-      const auto numbers = numbers_of(table, column);
-      const bool words =
-          std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); });
       const bool measured = meaning && meaning->meaning <= Meaning::latency;
-      if (!words || measured || 2 * values_of(table, column).size() > table.rows.size()) continue;
+      if (has_numbers(table, column) || measured ||
+          2 * values_of(table, column).size() > table.rows.size())
+        continue;
       if (like(rows, *rows.front(), column).size() < rows.size()) return column;
     }
     return std::nullopt;
@@ -550,12 +537,10 @@ struct CountedRows {
         const auto numbers = numbers_of(table, column);
         const bool words =
             std::ranges::any_of(numbers, [](const auto& number) { return !number.has_value(); });
-        const std::tuple rank(
-            meaning && meaning->meaning == Meaning::identity,
-            words,
-            std::ranges::any_of(all_header_words(table.columns[column]),
-                                [](const std::string& word) { return is_word("size", word); }),
-            different_counts(like(rows, wanted, column)));
+        const std::tuple rank(meaning && meaning->meaning == Meaning::identity,
+                              words,
+                              has_word("size", all_header_words(table.columns[column])),
+                              different_counts(like(rows, wanted, column)));
         if (best && rank <= best_rank) continue;
         best = column;
         best_rank = rank;
@@ -653,9 +638,7 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
   const std::string condition = best.where.front();
   clash->what += fmt::format("; choose rows, as by --where '{}'", condition);
   const std::string column = condition.substr(0, condition.find('='));
-  const auto numbers = numbers_of(table, column_of(table, column, "--where"));
-  const bool machines =
-      std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); });
+  const bool machines = !has_numbers(table, column_of(table, column, "--where"));
   if (machines && ways.size() > 1 && best.where.size() == 1)
     clash->what += fmt::format(
         ", or compare all: scaleworth compare {} --by '{}'", table.file, printable(column));

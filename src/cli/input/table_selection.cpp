@@ -75,6 +75,17 @@ std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t
   });
 }
 
+bool has_numbers(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  return std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); });
+}
+
+const TableColumn* find_column(const Columns& columns, Meaning meaning) {
+  const auto* found = find_in(
+      columns, true, [=](const auto& column) { return column && column->meaning == meaning; });
+  return found ? &**found : nullptr;
+}
+
 bool counts_machines(const RawTable& table, std::size_t i) {
   return table.columns[i].size() > 1 && names_a_count(table.columns[i]);
 }
@@ -134,8 +145,7 @@ bool is_chosen_among(Meaning meaning) {
 }
 
 bool has(const Columns& columns, Meaning meaning) {
-  return std::ranges::any_of(
-      columns, [=](const auto& column) { return column && column->meaning == meaning; });
+  return find_column(columns, meaning) != nullptr;
 }
 
 /// A "gpu" with no number in any cell is the name of a machine.
@@ -149,9 +159,7 @@ void name_machines(Columns& columns, const RawTable& table) {
         }))
       column.reset();
     if (!column || column->meaning != Meaning::count || !column->singular) continue;
-    const auto numbers = numbers_of(table, i);
-    if (std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); }))
-      continue;
+    if (has_numbers(table, i)) continue;
     column->meaning = Meaning::identity;
     column->choice = 100;
   }
@@ -305,17 +313,13 @@ void prefer_product(Columns& columns, const RawTable& table) {
 
 /// Of several columns of measurements those without one number, "-" in each row, are none.
 void leave_out_empty(Columns& columns, const RawTable& table) {
-  const auto is_empty = [&](std::size_t i) {
-    const auto numbers = numbers_of(table, i);
-    return std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); });
-  };
   for (const Meaning meaning : {Meaning::time, Meaning::throughput}) {
     std::vector<std::size_t> empty;
     std::size_t all = 0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (!columns[i] || columns[i]->meaning != meaning) continue;
       ++all;
-      if (is_empty(i)) empty.push_back(i);
+      if (!has_numbers(table, i)) empty.push_back(i);
     }
     if (empty.size() < all)
       for (const std::size_t i : empty) columns[i].reset();
@@ -613,11 +617,10 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     if (name.empty() || !all || numbers.size() < 2 || (count && numbers.size() < table.rows.size()))
       continue;
     const HeaderWords header = header_words(name);
-    const bool excluded =
-        header.percent || named_meaning(name) ||
-        std::ranges::any_of(all_header_words(name), [](const std::string& word) {
-          return is_word("ratio", word) || (is_word("not_measured", word) && word != "max");
-        });
+    WordList words = all_header_words(name);
+    std::erase(words, "max");
+    const bool excluded = header.percent || named_meaning(name) || has_word("ratio", words) ||
+                          has_word("not_measured", words);
     if (excluded || first == last) continue;
     if (count) {
       std::set<double> different;
@@ -630,9 +633,7 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
     const bool timed = header.unit && header.unit->dimension == Dimension::time;
-    const bool says_time =
-        timed || std::ranges::any_of(all_header_words(name),
-                                     [](const std::string& word) { return is_word("time", word); });
+    const bool says_time = timed || has_word("time", words);
     const bool rate = header.per_time || (ratio > 2.0 && !works && !says_time);
     const bool likely = rate || says_time || total;
     time_said = time_said || (likely && !rate);
