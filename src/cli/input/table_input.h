@@ -6,8 +6,8 @@
 #include "src/core/attribution.h"
 #include "src/core/error.h"
 #include "src/model/decision/offers.h"
-#include "src/model/decision/regimes.h"
 #include "src/model/decision/scaling_table.h"
+#include "src/model/decision/sensitivity.h"
 
 #include <cstddef>
 #include <optional>
@@ -392,4 +392,7 @@ Attribution attributed_job(const std::string& input);
 /// wrote. Throws UserError naming the input that cannot be read or attributed.
 ScalingTable recordings_table(const std::vector<std::string>& inputs,
                               std::optional<Scaling> declared);
+
+/// Ways to pay, from the [[regime]] tables of a TOML file. Throws UserError with the line.
+std::vector<Regime> parse_regimes(std::string_view text, const std::string& file);
 }  // namespace scaleworth::cli
