@@ -131,6 +131,7 @@ std::string_view front_word(std::string_view text) {
 
 /// "2h 21 min", "6m 2.46s"; absent for anything but numbers with units of time.
 std::optional<double> duration(std::string_view text, Comma comma) {
+  if (text.empty()) return std::nullopt;
   double seconds = 0.0;
   while (!text.empty()) {
     const std::string_view number = front_number(text);
@@ -177,7 +178,8 @@ std::optional<double> product(std::string_view text) {
 bool says_nothing_new(std::string_view behind) {
   behind = trimmed(behind, " .)");
   // "8x A100" counts machines of that name.
-  if (behind.empty() || behind.starts_with('x') || behind == "%") return true;
+  if (behind.empty() || behind.starts_with('x') || behind.starts_with("/s") || behind == "%")
+    return true;
   const std::string word(front_word(behind));
   if (word.empty()) return false;
   // "A100", "MI300X"
@@ -202,11 +204,16 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   // "x8"; "1800 +- 20" and "1800 (20)" are of the first number.
   if (rest.starts_with('x') && rest.size() > 1 && is_digit(rest[1])) rest.remove_prefix(1);
   rest = trimmed(rest.substr(0, rest.find("+-")));
+  // "60 s / 52.5 GB" is of its first number, too.
+  if (const std::size_t slash = rest.find(" / ");
+      slash != std::string_view::npos && rest.find_first_of("0123456789", slash) != std::string_view::npos)
+    rest = trimmed(rest.substr(0, slash));
   const std::size_t bracket = rest.find('(');
   if (bracket != std::string_view::npos && bracket > 0) rest = trimmed(rest.substr(0, bracket));
   const std::string_view number = front_number(rest);
   const auto value = parse_number<double>(without_grouping(number, comma));
-  const std::string_view behind = trimmed(rest.substr(number.size()));
+  std::string_view behind = trimmed(rest.substr(number.size()));
+  if (behind.starts_with('+')) behind.remove_prefix(1);  // "8+" and "1000+ req/s" are at least that
   if (value && behind.empty()) return CellNumber{*value};
   if (const auto time = clock_time(rest)) return time;
   // "35-45 sec"

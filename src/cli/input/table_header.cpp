@@ -114,6 +114,31 @@ const Noun* noun_of(const std::vector<Noun>& nouns, const std::string& word) {
   return nullptr;
 }
 
+/// The bytes of the letter beyond ASCII at the front of `text`, put to `word` in small letters and
+/// without accents; 0 for what is no letter: signs, arrows, emoji.
+std::size_t take_letter(std::string_view text, std::string& word) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.size() < 2 || byte(0) < 0xC3) return 0;
+  if (byte(0) == 0xC3) {
+    constexpr std::string_view plain = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    const char letter = plain[byte(1) & 0x1FU];
+    if (letter == ' ') return 0;
+    word += letter;
+    return 2;
+  }
+  if (byte(0) == 0xD0 && byte(1) >= 0x90 && byte(1) < 0xB0) {  // Cyrillic capitals
+    const bool first_half = byte(1) < 0xA0;
+    word += first_half ? '\xD0' : '\xD1';
+    word += static_cast<char>(byte(1) + (first_half ? 0x20 : -0x20));
+    return 2;
+  }
+  // From U+3040 to U+D7FF: kana, Chinese, Korean.
+  const bool asian = byte(0) > 0xE3 || (byte(0) == 0xE3 && byte(1) > 0x80);
+  const std::size_t bytes = byte(0) < 0xE0 ? 2 : asian && byte(0) < 0xEE ? 3 : 0;
+  word += text.substr(0, bytes);
+  return bytes;
+}
+
 /// The words of a header, each bracket a list of its own. "/" is "per", "%" is "percent", "$" is
 /// "usd"; a word begins at a capital behind two small letters, as in "numGPUs".
 std::vector<WordList> header_groups(std::string_view header) {
@@ -138,6 +163,8 @@ std::vector<WordList> header_groups(std::string_view header) {
     } else if (rest.starts_with("\xE2\x82\xAC")) {
       add_word("eur");
       i += 2;
+    } else if (const std::size_t letter = take_letter(rest, word)) {
+      i += letter - 1;
     } else if (c == '/' && word == "i" && rest.size() > 1 && std::tolower(rest[1]) == 'o') {
     } else if (c == '/') {
       add_word("per");
@@ -307,7 +334,9 @@ HeaderWords header_words(const std::string& text) {
       }
       header.percent = header.percent || is_word("percent", word);
       header.all_of_them = header.all_of_them || is_word("all", word);
-      if (!is_word("filler", word) && !is_word("percent", word)) header.name.push_back(word);
+      const bool alone = words.size() == 1 && groups.size() == 1;
+      if ((alone || !is_word("filler", word)) && !is_word("percent", word))
+        header.name.push_back(word);
       ++i;
     }
   }
