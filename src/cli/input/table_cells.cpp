@@ -206,7 +206,8 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   rest = trimmed(rest.substr(0, rest.find("+-")));
   // "60 s / 52.5 GB" is of its first number, too.
   if (const std::size_t slash = rest.find(" / ");
-      slash != std::string_view::npos && rest.find_first_of("0123456789", slash) != std::string_view::npos)
+      slash != std::string_view::npos &&
+      rest.find_first_of("0123456789", slash) != std::string_view::npos)
     rest = trimmed(rest.substr(0, slash));
   const std::size_t bracket = rest.find('(');
   if (bracket != std::string_view::npos && bracket > 0) rest = trimmed(rest.substr(0, bracket));
@@ -291,11 +292,14 @@ bool is_missing(const RawCell& cell) {
     word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (word.empty()) return false;
   const std::string first = word.substr(0, word.find_first_of(" (:,"));
-  return is_word("missing", word) || (first.size() > 2 && is_word("missing", first));
+  // "(technical problem)"
+  const bool remark = word.front() == '(' && has_word("missing", all_header_words(word));
+  return is_word("missing", word) || (first.size() > 2 && is_word("missing", first)) || remark;
 }
 
 Comma comma_of(const RawTable& table) {
   bool either = false;
+  bool seconds = false;
   for (const RawRow& row : table.rows) {
     for (const RawCell& cell : row.cells) {
       const auto* text = std::get_if<std::string>(&cell);
@@ -308,14 +312,17 @@ Comma comma_of(const RawTable& table) {
       const bool point_behind =
           number.find('.') > number.rfind(',') && whole.size() < number.size();
       if (grouped(whole, ',') && (commas > 1 || point_behind)) return Comma::thousands;
+      seconds = (seconds || !either) && plain.ends_with(" s");
       if (grouped(number, ','))
         either = true;
       else if (commas == 1)
         return Comma::decimal;
     }
   }
-  // Where people write 1,5 for one and a half they separate cells by other signs.
-  if (!either || table.separator == ',' || table.separator == '|') return Comma::thousands;
+  // Where people write 1,5 for one and a half they separate cells by other signs; with bars they
+  // may write "296,508 s" either way.
+  if (!either || table.separator == ',' || (table.separator == '|' && !seconds))
+    return Comma::thousands;
   return Comma::unstated;
 }
 }  // namespace scaleworth::cli

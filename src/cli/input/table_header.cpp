@@ -114,29 +114,13 @@ const Noun* noun_of(const std::vector<Noun>& nouns, const std::string& word) {
   return nullptr;
 }
 
-/// The bytes of the letter beyond ASCII at the front of `text`, put to `word` in small letters and
-/// without accents; 0 for what is no letter: signs, arrows, emoji.
-std::size_t take_letter(std::string_view text, std::string& word) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (text.size() < 2 || byte(0) < 0xC3) return 0;
-  if (byte(0) == 0xC3) {
-    constexpr std::string_view plain = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
-    const char letter = plain[byte(1) & 0x1FU];
-    if (letter == ' ') return 0;
-    word += letter;
-    return 2;
-  }
-  if (byte(0) == 0xD0 && byte(1) >= 0x90 && byte(1) < 0xB0) {  // Cyrillic capitals
-    const bool first_half = byte(1) < 0xA0;
-    word += first_half ? '\xD0' : '\xD1';
-    word += static_cast<char>(byte(1) + (first_half ? 0x20 : -0x20));
-    return 2;
-  }
-  // From U+3040 to U+D7FF: kana, Chinese, Korean.
-  const bool asian = byte(0) > 0xE3 || (byte(0) == 0xE3 && byte(1) > 0x80);
-  const std::size_t bytes = byte(0) < 0xE0 ? 2 : asian && byte(0) < 0xEE ? 3 : 0;
-  word += text.substr(0, bytes);
-  return bytes;
+/// The bytes of the letter beyond ASCII at the front of `text`: Latin, Cyrillic, kana, Chinese,
+/// Korean; 0 for what is no letter, such as signs, arrows and emoji.
+std::size_t letter_bytes(std::string_view text) {
+  const std::string_view letter = text.substr(0, 2);
+  if (letter < "\xC3\x80" || letter == "\xC3\x97") return 0;
+  if (letter < "\xE0") return 2;
+  return letter > "\xE3\x80\xBF" && letter < "\xEE" ? 3 : 0;
 }
 
 /// The words of a header, each bracket a list of its own. "/" is "per", "%" is "percent", "$" is
@@ -163,7 +147,8 @@ std::vector<WordList> header_groups(std::string_view header) {
     } else if (rest.starts_with("\xE2\x82\xAC")) {
       add_word("eur");
       i += 2;
-    } else if (const std::size_t letter = take_letter(rest, word)) {
+    } else if (const std::size_t letter = letter_bytes(rest)) {
+      word += rest.substr(0, letter);
       i += letter - 1;
     } else if (c == '/' && word == "i" && rest.size() > 1 && std::tolower(rest[1]) == 'o') {
     } else if (c == '/') {
@@ -319,10 +304,13 @@ HeaderWords header_words(const std::string& text) {
       }
     if (bracket && !says_something(words)) {
       // "(steady, ms)"
-      const Unit* const unit = words.empty() ? nullptr : header_unit(words.back());
-      if (unit && !header.unit && words.back().size() > 1) {
+      // and "(ms, lower is better)"
+      for (const std::string& word :
+           {words.empty() ? "" : words.back(), words.empty() ? "" : words.front()}) {
+        const Unit* const unit = header_unit(word);
+        if (!unit || header.unit || word.size() < 2) continue;
         header.unit = unit;
-        header.unit_text = words.back();
+        header.unit_text = word;
       }
       continue;
     }
