@@ -425,6 +425,43 @@ RawTable counts_of_names(RawTable table) {
   }
   return table;
 }
+
+/// Lines of one pattern below others, "4 GPUs: 390 img/s": their numbers are in columns; no columns
+/// for anything else.
+RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& file) {
+  static const std::regex number(
+      "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![0-9.])( ?[A-Za-z/%]+)?");
+  const auto pattern_of = [](const Line& line) {
+    std::string pattern = std::regex_replace(std::string(line.text), number, "$1$2#$4");
+    std::erase(pattern, 's');  // of a plural
+    return line.text.find_first_of("|;\t") == std::string_view::npos ? pattern : "";
+  };
+  constexpr std::size_t most_lines = 1000;
+  if (lines.size() > most_lines) return {};
+  const std::string pattern = pattern_of(lines.back());
+  std::size_t first = lines.size();
+  while (first > 0 && pattern_of(lines[first - 1]) == pattern) --first;
+  // "1 thread: 4 s" above "2 threads: 2 s (2.0x)" is a row, too.
+  const bool another = first > 0 && count_within(std::string(lines[first - 1].text));
+  if (pattern.empty() || lines.size() - first < 2 || 2 * first > lines.size() || another) return {};
+  RawTable table{file, fmt::format("{}:{}", file, lines[first].number), {}, {}, by_blanks};
+  bool counted = false;
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    const std::string text(lines[i].text);
+    RawRow row{fmt::format("{}:{}", file, lines[i].number), {}};
+    for (std::sregex_iterator at(text.begin(), text.end(), number), end; at != end; ++at) {
+      const std::string behind(trimmed(at->str(4)));
+      const std::string name = thing_of(plain_text(behind)) ? behind : at->str(1);
+      const bool counts = thing_of(plain_text(name)) != nullptr;
+      counted = counted || counts;
+      row.cells.emplace_back(at->str(3) + (counts ? "" : at->str(4)));
+      if (i == first)
+        table.columns.push_back(counts ? name : fmt::format("column {}", row.cells.size()));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return counted && table.columns.size() > 1 ? table : RawTable{};
+}
 }  // namespace
 
 std::optional<Meaning> named_meaning(const std::string& header) {
@@ -627,6 +664,7 @@ RawTable read_cells(std::string_view text, const std::string& file) {
   const std::vector<Line> lines = lines_of(plain);
   if (lines.empty())
     throw UserError(file + ": empty; write a header as p,time_s and one line per count");
+  if (RawTable table = pattern_as_columns(lines, file); !table.columns.empty()) return table;
   const CellReader reader(lines, file);
   // Further headers, each below its title, begin further tables.
   std::vector<std::size_t> headers{header_line(lines, reader)};
