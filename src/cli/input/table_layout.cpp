@@ -430,7 +430,7 @@ RawTable counts_of_names(RawTable table) {
 /// for anything else.
 RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& file) {
   static const std::regex number(
-      "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![0-9.])( ?[A-Za-z/%]+)?");
+      "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![.]?[0-9])( ?[A-Za-z/%]+)?");
   const auto pattern_of = [](const Line& line) {
     std::string pattern = std::regex_replace(std::string(line.text), number, "$1$2#$4");
     std::erase(pattern, 's');  // of a plural

@@ -640,7 +640,7 @@ void leave_out_other_ratios(ChosenColumns& chosen, const RawTable& table) {
       agrees = agrees || follows;
       if (timed || follows) ++times;
     }
-    if (times == 0 || (times == 1 && agrees)) continue;
+    if (times == 0 || (times == 1 && agrees && !columns[i]->generic)) continue;
     chosen.ignored.push_back(printable(columns[i]->name));
     columns[i].reset();
   }
