@@ -394,6 +394,19 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
   return column;
 }
 
+std::optional<Meaning> named_meaning(const std::string& header) {
+  try {
+    const auto column = table_column(header, "");
+    return column ? std::optional(column->meaning) : std::nullopt;
+  } catch (const UserError&) {
+    return Meaning::energy;  // "mj", mega or milli
+  }
+}
+
+bool names_a_count(const std::string& header) {
+  return named_meaning(header) == Meaning::count;
+}
+
 std::string known_columns() {
   return "p (or gpus, ranks, nodes, workers), time_s (step_s for one step), compute_s, comm_s, "
          "idle_s, host_s, io_s, repeat, quality, work (or items, tokens), tokens_per_s or another "

@@ -14,7 +14,9 @@ using Cells = std::vector<std::string>;
 
 /// Blanks divide the cells: two or more, or tabs.
 constexpr char by_blanks = ' ';
-constexpr std::size_t most_titles = 20;  // lines above a header
+constexpr std::size_t most_titles = 20;       // lines above a header
+constexpr std::size_t longest_matched = 300;  // bytes, of what patterns are looked for in
+constexpr std::size_t most_rows_matched = 1000;
 
 struct Line {
   std::size_t number = 0;  // from 1 on
@@ -286,12 +288,16 @@ bool are_further_names(Cells names, const Cells& below) {
          });
 }
 
-/// A line that names a count and has no number: another header.
+/// A line that names a count, or several in numbers behind a name, and has no other number.
 bool is_header(const Cells& cells) {
-  return filled(cells) > 1 && std::ranges::any_of(cells, names_a_count) &&
-         std::ranges::none_of(cells, [](const std::string& cell) {
-           return cell_number(cell, Comma::thousands) && !names_a_count(cell);
-         });
+  int named = 0;
+  for (const std::string& cell : cells) {
+    const bool number = cell_number(cell, Comma::thousands).has_value();
+    const bool count = names_a_count(cell);
+    if (number && (!count || &cell == &cells.front())) return false;
+    named += !count ? 0 : number ? 1 : 2;
+  }
+  return filled(cells) > 1 && named > 1;
 }
 
 /// Empty cells to the left of the first full column, merged with what stands above them.
@@ -352,6 +358,7 @@ std::optional<CountInHeader> count_in(const std::string& header) {
                                       any_case);
   static const std::regex noun_first("([a-z]+)[ =:_-]*([0-9]+)", any_case);
   const std::string text(trimmed(header, " *`"));
+  if (text.size() > longest_matched) return std::nullopt;
   std::smatch at;
   // "4*8": nodes and what each has.
   if (std::regex_match(text, at, product))
@@ -397,7 +404,7 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
 /// "4" of "Parallel (4 workers)" and "4x A100", 1 of "Sequential", with what is counted.
 std::optional<CountInHeader> count_within(const std::string& cell) {
   static const std::regex counted("(?:^|[^a-z0-9.])([0-9]+)[ -]?(x(?= ?[a-z])|[a-z]{2,})");
-  const std::string plain = plain_text(cell);
+  const std::string plain = plain_text(cell.substr(0, longest_matched));
   for (std::sregex_iterator at(plain.begin(), plain.end(), counted), end; at != end; ++at)
     if (at->str(2) == "x" || thing_of(at->str(2)))
       return CountInHeader{at->str(1), at->str(2) == "x" ? "" : at->str(2), ""};
@@ -411,11 +418,12 @@ RawTable counts_of_names(RawTable table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::vector<std::string> counts;
     std::string noun = "count";
-    for (const RawRow& row : table.rows)
-      if (const auto count = count_within(cell_text(row.cells[i]))) {
-        counts.push_back(count->count);
-        if (!count->noun.empty()) noun = count->noun;
-      }
+    for (const RawRow& row : table.rows) {
+      const auto count = count_within(cell_text(row.cells[i]));
+      if (!count) break;
+      counts.push_back(count->count);
+      if (!count->noun.empty()) noun = count->noun;
+    }
     const bool differ = std::ranges::adjacent_find(counts, std::not_equal_to{}) != counts.end();
     if (counts.size() < table.rows.size() || !differ) continue;
     table.columns.push_back(noun);
@@ -432,12 +440,11 @@ RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& f
   static const std::regex number(
       "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![.]?[0-9])( ?[A-Za-z/%]+)?");
   const auto pattern_of = [](const Line& line) {
+    if (line.text.size() > longest_matched || line.number > most_rows_matched) return std::string();
     std::string pattern = std::regex_replace(std::string(line.text), number, "$1$2#$4");
     std::erase(pattern, 's');  // of a plural
-    return line.text.find_first_of("|;\t") == std::string_view::npos ? pattern : "";
+    return line.text.find_first_of("|;\t") == std::string_view::npos ? pattern : std::string();
   };
-  constexpr std::size_t most_lines = 1000;
-  if (lines.size() > most_lines) return {};
   const std::string pattern = pattern_of(lines.back());
   std::size_t first = lines.size();
   while (first > 0 && pattern_of(lines[first - 1]) == pattern) --first;
@@ -463,19 +470,6 @@ RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& f
   return counted && table.columns.size() > 1 ? table : RawTable{};
 }
 }  // namespace
-
-std::optional<Meaning> named_meaning(const std::string& header) {
-  try {
-    const auto column = table_column(header, "");
-    return column ? std::optional(column->meaning) : std::nullopt;
-  } catch (const UserError&) {
-    return Meaning::energy;  // "mj", mega or milli
-  }
-}
-
-bool names_a_count(const std::string& header) {
-  return named_meaning(header) == Meaning::count;
-}
 
 std::string named_by_cells(const std::vector<RawCell>& cells) {
   bool times = true;
