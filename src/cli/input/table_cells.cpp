@@ -131,6 +131,7 @@ std::string_view front_word(std::string_view text) {
 
 /// "2h 21 min", "6m 2.46s"; absent for anything but numbers with units of time.
 std::optional<double> duration(std::string_view text, Comma comma) {
+  if (text.empty()) return std::nullopt;
   double seconds = 0.0;
   while (!text.empty()) {
     const std::string_view number = front_number(text);
@@ -177,7 +178,8 @@ std::optional<double> product(std::string_view text) {
 bool says_nothing_new(std::string_view behind) {
   behind = trimmed(behind, " .)");
   // "8x A100" counts machines of that name.
-  if (behind.empty() || behind.starts_with('x') || behind == "%") return true;
+  if (behind.empty() || behind.starts_with('x') || behind.starts_with("/s") || behind == "%")
+    return true;
   const std::string word(front_word(behind));
   if (word.empty()) return false;
   // "A100", "MI300X"
@@ -202,11 +204,17 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   // "x8"; "1800 +- 20" and "1800 (20)" are of the first number.
   if (rest.starts_with('x') && rest.size() > 1 && is_digit(rest[1])) rest.remove_prefix(1);
   rest = trimmed(rest.substr(0, rest.find("+-")));
+  // "60 s / 52.5 GB" is of its first number, too.
+  if (const std::size_t slash = rest.find(" / ");
+      slash != std::string_view::npos &&
+      rest.find_first_of("0123456789", slash) != std::string_view::npos)
+    rest = trimmed(rest.substr(0, slash));
   const std::size_t bracket = rest.find('(');
   if (bracket != std::string_view::npos && bracket > 0) rest = trimmed(rest.substr(0, bracket));
   const std::string_view number = front_number(rest);
   const auto value = parse_number<double>(without_grouping(number, comma));
-  const std::string_view behind = trimmed(rest.substr(number.size()));
+  std::string_view behind = trimmed(rest.substr(number.size()));
+  if (behind.starts_with('+')) behind.remove_prefix(1);  // "8+" and "1000+ req/s" are at least that
   if (value && behind.empty()) return CellNumber{*value};
   if (const auto time = clock_time(rest)) return time;
   // "35-45 sec"
@@ -284,11 +292,14 @@ bool is_missing(const RawCell& cell) {
     word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (word.empty()) return false;
   const std::string first = word.substr(0, word.find_first_of(" (:,"));
-  return is_word("missing", word) || (first.size() > 2 && is_word("missing", first));
+  // "(technical problem)"
+  const bool remark = word.front() == '(' && has_word("missing", all_header_words(word));
+  return is_word("missing", word) || (first.size() > 2 && is_word("missing", first)) || remark;
 }
 
 Comma comma_of(const RawTable& table) {
   bool either = false;
+  bool seconds = false;
   for (const RawRow& row : table.rows) {
     for (const RawCell& cell : row.cells) {
       const auto* text = std::get_if<std::string>(&cell);
@@ -301,14 +312,17 @@ Comma comma_of(const RawTable& table) {
       const bool point_behind =
           number.find('.') > number.rfind(',') && whole.size() < number.size();
       if (grouped(whole, ',') && (commas > 1 || point_behind)) return Comma::thousands;
+      seconds = (seconds || !either) && plain.ends_with(" s");
       if (grouped(number, ','))
         either = true;
       else if (commas == 1)
         return Comma::decimal;
     }
   }
-  // Where people write 1,5 for one and a half they separate cells by other signs.
-  if (!either || table.separator == ',' || table.separator == '|') return Comma::thousands;
+  // Where people write 1,5 for one and a half they separate cells by other signs; with bars they
+  // may write "296,508 s" either way.
+  if (!either || table.separator == ',' || (table.separator == '|' && !seconds))
+    return Comma::thousands;
   return Comma::unstated;
 }
 }  // namespace scaleworth::cli

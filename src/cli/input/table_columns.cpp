@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
 #include <array>
@@ -155,7 +156,8 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
   }
   if (header.unit) return std::nullopt;
   if (known && known->meaning == Meaning::throughput) return choice(known->choice > 1 ? 2 : 1);
-  const bool throughput = std::ranges::count(header.name, "throughput") > 0;
+  const bool throughput = std::ranges::count(header.name, "throughput") > 0 &&
+                          std::ranges::count(header.name, "speedup") == 0;
   return throughput ? std::optional(choice(2)) : std::nullopt;
 }
 
@@ -254,6 +256,14 @@ const ColumnName* known_by_name(const HeaderWords& header, std::string& key) {
   if (compared &&
       (compared->meaning == Meaning::speedup || compared->meaning == Meaning::efficiency))
     return compared;
+  // "Speedup_blocked" and "MPI Speedup" are of one of several programs.
+  static const ColumnName of_one{Meaning::speedup, choice_of_generic, false, true};
+  if (header.name.size() > 1 && header.name.size() < 4 &&
+      std::ranges::count(header.name, "speedup") == 1 &&
+      std::ranges::none_of(header.name, [](const std::string& word) {
+        return work_of(word) || thing_of(word) || parse_number<double>(word).has_value();
+      }))
+    return &of_one;
   HeaderWords rest = header;
   std::erase_if(rest.name, [](const std::string& word) { return is_word("all", word); });
   if (!header.per.empty() || rest.name.empty()) return nullptr;
@@ -382,6 +392,19 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
     column->strong = has_word("strong", all_header_words(text));
   }
   return column;
+}
+
+std::optional<Meaning> named_meaning(const std::string& header) {
+  try {
+    const auto column = table_column(header, "");
+    return column ? std::optional(column->meaning) : std::nullopt;
+  } catch (const UserError&) {
+    return Meaning::energy;  // "mj", mega or milli
+  }
+}
+
+bool names_a_count(const std::string& header) {
+  return named_meaning(header) == Meaning::count;
 }
 
 std::string known_columns() {

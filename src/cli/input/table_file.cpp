@@ -169,7 +169,7 @@ class Reading {
                  int depth = 0) const {
     RawTable table = select(raw_, selection);
     const auto on = [&](const std::vector<Way>& ways) {
-      return depth < 2 ? tried(ways, scaling, depth) : Answers{};
+      return depth < most_depth ? tried(ways, scaling, depth) : Answers{};
     };
     table.comma = selection.comma != Comma::unstated ? selection.comma : comma_of(table);
     if (table.comma == Comma::unstated) ask_comma(table, selection, on);
@@ -186,10 +186,17 @@ class Reading {
       if (answers.empty()) throw;
       throw Question(several.what(), answers);
     } catch (const MissingColumn& missing) {
-      const Answers answers = on(renamed(table, selection, missing.count));
+      // Rows of one kind may say by their units what they are.
+      Answers answers;
+      const bool counted = find_column(missing.chosen.columns, Meaning::count) != nullptr;
+      const auto clash = counted ? repeated_count(table, missing.chosen) : std::nullopt;
+      if (clash && depth < most_depth)
+        answers = tried(chosen_rows(selection, clash->ways), scaling, most_depth, true);
+      if (answers.empty()) answers = on(renamed(table, selection, missing.count));
       if (answers.empty()) throw;
       throw Question(missing.what(), answers);
     }
+    leave_out_missing(table, chosen.columns);
     const BuiltRows built = checked_rows(table, chosen);
     const auto clash = repeated_count(table, chosen);
     if (clash && !clash->ways.empty()) {
@@ -201,7 +208,7 @@ class Reading {
                         fmt::join(clash->ways.front(), " and ")));
         return file;
       }
-      const Answers answers = depth < 2 ? tried(ways, scaling, depth, true) : Answers{};
+      const Answers answers = depth < most_depth ? tried(ways, scaling, depth, true) : Answers{};
       if (answers.empty()) throw UserError(clash->what);
       throw Question(clash->what, answers);
     }
@@ -209,6 +216,8 @@ class Reading {
   }
 
  private:
+  static constexpr int most_depth = 2;  // of questions behind questions
+
   static std::vector<Way> renamed(const RawTable& table,
                                   const TableSelection& selection,
                                   bool count) {
@@ -267,7 +276,7 @@ class Reading {
       } catch (const UserError&) {
       }
     }
-    if (answers.empty()) answers = std::move(questions);
+    if (answers.empty() || alike) answers.insert(answers.end(), questions.begin(), questions.end());
     if (answers.size() > most_answers) answers.resize(most_answers);
     return answers;
   }
@@ -313,14 +322,31 @@ class Reading {
     };
     const bool idle =
         std::ranges::any_of(rows, [&](TableRow& row) { return idle_of(row).has_value(); });
+    // More of it than the time is that of several processors.
+    const bool only_compute = std::ranges::all_of(rows, [](const TableRow& row) {
+      return row.parts_s[index_of(PartGroup::compute)] == sum_of(row.parts_s);
+    });
     if (off > 0 && !idle && least >= -exact && most <= little) {
       for (TableRow& row : rows) idle_of(row) = std::max(0.0, *row.time_s - *sum_of(row.parts_s));
       remarks.emplace_back(fmt::format(
           "the parts leave up to {:.2g} % of the time: it is taken as waiting", 100.0 * most));
-    } else if (off > 1) {
+    } else if (off > 1 || (only_compute && least < -exact)) {
       for (TableRow& row : rows) row.parts_s = {};
       remarks.emplace_back("the parts do not add up to the time: they are left out");
     }
+  }
+
+  /// Efficiencies alone that are not 1 at the least count are against 1.
+  static void add_row_of_one(std::vector<TableRow>& rows, std::vector<Remark>& remarks) {
+    TableRow one = *std::ranges::min_element(rows, {}, &TableRow::count);
+    const bool measured = one.time_s || one.throughput || one.stated_speedup || one.has_parts();
+    const double stated = one.stated_efficiency.value_or(1.0);
+    const double whole = stated > 2.0 ? 100.0 : 1.0;
+    if (one.count < 2 || measured || stated > 0.995 * whole) return;
+    one.count = 1;
+    one.stated_efficiency = whole;
+    rows.insert(rows.begin(), std::move(one));
+    remarks.emplace_back("the table's efficiencies are against 1, which is no row of it");
   }
 
   /// The time of no unit, as a column that states one.
@@ -522,6 +548,7 @@ class Reading {
     std::vector<Remark> remarks;
     if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
     settle_parts(built.rows, remarks);
+    add_row_of_one(built.rows, remarks);
     result.table = settle_scaling(assemble(built.rows, kind), scaling);
     check_rate(result.table, chosen);
     remarks.insert(remarks.end(), result.table.remarks.begin(), result.table.remarks.end());
@@ -531,11 +558,13 @@ class Reading {
       const auto far = std::ranges::find_if(result.table.rows, [](const TableRow& row) {
         return row.relative_sd.value_or(0.0) > too_far;
       });
-      if (far != result.table.rows.end())
+      if (far != result.table.rows.end()) {
         result.table.doubts.emplace_back(fmt::format(
             "the rows of count {} differ by {:.0f} %: they may be of different things, not repeats",
             far->count,
             100.0 * *far->relative_sd));
+        result.table.doubts.back().again = "keep one row of each count";
+      }
     }
     const bool timed = result.table.basis != TimeBasis::work_unit;
     if (auto relative = relative_remark(chosen); relative && !timed && result.table.relative)
@@ -574,7 +603,8 @@ RawTable raw_table(std::string_view text, const std::string& file) {
   check_text(text, file);
   const std::string_view begin = trimmed(text);
   const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");
-  const bool json = file.ends_with(".json") || begin.starts_with('{') || begin.starts_with('[');
+  const bool json = file.ends_with(".json") ||
+                    (begin.starts_with('{') && !begin.starts_with("{|")) || begin.starts_with('[');
   const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
   return counts_as_rows(parse(text, file));
 }

@@ -114,6 +114,15 @@ const Noun* noun_of(const std::vector<Noun>& nouns, const std::string& word) {
   return nullptr;
 }
 
+/// The bytes of the letter beyond ASCII at the front of `text`: Latin, Cyrillic, kana, Chinese,
+/// Korean; 0 for what is no letter, such as signs, arrows and emoji.
+std::size_t letter_bytes(std::string_view text) {
+  const std::string_view letter = text.substr(0, 2);
+  if (letter < "\xC3\x80" || letter == "\xC3\x97") return 0;
+  if (letter < "\xE0") return 2;
+  return letter > "\xE3\x80\xBF" && letter < "\xEE" ? 3 : 0;
+}
+
 /// The words of a header, each bracket a list of its own. "/" is "per", "%" is "percent", "$" is
 /// "usd"; a word begins at a capital behind two small letters, as in "numGPUs".
 std::vector<WordList> header_groups(std::string_view header) {
@@ -138,6 +147,9 @@ std::vector<WordList> header_groups(std::string_view header) {
     } else if (rest.starts_with("\xE2\x82\xAC")) {
       add_word("eur");
       i += 2;
+    } else if (const std::size_t letter = letter_bytes(rest)) {
+      word += rest.substr(0, letter);
+      i += letter - 1;
     } else if (c == '/' && word == "i" && rest.size() > 1 && std::tolower(rest[1]) == 'o') {
     } else if (c == '/') {
       add_word("per");
@@ -292,10 +304,13 @@ HeaderWords header_words(const std::string& text) {
       }
     if (bracket && !says_something(words)) {
       // "(steady, ms)"
-      const Unit* const unit = words.empty() ? nullptr : header_unit(words.back());
-      if (unit && !header.unit && words.back().size() > 1) {
+      // and "(ms, lower is better)"
+      for (const std::string& word :
+           {words.empty() ? "" : words.back(), words.empty() ? "" : words.front()}) {
+        const Unit* const unit = header_unit(word);
+        if (!unit || header.unit || word.size() < 2) continue;
         header.unit = unit;
-        header.unit_text = words.back();
+        header.unit_text = word;
       }
       continue;
     }
@@ -307,7 +322,9 @@ HeaderWords header_words(const std::string& text) {
       }
       header.percent = header.percent || is_word("percent", word);
       header.all_of_them = header.all_of_them || is_word("all", word);
-      if (!is_word("filler", word) && !is_word("percent", word)) header.name.push_back(word);
+      const bool alone = words.size() == 1 && groups.size() == 1;
+      if ((alone || !is_word("filler", word)) && !is_word("percent", word))
+        header.name.push_back(word);
       ++i;
     }
   }

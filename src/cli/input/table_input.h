@@ -37,6 +37,7 @@ struct RawTable {
   Comma comma = Comma::unstated;
   std::vector<std::string> left_out{};   // rows, as "total", that are no count
   std::vector<std::string> stated_as{};  // of a renamed column, its own header; else empty
+  std::string title{};                   // the line above the header
 };
 
 /// As it would be written: "0.5", "16B"; empty for nothing.
@@ -85,7 +86,8 @@ RawTable parse_raw_table(std::string_view text, const std::string& file);
 void check_row_count(std::size_t rows_so_far, const std::string& place);
 void check_column_count(std::size_t columns, const std::string& place);
 
-/// Counts that stand in the header ("1 card | 2 cards", or 1, 2, 4 behind a name) become rows.
+/// Counts that stand in the header ("1 card | 2 cards", or 1, 2, 4 behind a name) become rows;
+/// those that stand in the names of rows ("Parallel (4 workers)") become a column.
 RawTable counts_as_rows(RawTable table);
 
 /// As `parse_table`; a folder or a run.json is one of our own runs. With `scaling` declared the
@@ -293,7 +295,10 @@ struct BuiltRows {
   std::string time_unit;              // of the first cell that states one
 };
 
-/// The rows of a scaling table; without those whose measurements are missing. Throws UserError with
+/// Leaves out rows without a count or a measurement, and those that failed by their own words.
+void leave_out_missing(RawTable& table, const Columns& columns);
+
+/// The rows of a scaling table. Throws UserError with
 /// place and column for a cell that is no finite number, or no integer from 0 to 1e6 where one
 /// belongs, and for a count that is missing. Loads of up to six decimals are counted in their
 /// greatest common unit, which becomes the column's factor.
@@ -301,6 +306,8 @@ BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
 
+/// Without what Markdown puts around a text: "**A**", "`A`".
+std::string without_marks(std::string_view text);
 /// Throws UserError beginning with `option` for a column that is not there.
 std::size_t column_of(const RawTable& table, const std::string& name, const char* option);
 /// Columns by name: what is chosen among several does not depend on where they stand.
@@ -311,6 +318,17 @@ std::vector<std::string> values_of(const RawTable& table, std::size_t column);
 std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column);
 /// Whether any cell of it has one.
 bool has_numbers(const RawTable& table, std::size_t column);
+/// The whole numbers of a column, from 1 on; empty where a cell has another.
+std::vector<double> counts_in(const RawTable& table, std::size_t column);
+bool differ(const std::vector<double>& numbers);
+/// Whether its cells have numbers or nothing: "128 and 256" is no batch.
+bool says_numbers(const RawTable& table, std::size_t column);
+/// As `named_by_cells`.
+std::string said_by_cells(const RawTable& table, std::size_t column);
+/// "user", "sys", "System Time" beside "real" or another time: the time of processors.
+bool is_cpu_time(const RawTable& table, std::size_t column);
+/// Up to `most` names, for a message.
+std::string first_names(std::vector<std::string> names, std::size_t most = 12);
 /// Whether the name of a column says what is counted, and is no letter, which may be a size.
 bool counts_machines(const RawTable& table, std::size_t column);
 
@@ -331,16 +349,17 @@ struct ChosenColumns {
 /// there is no count, or nothing measured.
 ChosenColumns choose_columns(const RawTable& table);
 
-/// Two columns that may be the time, or the speed-up.
+/// Two columns that may be the time, or the speed-up, or that contradict each other.
 struct SeveralTimes : UserError {
   using UserError::UserError;
   std::vector<std::string> names{};  // empty: of another meaning
-  std::string meaning{};             // "time", "speedup"
+  std::string meaning{};             // "time", "speedup", "efficiency", "throughput"
 };
 
 struct MissingColumn : UserError {
   using UserError::UserError;
-  bool count = false;  // else a time or a throughput
+  bool count = false;      // else a time or a throughput
+  ChosenColumns chosen{};  // that are there
 };
 
 /// Names that a column may be renamed to where a count, or a measurement, is missing, likeliest

@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <map>
+#include <regex>
 
 namespace scaleworth::cli {
 namespace {
@@ -13,7 +14,9 @@ using Cells = std::vector<std::string>;
 
 /// Blanks divide the cells: two or more, or tabs.
 constexpr char by_blanks = ' ';
-constexpr std::size_t most_titles = 20;  // lines above a header
+constexpr std::size_t most_titles = 20;       // lines above a header
+constexpr std::size_t longest_matched = 300;  // bytes, of what patterns are looked for in
+constexpr std::size_t most_rows_matched = 1000;
 
 struct Line {
   std::size_t number = 0;  // from 1 on
@@ -32,12 +35,25 @@ bool is_rule(std::string_view line) {
          line.find_first_of("-=_\xE2") != std::string_view::npos;
 }
 
-/// Bars of a frame that is drawn with box characters are plain ones.
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Tables of box characters and LaTeX with plain bars.
 std::string with_plain_bars(std::string_view text) {
   std::string plain(text);
+  const auto has = [&](const char* what) { return plain.find(what) != std::string::npos; };
   for (const char* bar : {"\xE2\x94\x82", "\xE2\x94\x83", "\xE2\x95\x91"})
-    for (std::size_t at = plain.find(bar); at != std::string::npos; at = plain.find(bar, at))
-      plain.replace(at, 3, "|");
+    replace_all(plain, bar, "|");
+  for (const char* line_break : {"<br>", "<br/>", "<br />"}) replace_all(plain, line_break, " ");
+  if (has("\\\\") && has("&")) {
+    for (const char* gone : {"\\\\", "\\hline", "\\midrule", "\\toprule", "\\bottomrule"})
+      replace_all(plain, gone, "");
+    replace_all(plain, "\\_", "_");
+    replace_all(plain, "&", "|");
+  }
   return plain;
 }
 
@@ -52,7 +68,8 @@ std::vector<Line> lines_of(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = trimmed(text.substr(0, end), " \r\n");
     text.remove_prefix(std::min(end + 1, text.size()));
-    const bool nothing = trimmed(line).empty() || is_rule(line) || line.starts_with("```");
+    const bool nothing = trimmed(line).empty() || is_rule(line) || line.starts_with("```") ||
+                         line.starts_with("\\begin") || line.starts_with("\\end");
     if (!nothing) lines.push_back({number, line});
   }
   return lines;
@@ -158,6 +175,32 @@ class CellReader {
       throw UserError(place(line) + message.substr(message.find(": ")));
     }
   }
+  /// A printed data frame: rows of nothing but numbers, as many as the header has words, or one
+  /// more, which numbers the rows. `rows` are those below the header.
+  void read_as_frame(const Line& header, const std::vector<Line>& rows) {
+    const std::size_t width = blank_cells(header.text, 1).size();
+    std::size_t numbered = 0;
+    for (const Line& row : rows) {
+      const Cells words = blank_cells(row.text, 1);
+      const bool numbers = std::ranges::all_of(
+          words, [](const auto& word) { return parse_number<double>(word).has_value(); });
+      if (!numbers || words.size() < width || words.size() > width + 1) return;
+      const bool more = words.size() > width;
+      const auto number = parse_number<std::size_t>(words.front());
+      const std::size_t place = static_cast<std::size_t>(&row - rows.data());
+      if (more && number != place && number != place + 1) return;
+      numbered += more ? 1 : 0;
+    }
+    if (separator_ != by_blanks || width < 2 || (numbered > 0 && numbered < rows.size())) return;
+    blanks_ = 1;
+    numbered_ = numbered > 0;
+  }
+  /// A row's cells, without its number.
+  Cells row_cells(const Line& line) const {
+    Cells row = cells(line);
+    if (numbered_) row.erase(row.begin());
+    return row;
+  }
   /// Of a row that lacks cells, by where those of the header begin.
   Cells aligned_cells(const Line& line, const std::vector<std::size_t>& starts) const {
     Cells cells;
@@ -174,6 +217,7 @@ class CellReader {
   std::string file_;
   char separator_;
   std::size_t blanks_ = 2;
+  bool numbered_ = false;  // rows of a data frame
 };
 
 std::size_t filled(const Cells& cells) {
@@ -181,10 +225,14 @@ std::size_t filled(const Cells& cells) {
       std::ranges::count_if(cells, [](const std::string& cell) { return !cell.empty(); }));
 }
 
-/// A number, or one with a unit: "3.78 s".
-bool is_measured(const std::string& cell) {
+/// "3.78 s"
+bool is_quantity(const std::string& cell) {
   const auto number = cell_number(cell, Comma::thousands);
-  return parse_number<double>(cell) || (number && number->unit);
+  return number && number->unit;
+}
+
+bool is_measured(const std::string& cell) {
+  return parse_number<double>(cell) || is_quantity(cell);
 }
 
 /// The first line that names a count, else the first whose cells mean anything, else the first with
@@ -230,6 +278,40 @@ void join_units(Cells& names, const Cells& units) {
   }
 }
 
+/// The same names stand in several columns, and what tells them apart below them: "kuza55".
+bool are_further_names(Cells names, const Cells& below) {
+  std::erase(names, "");
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) != names.end() &&
+         std::ranges::none_of(below, [](const std::string& cell) {
+           return cell_number(cell, Comma::thousands).has_value();
+         });
+}
+
+/// A line that names a count, or several in numbers behind a name, and has no other number.
+bool is_header(const Cells& cells) {
+  int named = 0;
+  for (const std::string& cell : cells) {
+    const bool number = cell_number(cell, Comma::thousands).has_value();
+    const bool count = names_a_count(cell);
+    if (number && (!count || &cell == &cells.front())) return false;
+    named += !count ? 0 : number ? 1 : 2;
+  }
+  return filled(cells) > 1 && named > 1;
+}
+
+/// Empty cells to the left of the first full column, merged with what stands above them.
+void fill_merged_cells(RawTable& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto empty = [&](const RawRow& row) {
+      return std::holds_alternative<std::monostate>(row.cells[i]);
+    };
+    if (std::ranges::none_of(table.rows, empty) || empty(table.rows.front())) return;
+    for (std::size_t row = 1; row < table.rows.size(); ++row)
+      if (empty(table.rows[row])) table.rows[row].cells[i] = table.rows[row - 1].cells[i];
+  }
+}
+
 [[noreturn]] void refuse_cells(const std::string& place,
                                std::size_t cells,
                                std::size_t columns,
@@ -270,56 +352,29 @@ struct CountInHeader {
 };
 
 std::optional<CountInHeader> count_in(const std::string& header) {
-  std::string_view text = trimmed(header, " *`");
-  CountInHeader found;
-  const auto word = [&] {
-    text = trimmed(text, " -_x");
-    std::size_t end = 0;
-    while (end < text.size() && std::isalpha(static_cast<unsigned char>(text[end]))) ++end;
-    std::string lower;
-    for (const char c : text.substr(0, end))
-      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return std::pair(lower, end);
-  };
-  std::size_t digits = 0;
-  while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0)
-    ++digits;
-  if (digits > 0) {
-    found.count = text.substr(0, digits);
-    text.remove_prefix(digits);
-    // "4*8": nodes and what each has.
-    const std::string_view other = text.empty() ? text : trimmed(text.substr(1));
-    const auto nodes = parse_number<int>(found.count);
-    const auto each = parse_number<int>(other);
-    if (!text.empty() && std::string_view("*x").find(text.front()) != std::string_view::npos &&
-        nodes && each && *nodes < 100000 && *each < 100000) {
-      found.count = std::to_string(std::int64_t{*nodes} * *each);
-      return found;
-    }
-  } else if (const auto [first, end] = word(); first == "single" || first == "one") {
-    found.count = "1";
-    text.remove_prefix(end);
-  } else if (!counted_noun(first).empty() || first == "n" || first == "p" || first == "x" ||
-             first == "omp" || first == "openmp" || first == "mpi") {
-    // "GPUs=4", "n = 4", "x4", "omp-4"
-    std::string_view behind = trimmed(text.substr(end), " =:-_");
-    if (behind.empty() || behind.find_first_not_of("0123456789") != std::string_view::npos ||
-        behind.size() == text.size())
-      return std::nullopt;
-    found.count = behind;
-    found.noun = counted_noun(first).empty() ? "" : first;
-    return found;
-  } else {
-    return std::nullopt;
+  constexpr auto any_case = std::regex::icase | std::regex::ECMAScript;
+  static const std::regex product("([0-9]{1,5}) *[*x] *([0-9]{1,5})");
+  static const std::regex count_first("(?:([0-9]+)|single|one)[ _x-]*([a-z]*)[ _x-]*(.*)",
+                                      any_case);
+  static const std::regex noun_first("([a-z]+)[ =:_-]*([0-9]+)", any_case);
+  const std::string text(trimmed(header, " *`"));
+  if (text.size() > longest_matched) return std::nullopt;
+  std::smatch at;
+  // "4*8": nodes and what each has.
+  if (std::regex_match(text, at, product))
+    return CountInHeader{std::to_string(std::stoll(at.str(1)) * std::stoll(at.str(2))), "", ""};
+  if (std::regex_match(text, at, count_first)) {
+    const std::string noun = plain_text(at.str(2));
+    // "8xA100" and "8 A100 GPUs" are no counts of cards alone.
+    const bool other = noun.empty() ? at[1].matched && !at.str(3).empty() : !thing_of(noun);
+    if (other) return std::nullopt;
+    return CountInHeader{at[1].matched ? at.str(1) : "1", noun, std::string(trimmed(at.str(3)))};
   }
-  const auto [noun, end] = word();
-  const bool model = noun.size() < 2;  // "8xA100" and "8 A100 GPUs" are no counts of cards alone
-  if (!noun.empty() && (model || counted_noun(noun).empty())) return std::nullopt;
-  if (digits > 0 && noun.empty() && !trimmed(text).empty()) return std::nullopt;
-  found.noun = noun;
-  text = trimmed(text, " -_x");
-  found.rest = trimmed(text.substr(noun.empty() ? 0 : end));
-  return found;
+  // "GPUs=4", "n = 4", "omp-4"
+  if (!std::regex_match(text, at, noun_first)) return std::nullopt;
+  const std::string noun = plain_text(at.str(1));
+  if (!thing_of(noun) && !is_word("count_letter", noun)) return std::nullopt;
+  return CountInHeader{at.str(2), thing_of(noun) ? noun : "", ""};
 }
 
 /// Every column but the first is a count, and the rows are named by what they are: a table on its
@@ -346,20 +401,75 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHe
   }
   return result;
 }
-}  // namespace
+/// "4" of "Parallel (4 workers)" and "4x A100", 1 of "Sequential", with what is counted.
+std::optional<CountInHeader> count_within(const std::string& cell) {
+  static const std::regex counted("(?:^|[^a-z0-9.])([0-9]+)[ -]?(x(?= ?[a-z])|[a-z]{2,})");
+  const std::string plain = plain_text(cell.substr(0, longest_matched));
+  for (std::sregex_iterator at(plain.begin(), plain.end(), counted), end; at != end; ++at)
+    if (at->str(2) == "x" || thing_of(at->str(2)))
+      return CountInHeader{at->str(1), at->str(2) == "x" ? "" : at->str(2), ""};
+  if (has_word("serial", all_header_words(cell))) return CountInHeader{"1", "", ""};
+  return std::nullopt;
+}
 
-std::optional<Meaning> named_meaning(const std::string& header) {
-  try {
-    const auto column = table_column(header, "");
-    return column ? std::optional(column->meaning) : std::nullopt;
-  } catch (const UserError&) {
-    return Meaning::energy;  // "mj", mega or milli
+/// Where no column counts, the counts that stand in each cell of one become a column.
+RawTable counts_of_names(RawTable table) {
+  if (std::ranges::any_of(table.columns, names_a_count)) return table;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::vector<std::string> counts;
+    std::string noun = "count";
+    for (const RawRow& row : table.rows) {
+      const auto count = count_within(cell_text(row.cells[i]));
+      if (!count) break;
+      counts.push_back(count->count);
+      if (!count->noun.empty()) noun = count->noun;
+    }
+    const bool differ = std::ranges::adjacent_find(counts, std::not_equal_to{}) != counts.end();
+    if (counts.size() < table.rows.size() || !differ) continue;
+    table.columns.push_back(noun);
+    for (std::size_t row = 0; row < counts.size(); ++row)
+      table.rows[row].cells.emplace_back(counts[row]);
+    return table;
   }
+  return table;
 }
 
-bool names_a_count(const std::string& header) {
-  return named_meaning(header) == Meaning::count;
+/// Lines of one pattern below others, "4 GPUs: 390 img/s": their numbers are in columns; no columns
+/// for anything else.
+RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& file) {
+  static const std::regex number(
+      "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![.]?[0-9])( ?[A-Za-z/%]+)?");
+  const auto pattern_of = [](const Line& line) {
+    if (line.text.size() > longest_matched || line.number > most_rows_matched) return std::string();
+    std::string pattern = std::regex_replace(std::string(line.text), number, "$1$2#$4");
+    std::erase(pattern, 's');  // of a plural
+    return line.text.find_first_of("|;\t") == std::string_view::npos ? pattern : std::string();
+  };
+  const std::string pattern = pattern_of(lines.back());
+  std::size_t first = lines.size();
+  while (first > 0 && pattern_of(lines[first - 1]) == pattern) --first;
+  // "1 thread: 4 s" above "2 threads: 2 s (2.0x)" is a row, too.
+  const bool another = first > 0 && count_within(std::string(lines[first - 1].text));
+  if (pattern.empty() || lines.size() - first < 2 || 2 * first > lines.size() || another) return {};
+  RawTable table{file, fmt::format("{}:{}", file, lines[first].number), {}, {}, by_blanks};
+  bool counted = false;
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    const std::string text(lines[i].text);
+    RawRow row{fmt::format("{}:{}", file, lines[i].number), {}};
+    for (std::sregex_iterator at(text.begin(), text.end(), number), end; at != end; ++at) {
+      const std::string behind(trimmed(at->str(4)));
+      const std::string name = thing_of(plain_text(behind)) ? behind : at->str(1);
+      const bool counts = thing_of(plain_text(name)) != nullptr;
+      counted = counted || counts;
+      row.cells.emplace_back(at->str(3) + (counts ? "" : at->str(4)));
+      if (i == first)
+        table.columns.push_back(counts ? name : fmt::format("column {}", row.cells.size()));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return counted && table.columns.size() > 1 ? table : RawTable{};
 }
+}  // namespace
 
 std::string named_by_cells(const std::vector<RawCell>& cells) {
   bool times = true;
@@ -385,6 +495,7 @@ RawTable counts_as_rows(RawTable table) {
   const bool has_count = std::ranges::any_of(table.columns, [](const std::string& name) {
     return names_a_count(name) && !count_in(name);
   });
+  if (in_header == 0) return counts_of_names(std::move(table));
   if (in_header < 2 || static_cast<std::size_t>(in_header) == table.columns.size()) return table;
   const bool all_but_first =
       !counts.front() && static_cast<std::size_t>(in_header) + 1 == table.columns.size();
@@ -392,14 +503,25 @@ RawTable counts_as_rows(RawTable table) {
   if (has_count && !(all_but_first && names_a_count(table.columns.front()))) return table;
   // Each row becomes one of each count, with a column of each thing that is told of counts.
   RawTable result{table.file, table.place, {}, {}, table.separator};
+  result.title = table.title;
   std::vector<std::size_t> kept;
   std::vector<std::string> rests;
   std::vector<std::string> order;
   std::string noun = "count";
+  // "Latency (s) | TP=1 | TP=2" says in its corner what the cells are, as a title may.
+  const HeaderWords corner_words = header_words(table.columns.front());
+  const bool measure = corner_words.unit && !has_numbers(table, 0);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!counts[i]) {
       kept.push_back(i);
-      const bool corner = i == 0 && names_a_count(table.columns[i]);
+      const auto meaning = named_meaning(table.columns[i]);
+      // A ratio behind the counts is of the whole row.
+      if (meaning == Meaning::speedup || meaning == Meaning::efficiency) {
+        kept.pop_back();
+        continue;
+      }
+      const bool corner =
+          i == 0 && (table.columns[i].empty() || meaning == Meaning::count || measure);
       result.columns.push_back(corner ? "row" : table.columns[i]);
       continue;
     }
@@ -414,7 +536,12 @@ RawTable counts_as_rows(RawTable table) {
   for (const RawRow& row : table.rows)
     for (std::size_t i = 0; i < counts.size(); ++i)
       if (counts[i] && counts[i]->rest.empty()) cells.push_back(row.cells[i]);
-  const std::string under_counts = named_by_cells(cells);
+  std::string under_counts = named_by_cells(cells);
+  const HeaderWords said = measure ? corner_words : header_words(table.title);
+  if (under_counts == "value" && said.unit && said.unit->dimension == Dimension::time)
+    under_counts = fmt::format("time ({})", said.unit_text);
+  else if (under_counts == "value" && said.per_time)
+    under_counts = "throughput";
   for (const std::string& rest : rests) {
     const std::string_view name = trimmed(rest, " ()[]");
     result.columns.emplace_back(name.empty() ? under_counts : name);
@@ -437,13 +564,16 @@ RawTable counts_as_rows(RawTable table) {
   return result;
 }
 
-RawTable read_cells(std::string_view text, const std::string& file) {
-  const std::string plain = with_plain_bars(text);
-  const std::vector<Line> lines = lines_of(plain);
-  if (lines.empty())
-    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  const CellReader reader(lines, file);
-  const std::size_t first = header_line(lines, reader);
+namespace {
+/// The table whose header is the line `first`, or which begins there without one, up to `end`.
+RawTable table_below(const std::vector<Line>& lines,
+                     std::size_t first,
+                     std::size_t end,
+                     CellReader reader,
+                     const std::string& file) {
+  const std::vector<Line> below(lines.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                                lines.begin() + static_cast<std::ptrdiff_t>(end));
+  reader.read_as_frame(lines[first], below);
   RawTable table{
       file, reader.place(lines[first]), reader.cells(lines[first]), {}, reader.separator()};
   if (table.columns.size() == 1)
@@ -452,10 +582,11 @@ RawTable read_cells(std::string_view text, const std::string& file) {
                     printable(table.columns.front()));
   check_column_count(table.columns.size(), table.place);
   // Numbers from the first line on: columns without names.
-  const bool unnamed = std::ranges::any_of(table.columns, is_measured) &&
-                       std::ranges::all_of(table.columns, [](const std::string& cell) {
-                         return cell_number(cell, Comma::thousands).has_value();
-                       });
+  const bool unnamed = std::ranges::any_of(table.columns, is_quantity) ||
+                       (std::ranges::any_of(table.columns, is_measured) &&
+                        std::ranges::all_of(table.columns, [](const std::string& cell) {
+                          return cell_number(cell, Comma::thousands).has_value();
+                        }));
   for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i) {
     // "4 threads:"
     const WordList words = all_header_words(table.columns[i]);
@@ -464,19 +595,20 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     table.columns[i] = thing != words.end() ? *thing : fmt::format("column {}", i + 1);
   }
   while (table.separator != '|' && table.columns.size() > 1 && table.columns.back().empty() &&
-         std::ranges::all_of(lines, [&](const Line& line) {
+         std::ranges::all_of(below, [&](const Line& line) {
            return reader.cells(line).size() < table.columns.size() ||
                   reader.cells(line).back().empty();
          }))
     table.columns.pop_back();
   const std::vector<std::size_t> starts =
       table.separator == by_blanks ? starts_of(lines[first].text) : std::vector<std::size_t>{};
-  for (std::size_t i = unnamed ? first : first + 1; i < lines.size(); ++i) {
+  for (std::size_t i = unnamed ? first : first + 1; i < end; ++i) {
     const Line& line = lines[i];
     if (line.text.starts_with('#')) continue;
     check_row_count(table.rows.size(), reader.place(line));
-    Cells cells = reader.cells(line);
-    if (i == first + 1 && !unnamed && are_units(cells)) {
+    Cells cells = reader.row_cells(line);
+    if (i == first + 1 && !unnamed &&
+        (are_units(cells) || are_further_names(table.columns, cells))) {
       join_units(table.columns, cells);
       continue;
     }
@@ -499,6 +631,64 @@ RawTable read_cells(std::string_view text, const std::string& file) {
   if (table.rows.empty()) {
     throw UserError(file + ": no rows below the header; give one line per count");
   }
+  fill_merged_cells(table);
   return table;
+}
+
+/// Adds the rows of another table, whose title tells them apart.
+void append(RawTable& table, const RawTable& other) {
+  std::vector<std::size_t> places;
+  for (const std::string& name : other.columns) {
+    const auto found = std::ranges::find(table.columns, name);
+    places.push_back(static_cast<std::size_t>(found - table.columns.begin()));
+    if (found == table.columns.end()) table.columns.push_back(name);
+  }
+  for (const RawRow& row : other.rows) {
+    RawRow& added = table.rows.emplace_back(RawRow{row.place, {}});
+    added.cells.resize(table.columns.size());
+    for (std::size_t i = 0; i < places.size(); ++i) added.cells[places[i]] = row.cells[i];
+  }
+  for (RawRow& row : table.rows) row.cells.resize(table.columns.size());
+  table.left_out.insert(table.left_out.end(), other.left_out.begin(), other.left_out.end());
+}
+}  // namespace
+
+RawTable read_cells(std::string_view text, const std::string& file) {
+  const std::string plain = with_plain_bars(text);
+  const std::vector<Line> lines = lines_of(plain);
+  if (lines.empty())
+    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
+  if (RawTable table = pattern_as_columns(lines, file); !table.columns.empty()) return table;
+  const CellReader reader(lines, file);
+  // Further headers, each below its title, begin further tables.
+  std::vector<std::size_t> headers{header_line(lines, reader)};
+  for (std::size_t i = headers.front() + 1; i < lines.size(); ++i)
+    if (i > headers.back() + 1 && !lines[i].text.starts_with('#') &&
+        is_header(reader.cells(lines[i])))
+      headers.push_back(i);
+  const auto title_of = [&](std::size_t header) {
+    const std::string_view above = header > 0 ? lines[header - 1].text : "";
+    const bool row = std::ranges::any_of(reader.cells({0, above}), is_measured);
+    return row && !above.starts_with('#') ? "" : std::string(trimmed(above, " #*:|"));
+  };
+  std::optional<RawTable> all;
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    const std::string title = title_of(headers[i]);
+    std::size_t end = lines.size();
+    if (i + 1 < headers.size()) end = headers[i + 1];
+    if (end < lines.size() && end > headers[i] + 2 && !title_of(end).empty()) --end;
+    RawTable table = table_below(lines, headers[i], end, reader, file);
+    table.title = title;
+    if (headers.size() > 1) {
+      table.columns.emplace_back("table");
+      const std::string name = title.empty() ? std::to_string(i + 1) : title;
+      for (RawRow& row : table.rows) row.cells.emplace_back(name);
+    }
+    if (all)
+      append(*all, table);
+    else
+      all = std::move(table);
+  }
+  return *std::move(all);
 }
 }  // namespace scaleworth::cli

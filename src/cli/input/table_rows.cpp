@@ -204,16 +204,26 @@ bool is_measurement(const TableColumn& column) {
 /// Why a row is no count of the table: what it has in place of a measurement; absent for one that
 /// is. A count that is not there is an error, where no word says that it is missing, and so is 0,
 /// but among several rows.
-std::optional<std::string> missing_in(const RawRow& row, const Columns& columns, bool several) {
+std::optional<std::string> missing_in(const RawRow& row,
+                                      const RawTable& table,
+                                      const Columns& columns,
+                                      bool several) {
   const std::string empty = "empty";
   std::optional<std::string> why;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (is_missing(row.cells[i]) && has_word("outcome", all_header_words(table.columns[i])))
+      return printable(cell_text(row.cells[i]));
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!columns[i]) continue;
     const RawCell& cell = row.cells[i];
     const bool missing = is_missing(cell);
+    if (!columns[i]) continue;
     if (columns[i]->meaning == Meaning::count) {
       const std::string count = cell_text(cell);
       if (missing) return count;
+      // "Original" among numbers.
+      const bool word =
+          several && !count.empty() && count.find_first_of("0123456789") == count.npos;
+      if (word) return "no count";
       const auto number = cell_number(count, Comma::thousands);
       const bool none = number && number->value == 0.0 && !is_empty(cell);
       if (none && several) return "no count";
@@ -342,23 +352,27 @@ void check_rate_of_one(const RawTable& table, const Columns& columns) {
 }
 }  // namespace
 
+void leave_out_missing(RawTable& table, const Columns& columns) {
+  const auto count = std::ranges::find_if(
+      columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
+  std::vector<std::string> left_out;
+  const bool several = table.rows.size() > 2;
+  std::erase_if(table.rows, [&](const RawRow& row) {
+    const auto why = missing_in(row, table, columns, several);
+    const std::string at = cell_text(row.cells[static_cast<std::size_t>(count - columns.begin())]);
+    if (why) left_out.push_back(fmt::format("{} ({})", printable(at), *why));
+    return why.has_value();
+  });
+  table.left_out.insert(table.left_out.end(), left_out.begin(), left_out.end());
+}
+
 BuiltRows built_rows(const RawTable& table, Columns& columns) {
   count_loads(table, columns);
   check_rate_of_one(table, columns);
   RowReader reader{table, columns};
   BuiltRows built;
   built.left_out = table.left_out;
-  for (const RawRow& row : table.rows) {
-    if (const auto why = missing_in(row, columns, table.rows.size() > 2)) {
-      const auto count = std::ranges::find_if(
-          columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
-      const std::string at =
-          cell_text(row.cells[static_cast<std::size_t>(count - columns.begin())]);
-      built.left_out.push_back(fmt::format("{} ({})", printable(at), *why));
-      continue;
-    }
-    built.rows.push_back(reader.row(row));
-  }
+  for (const RawRow& row : table.rows) built.rows.push_back(reader.row(row));
   // Runs of different lengths did different work.
   const bool all =
       !built.rows.empty() && reader.steps.size() == built.rows.size() &&
@@ -474,8 +488,11 @@ struct CountedRows {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       constexpr std::ptrdiff_t word = 5;  // letters, more than a unit has
       const bool words = std::ranges::all_of(table.rows, [&](const RawRow& row) {
-        return std::ranges::count_if(cell_text(row.cells[i]),
-                                     [](unsigned char c) { return std::isalpha(c) != 0; }) >= word;
+        const std::string cell = cell_text(row.cells[i]);
+        const auto letters =
+            std::ranges::count_if(cell, [](unsigned char c) { return std::isalpha(c) != 0; });
+        const bool digits = cell.find_first_of("0123456789") != std::string::npos;
+        return letters >= word || (letters > 0 && !digits);
       });
       if (!chosen.columns[i] && words && values_of(table, i).size() == table.rows.size()) return i;
     }
@@ -487,7 +504,8 @@ struct CountedRows {
   bool divides(std::size_t column, const std::vector<const RawRow*>& rows) const {
     const auto& meaning = chosen.columns[column];
     const bool measured =
-        meaning && meaning->meaning <= Meaning::latency && meaning->meaning != Meaning::work;
+        (meaning && meaning->meaning <= Meaning::latency && meaning->meaning != Meaning::work) ||
+        has_word("money", all_header_words(table.columns[column]));
     if (measured || table.columns[column].empty()) return false;
     if (values_of(table, column).size() == table.rows.size()) return false;
     std::map<std::string, std::string> seen;
@@ -534,9 +552,10 @@ struct CountedRows {
       for (const std::size_t column : by_name(table)) {
         if (!divides(column, rows) || cell_text(wanted.cells[column]).empty()) continue;
         const auto& meaning = chosen.columns[column];
-        const auto numbers = numbers_of(table, column);
-        const bool words =
-            std::ranges::any_of(numbers, [](const auto& number) { return !number.has_value(); });
+        const bool words = std::ranges::any_of(table.rows, [&](const RawRow& row) {
+          const std::string text = cell_text(row.cells[column]);
+          return !is_missing(row.cells[column]) && !cell_number(text, table.comma);
+        });
         const std::tuple rank(meaning && meaning->meaning == Meaning::identity,
                               words,
                               has_word("size", all_header_words(table.columns[column])),
@@ -547,7 +566,7 @@ struct CountedRows {
       }
       if (!best) best = program_of(rows);
       if (!best) return where;
-      where.push_back(table.columns[*best] + "=" + cell_text(wanted.cells[*best]));
+      where.push_back(table.columns[*best] + "=" + without_marks(cell_text(wanted.cells[*best])));
       rows = like(rows, wanted, *best);
     }
     return where;
@@ -607,7 +626,8 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
       auto& where = clash->ways.emplace_back();
       for (std::size_t other = 0; other < alike.size(); ++other)
         if (other != kept)
-          where.push_back(table.columns[*names] + "!=" + cell_text(alike[other]->cells[*names]));
+          where.push_back(table.columns[*names] +
+                          "!=" + without_marks(cell_text(alike[other]->cells[*names])));
     }
     if (!clash->ways.empty()) return clash;
   }

@@ -15,18 +15,6 @@ namespace scaleworth::cli {
 namespace {
 using toml_file::printable;
 
-constexpr std::size_t most_named = 12;
-constexpr std::size_t few_named = 4;
-
-std::string first_names(std::vector<std::string> names, std::size_t most = most_named) {
-  std::erase(names, "");
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + printable(names[i]);
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
-}
-
 /// "params=16B" at its first "=".
 std::pair<std::string, std::string> halves(const std::string& text, const char* option) {
   const std::size_t equals = text.find('=');
@@ -36,6 +24,15 @@ std::pair<std::string, std::string> halves(const std::string& text, const char* 
 }
 
 }  // namespace
+
+std::string first_names(std::vector<std::string> names, std::size_t most) {
+  std::erase(names, "");
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
 
 std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
   const auto found = std::find(table.columns.begin(), table.columns.end(), name);
@@ -86,14 +83,58 @@ const TableColumn* find_column(const Columns& columns, Meaning meaning) {
   return found ? &**found : nullptr;
 }
 
+std::vector<double> counts_in(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
+    return number && *number >= 1.0 && *number == std::floor(*number);
+  });
+  return whole ? mapped(numbers, [](const auto& number) { return *number; })
+               : std::vector<double>{};
+}
+
+bool differ(const std::vector<double>& numbers) {
+  return std::ranges::any_of(numbers, [&](double number) { return number != numbers.front(); });
+}
+
+std::string said_by_cells(const RawTable& table, std::size_t i) {
+  return named_by_cells(mapped(table.rows, [=](const RawRow& row) { return row.cells[i]; }));
+}
+
+bool is_cpu_time(const RawTable& table, std::size_t column) {
+  const auto of_cpus = [](const std::string& name) {
+    WordList words = header_words(name).name;
+    std::erase(words, "time");
+    return words.size() == 1 && is_word("cpu_time", words.front());
+  };
+  const std::string& name = table.columns[column];
+  const bool time = has_word("time", all_header_words(name)) || counts_in(table, column).empty();
+  return of_cpus(name) && time && has_numbers(table, column) &&
+         std::ranges::any_of(table.columns, [&](const std::string& other) {
+           return named_meaning(other) == Meaning::time && !of_cpus(other);
+         });
+}
+
+bool says_numbers(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    const RawCell& cell = table.rows[row].cells[column];
+    if (!numbers[row] && !is_missing(cell) && !cell_text(cell).empty()) return false;
+  }
+  return true;
+}
+
 bool counts_machines(const RawTable& table, std::size_t i) {
   return table.columns[i].size() > 1 && names_a_count(table.columns[i]);
+}
+
+std::string without_marks(std::string_view text) {
+  return std::string(trimmed(text, " *`"));
 }
 
 namespace {
 bool same_cell(const RawCell& cell, const std::string& wanted) {
   const std::string text = cell_text(cell);
-  if (text == wanted) return true;
+  if (without_marks(text) == without_marks(wanted)) return true;
   const auto number = parse_number<double>(text);
   return number && number == parse_number<double>(wanted);
 }
@@ -165,20 +206,6 @@ void name_machines(Columns& columns, const RawTable& table) {
   }
 }
 
-/// The whole numbers of a column, from 1 on; empty where a cell has another.
-std::vector<double> counts_in(const RawTable& table, std::size_t column) {
-  const auto numbers = numbers_of(table, column);
-  const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
-    return number && *number >= 1.0 && *number == std::floor(*number);
-  });
-  return whole ? mapped(numbers, [](const auto& number) { return *number; })
-               : std::vector<double>{};
-}
-
-bool differ(const std::vector<double>& numbers) {
-  return std::ranges::any_of(numbers, [&](double number) { return number != numbers.front(); });
-}
-
 /// "MPI" alone counts where nothing else does, and so do "CPUs per task" where the tasks are the
 /// same in all rows.
 void find_count(Columns& columns, const RawTable& table) {
@@ -232,29 +259,28 @@ void prefer_counts_that_differ(Columns& columns, const RawTable& table) {
     if (differing > 0) columns[i].reset();
 }
 
-/// Where no header names a measurement, columns whose cells do: "714.8 ms", "895 records/s".
+/// Where no header names a measurement, columns whose cells do: "714.8 ms", "895 records/s"; speed-
+/// ups, and what a header calls an estimate, where nothing else is there.
 void name_by_cells(Columns& columns, const RawTable& table) {
-  if (has(columns, Meaning::time) || has(columns, Meaning::throughput) ||
-      has(columns, Meaning::speedup) || has(columns, Meaning::compute))
-    return;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i] || table.columns[i].empty() || header_words(table.columns[i]).not_measured)
-      continue;
-    const std::string name =
-        named_by_cells(mapped(table.rows, [&](const RawRow& row) { return row.cells[i]; }));
-    if (name == "time" || name == "throughput") columns[i] = table_column(name, table.place);
-    if (columns[i]) columns[i]->name = table.columns[i];
-  }
-}
-
-/// Or nothing: "128 and 256" is no batch.
-bool says_numbers(const RawTable& table, std::size_t column) {
-  const auto numbers = numbers_of(table, column);
-  for (std::size_t row = 0; row < numbers.size(); ++row) {
-    const RawCell& cell = table.rows[row].cells[column];
-    if (!numbers[row] && !is_missing(cell) && !cell_text(cell).empty()) return false;
-  }
-  return true;
+  const auto named = [&] {
+    return has(columns, Meaning::time) || has(columns, Meaning::throughput) ||
+           has(columns, Meaning::speedup) || has(columns, Meaning::compute);
+  };
+  const auto name_as = [&](const WordList& names, bool estimated) {
+    if (named()) return;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& header = table.columns[i];
+      if (columns[i] || header.empty() || is_cpu_time(table, i) ||
+          header_words(header).not_measured != estimated)
+        continue;
+      const std::string name = said_by_cells(table, i);
+      if (std::ranges::count(names, name) > 0) columns[i] = table_column(name, table.place);
+      if (columns[i]) columns[i]->name = header;
+    }
+  };
+  name_as({"time", "throughput"}, false);
+  if (likely_renames(table, false).empty()) name_as({"speedup"}, false);
+  if (!has(columns, Meaning::efficiency)) name_as({"time"}, true);
 }
 
 /// Without a unit in header or cells a column says nothing, but the time, and its parts where they
@@ -438,7 +464,8 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
   }
 }
 
-void check_complete(const Columns& columns, const RawTable& table) {
+void check_complete(const ChosenColumns& chosen, const RawTable& table) {
+  const Columns& columns = chosen.columns;
   const bool timed = std::ranges::any_of(std::array{Meaning::time,
                                                     Meaning::compute,
                                                     Meaning::throughput,
@@ -453,6 +480,7 @@ void check_complete(const Columns& columns, const RawTable& table) {
             : "the table needs a column for the time, as time_s, or a throughput, as tokens_per_s",
       first_names(table.columns));
   missing.count = timed;
+  missing.chosen = chosen;
   throw missing;
 }
 }  // namespace
@@ -506,10 +534,47 @@ void keep_unit(TableColumn& column, const std::string& stated_as, const std::str
   column.inverse = stated->inverse;
 }
 
+/// Whether the numbers of two columns have the same ratios to the first row, or inverse ones.
+bool ratios_agree(const RawTable& table,
+                  std::size_t one,
+                  std::size_t other,
+                  bool inverse,
+                  double rounded = 0.06) {
+  const auto a = numbers_of(table, one);
+  const auto b = numbers_of(table, other);
+  std::size_t compared = 0;
+  for (std::size_t row = 1; row < a.size(); ++row) {
+    if (!a[row] || !b[row] || !a[0] || !b[0]) continue;
+    const double ratio = *b[row] / *b[0];
+    if (!(std::abs(*a[row] / *a[0] * (inverse ? ratio : 1.0 / ratio) - 1.0) < rounded))
+      return false;
+    ++compared;
+  }
+  return compared > 0;
+}
+
+/// Whether two rates, or two efficiencies, that stand for the table have other ratios.
+bool contradict(const Columns& columns, const RawTable& table, std::size_t one, std::size_t other) {
+  const TableColumn& a = *columns[one];
+  const TableColumn& b = *columns[other];
+  const double same = a.work_noun == b.work_noun ? 0.04 : 0.06;
+  if (has(columns, Meaning::time) || ratios_agree(table, one, other, false, same)) return false;
+  if (a.meaning == Meaning::throughput)
+    return a.per_rank == b.per_rank && a.all_of_them == b.all_of_them && !a.inverse && !a.flops;
+  return a.meaning == Meaning::efficiency && !has(columns, Meaning::throughput) &&
+         !has(columns, Meaning::speedup);
+}
+
 /// Of several columns of one meaning the one whose name says it best; the others are named.
 void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
+  const bool timed = has(chosen.columns, Meaning::time) || has(chosen.columns, Meaning::throughput);
+  // Of efficiencies that stand for the table no name is better than another.
+  if (!timed && !has(chosen.columns, Meaning::speedup))
+    for (auto& column : chosen.columns)
+      if (column && column->meaning == Meaning::efficiency)
+        column->choice = std::min<std::size_t>(column->choice, 1);
   const auto best = best_choices(chosen.columns);
-  std::map<Meaning, std::string> seen;
+  std::map<Meaning, std::size_t> seen;
   std::map<std::string, int> latencies;
   for (const std::size_t i : by_name(table)) {
     auto& column = chosen.columns[i];
@@ -522,24 +587,62 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
         one_of_several && (before != seen.end() || column->choice > preferred->second);
     const bool twice = column->meaning == Meaning::latency ? ++latencies[column->latency] > 1
                                                            : before != seen.end();
-    const bool same_time =
-        (column->meaning == Meaning::time || column->meaning == Meaning::speedup) &&
-        before != seen.end() && column->choice == preferred->second;
-    if ((twice && !one_of_several) || same_time) {
-      SeveralTimes several("{}: column '{}' says the same as {}; keep one of them",
+    const bool same_choice = before != seen.end() && column->choice == preferred->second;
+    const bool same_time = same_choice && (column->meaning == Meaning::time ||
+                                           (column->meaning == Meaning::speedup && !timed));
+    const bool contradicts = same_choice && contradict(chosen.columns, table, before->second, i);
+    if ((twice && !one_of_several) || same_time || contradicts) {
+      const bool named = before != seen.end();
+      const std::string other = named ? table.columns[before->second] : "another";
+      SeveralTimes several("{}: column '{}' says {} {}; keep one of them",
                            table.place,
                            printable(column->name),
-                           same_time ? fmt::format("'{}'", printable(before->second)) : "another");
-      if (same_time) several.names = {before->second, column->name};
-      several.meaning = column->meaning == Meaning::time ? "time" : "speedup";
+                           contradicts ? "other than" : "the same as",
+                           named ? fmt::format("'{}'", printable(other)) : other);
+      if (same_time || contradicts) several.names = {other, column->name};
+      several.meaning = column->meaning == Meaning::time         ? "time"
+                        : column->meaning == Meaning::speedup    ? "speedup"
+                        : column->meaning == Meaning::efficiency ? "efficiency"
+                        : column->per_rank                       ? "throughput per rank"
+                                                                 : "throughput";
       throw several;
     }
-    if (left) {
+    if (left || (timed && column->generic && column->meaning == Meaning::speedup)) {
       chosen.ignored.push_back(printable(column->name));
       column.reset();
       continue;
     }
-    seen.emplace(column->meaning, column->name);
+    seen.emplace(column->meaning, i);
+  }
+}
+
+/// Speed-ups are none of the counts where several columns may be the time that they are of, and
+/// where the one that there is has other ratios: they compare two programs.
+void leave_out_other_ratios(ChosenColumns& chosen, const RawTable& table) {
+  Columns& columns = chosen.columns;
+  const bool measured = std::ranges::any_of(columns, [](const auto& column) {
+    return column && (column->meaning == Meaning::throughput ||
+                      (column->meaning == Meaning::time && !column->generic));
+  });
+  for (std::size_t i = 0; !measured && i < columns.size(); ++i) {
+    if (!columns[i] || columns[i]->meaning != Meaning::speedup) continue;
+    std::size_t times = 0;
+    bool agrees = false;
+    for (std::size_t other = 0; other < columns.size(); ++other) {
+      if (columns[other] || is_cpu_time(table, other) || !has_numbers(table, other)) continue;
+      const HeaderWords header = header_words(table.columns[other]);
+      const std::string said = said_by_cells(table, other);
+      const bool timed = said == "time" || said == "throughput" || header.per_time ||
+                         (header.unit && header.unit->dimension == Dimension::time) ||
+                         has_word("time", header.name);
+      const bool follows =
+          ratios_agree(table, i, other, false) || ratios_agree(table, i, other, true);
+      agrees = agrees || follows;
+      if (timed || follows) ++times;
+    }
+    if (times == 0 || (times == 1 && agrees && !columns[i]->generic)) continue;
+    chosen.ignored.push_back(printable(columns[i]->name));
+    columns[i].reset();
   }
 }
 }  // namespace
@@ -552,12 +655,14 @@ ChosenColumns choose_columns(const RawTable& table) {
     if (!name.empty() && !names.insert(name).second) {
       throw UserError("{}: column '{}' stands twice", table.place, printable(name));
     }
-    chosen.columns.push_back(name.empty() ? std::nullopt : table_column(name, table.place));
+    const bool none = name.empty() || is_cpu_time(table, i);
+    chosen.columns.push_back(none ? std::nullopt : table_column(name, table.place));
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
     if (!renamed || !chosen.columns.back()) continue;
     keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);
     chosen.columns.back()->choice = 0;
   }
+  leave_out_other_ratios(chosen, table);
   leave_out_empty(chosen.columns, table);
   name_by_cells(chosen.columns, table);
   name_machines(chosen.columns, table);
@@ -572,112 +677,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   prefer_whole_times(chosen.columns, table);
   leave_one_of_each(chosen, table);
   leave_out_unitless(chosen, table);
-  check_complete(chosen.columns, table);
+  check_complete(chosen, table);
   return chosen;
-}
-
-namespace {
-/// The numbers of a column that counts; empty where none does.
-std::vector<double> counts_of_rows(const RawTable& table) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (counts_machines(table, i))
-      if (auto counts = counts_in(table, i); differ(counts)) return counts;
-  return {};
-}
-}  // namespace
-
-std::vector<std::string> likely_renames(const RawTable& table, bool count) {
-  constexpr double unlikely = 1e9;  // "residual" beside "cg_time"
-  bool time_said = false;
-  bool total_said = false;
-  std::vector<std::pair<double, std::string>> renames;  // with the last over the first
-  // Where the work is told, times may rise.
-  const bool works = std::ranges::any_of(
-      table.columns, [](const std::string& name) { return named_meaning(name) == Meaning::work; });
-  std::vector<double> counts = count ? std::vector<double>{} : counts_of_rows(table);
-  if (counts.empty())
-    for (std::size_t row = 0; row < table.rows.size(); ++row)
-      counts.push_back(static_cast<double>(row));
-  // At the least and at the largest count; without counts, of the first and the last row.
-  const auto ends_of = [&](const std::vector<std::optional<double>>& numbers) {
-    std::map<double, std::vector<double>> by_count;
-    for (std::size_t row = 0; row < numbers.size(); ++row)
-      if (numbers[row]) by_count[counts[row]].push_back(*numbers[row]);
-    if (by_count.empty()) return std::pair(0.0, 0.0);
-    return std::pair(*median(by_count.begin()->second), *median(by_count.rbegin()->second));
-  };
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const std::string& name = table.columns[i];
-    auto numbers = numbers_of(table, i);
-    const bool all = says_numbers(table, i) && std::ranges::none_of(numbers, [](const auto& one) {
-                       return one && *one <= 0.0;
-                     });
-    const auto [first, last] = ends_of(numbers);
-    std::erase(numbers, std::nullopt);
-    if (name.empty() || !all || numbers.size() < 2 || (count && numbers.size() < table.rows.size()))
-      continue;
-    const HeaderWords header = header_words(name);
-    WordList words = all_header_words(name);
-    std::erase(words, "max");
-    const bool excluded = header.percent || named_meaning(name) || has_word("ratio", words) ||
-                          has_word("not_measured", words);
-    if (excluded || first == last) continue;
-    if (count) {
-      std::set<double> different;
-      for (const auto& number : numbers)
-        if (*number == std::floor(*number)) different.insert(*number);
-      if (different.size() == numbers.size()) renames.emplace_back(first / last, name + "=p");
-      continue;
-    }
-    // The total of several times, else the one that falls most.
-    const bool total = name.find("otal") != std::string::npos;
-    const double ratio = last / first;
-    const bool timed = header.unit && header.unit->dimension == Dimension::time;
-    const bool says_time = timed || has_word("time", words);
-    const bool rate = header.per_time || (ratio > 2.0 && !works && !says_time);
-    const bool likely = rate || says_time || total;
-    time_said = time_said || (likely && !rate);
-    total_said = total_said || total;
-    renames.emplace_back((total ? 0.0 : ratio) + (likely ? 0.0 : unlikely),
-                         fmt::format("{}={}", name, rate ? "throughput" : "time_s"));
-  }
-  if (total_said) std::erase_if(renames, [](const auto& rename) { return rename.first > 0.0; });
-  if (time_said)
-    std::erase_if(renames, [&](const auto& rename) { return rename.first >= unlikely; });
-  std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
-  return mapped(renames, &std::pair<double, std::string>::second);
-}
-
-bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen) {
-  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
-    const auto& column = chosen.columns[i];
-    const bool identity = column && column->meaning == Meaning::identity;
-    if (identity && table.rows.size() > 2 && values_of(table, i).size() == table.rows.size())
-      return true;
-  }
-  return false;
-}
-
-std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
-  std::optional<std::size_t> first;  // as the column table lists what names a program
-  std::vector<std::string> values;
-  for (const std::size_t i : by_name(table)) {
-    const auto& column = chosen.columns[i];
-    if (!column || column->meaning != Meaning::identity) continue;
-    if (first && chosen.columns[*first]->choice <= column->choice) continue;
-    std::vector<std::string> own = values_of(table, i);
-    if (own.size() < 2) continue;
-    first = i;
-    values = std::move(own);
-  }
-  if (!first) return std::nullopt;
-  const std::string column = printable(table.columns[*first]);
-  Remark remark(fmt::format("{} differs between the rows", column),
-                fmt::format(" (--where {}=... takes one)", column),
-                fmt::format(": {} are not one program on more machines, so speed-up compares only "
-                            "what their work has in common",
-                            first_names(values, few_named)));
-  remark.again = "keep the rows of one " + column;
-  return remark;
 }
 }  // namespace scaleworth::cli

@@ -75,9 +75,9 @@ TEST_CASE("files that are no table are refused in one line", "[decide]") {
   CHECK(csv("p,time_s\n1,10\n2\n") ==
         "t.csv:3: 1 cell under a header of 2, divided at ','; quote a cell that has it, as "
         "\"133,333\"");
-  CHECK(csv("p,zeit\n1,10\n") ==
+  CHECK(csv("p,dings\n1,10\n") ==
         "t.csv:1: the table needs a column for the time, as time_s, or a throughput, as "
-        "tokens_per_s; it has p, zeit");
+        "tokens_per_s; it has p, dings");
   CHECK(json("[{\"p\": 1, \"time_s\": 800").starts_with("t.json"));
   CHECK(json("{\"rows\": 3}") ==
         "t.json: no rows; write [{\"p\": 1, \"time_s\": 800}, ...] or {\"rows\": [...]} around it");
