@@ -31,9 +31,17 @@ std::string fabric_sentence(const AttributionView& view) {
   const auto one = std::ranges::find_if(view.fabric->rows, [](const FabricRow& row) {
     return row.verdict != FabricVerdict::as_measured && row.verdict != FabricVerdict::cannot_tell;
   });
-  if (one == view.fabric->rows.end())
-    return fmt::format("Against {} no collective is slow or late, as far as it can be told.",
-                       view.fabric->name);
+  if (one == view.fabric->rows.end()) {
+    const bool told = std::ranges::any_of(view.fabric->rows, [](const FabricRow& row) {
+      return row.verdict == FabricVerdict::as_measured;
+    });
+    return told ? fmt::format("Against {} no collective is slow or late, as far as it can be told.",
+                              view.fabric->name)
+                : fmt::format(
+                      "{} cannot tell what is slow: it has no curve of these collectives on as "
+                      "many ranks; run scaleworth comm there.",
+                      view.fabric->name);
+  }
   return fmt::format("Against {}: {} is {}: {} of waiting, and a transfer of {} instead of {}.",
                      view.fabric->name,
                      work_text(one->work),

@@ -488,7 +488,7 @@ Document compose_demand(const DemandView& view) {
 std::vector<Chart> demand_charts(const DemandView& view) {
   const DemandAnswer& answer = view.answer;
   std::vector<Chart> charts;
-  if (answer.capacity) {
+  if (answer.capacity && answer.hours.size() > 1) {
     Chart hours{"replicas-by-hour",
                 "hours",
                 "Replicas by the hour",

@@ -53,7 +53,9 @@ int predict_job(const PredictOptions& options) {
   if (!change.reason.empty()) throw NothingMeasurable("cannot predict this job: {}", change.reason);
   const auto prediction = change.predict(model::machine_paces(change.paces, from, {&on}));
   Attribution predicted;
-  const report::PredictedJob result{options.on,
+  const std::filesystem::path there = std::filesystem::path(options.on).lexically_normal();
+  const std::string name = (there.has_filename() ? there : there.parent_path()).filename().string();
+  const report::PredictedJob result{name.empty() ? options.on : name,
                                     recorded.result,
                                     predicted,
                                     prediction,
