@@ -138,7 +138,8 @@ Document compose_check(const ComparedRun& run,
   document.subject = run.name;
   document.subtitle = fmt::format(
       "run: {}; baseline: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
-  document.verdict.headline = check_headline(run, baseline, result, tolerance);
+  document.verdict.headline =
+      own_doubts(run, baseline) + check_headline(run, baseline, result, tolerance);
   document.sections =
       with_content({{"checked", "Checked", {}, {}, {checked_table(result)}},
                     {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},

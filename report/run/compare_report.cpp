@@ -4,12 +4,25 @@
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/compared_figures.h"
+#include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
 #include <array>
 #include <cmath>
 
 namespace scaleworth::report {
+std::string own_doubts(const ComparedRun& a, const ComparedRun& b) {
+  std::string doubts;
+  for (const ComparedRun* one : {&a, &b}) {
+    const std::vector<Finding> findings = findings_of(*one->run, model::analyse(*one->run, {}));
+    const auto doubted =
+        std::ranges::find_if(findings, [](const Finding& of) { return !of.doubt.empty(); });
+    if (doubted == findings.end()) continue;
+    doubts += fmt::format("{}{}: {}", doubts.empty() ? "" : "; ", one->name, doubted->doubt);
+  }
+  return doubts.empty() ? "" : fmt::format("Not reliable ({}). ", doubts);
+}
+
 namespace {
 using model::CheckedFigure;
 using model::CheckResult;
@@ -267,7 +280,7 @@ Document compose_comparison(const ComparedRun& a,
   document.title = document_title(options.tool_version, "what differs?");
   document.subject = a.name + " and " + b.name;
   document.subtitle = fmt::format("A: {}; B: {}", a.name, b.name);
-  document.verdict.headline = headline(a, b, comparison) + ".";
+  document.verdict.headline = own_doubts(a, b) + headline(a, b, comparison) + ".";
   document.verdict.lines = lines_of(comparison);
   document.sections = comparison_sections(a, b, comparison, options);
   if (!comparison.empty())
