@@ -241,13 +241,18 @@ std::string communication_sentence(const Analysis& analysis) {
     const CollectivePoint& first = shown->points.front();
     const CollectivePoint& start_up = last_of_start_up(shown->points);
     const CollectivePoint& last = shown->points.back();
+    // From the first size to the last of those: what a twentieth more hides is one number.
+    const bool flat = start_up.time.value < 1.05 * first.time.value;
+    const std::string start =
+        flat ? time_text(first.time.value)
+             : fmt::format("{} to {}", time_text(first.time.value), time_text(start_up.time.value));
     const CollectivePoint& peak =
         *std::ranges::max_element(shown->points, {}, &CollectivePoint::bus_bandwidth);
     return fmt::format(
         "{} between {} takes {} {} and {} for {} (busbw {}{}).",
         capitalised(word_of(shown->collective)),
         ranks_phrase(shown->ranks),
-        time_text(first.time.value),
+        start,
         (&start_up == &first ? "for " : "up to ") + size(start_up),
         time_text(last.time.value),
         size(last),
