@@ -201,15 +201,18 @@ class CellReader {
     if (numbered_) row.erase(row.begin());
     return row;
   }
-  /// Of a row that lacks cells, by where those of the header begin.
+  /// Of a row that lacks cells, by where those of the header begin; no word is cut, which numbers
+  /// that end below one another begin further left.
   Cells aligned_cells(const Line& line, const std::vector<std::size_t>& starts) const {
+    const std::string_view text = line.text;
+    const auto begin = [&](std::size_t i) {
+      std::size_t at = i < starts.size() ? std::min(starts[i], text.size()) : text.size();
+      while (at > 0 && at < text.size() && text[at] != ' ' && text[at - 1] != ' ') --at;
+      return at;
+    };
     Cells cells;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      const std::size_t from = std::min(starts[i], line.text.size());
-      const std::size_t to = i + 1 < starts.size() ? starts[i + 1] : std::string_view::npos;
-      cells.emplace_back(
-          trimmed(line.text.substr(from, to == std::string_view::npos ? to : to - from)));
-    }
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      cells.emplace_back(trimmed(text.substr(begin(i), begin(i + 1) - begin(i))));
     return cells;
   }
 
@@ -232,7 +235,7 @@ bool is_quantity(const std::string& cell) {
 }
 
 bool is_measured(const std::string& cell) {
-  return parse_number<double>(cell) || is_quantity(cell);
+  return cell_number(cell, Comma::thousands).has_value();
 }
 
 /// The first line that names a count, else the first whose cells mean anything, else the first with
