@@ -411,27 +411,45 @@ std::optional<CountInHeader> count_within(const std::string& cell) {
   for (std::sregex_iterator at(plain.begin(), plain.end(), counted), end; at != end; ++at)
     if (at->str(2) == "x" || thing_of(at->str(2)))
       return CountInHeader{at->str(1), at->str(2) == "x" ? "" : at->str(2), ""};
+  // "BM_sort/threads:4", as Google Benchmark names it, whose rest tells benchmarks apart.
+  static const std::regex behind("(.*[^a-z0-9])?([a-z]{2,})[:=]([0-9]+)(/.*)?",
+                                 std::regex::icase | std::regex::ECMAScript);
+  std::smatch named;
+  if (cell.size() <= longest_matched && std::regex_match(cell, named, behind) &&
+      thing_of(plain_text(named.str(2))))
+    return CountInHeader{named.str(3), plain_text(named.str(2)), named.str(1) + named.str(4)};
   if (has_word("serial", all_header_words(cell))) return CountInHeader{"1", "", ""};
   return std::nullopt;
 }
 
 /// Where no column counts, the counts that stand in each cell of one become a column.
 RawTable counts_of_names(RawTable table) {
-  if (std::ranges::any_of(table.columns, names_a_count)) return table;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!names_a_count(table.columns[i])) continue;
+    // "CPU | 142299 ns" is the time of processors.
+    if (!std::ranges::all_of(
+            table.rows, [&](const RawRow& row) { return is_quantity(cell_text(row.cells[i])); }))
+      return table;
+    table.columns[i] += " time";
+  }
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::vector<std::string> counts;
+    std::vector<std::string> rests;
     std::string noun = "count";
     for (const RawRow& row : table.rows) {
       const auto count = count_within(cell_text(row.cells[i]));
       if (!count) break;
       counts.push_back(count->count);
+      rests.push_back(count->rest);
       if (!count->noun.empty()) noun = count->noun;
     }
     const bool differ = std::ranges::adjacent_find(counts, std::not_equal_to{}) != counts.end();
     if (counts.size() < table.rows.size() || !differ) continue;
     table.columns.push_back(noun);
-    for (std::size_t row = 0; row < counts.size(); ++row)
+    for (std::size_t row = 0; row < counts.size(); ++row) {
+      if (!rests[row].empty()) table.rows[row].cells[i] = RawCell(rests[row]);
       table.rows[row].cells.emplace_back(counts[row]);
+    }
     return table;
   }
   return table;
@@ -443,7 +461,10 @@ RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& f
   static const std::regex number(
       "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![.]?[0-9])( ?[A-Za-z/%]+)?");
   const auto pattern_of = [](const Line& line) {
-    if (line.text.size() > longest_matched || line.number > most_rows_matched) return std::string();
+    // Three cells that blanks divide are a row.
+    if (line.text.size() > longest_matched || line.number > most_rows_matched ||
+        blank_cells(line.text, 2).size() > 2)
+      return std::string();
     std::string pattern = std::regex_replace(std::string(line.text), number, "$1$2#$4");
     std::erase(pattern, 's');  // of a plural
     return line.text.find_first_of("|;\t") == std::string_view::npos ? pattern : std::string();
