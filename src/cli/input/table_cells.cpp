@@ -325,4 +325,21 @@ Comma comma_of(const RawTable& table) {
     return Comma::thousands;
   return Comma::unstated;
 }
+
+std::string named_by_cells(const std::vector<RawCell>& cells) {
+  bool times = true;
+  bool rates = true;
+  bool ratios = true;
+  bool none = true;
+  for (const RawCell& cell : cells) {
+    const std::string text = plain_text(cell_text(cell));
+    if (is_missing(cell) || text.empty()) continue;
+    none = false;
+    const auto number = cell_number(text, Comma::thousands);
+    times = times && number && number->unit && number->unit->dimension == Dimension::time;
+    rates = rates && text.find("/s") != std::string::npos;
+    ratios = ratios && text.ends_with('x');
+  }
+  return none ? "value" : times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
+}
 }  // namespace scaleworth::cli
