@@ -201,8 +201,7 @@ class CellReader {
     if (numbered_) row.erase(row.begin());
     return row;
   }
-  /// Of a row that lacks cells, by where those of the header begin; no word is cut, which numbers
-  /// that end below one another begin further left.
+  /// Of a row that lacks cells, by where those of the header begin; no word of it is cut.
   Cells aligned_cells(const Line& line, const std::vector<std::size_t>& starts) const {
     const std::string_view text = line.text;
     const auto begin = [&](std::size_t i) {
