@@ -157,7 +157,7 @@ std::string recording_comparison_schema();
 
 /// A recorded job on another machine.
 struct PredictedJob {
-  std::string name;  // of the machine, as on the command line
+  std::string name;  // of the machine: the last part of its run's path
   const Attribution& recorded;
   const Attribution& predicted;  // of the recording with the times that it has there
   const MachinePrediction& prediction;

@@ -40,11 +40,15 @@ std::string step_text(const Number& time) {
 std::string action(const PredictionView& view) {
   const PredictedJob& job = view.job;
   const bool priced = job.price_from && job.price_on;
-  const double cost = view.ratio() * (priced ? *job.price_on / *job.price_from : 1.0);
+  const double prices = priced ? *job.price_on / *job.price_from : 1.0;
+  const double cost = view.ratio() * prices;
+  if (priced && job.prediction.ratio.low() * prices <= 1.0 &&
+      job.prediction.ratio.high() * prices >= 1.0)
+    return "no difference in cost beyond the band: take either";
   if (priced)
     return fmt::format("{:.0f} % {} per step: {}",
                        100.0 * std::abs(cost - 1.0),
-                       cost < 1.0 ? "cheaper" : "dearer",
+                       cost < 1.0 ? "cheaper" : "more expensive",
                        cost < 1.0 ? "take it" : "keep the first");
   if (!view.differs()) return "decide by price";
   return cost < 1.0 ? "at equal price take it" : "at equal price keep the first";

@@ -35,10 +35,9 @@ std::string largest_loss(const GpuFormat& format) {
   const auto share = [&](const WaterfallStep& step) {
     return step.change ? *step.change / format.waterfall->spec : 0.0;
   };
-  // The last step is what nothing explains.
   const auto& steps = format.waterfall->steps;
   const auto worst = std::ranges::min_element(steps, {}, share);
-  if (worst == steps.end() || worst + 1 == steps.end() || share(*worst) > -much) return "";
+  if (worst == steps.end() || !worst->explained || share(*worst) > -much) return "";
   return fmt::format(" (largest loss: {})", worst->name);
 }
 

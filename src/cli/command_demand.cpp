@@ -191,6 +191,7 @@ Command add_demand_command(CLI::App& app) {
   add_flags(*command, *options);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
+  take_typed_numbers(*command);
   command->footer(demand_examples + app.get_footer());
   return {command, [=](const Arguments& arguments) {
             options->render.command = typed_command(arguments);

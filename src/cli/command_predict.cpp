@@ -92,6 +92,7 @@ Command add_predict_command(CLI::App& app) {
       ->check(positive_number);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
+  take_typed_numbers(*command);
   return {command, [options](const Arguments&) { return predict_job(*options); }};
 }
 }  // namespace scaleworth::cli

@@ -173,7 +173,7 @@ LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
   const double rest = known.measured / falls.rate;
   if (std::abs(rest - 1.0) > rounding) {
     falls.waterfall.steps.push_back(
-        {"unexplained", rest, known.measured - falls.rate, remainder_text(known)});
+        {"unexplained", rest, known.measured - falls.rate, remainder_text(known), false});
   }
   return std::move(falls.waterfall);
 }

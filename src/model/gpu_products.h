@@ -45,6 +45,7 @@ struct WaterfallStep {
   std::optional<double> factor;         // rate after / rate before; above 1: a gain
   std::optional<FlopPerSecond> change;  // rate after - rate before
   std::string evidence;                 // which measured figures say so, or which are missing
+  bool explained = true;                // by a measured figure; else what the others leave
 };
 
 /// From the datasheet's peak to the measured rate: spec x product of the factors = measured, and

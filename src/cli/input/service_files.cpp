@@ -104,10 +104,18 @@ ServiceFile latencies_in(const RawTable& table, const std::vector<Column>& colum
     for (const RawRow& row : table.rows)
       if (const auto time = value_in(table, row, i, columns[i].factor); time && *time > 0.0)
         samples.sorted.push_back(*time);
-    if (samples.sorted.empty())
+    if (samples.sorted.empty()) {
       file.samples.pop_back();
-    else
-      std::ranges::sort(samples.sorted);
+      continue;
+    }
+    std::ranges::sort(samples.sorted);
+    if (const auto lost = table.rows.size() - samples.sorted.size(); lost > 0)
+      file.remarks.push_back(fmt::format(
+          "{}: {} of {} rows have no '{}' above 0 and are left out: percentiles are of the others",
+          table.file,
+          lost,
+          table.rows.size(),
+          printable(table.columns[i])));
   }
   return file;
 }
