@@ -11,7 +11,7 @@ extern const char scaleworth_asset_advice_end[];
 namespace scaleworth::report {
 namespace {
 /// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "slow_fabric",
-/// "pipeline_turns".
+/// "pipeline_turns", "idle_processor", "idle_processor.of_one".
 std::optional<AdviceSubject> subject_of(std::string_view key) {
   const std::size_t dot = std::min(key.find('.'), key.size());
   const std::string_view name = key.substr(std::min(dot + 1, key.size()));
@@ -22,6 +22,7 @@ std::optional<AdviceSubject> subject_of(std::string_view key) {
   if (key.starts_with("host_cause.")) return known(from_key<HostCause>(name));
   if (key.starts_with("part.")) return known(from_key<Part>(name));
   if (key == "pipeline_turns") return AdviceSubject(PipelineTurns{});
+  if (key.starts_with("idle_processor")) return AdviceSubject(IdleProcessor{name == "of_one"});
   return key == "slow_fabric" ? std::optional(AdviceSubject{}) : std::nullopt;
 }
 
@@ -30,6 +31,7 @@ std::string words_of(const AdviceSubject& subject) {
       [](const auto& value) -> std::string {
         using Value = std::decay_t<decltype(value)>;
         if constexpr (Vocabulary<Value>) return word_of(value);
+        if (std::is_same_v<Value, IdleProcessor>) return "no operator runs";
         return std::is_same_v<Value, PipelineTurns> ? "bubble of the pipeline" : "slow fabric";
       },
       subject);
@@ -60,6 +62,12 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
   }();
   const Advice* found = value_at(known, subject);
   return found ? std::optional(*found) : std::nullopt;
+}
+
+AdviceSubject host_subject(const AttributionView& view, HostCause cause) {
+  const auto& all = view.attribution.recordings;
+  const bool on_processor = !all.empty() && all.front().on_processor;
+  return on_processor && cause == HostCause::other ? AdviceSubject(IdleProcessor{}) : cause;
 }
 
 /// Where a range says what the host did, that is what to look at.
@@ -96,7 +104,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   if (worst != stragglers.end()) {
     AdviceSubject subject = worst->cause;
     if (worst->cause == LateCause::host && !worst->shares.empty() && worst->shares.front().host)
-      subject = *worst->shares.front().host;
+      subject = host_subject(view, *worst->shares.front().host);
     subjects.emplace_back(subject, gain(worst->saved));
   }
   if (!attribution.slow_fabric.empty()) subjects.emplace_back();
@@ -108,7 +116,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     const auto& late = view.averages->mean.host_late_by_cause;
     const auto most = static_cast<HostCause>(std::ranges::max_element(late) - late.begin());
     if (part == Part::host_late)
-      subjects.emplace_back(most, gain_if(ReplayChange::hosts_on_time));
+      subjects.emplace_back(host_subject(view, most), gain_if(ReplayChange::hosts_on_time));
     else if (part == Part::exposed_transfer || part == Part::exposed_undivided)
       subjects.emplace_back(part, gain_if(ReplayChange::hidden_communication));
     else if (part == Part::exposed_wait && worst == stragglers.end() && turns_cost_most(view))
@@ -125,7 +133,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     if (Advice* same = find_in(found, advice->text, &Advice::text)) {
       same->gain = std::max(same->gain, share);
     } else if (found.size() < 3) {
-      if (subject == AdviceSubject(HostCause::other)) say_where(view, *advice);
+      if (subject == host_subject(view, HostCause::other)) say_where(view, *advice);
       advice->gain = share;
       found.push_back(std::move(*advice));
     }

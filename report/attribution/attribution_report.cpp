@@ -224,21 +224,25 @@ constexpr std::array unknown_says{
                 "is in kernels that may be communication and match no rule",
                 "state what they are by --rules FILE"}};
 
+}  // namespace
+
 std::vector<Limit> limits_of_steps(const AttributionView& view) {
-  switch (view.attribution.step_choice.limit) {
-    case StepLimit::few_steps:
-      return {{"no whole step recorded",
-               "At least three steps are needed for one that is whole: record more."}};
-    default:
-      break;
-  }
+  const StepChoice& choice = view.attribution.step_choice;
+  const std::string outside = format_quantity(number(choice.outside), Unit::percent);
+  if (choice.limit == StepLimit::few_steps)
+    return {{"no whole step recorded",
+             "At least three steps are needed for one that is whole: record more."}};
+  if (choice.limit == StepLimit::mostly_outside)
+    return {{outside + " is outside of steps",
+             fmt::format("{} of the GPU time lies outside of the steps: mark each step "
+                         "(profiler.step() or an NVTX range), or record steps alone.",
+                         outside)}};
   if (!view.averages || !view.averages->only_excluded) return {};
   const char* kind = exclusion_kind(*view.attribution.ledger.front().excluded);
   return {{fmt::format("no steady step, {} only", kind),
            fmt::format("No step counts as steady state ({}): the figures are of excluded steps.",
                        kind)}};
 }
-}  // namespace
 
 std::string unknown_work_sentence(const MeanLedger& mean, UnknownWork kind) {
   const double time = mean.unknown_work[static_cast<std::size_t>(kind)];
@@ -256,6 +260,14 @@ std::vector<Limit> recording_limits(const AttributionView& view) {
   const int ranks = job_ranks(job);
   std::vector<Limit> limits;
   for (const std::string& one : job.contradictions) limits.push_back({one, capitalised(one) + "."});
+  const std::string cut = listed(job.recordings, [](const RankRecording& one) {
+    return one.losses.contains("truncated_bytes") ? fmt::format("{}", one.rank.index) : "";
+  });
+  if (!cut.empty())
+    limits.push_back({"a file ends early",
+                      fmt::format("The recording of rank {} ends early: copy it again, or let its "
+                                  "writer finish.",
+                                  cut)});
   if (std::cmp_less(job.recordings.size(), ranks)) {
     const std::string of = fmt::format(
         "{} of {}{} ranks", job.recordings.size(), job.job_size.stated ? "" : "at least ", ranks);

@@ -109,9 +109,17 @@ struct Advice {
 struct PipelineTurns {
   auto operator<=>(const PipelineTurns&) const = default;
 };
+/// Recorded on processors: no operator runs, on one late rank or on all.
+struct IdleProcessor {
+  bool of_one = false;
+  auto operator<=>(const IdleProcessor&) const = default;
+};
 /// What advice is on: why a rank or a host is late, the part of a step that is long, or, without
 /// any of these, slow fabric.
-using AdviceSubject = std::variant<std::monostate, LateCause, HostCause, Part, PipelineTurns>;
+using AdviceSubject =
+    std::variant<std::monostate, LateCause, HostCause, Part, PipelineTurns, IdleProcessor>;
+/// Nothing is launched where there is no GPU.
+AdviceSubject host_subject(const AttributionView& view, HostCause cause);
 /// Whether most of the waiting is that of a pipeline's ranks for their turns.
 bool turns_cost_most(const AttributionView& view);
 /// Absent when the file does not know it.
@@ -185,9 +193,11 @@ struct Limit {
   std::string brief;     // of the first sentence, six words at most: "1 of 2 ranks recorded"
   std::string sentence;  // of the lines
 };
-/// The most important first: missing ranks, no steady step, different programs, unknown work,
+/// The most important first: files cut off, missing ranks, no steady step, different programs, unknown work,
 /// communication whose waiting is unknown.
 std::vector<Limit> recording_limits(const AttributionView& view);
+/// Those of them that say what the steps are: too few, little of the work, none that is steady.
+std::vector<Limit> limits_of_steps(const AttributionView& view);
 /// "3.90 ms of each step of 7.61 ms (51.2 %) is in CUDA graphs recorded as one piece: record with
 /// node-level tracing", without a full stop.
 std::string unknown_work_sentence(const MeanLedger& mean, UnknownWork kind);

@@ -175,7 +175,11 @@ std::string first_words(const std::string& name) {
 Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   const Attribution& job = view.attribution;
   const auto& all = job.stragglers.stragglers;
-  std::optional<Advice> advice = advice_on(straggler.cause);
+  AdviceSubject subject = straggler.cause;
+  if (straggler.cause == LateCause::host &&
+      host_subject(view, HostCause::other) == AdviceSubject(IdleProcessor{}))
+    subject = IdleProcessor{true};
+  std::optional<Advice> advice = advice_on(subject);
   std::string who = straggler.unit + " change";
   if (straggler.level != LateUnit::rotating) {
     who = advice->found;
@@ -186,7 +190,7 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   if (straggler.cause == LateCause::host && !straggler.shares.empty() &&
       straggler.shares.front().host)
     host = &*straggler.shares.front().host;
-  if (host) advice = advice_on(*host);
+  if (host) advice = advice_on(host_subject(view, *host));
   // A caveat needs the room.
   if (host && *host != HostCause::other && recording_limits(view).empty())
     detail = fmt::format(" ({})", word_of(*host));
@@ -228,7 +232,7 @@ Found host_found(const AttributionView& view) {
   const auto largest = std::ranges::max_element(mean.host_late_by_cause);
   auto cause = static_cast<HostCause>(largest - mean.host_late_by_cause.begin());
   if (*largest < 0.5 * late) cause = HostCause::other;
-  Advice advice = *advice_on(cause);
+  Advice advice = *advice_on(host_subject(view, cause));
   // What the CPU did besides keeps the GPU waiting as well.
   const bool alone = cause != HostCause::other && cause != HostCause::launch_bound;
   const double lost = alone ? *largest : late;
@@ -309,6 +313,8 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
   if (job.step_choice.limit == StepLimit::maybe_layers)
     return "What repeats may be layers and not steps: mark each step (profiler.step() or an NVTX "
            "range) and record three or more.";
+  if (job.step_choice.limit == StepLimit::mostly_outside)
+    return limits_of_steps(view).front().sentence;
   const MeanLedger& mean = view.averages->mean;
   const std::string sentence =
       !found.empty()
@@ -348,8 +354,11 @@ Verdict judge_attribution(const AttributionView& view) {
     lines.push_back(sentence(attribution.stragglers.abstention));
   }
   if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
-  const bool by_figures = attribution.contradictions.empty() &&
-                          attribution.step_choice.limit != StepLimit::maybe_layers;
+  const StepLimit limit = attribution.step_choice.limit;
+  if (limit == StepLimit::mostly_outside && !found.empty() && !straggler_first)
+    lines.push_back("Within the steps: " + found.front().sentence + ".");
+  const bool by_figures = attribution.contradictions.empty() && limit != StepLimit::maybe_layers &&
+                          limit != StepLimit::mostly_outside;
   if (by_figures) verdict.action = action_of(view, found);
   if (view.averages && found.empty()) lines.push_back(compute_line(attribution));
   lines.push_back(unmatched_line(attribution));

@@ -171,6 +171,12 @@ Document compose_comparison(const ComparedJob& a,
         "Not reliable: {:.0f} % of the compute is of kinds that both have, so these may be two "
         "programs. ",
         100.0 * comparison.in_common);
+  for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)})
+    if (const auto& all = job->contradictions; !all.empty())
+      headline += not_reliable(fmt::format("of {} {}", side, all.front()),
+                               all.size(),
+                               "check the files, or record again") +
+                  " ";
   headline += step_sentence(comparison.step) + part_sentence(comparison);
   for (const ComparedStraggler& one : comparison.stragglers) headline += straggler_sentence(one);
   std::vector<std::string>& lines = document.verdict.lines;

@@ -69,15 +69,14 @@ std::string check_headline(const ComparedRun& run,
       const CheckedFigure& first =
           *find_in(result.figures, CheckStatus::fail, &CheckedFigure::status);
       return wrong +
-             fmt::format(
-                 "Fail: {} of {} figures are worse than the baseline by {:g} % or more; first {}: "
-                 "{} of the baseline.",
-                 with(CheckStatus::fail),
-                 judged,
-                 percent,
-                 checked_text(first),
-                 gain_text(first.figure)) +
-             once;
+             if_it_fits(fmt::format("Fail: {} of {} figures have lost {:g} % or more",
+                                    with(CheckStatus::fail),
+                                    judged,
+                                    percent),
+                        fmt::format("; first {}: {} of the baseline",
+                                    checked_text(first),
+                                    gain_text(first.figure))) +
+             "." + once;
     }
     case CheckStatus::cannot_tell:
       return wrong +
@@ -295,7 +294,8 @@ std::string render_check_as(CheckFormat format,
                             const ComparedRun& baseline,
                             const CheckResult& result,
                             double tolerance) {
-  const std::string headline = check_headline(run, baseline, result, tolerance);
+  const std::string headline =
+      own_doubts(run, baseline) + check_headline(run, baseline, result, tolerance);
   if (format == CheckFormat::prometheus) return prometheus(result);
   if (format == CheckFormat::github) return github(headline, result);
   return junit(

@@ -216,8 +216,8 @@ bool has_errors(const AlgorithmResult& result) {
   return result.held_out_error || result.library_error;
 }
 
-std::string way_name(const Way& way) {
-  return way.algorithm.empty() ? "unavailable" : way.algorithm + "/" + way.protocol;
+Cell way_name(const Way& way) {
+  return way.algorithm.empty() ? Cell{} : Cell{way.algorithm + "/" + way.protocol};
 }
 
 std::string call_name(const AlgorithmResult& result) {
@@ -284,7 +284,7 @@ Table choices(const Results& results) {
            .if_present(),
        bus_cell},
       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second).if_present(), wire_cell},
-      {measure("ran", "ran").in_summary("ran"), way_name}};
+      {measure("ran", "ran").in_summary("ran").if_present(), way_name}};
   columns.insert(columns.end(), of_largest.begin(), of_largest.end());
   if (std::ranges::any_of(results, has_errors)) {
     columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
@@ -392,7 +392,7 @@ Table points(const Results& results) {
                    path(&ChosenPoint::point, algorithm_bandwidth)},
                   {measure("busbw", "busbw", Unit::bytes_per_second), bus_cell},
                   {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
-                  {measure("ran", "ran"), way_name},
+                  {measure("ran", "ran").if_present(), way_name},
                   {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
                    &ChosenPoint::library_prediction}}));
 }

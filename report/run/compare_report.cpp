@@ -12,16 +12,17 @@
 
 namespace scaleworth::report {
 std::string own_doubts(const ComparedRun& a, const ComparedRun& b) {
-  std::string doubts;
+  std::vector<Finding> doubts;
   for (const ComparedRun* one : {&a, &b}) {
     if (model::wrong_results(*one->run).settings > 0) continue;  // the headline says so
-    const std::vector<Finding> findings = findings_of(*one->run, model::analyse(*one->run, {}));
-    const auto doubted =
-        std::ranges::find_if(findings, [](const Finding& of) { return !of.doubt.empty(); });
-    if (doubted == findings.end()) continue;
-    doubts += fmt::format("{}{}: {}", doubts.empty() ? "" : "; ", one->name, doubted->doubt);
+    for (Finding& of : findings_of(*one->run, model::analyse(*one->run, {}))) {
+      if (of.doubt.empty()) continue;
+      of.doubt += fmt::format(" ({})", one->name);
+      doubts.push_back(std::move(of));
+    }
   }
-  return doubts.empty() ? "" : fmt::format("Not reliable ({}). ", doubts);
+  if (doubts.empty()) return "";
+  return not_reliable(doubts.front().doubt, doubts.size(), doubts.front().again) + " ";
 }
 
 namespace {
@@ -113,8 +114,9 @@ Leading leading_of(const ComparedSweep& sweep) {
   return {&figure, fmt::format("{} ({}: ", sweep_text(sweep.setting), subject_of(figure))};
 }
 
-/// Of a machine the product (or the multiply-adds) that both do fastest, in bf16 where both have
-/// it, and the memory by STREAM's kernels.
+/// The training step on most ranks, where both divide the same batch; of a machine the product (or
+/// the multiply-adds) that both do fastest, in bf16 where both have it, and the memory by STREAM's
+/// kernels.
 std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
   const auto fastest = [&](Metric metric, const auto& counts) -> const ComparedFigure* {
     const ComparedFigure* best = nullptr;
@@ -124,6 +126,7 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
           figure.setting.symbol<NumberFormat>(Parameter::precision) == NumberFormat::bf16,
           figure.setting.contains(Parameter::family),
           kernel == MemoryKernel::copy || kernel == MemoryKernel::triad,
+          figure.setting.count(Parameter::ranks),
           figure.a.value * figure.b.value);
     };
     for (const ComparedFigure& figure : machine) {
@@ -138,8 +141,12 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
   const auto in_memory = [](const ComparedFigure& figure) {
     return figure.setting.symbol<MemoryLevelName>(Parameter::level) == MemoryLevelName::memory;
   };
+  const auto in_strong_scaling = [](const ComparedFigure& figure) {
+    return figure.setting.symbol<BatchScaling>(Parameter::scaling) == BatchScaling::strong;
+  };
   for (const ComparedFigure* one :
-       {fastest(Metric::flop_rate, [](const ComparedFigure&) { return true; }),
+       {fastest(Metric::step_s, in_strong_scaling),
+        fastest(Metric::flop_rate, [](const ComparedFigure&) { return true; }),
         fastest(Metric::memory_bandwidth, in_memory)})
     if (one != nullptr) leading.push_back({one, machine_text(*one) + " ("});
   if (!leading.empty() || machine.empty()) return leading;

@@ -68,6 +68,11 @@ std::string transfer_text(const Setting& setting) {
 /// What the metric is of, on a machine: "bf16 product 8192 x 8192 x 8192", "copy, L2".
 std::string question_text(Metric metric, const Setting& setting) {
   switch (metric) {
+    case Metric::step_s:
+      return fmt::format("{} training step on {}, {} scaling",
+                         setting.text(Parameter::precision),
+                         counted(setting.count(Parameter::ranks).value_or(0), "rank"),
+                         setting.text(Parameter::scaling));
     case Metric::flop_rate: {
       const std::string format = setting.text(Parameter::precision) +
                                  (setting.flag(Parameter::fast_accumulation) ? " fast" : "");

@@ -39,6 +39,7 @@ struct MachineMetric {
   const char* title;
 };
 constexpr std::array machine_metrics{
+    MachineMetric{Metric::step_s, "Training step"},
     MachineMetric{Metric::flop_rate, "Compute rate"},
     MachineMetric{Metric::memory_bandwidth, "Memory bandwidth"},
     MachineMetric{Metric::load_latency, "Latency of a load"},

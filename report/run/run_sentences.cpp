@@ -281,6 +281,13 @@ void add_differing_runs(const Run& run, Findings& findings) {
   }
 }
 
+/// The tool that ends early, or the job around it, may have failed.
+void add_cut_imports(const Run& run, Findings& findings) {
+  if (std::ranges::none_of(run.probes, cut_short)) return;
+  findings.doubt("the imported output is cut short or damaged");
+  findings.list.back().again = "import the whole output";
+}
+
 /// Of all CPUs, what programs beside ours used, where that is told.
 std::optional<double> notable_other_load(const Run& run) {
   constexpr double notable = 0.05;
@@ -509,6 +516,7 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audie
   for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
   add_step_variants(run, findings);
   add_run_warnings(run, findings);
+  add_cut_imports(run, findings);
   add_differing_runs(run, findings);
   add_slow_links(run, analysis, findings);
   add_other_programs(run, analysis, findings);

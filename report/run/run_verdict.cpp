@@ -247,14 +247,16 @@ std::string communication_sentence(const Analysis& analysis) {
              : fmt::format("{} to {}", time_text(first.time.value), time_text(start_up.time.value));
     const CollectivePoint& peak =
         *std::ranges::max_element(shown->points, {}, &CollectivePoint::bus_bandwidth);
+    const std::string further =
+        &start_up == &last ? ""
+                           : fmt::format(" and {} for {}", time_text(last.time.value), size(last));
     return fmt::format(
-        "{} between {} takes {} {} and {} for {} (busbw {}{}).",
+        "{} between {} takes {} {}{} (busbw {}{}).",
         capitalised(word_of(shown->collective)),
         ranks_phrase(shown->ranks),
         start,
         (&start_up == &first ? "for " : "up to ") + size(start_up),
-        time_text(last.time.value),
-        size(last),
+        further,
         rate_text(last.bus_bandwidth),
         peak.bus_bandwidth > notable * last.bus_bandwidth
             ? fmt::format(", at most {} at {}", rate_text(peak.bus_bandwidth), size(peak))

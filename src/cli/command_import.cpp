@@ -7,6 +7,7 @@
 #include "src/core/run.h"
 #include "src/core/version.h"
 #include "src/core/whole_number.h"
+#include "src/model/comparison.h"
 
 #include <chrono>
 #include <filesystem>
@@ -75,6 +76,8 @@ bool print_collectives(const ProbeRecord& probe) {
         listed(sizes.wrong, size_text),
         question_text(setting));
   }
+  if (model::cut_short(probe))
+    fmt::print("Cut short or damaged: import the whole output; below is what could be read.\n");
   bool back_to_back = false;
   for (const auto& [setting, sizes] : questions) {
     const std::string first = size_text(*sizes.all.begin());

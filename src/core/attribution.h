@@ -296,15 +296,17 @@ struct JobSize {
 /// What keeps the steps from being steps of a job in its steady state.
 enum class StepLimit : std::uint8_t {
   none,
-  few_steps,      // one or two: none is whole and has others beside it
-  maybe_layers,   // pieces that repeat and hold nothing that a step ends with
-  graph_capture,  // launches of a graph's capture: nothing ran
+  few_steps,       // one or two: none is whole and has others beside it
+  maybe_layers,    // pieces that repeat and hold nothing that a step ends with
+  graph_capture,   // launches of a graph's capture: nothing ran
+  mostly_outside,  // half of the GPU time and more is outside of what repeats, or of the marks
 };
 template <>
 inline constexpr std::array word_list<StepLimit>{Word{"none", "none"},
                                                  Word{"few_steps", "too few steps"},
                                                  Word{"maybe_layers", "layers or steps"},
-                                                 Word{"graph_capture", "capture of a graph"}};
+                                                 Word{"graph_capture", "capture of a graph"},
+                                                 Word{"mostly_outside", "little in steps"}};
 
 struct StepChoice {
   std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
@@ -312,6 +314,7 @@ struct StepChoice {
   std::int32_t steps = 0;
   std::int32_t excluded = 0;  // boundary and warm-up steps, kept but not averaged
   StepLimit limit = StepLimit::none;
+  double outside = 0.0;  // of the GPU time, as a share; a step holds twice the median at most
 };
 
 /// Against the common clock (that of the reference rank).

@@ -16,6 +16,7 @@ struct Attribution;
 
 namespace scaleworth::model {
 /// The figures of a run, each with its value in each of several runs.
+/// Training: step_s at each count, of the same model and batch.
 /// Machine: flop_rate (multiply-adds by format; products by format and nominal shape),
 /// memory_bandwidth and load_latency by level, transfers and launches of GPUs. Of the host at one
 /// worker and at all, whatever their number. Collectives: bus_bandwidth at each size, alpha of each
@@ -29,6 +30,11 @@ struct WrongResults {
   std::size_t of = 0;
 };
 WrongResults wrong_results(const Run& run);
+
+/// Of another tool's output, which ends early or has rows that are damaged.
+inline bool cut_short(const ProbeRecord& probe) {
+  return probe.losses.contains("damaged_rows") || probe.losses.contains("ended_early");
+}
 
 /// What the interval of a ratio is made from.
 enum class NoiseBasis : std::uint8_t {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/run.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "src/model/analysis.h"
 #include "src/model/collectives.h"
 #include "src/model/comparison.h"
@@ -194,8 +195,20 @@ void add_transfers(const GpuResult& gpu, const Setting& of, Figures& figures) {
   }
 }
 
+void add_training_steps(const Run& run, Figures& figures) {
+  const ProbeRecord* probe = find_probe(run, probe_name::step_training);
+  if (probe == nullptr) return;
+  for (const Point& point : probe->points) {
+    const Series& steps = series(point, Metric::step_s);
+    if (steps.empty()) continue;
+    const auto time = transform(series_estimate(steps), [](double s) { return Seconds(s); });
+    figures.add(Metric::step_s, point.setting.without({Parameter::run}), time);
+  }
+}
+
 std::vector<Figure> figures_once(const Run& run) {
   Figures figures;
+  add_training_steps(run, figures);
   if (const auto host = analyse_roofline(run, cache_capacities(run))) {
     add_ceilings(host->ceilings, {}, figures);
     add_levels(*host, {}, figures);

@@ -233,7 +233,7 @@ class EvenReplays {
     double sums[2] = {0.0, 0.0};
     for (const trace::ReplayGraph& run : runs_of(step))
       for (const bool is_ideal : {false, true})
-        if (const auto end = trace::replay(run, is_ideal ? ideal : kept))
+        if (const auto end = trace::last_end(run, {}, trace::replay(run, is_ideal ? ideal : kept)))
           sums[is_ideal] += double(*end - run.window.start.count());
     return sums[0] / sums[1];
   }

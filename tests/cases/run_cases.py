@@ -187,7 +187,7 @@ def check_case(path, program, update):
             elif kind == "run":
                 code = int(how.removeprefix("exits ")) if how else 0
                 result = run(body, folder, variables)
-                faults += sentence_faults(result.stdout) if code == 0 else []
+                faults += sentence_faults(result.stdout)
                 if result.returncode != code:
                     faults.append(f"exit code {result.returncode}, not {code}\n" + "".join(f"    | {line}\n" for line in result.stderr.splitlines()[:20]))
             elif result is None:

@@ -107,22 +107,34 @@ MarkedRank marked_rank(const RankView& rank) {
 struct DeviceTime {
   double outside = 0.0;  // of all steps, as a share of all
   double busy = 0.0;     // within steps, as a share of their length; above 1 for several streams
+  /// As `outside`, with what a step holds beyond twice the median: such a piece before the first or
+  /// behind the last repetition is more than a step.
+  double beyond = 0.0;
 };
 
 DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
   double all = 0.0;
   double inside = 0.0;
+  double usual = 0.0;
   double steps = 0.0;
   for (std::size_t place = 0; place < by_rank.size(); ++place) {
     const RankView rank(job.recordings[place], clocks, place);
+    std::vector<double> times(by_rank[place].size() + 1);  // the last: outside
     for (const StepSpan& step : by_rank[place]) steps += in_ns(step.end - step.start);
     for (const DeviceEvent& event : rank.recording().device_events) {
       const double length = in_ns(event.end - event.start);
+      times[step_at(by_rank[place], rank.start(event))] += length;
       all += length;
-      if (step_at(by_rank[place], rank.start(event)) < by_rank[place].size()) inside += length;
+    }
+    times.pop_back();
+    const double most = times.size() < 2 ? all : 2.0 * upper_median(times);
+    for (const double time : times) {
+      inside += time;
+      usual += std::min(time, most);
     }
   }
-  return {all > 0.0 ? 1.0 - inside / all : 0.0, steps > 0.0 ? inside / steps : 1.0};
+  if (!(all > 0.0)) return {0.0, 1.0, 0.0};
+  return {1.0 - inside / all, steps > 0.0 ? inside / steps : 1.0, 1.0 - usual / all};
 }
 
 constexpr std::size_t least_for_warm_up = 5;
@@ -599,6 +611,7 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& w
 }  // namespace
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
+  constexpr double most_outside = 0.5;
   std::optional<StepPlan> plan = by_marks(job, clocks);
   std::string why = "No markers";
   if (plan) {
@@ -607,7 +620,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
         fmt::format("{:.0f} % of the GPU time lies outside of all steps", 100.0 * time.outside);
     if (time.outside >= 0.05) plan->choice.sentence += " " + lost + ".";
     // Busy steps are a part of a longer recording; idle ones miss the work.
-    if (time.outside > 0.5 && time.busy < 0.5) {
+    if (time.outside > most_outside && time.busy < 0.5) {
       why = fmt::format("{} at {}", lost, plan->choice.source);
       plan.reset();
     }
@@ -640,6 +653,9 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   constexpr std::int32_t fewest = 3;
   if (plan->choice.steps < fewest && plan->choice.excluded == plan->choice.steps)
     plan->choice.limit = StepLimit::few_steps;
+  plan->choice.outside = device_time(job, clocks, plan->by_rank).beyond;
+  if (plan->choice.outside > most_outside && plan->choice.limit != StepLimit::maybe_layers)
+    plan->choice.limit = StepLimit::mostly_outside;
   return std::move(*plan);
 }
 }  // namespace scaleworth::trace

@@ -506,6 +506,11 @@ class KinetoEvents {
     for (const auto direction : directions)
       if (fields.name.find(direction) != std::string_view::npos)
         copy.direction = recording_.names.intern(direction);
+    // "Memcpy M2D (MEMORY -> DEVICE)" of XPU: M, H and S are memory that the host has.
+    const std::string_view type = fields.name.substr(std::min<std::size_t>(7, fields.name.size()));
+    if (type.size() > 3 && type[1] == '2' && type[3] == ' ')
+      copy.direction = recording_.names.intern(
+          fmt::format("{}to{}", type[0] == 'D' ? 'D' : 'H', type[2] == 'D' ? 'D' : 'H'));
     return append(recording_.copies, copy);
   }
 

@@ -37,7 +37,7 @@ KinetoCategory kineto_category(std::string_view name) {
   // Other devices, as libkineto/include/ActivityType.h of pytorch/kineto names their rows:
   // xpu_runtime, mtia_runtime, privateuse1_driver, ... ROCm's rows bear the names of CUDA's.
   if (name.ends_with("_runtime") || name == "hpu_op") return HostActivity::runtime_call;
-  if (name.ends_with("_driver")) return HostActivity::driver_call;
+  if (name.ends_with("_driver") || name == "xpu_sync") return HostActivity::driver_call;
   if (name == "mtia_ccp_events") return DeviceOperation::kernel;
   return OtherEvent::unused;
 }

@@ -175,7 +175,9 @@ FileContent read_file(const std::string& path, const RuleTable& rules) try {
     content.recordings = plain_file ? read_nsight(path, rules) : format->read(source, rules);
   } else {
     content.foreign = true;
-    content.left_out.push_back(no_recording(path));
+    content.left_out.push_back(source.front().empty()
+                                   ? path + " is empty: its writer was stopped, or a copy failed"
+                                   : no_recording(path));
   }
   return content;
 } catch (const UserError& error) {

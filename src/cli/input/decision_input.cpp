@@ -106,6 +106,7 @@ InputKind kind_of_content(std::string_view text) {
                            R"("ctrl_deps")",
                            R"("rocprofiler-sdk-tool")"})
     if (has(word)) return InputKind::recordings;
+  if (front == "{}" || front == "[]") return InputKind::other;
   return has(R"("schema_version")") ? InputKind::run : InputKind::table;
 }
 

@@ -374,6 +374,11 @@ void add_variables(Run& run, const CollectiveTest& test) {
   }
 }
 
+bool ends_early(const CollectiveTest& test) {
+  const auto largest = stated(test, "largest_bytes");
+  return largest && !test.rows.empty() && *largest >= 2 * test.rows.back().bytes;
+}
+
 /// What is missing, left out or inferred, one sentence each.
 std::vector<std::string> warnings_of(const CollectiveTest& test, const TestIdentity& identity) {
   std::vector<std::string> warnings;
@@ -395,9 +400,10 @@ std::vector<std::string> warnings_of(const CollectiveTest& test, const TestIdent
     warn("{} left out, first at {}: cut short, or bandwidth is not size over time",
          counted(test.damaged_rows, "row"),
          test.first_damaged);
-  const auto largest = stated(test, "largest_bytes");
-  if (largest && !test.rows.empty() && *largest >= 2 * test.rows.back().bytes)
-    warn("ends at {} bytes, and {} were asked for", test.rows.back().bytes, *largest);
+  if (ends_early(test))
+    warn("ends at {} bytes, and {} were asked for",
+         test.rows.back().bytes,
+         *stated(test, "largest_bytes"));
   const bool any_wrong = std::ranges::any_of(test.rows, [](const TestRow& row) {
     return std::ranges::any_of(row.timings, [&](const auto& timing) {
       return timing && wrong_elements(row, *timing).value_or(0.0) > 0.0;
@@ -590,6 +596,7 @@ ImportedProbes imported_probes(const CollectiveTest& test, const ImportOptions& 
   if (test.rows_of_size_0 > 0)
     probe.losses["rows_of_size_0"] = static_cast<double>(test.rows_of_size_0);
   if (test.damaged_rows > 0) probe.losses["damaged_rows"] = static_cast<double>(test.damaged_rows);
+  if (ends_early(test)) probe.losses["ended_early"] = 1.0;
   ImportedProbes found{{facts_of(test, identity)}, {std::move(probe)}};
   if (identity.nodes) found.placement = RankPlacement{identity.ranks, *identity.nodes, true};
   return found;

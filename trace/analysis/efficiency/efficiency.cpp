@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
 
+#include <limits>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -161,17 +162,22 @@ EfficiencyWindows together(std::vector<EfficiencyWindow> runs, nanoseconds step)
 std::optional<EfficiencyWindows> whole_window(const Job& job,
                                               const StepPlan& steps,
                                               const ClockMap& clocks) {
-  EfficiencyWindow window{{}, no_time};
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const RankView view(job.recordings[rank], clocks, rank);
-    for (const DeviceEvent& event : job.recordings[rank].device_events)
-      extend(window.whole, {view.start(event), view.end(event)});
+  using Number = std::numeric_limits<std::int32_t>;
+  EfficiencyWindow window = window_of_steps(steps, Number::min(), Number::max());
+  window.first_step = window.last_step = 0;
+  window.of_steps =
+      steps.by_rank.size() == job.recordings.size() &&
+      std::ranges::all_of(steps.by_rank, [](const auto& of) { return of.size() > 1; });
+  if (!window.of_steps) {
+    window.whole = no_time;
+    for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+      const RankView view(job.recordings[rank], clocks, rank);
+      for (const DeviceEvent& event : job.recordings[rank].device_events)
+        extend(window.whole, {view.start(event), view.end(event)});
+    }
+    window.by_rank.assign(job.recordings.size(), window.whole);
   }
   if (window.whole.start >= window.whole.end) return std::nullopt;
-  // Of several steps what follows the last work is the last one's too.
-  for (const auto& spans : steps.by_rank)
-    if (spans.size() > 1) extend(window.whole, {spans.front().start, spans.back().end});
-  window.by_rank.assign(job.recordings.size(), window.whole);
   return EfficiencyWindows{
       {window},
       mean_step(steps, window.length()),
@@ -299,51 +305,88 @@ std::int64_t events_within(const RankView& rank, TimeInterval window) {
 Predictor::Predictor(const std::vector<ReplayGraph>& runs,
                      std::vector<Change> changes,
                      std::size_t at_once)
-    : runs_(runs) {
-  changes_.emplace_back();
-  for (Change& change : changes) {
-    if (std::ranges::find(changes_, change) == changes_.end())
-      changes_.push_back(std::move(change));
-  }
-  ends_.resize(changes_.size() * runs.size());
+    : runs_(runs), changes_(std::move(changes)), unchanged_(runs.size()) {
   for_each_index(
-      ends_.size(),
+      runs.size(), [&](std::size_t run) { unchanged_[run] = replay(runs[run], {}); }, at_once);
+  for (auto one = changes_.begin(); one != changes_.end();)
+    one = std::find(changes_.begin(), one, *one) == one ? one + 1 : changes_.erase(one);
+  saved_.resize(changes_.size() * runs.size());
+  for_each_index(
+      saved_.size(),
       [&](std::size_t place) {
-        ends_[place] = replay(runs_[place % runs_.size()], changes_[place / runs_.size()]);
+        saved_[place] = saved(place % runs_.size(), changes_[place / runs_.size()]);
       },
       at_once);
 }
 
-double Predictor::recorded(const Change& change) const {
-  double sum = 0.0;
-  for (const ReplayGraph& run : runs_)
-    if (const auto end = recorded_end(run, change)) sum += length(run, *end);
-  return sum;
-}
-
-double Predictor::replayed(const Change& change) const {
-  const auto found = std::ranges::find(changes_, change);
-  if (found == changes_.end()) throw std::out_of_range("this change was not replayed");
-  const auto first = static_cast<std::size_t>(found - changes_.begin()) * runs_.size();
-  double sum = 0.0;
+double Predictor::error() const {
+  double recorded = 0.0;
+  double replayed = 0.0;
   for (std::size_t run = 0; run < runs_.size(); ++run)
-    if (const auto& end = ends_[first + run]) sum += length(runs_[run], *end);
-  return sum;
+    if (const auto end = last_end(runs_[run], {}, recorded_ends(runs_[run]))) {
+      recorded += length(runs_[run], *end);
+      replayed += length(runs_[run], *last_end(runs_[run], {}, unchanged_[run]));
+    }
+  return replayed / recorded - 1.0;
 }
 
-double Predictor::last_gaps(const Change& change) const {
-  double sum = 0.0;
-  for (const ReplayGraph& run : runs_)
-    if (const auto end = recorded_end(run, change))
-      sum += std::max(0.0, static_cast<double>(run.window.end.count() - *end));
-  return sum;
+/// Of the mean rank. A rank that ends a run earlier by more than others ended the run before it so
+/// as well: it begins earlier, until that changes nothing more.
+///
+///   recorded   rank 0 |aaa-CCo|aaa-CCo|        - waiting  C all-reduce  o optimizer
+///              rank 1  |aaaaCCoo|aaaaCCoo|     its steps begin and end later by the longer
+///              optimizer
+///   changed    rank 0 |aaaCCo|aaaCCo|
+///              rank 1 |aaaCCo|aaaCCo|
+double Predictor::saved(std::size_t run, const Change& change) const {
+  constexpr int most_passes = 4;
+  constexpr double notable = 2e-4;  // of the run
+  const ReplayGraph& graph = runs_[run];
+  const std::vector<std::uint32_t> ranks = awaited_ranks(graph, change);
+  if (ranks.empty()) return 0.0;
+  if (!graph.of_steps)
+    return static_cast<double>(*last_end(graph, change, unchanged_[run]) -
+                               *last_end(graph, change, replay(graph, change)));
+  Change periodic = change;
+  periodic.earlier.resize(graph.ranks.size());
+  double result = 0.0;
+  for (int pass = 0; pass < most_passes; ++pass) {
+    const double before = std::exchange(result, 0.0);
+    const std::vector<std::int64_t> ends = replay(graph, periodic);
+    const auto gain = [&](std::uint32_t rank) { return unchanged_[run][rank] - ends[rank]; };
+    for (const std::uint32_t rank : ranks)
+      result += static_cast<double>(gain(rank) - periodic.earlier[rank]) /
+                static_cast<double>(ranks.size());
+    const std::int64_t least = gain(*std::ranges::min_element(ranks, {}, gain));
+    for (const std::uint32_t rank : ranks) periodic.earlier[rank] = gain(rank) - least;
+    const double enough = notable * in_ns(graph.window.end - graph.window.start);
+    if (std::abs(result - before) < enough ||
+        static_cast<double>(*std::ranges::max_element(periodic.earlier)) < enough)
+      break;
+  }
+  return result;
 }
 
 double Predictor::ratio(const Change& change) const {
-  const double before = !change.on_time.empty() ? recorded(change) : replayed({});
-  if (!change.on_time.empty() && !(before > 0.0)) return 1.0;  // no rank is left to wait for it
-  // The gap behind the last work of a run belongs to its last step, and stays.
-  const double gaps = last_gaps(change);
-  return std::max((replayed(change) + gaps * change.host_pace) / (before + gaps), 0.0);
+  const auto found = std::ranges::find(changes_, change);
+  if (found == changes_.end()) throw std::out_of_range("this change was not replayed");
+  const auto first = static_cast<std::size_t>(found - changes_.begin()) * runs_.size();
+  double before = 0.0;
+  double after = 0.0;
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    const std::vector<std::uint32_t> ranks = awaited_ranks(runs_[run], change);
+    for (const std::uint32_t rank : ranks) {
+      const RankSpan& span = runs_[run].ranks[rank];
+      const auto count = static_cast<double>(ranks.size());
+      const double whole = in_ns(span.window.end - span.window.start);
+      // The gap behind the last work of a run belongs to its last step, and stays.
+      const auto gap = static_cast<double>(
+          runs_[run].of_steps ? std::max<std::int64_t>(span.window.end.count() - span.end, 0) : 0);
+      before += whole / count;
+      after += (whole - (1.0 - change.host_pace) * gap) / count;
+    }
+    after -= saved_[first + run];
+  }
+  return before > 0.0 ? std::max(after / before, 0.0) : 1.0;
 }
 }  // namespace scaleworth::trace

@@ -32,7 +32,8 @@ void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& 
 inline constexpr std::size_t most_replays_at_once = 4;
 
 /// How long the recorded steps would have taken with something changed: all runs together, under
-/// changes, in proportion to their unchanged length.
+/// changes, in proportion to their unchanged length. The steps before those of a run are changed,
+/// too: who ended them late by what a change takes away begins the run earlier by that.
 class Predictor {
  public:
   /// Replays every run without a change and with each of `changes`, equal ones once, on as many
@@ -43,20 +44,18 @@ class Predictor {
             std::size_t at_once = most_replays_at_once);
 
   /// The unchanged replay against the recording, as a fraction.
-  double error() const { return replayed({}) / recorded({}) - 1.0; }
+  double error() const;
   /// 1 where only ranks on_time have work; above 1 only for paces above 1.
   /// Throws std::out_of_range for a change that was not replayed.
   double ratio(const Change& change) const;
 
  private:
-  double recorded(const Change& change) const;
-  /// From the last recorded work to the end of each run.
-  double last_gaps(const Change& change) const;
-  double replayed(const Change& change) const;
+  double saved(std::size_t run, const Change& change) const;
 
   const std::vector<ReplayGraph>& runs_;
   std::vector<Change> changes_;
-  std::vector<std::optional<std::int64_t>> ends_;  // by change, then by run
+  std::vector<std::vector<std::int64_t>> unchanged_;  // ends of the ranks, by run
+  std::vector<double> saved_;                         // ns, by change, then by run
 };
 
 struct Attributed;

@@ -272,7 +272,7 @@ Attribution MachineChange::attribute_with(const std::vector<WorkPace>& with) {
   nanoseconds later{};  // than recorded, by the runs before
   for (const ReplayGraph& run : replay_.runs) {
     ReplayedTimes times;
-    const auto end = replay(run, change, &times);
+    const auto end = last_end(run, change, replay(run, change, &times));
     const auto add = [&](TimeMap& map, const auto& node, const ReplayedTimes::Span& span) {
       const TimeInterval after{nanoseconds(span.start) + later,
                                nanoseconds(std::max(span.start, span.end)) + later};
@@ -286,7 +286,7 @@ Attribution MachineChange::attribute_with(const std::vector<WorkPace>& with) {
     }
     for (std::size_t i = 0; i < run.hosts.size(); ++i)
       add(hosts[run.hosts[i].rank], run.hosts[i], times.hosts[i]);
-    if (end) later += nanoseconds(*end - *recorded_end(run, change));
+    if (end) later += nanoseconds(*end - *last_end(run, change, recorded_ends(run)));
   }
   Known known{recorded_.matching, recorded_.alignment, {recorded_.steps.choice, {}}};
   known.alignment.map = ClockMap(ranks);

@@ -124,7 +124,7 @@ class RankNodes {
     const auto first = std::ranges::partition_point(
         events, [&](const DeviceEvent& event) { return view_.start(event) < window_.start; });
     const auto last = first + events_within(view_, window_);
-    RankSpan span;
+    RankSpan span{window_};
     span.start = window_.start.count();
     span.end = std::numeric_limits<std::int64_t>::min();
     graph_.devices.reserve(static_cast<std::size_t>(std::max<std::ptrdiff_t>(last - first, 0)));

@@ -50,7 +50,8 @@ struct Arrivals {
 /// The latest cause of a node, as recorded and as replayed.
 class Causes {
  public:
-  explicit Causes(std::int64_t start) : start_(start) {}
+  /// `earlier`: by how much the node's rank begins.
+  Causes(std::int64_t start, std::int64_t earlier) : start_(start), earlier_(earlier) {}
 
   void add(std::int64_t recorded, std::int64_t replayed, std::int64_t usual, bool counts = true) {
     if (recorded > start_ + rounding_ns) return;
@@ -65,12 +66,14 @@ class Causes {
   /// When the node begins in the replay; `otherwise` where no cause is left. `pace`: of what no
   /// cause explains.
   std::int64_t start(std::int64_t otherwise, double pace) const {
-    if (recorded_ == never) return start_;
-    return replayed_ == never ? otherwise : bounded(replayed_ + paced(start_ - recorded_, pace));
+    if (recorded_ == never) return start_ - earlier_;
+    return replayed_ == never ? otherwise - earlier_
+                              : bounded(replayed_ + paced(start_ - recorded_, pace));
   }
 
  private:
   std::int64_t start_;
+  std::int64_t earlier_;
   std::int64_t recorded_ = never;
   std::int64_t replayed_ = never;
 };
@@ -82,10 +85,11 @@ class Replay {
     device_starts_.reserve(graph.devices.size());
     for (const DeviceNode& node : graph.devices) device_starts_.push_back(node.start);
     host_starts_.reserve(graph.hosts.size());
-    for (const HostNode& node : graph.hosts) host_starts_.push_back(node.start);
+    for (const HostNode& node : graph.hosts)
+      host_starts_.push_back(node.start - change.earlier_of(node.rank));
   }
 
-  std::int64_t run(ReplayedTimes* times) {
+  std::vector<std::int64_t> run(ReplayedTimes* times) {
     std::size_t count = 0;
     for (const NodeIndex node : graph_.order) {
       if (count++ % interrupt_every == 0) check_interrupt();
@@ -95,15 +99,19 @@ class Replay {
         begin_device(node);
       }
     }
-    std::int64_t last = never;
-    for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
-      if (!change_.excuses(graph_.devices[node].rank)) last = std::max(last, device_end(node));
-    if (times == nullptr) return last;
+    std::vector<std::int64_t> ends;
+    for (const RankSpan& span : graph_.ranks) {
+      std::int64_t last = span.empty() ? span.end : never;
+      for (NodeIndex node = span.first; node < span.last; ++node)
+        last = std::max(last, device_end(node));
+      ends.push_back(last);
+    }
+    if (times == nullptr) return ends;
     for (NodeIndex node = 0; node < graph_.devices.size(); ++node)
       times->devices.push_back({device_starts_[node], device_end(node)});
     for (NodeIndex node = 0; node < graph_.hosts.size(); ++node)
       times->hosts.push_back({host_starts_[node], host_end(node)});
-    return last;
+    return ends;
   }
 
  private:
@@ -128,7 +136,7 @@ class Replay {
 
   void begin_device(NodeIndex index) {
     const DeviceNode& node = graph_.devices[index];
-    Causes causes(node.start);
+    Causes causes(node.start, change_.earlier_of(node.rank));
     if (node.before != no_index)
       causes.add(graph_.devices[node.before].end, device_end(node.before), usual_stream_ns);
     if (node.awaits != no_index)
@@ -202,10 +210,9 @@ class Replay {
 };
 }  // namespace
 
-std::optional<std::int64_t> replay(const ReplayGraph& graph,
-                                   const Change& change,
-                                   ReplayedTimes* times) {
-  if (!recorded_end(graph, change)) return std::nullopt;
+std::vector<std::int64_t> replay(const ReplayGraph& graph,
+                                 const Change& change,
+                                 ReplayedTimes* times) {
   return Replay(graph, change).run(times);
 }
 
@@ -217,12 +224,23 @@ std::int64_t recorded_length(const ReplayGraph& graph, const DeviceNode& node) {
   return node.end - std::clamp(awaited, node.start, node.end);
 }
 
-std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change) {
+std::vector<std::int64_t> recorded_ends(const ReplayGraph& graph) {
+  return mapped(graph.ranks, &RankSpan::end);
+}
+
+std::vector<std::uint32_t> awaited_ranks(const ReplayGraph& graph, const Change& change) {
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < graph.ranks.size(); ++rank)
+    if (!change.excuses(rank) && !graph.ranks[rank].empty()) ranks.push_back(rank);
+  return ranks;
+}
+
+std::optional<std::int64_t> last_end(const ReplayGraph& graph,
+                                     const Change& change,
+                                     const std::vector<std::int64_t>& ends) {
   std::optional<std::int64_t> last;
-  for (std::uint32_t rank = 0; rank < graph.ranks.size(); ++rank) {
-    const RankSpan& span = graph.ranks[rank];
-    if (!change.excuses(rank) && !span.empty()) last = std::max(last.value_or(span.end), span.end);
-  }
+  for (const std::uint32_t rank : awaited_ranks(graph, change))
+    last = std::max(last.value_or(ends[rank]), ends[rank]);
   return last;
 }
 

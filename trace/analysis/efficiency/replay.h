@@ -11,6 +11,7 @@ struct EfficiencyWindow {
   TimeInterval whole;                 // from the earliest start to the latest end of them
   std::int32_t first_step = 0;
   std::int32_t last_step = 0;
+  bool of_steps = true;  // which others like them came before
 
   nanoseconds length() const { return whole.end - whole.start; }
   std::int32_t steps() const { return last_step - first_step + 1; }
@@ -79,6 +80,7 @@ struct Meeting {
 
 /// The device nodes of a rank, which lie together in the order of their events.
 struct RankSpan {
+  TimeInterval window = no_time;  // of the rank's steps
   NodeIndex first = 0;
   NodeIndex last = 0;      // the one behind them
   std::int64_t start = 0;  // recorded, of the first
@@ -91,6 +93,7 @@ struct RankSpan {
 /// the host, the edges say whose end or start another one had to wait for.
 struct ReplayGraph {
   TimeInterval window;  // of all ranks
+  bool of_steps = true;
   std::vector<DeviceNode> devices;
   std::vector<HostNode> hosts;
   std::vector<Meeting> meetings;
@@ -151,7 +154,10 @@ struct Change {
   /// What every host takes of the recorded time: calls, from call to call, and, where no launch is
   /// recorded, what no cause explains before a piece of work.
   double host_pace = 1.0;
+  /// By rank: by how much earlier it begins than recorded, in ns. Empty: as recorded.
+  std::vector<std::int64_t> earlier{};
 
+  std::int64_t earlier_of(std::uint32_t rank) const { return earlier.empty() ? 0 : earlier[rank]; }
   double pace(const DeviceNode& node) const { return paces.empty() ? 1.0 : paces[node.work]; }
   bool excuses(std::uint32_t rank) const { return rank < on_time.size() && on_time[rank]; }
 
@@ -172,17 +178,25 @@ struct ReplayedTimes {
 /// when all that it waits for had come.
 std::int64_t recorded_length(const ReplayGraph& graph, const DeviceNode& node);
 
-/// End of the last work of any rank (but those on_time), on the common clock; absent when none has
-/// any. A node begins when the last of its causes and the usual delay after it have passed, and as
-/// much later as it did in the recording; without a change every node keeps its times, except where
-/// the recording contradicts itself. Linear in nodes; holds 8 bytes for each and 40 for each
-/// meeting. `times` gets those of all nodes.
-std::optional<std::int64_t> replay(const ReplayGraph& graph,
-                                   const Change& change,
-                                   ReplayedTimes* times = nullptr);
+/// End of the last work of each rank, on the common clock; as recorded for one without any. A node
+/// begins when the last of its causes and the usual delay after it have passed, and as much later
+/// as it did in the recording; without a change every node keeps its times, except where the
+/// recording contradicts itself. Linear in nodes; holds 8 bytes for each and 40 for each meeting.
+/// `times` gets those of all nodes.
+std::vector<std::int64_t> replay(const ReplayGraph& graph,
+                                 const Change& change,
+                                 ReplayedTimes* times = nullptr);
 
-/// The same end as recorded. Linear in ranks.
-std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change);
+/// The same ends as recorded.
+std::vector<std::int64_t> recorded_ends(const ReplayGraph& graph);
+
+/// Of the ranks with work that are not on_time, the places.
+std::vector<std::uint32_t> awaited_ranks(const ReplayGraph& graph, const Change& change);
+
+/// The last of their ends; absent when there are none.
+std::optional<std::int64_t> last_end(const ReplayGraph& graph,
+                                     const Change& change,
+                                     const std::vector<std::int64_t>& ends);
 
 /// All nodes by recorded start, hosts with ReplayGraph::host_bit; of equal ones calls before the
 /// work that they launch, then by index. Nodes of a rank come nearly in order: ascending stretches

@@ -244,6 +244,7 @@ ReplayGraph build_replay_graph(const Job& job,
   });
   ReplayGraph graph = put_together(ranks);
   graph.window = window.whole;
+  graph.of_steps = window.of_steps;
   add_collectives(graph, waits);
   add_unrecorded_waits(graph, job);
   graph.order = nodes_by_start(graph);

@@ -249,7 +249,9 @@ TEST_CASE("an attribution in JSON is read back whole", "[attribution]") {
 
 TEST_CASE("every finding has words, an action and a source, and fits the first sentence",
           "[attribution]") {
-  std::vector<AdviceSubject> subjects{AdviceSubject{}, AdviceSubject(PipelineTurns{})};
+  const AdviceSubject late_processor(IdleProcessor{true});
+  std::vector<AdviceSubject> subjects{
+      AdviceSubject{}, AdviceSubject(PipelineTurns{}), IdleProcessor{}, late_processor};
   for (const LateCause cause : every<LateCause>) subjects.emplace_back(cause);
   for (const HostCause cause : every<HostCause>) subjects.emplace_back(cause);
   for (const Part part : recording_parts) subjects.emplace_back(part);
@@ -258,7 +260,7 @@ TEST_CASE("every finding has words, an action and a source, and fits the first s
     REQUIRE(advice);
     INFO(advice->cause);
     // "1.00 ms of each step of 9.00 ms (11.1 %):" are ten words, "; it and 2 more cost" five.
-    const bool late = std::holds_alternative<LateCause>(subject);
+    const bool late = std::holds_alternative<LateCause>(subject) || subject == late_processor;
     std::string found = advice->found;
     CHECK((found.find("{}") != std::string::npos) == late);
     if (late) found.replace(found.find("{}"), 2, "pipeline stage 12");
@@ -298,7 +300,7 @@ TEST_CASE("the largest loss, whatever it is, is the first sentence, with what to
       Row{Part::host_late,
           HostCause::data_loading,
           3000us,
-          "The GPUs wait for data for 3.00 ms of each step of 10.0 ms (30.0 %): load batches "
+          "The job waits for data for 3.00 ms of each step of 10.0 ms (30.0 %): load batches "
           "ahead, in more processes."},
       Row{Part::host_late,
           HostCause::launch_bound,

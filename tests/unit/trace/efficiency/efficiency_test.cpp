@@ -113,6 +113,21 @@ TEST_CASE("a rank that computes longer takes as long as its peers in the what-if
   CHECK(change.saved == 400us - change.step_time);
 }
 
+// Rank 0 computes 200 us, then 100 us of its optimizer; rank 1 400 and 200 us. A transfer of 100 us
+// lies between. Rank 1 begins its step 100 us after rank 0, because its optimizer in the step before
+// took so much longer: a step takes 400 + 100 + 200 = 700 us. As fast as rank 0 it would not have
+// begun late: 200 + 100 + 100 = 400 us.
+TEST_CASE("without its lateness a rank begins its steps earlier, too", "[efficiency]") {
+  SmallJob job(2);
+  job.kernel(0, 0, 200).collective(0, 0, 200, 600).kernel(0, 600, 700);
+  job.kernel(1, 100, 500).collective(1, 0, 500, 600).kernel(1, 600, 800);
+  job.step(0, 4, 0, 700).step(1, 4, 100, 800);
+  const EfficiencyResult result = job.measure(blame(1));
+  const auto& change = require(result).what_if.at(0);
+  REQUIRE(change.change == ReplayChange::on_time);
+  CHECK_THAT(static_cast<double>(change.step_time.count()), WithinAbs(400'000.0, 200.0));
+}
+
 // Rank 1 computes 300 us before and 50 us after, rank 0 100 and 50 us; their mean is 250 us. Even,
 // rank 1 comes at 300 * 250/350 = 214.29 us; the transfer takes 50 us and rank 0's last kernel
 // 50 * 250/150 = 83.33 us: 347.62 us instead of 400.

@@ -127,7 +127,8 @@ class SmallJob {
     const auto windows = choose_windows(job_, steps_, alignment_.map);
     const EfficiencyWindow& run = windows.value().runs.front();
     const ReplayGraph graph = build_replay_graph(job_, waits(), alignment_.map, run);
-    return static_cast<double>(replay(graph, change).value() - run.whole.start.count()) * 1e-3;
+    const auto end = last_end(graph, change, replay(graph, change));
+    return static_cast<double>(end.value() - run.whole.start.count()) * 1e-3;
   }
 
  private:
